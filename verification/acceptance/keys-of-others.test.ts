@@ -123,7 +123,7 @@ test('who runs the server accepts a key on the data, for a person who has no oth
   const cy = withKey(server, key)
   expect((await cy.send('POST', `/api/actions/${actionId}/decision`, { body: { verdict: 'approve' } })).status).toBe(403)
   const command = ['key', 'accept', id, ...databaseFlags(server.database, server.dataDir)]
-  expect(await runCommandLine(command)).toMatchObject({ code: 0, stdout: expect.stringContaining('of Cy is accepted') })
+  expect(await runCommandLine(command)).toMatchObject({ code: 0, stdout: expect.stringContaining('of Cy was accepted') })
   expect((await cy.get('/api/me')).principal).not.toHaveProperty('unaccepted')
   expect((await cy.send('POST', `/api/actions/${actionId}/decision`, { body: { verdict: 'approve' } })).status).toBe(200)
 })

@@ -117,7 +117,7 @@ test('the command gives out, lists and revokes keys beside the running server, a
   expect((await robin.get('/api/me')).principal).toMatchObject({ name: 'Robin', roles: ['approver'], scopes: ['decide'] })
   const id = /key_\w+/.exec(made.stderr)?.[0] ?? ''
   expect((await command('list')).stdout).toContain(id)
-  expect(await command('revoke', id)).toMatchObject({ code: 0, stdout: expect.stringContaining('is revoked') })
+  expect(await command('revoke', id)).toMatchObject({ code: 0, stdout: expect.stringContaining('was revoked') })
   expect((await robin.send('GET', '/api/me')).status).toBe(401)
   const { audit } = await server.dump()
   const rows = (audit as { scope: string; kind: string; actor: string }[]).filter(({ scope }) => scope === 'system')

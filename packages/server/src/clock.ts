@@ -1,15 +1,15 @@
-/** What every part of the engine takes from outside: the time, and waiting for it. */
+/** The time source of the engine, injected by the caller. */
 export interface Clock {
-  /** Epoch milliseconds. On a shared database this is the database's time, whatever this machine's clock says. */
+  /** Epoch milliseconds. On a shared database this is the database's time, independent of this machine's clock. */
   nowMs(): number
-  /** Calls `callback` once, `delayMs` from now. Returns what takes the wait back. */
+  /** Calls `callback` once, `delayMs` from now. Returns a function that cancels it. */
   after(delayMs: number, callback: () => void): () => void
 }
 
 export const systemClock: Clock = {
   nowMs: Date.now,
   after(delayMs, callback) {
-    // Node fires at once what is further away than 2^31 ms; whoever waits longer asks again then.
+    // Node fires delays above 2^31 ms at once; a caller with a longer delay schedules the rest again.
     const timer = setTimeout(callback, Math.min(delayMs, 2 ** 31 - 1))
     return () => clearTimeout(timer)
   },

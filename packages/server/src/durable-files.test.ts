@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../verification/testing/test-server.ts'
 import { makeDurableFolder, rewriteFile, writeDurableFile } from './durable-files.ts'
 
-// That all of this survives a power failure is what campaign/power holds.
+// The campaign/power suite tests that all of this survives a power failure.
 
 test('a file is written for its owner alone, and one that exists is left as it is', () => {
   using folder = temporaryFolder()

@@ -3,8 +3,8 @@ import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readSync, renameSy
 import { dirname, resolve } from 'node:path'
 
 /**
- * Writes the names in a folder to the disk. A new file, or one with a new name, may be gone after a power failure until then, even when its
- * content was written. Does nothing on Windows, which has no such call.
+ * Syncs the entries of a folder to disk. Until then, a power failure can remove a new or renamed file, even when its content was written.
+ * Does nothing on Windows, which has no such call.
  * @throws Error when the disk fails. A folder that this user may not read is left as it is.
  */
 export function syncFolder(folder: string): void {
@@ -24,20 +24,20 @@ export function syncFolder(folder: string): void {
 }
 
 /**
- * Makes a folder, and those above it, so that it is still there after a power failure. A folder that exists stays as it is.
+ * Creates a folder, and those above it, so that it survives a power failure. An existing folder stays as it is.
  * @param mode Of each new folder; default `0o700`.
  */
 export function makeDurableFolder(folder: string, mode = 0o700): void {
   const path = resolve(folder)
   const first = mkdirSync(path, { recursive: true, mode }) ?? path
-  // Also the name of a folder that exists: a process that was killed may have made it a moment ago.
+  // An existing folder is synced as well: a process that was killed may have created it a moment ago.
   for (let made = path; ; made = dirname(made)) {
     syncFolder(dirname(made))
     if (made === first || made === dirname(made)) return
   }
 }
 
-/** A name beside `path` that nothing else has. */
+/** Returns an unused name beside `path`. */
 const partialOf = (path: string): string => `${path}.${randomBytes(4).toString('hex')}.partial`
 
 function writeSynced(path: string, text: string, mode: number): void {
@@ -51,7 +51,7 @@ function writeSynced(path: string, text: string, mode: number): void {
 }
 
 /**
- * Writes a file that does not exist yet, as a whole or not at all, also when the power fails.
+ * Creates a file, as a whole or not at all, even on a power failure.
  * @returns False when a file of this name exists; it is left as it is.
  */
 export function writeDurableFile(path: string, text: string, mode = 0o600): boolean {
@@ -71,8 +71,8 @@ export function writeDurableFile(path: string, text: string, mode = 0o600): bool
 }
 
 /**
- * Writes a file in place of the one of its name, as a whole or not at all, also when the power fails.
- * @throws Error when it cannot be written; the one that was there is left as it is.
+ * Replaces a file, as a whole or not at all, even on a power failure.
+ * @throws Error when it cannot be written; the previous file is left as it is.
  */
 export function replaceDurableFile(path: string, text: string, mode = 0o600): void {
   const partial = partialOf(path)
@@ -89,8 +89,8 @@ export function replaceDurableFile(path: string, text: string, mode = 0o600): vo
 const CHUNK_BYTES = 1_048_576
 
 /**
- * Writes a file's content over itself and to the disk. Linux takes pages that it failed to write for written: the file reads as if nothing
- * had happened, a later fsync says that all is well, and after a power failure the content is gone. Nobody may write to the file meanwhile.
+ * Rewrites a file's own content and syncs it to disk. Linux marks pages as clean even when writing them failed: the file reads normally, a
+ * later fsync succeeds, and after a power failure the content is gone. The file must not be written by others meanwhile.
  */
 export function rewriteFile(path: string): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0

@@ -33,7 +33,7 @@ export interface EngineOptions {
   /** The first is the default of sessions that name none. */
   agents: readonly Agent[]
   tools: ToolRegistry
-  /** Where tools come from that need something of the server. Default: none. */
+  /** Tool sources that need access to the server. Default: none. */
   sources?: Iterable<ToolSource>
   /** Files of the server that no tool may change. Default: none. */
   ownFiles?: readonly OwnFile[]
@@ -41,25 +41,25 @@ export interface EngineOptions {
   log: Logger
   clock?: Clock
   executions?: ExecutionLimits
-  /** Sessions that are advanced at the same time; each makes one model call at a time. Default 200. */
+  /** Sessions that are advanced concurrently; each makes one model call at a time. Default 200. */
   modelCalls?: number
-  /** Where the key is that the record is signed with; default: in the database. */
+  /** Where the key is that signs the record; default: in the database. */
   auditKeyFile?: string | undefined
-  /** The file that the newest head of the record is remembered in. Default: beside the key, else in the data folder; on Postgres none. */
+  /** The file of the remembered newest head of the record. Default: beside the key, else in the data folder; on Postgres none. */
   headFile?: string | undefined
   /** Where heads are sent; its file is read back at the start. Default: nowhere. */
   anchor?: { sender: AnchorSender; file: string | undefined } | undefined
   /** How events are sent to webhooks. Default: they are stored and not sent. */
   webhooks?: { network: Network; publicUrl: string | undefined }
-  /** How a copy of the database is told from the original. Default: by the file `instance` in the data folder. */
+  /** How a copy of the database is distinguished from the original. Default: by the file `instance` in the data folder. */
   instance?: InstanceSettings
 }
 
-/** How many actions are carried out at the same time. */
+/** How many actions are executed concurrently. */
 export interface ExecutionLimits {
   /** By this process; one tool takes half of it at most. Default 128. */
   perProcess: number
-  /** Of one session, by whichever process. Default 8. */
+  /** In one session, by all processes. Default 8. */
   perSession: number
 }
 
@@ -69,15 +69,15 @@ const USUAL_INSTANCE: InstanceSettings = { hold: false, acceptCopy: false, file:
 
 const DRAIN_MS = 10_000
 
-/** Store, gate, agent loop and dispatch joined: everything but a way in from outside. */
+/** Store, gate, agent loop and dispatch, wired together: everything except the interfaces to the outside. */
 export interface Engine {
   readonly store: Store
   readonly clock: Clock
   readonly gate: Gate
-  /** What is refused, in the record. */
+  /** Records refusals. */
   readonly refusals: Refusals
   readonly agentLoop: AgentLoop
-  /** What was sent to which person: whoever sends actions notes it here. */
+  /** Actions that were shown to a person: code that sends actions notes it here. */
   readonly announcements: Announcements
   readonly policies: Policies
   readonly agents: ReadonlyMap<string, Agent>
@@ -85,37 +85,37 @@ export interface Engine {
   readonly auditKey: AuditKey
   /** Signs the record. */
   readonly sealer: Sealer
-  /** Why nothing can be begun or decided at the moment; undefined while all is well. */
+  /** Why nothing can be begun or decided at the moment; undefined while it can. */
   readonly trouble: string | undefined
-  /** Whether everything is held because the database looks like a copy, and the way out of that. */
+  /** The hold because the database looks like a copy, and how to end it. */
   readonly hold: {
-    /** As a sentence; undefined while everything goes on. */
+    /** The reason as a sentence; undefined while nothing is held. */
     readonly why: string | undefined
     /**
-     * Takes the database for an installation of its own: a new epoch begins, what was under way in the one before is of unknown outcome, and
-     * everything else goes on. Harmless when nothing is held. @param by Without one, the command line says so.
+     * Makes the database a separate installation: a new epoch begins, work in flight in the previous one gets an unknown outcome, and
+     * everything else continues. Does nothing when nothing is held. @param by Undefined for the command line.
      */
     accept(by?: Principal): Promise<void>
   }
-  /** What was due and had not begun, and what was put up again because of it. */
+  /** Overdue work, and the work that was enqueued again because of it. */
   readonly reconciler: Reconciler
-  /** What this process has committed since it started, counted. */
+  /** Counts what this process has committed since it started. */
   readonly tally: Tally
-  /** How many jobs are due and wait to be begun: on Postgres those of all processes. At most 100,000 are counted. */
+  /** Returns how many due jobs wait to begin: on Postgres those of all processes. Counts at most 100,000. */
   countWaitingJobs(): Promise<number>
-  /** Makes a principal known, or changes the name and roles of one that is: everybody who calls the gate is in the database first. */
+  /** Stores a principal, or updates the name and roles of a known one: every caller of the gate has to be in the database first. */
   savePrincipal(principal: Principal): Promise<void>
-  /** Resolves when nothing is under way: everything waits for a person or is done. */
+  /** Resolves when nothing is in flight: everything waits for a person or is done. */
   idle(): Promise<void>
   /** Begins nothing more, stops model calls and lets running tools finish for at most `drainMs` (default 10_000). */
   drain(drainMs?: number): Promise<void>
-  /** Drains and closes the database. What was cut off is taken up by another process at once, or by the next start. */
+  /** Drains and closes the database. Another process, or the next start, adopts interrupted work. */
   close(): Promise<void>
 }
 
 /**
- * Opens the engine on its data and takes up whatever an earlier process left.
- * @throws Error when the database cannot be opened (newer version, in use, too old, away).
+ * Opens the engine on its data and adopts the work that an earlier process left.
+ * @throws Error when the database cannot be opened (newer version, in use, too old, unreachable).
  */
 export async function openEngine({
   database,
@@ -140,7 +140,7 @@ export async function openEngine({
   }
 }
 
-/** The same on a runtime of the caller's: a simulation has its own. */
+/** The same on the caller's runtime: a simulation has its own. */
 export async function startEngine({
   store,
   clock,
@@ -170,7 +170,7 @@ export async function startEngine({
 }: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls' | 'instance'> &
   Runtime & { acceptCopy?: boolean; isAlone?: boolean; acceptLoss?: boolean }): Promise<Engine> {
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
-  // Before anything that an earlier process left is carried out with their tools.
+  // Before work of an earlier process is executed with these tools.
   for (const source of sources)
     await source.attach?.({ log, pins: openPinStore(store, clock), objectives: openObjectiveStore(store, clock), ownFiles })
   await seedPolicy(store, policy, clock.nowMs())
@@ -229,7 +229,7 @@ export async function startEngine({
     sealer.wake()
   }
   let hasBegun = false
-  /** Begins to carry things out, or takes up what was left while everything was held. */
+  /** Starts to execute work, including the work that was left while everything was held. */
   async function goOn(): Promise<void> {
     if (hasBegun) {
       await membership.takeUp()
@@ -243,7 +243,7 @@ export async function startEngine({
     await membership.join({ recover, abortModelCalls: agentLoop.abortModelCalls, rearm })
     checkpoint('start.recovered')
     dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
-    // Nothing that only time calls for happens while everything is held.
+    // Timers fire nothing while everything is held.
     timers.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : gate.doWhatIsDue(signal)) })
     if (sender) deliveries?.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : sender.doWhatIsDue(signal)) })
   }
@@ -253,7 +253,7 @@ export async function startEngine({
     checkpoint('accept.attempts_ended')
     const { why } = guard.held
     await guard.accept(by)
-    // A database that is older than what was sealed is what a restored copy is: one acceptance is enough.
+    // A restored copy is also older than its seals, so one acceptance covers both.
     await sealer.accept(by?.id ?? SYSTEM, `The copy was accepted: ${why}`, 'behind')
   }
   const sent = anchor?.file === undefined ? [] : readAnchor(anchor.file).filter((head) => isGenuine(head, [auditKey.publicKey]))

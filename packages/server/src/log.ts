@@ -3,8 +3,8 @@ import { type Logger, pino } from 'pino'
 import type { LogLevel } from './config/index.ts'
 
 /**
- * One JSON line per fact on standard error: standard output belongs to what the command says to a person.
- * @param secrets Never in a line, whoever wrote it.
+ * Creates a log with one JSON line per fact on standard error: standard output belongs to a command's own output.
+ * @param secrets Removed from every line.
  */
 export function createLog(level: LogLevel, secrets: readonly string[] = []): Logger {
   const redactor = createRedactor(secrets)

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 const OLDEST_NODE = 24
 
-// Before anything is imported: an older Node fails at the first module that it does not have, with a stack trace.
+// This runs before any import: an older Node fails at the first module that it does not have, with a stack trace.
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   console.error(
     `Countersign needs Node ${OLDEST_NODE} or newer; this is Node ${process.versions.node}. See https://nodejs.org/en/download.`,

@@ -9,8 +9,8 @@ import { CONFIG_FILE_NAMES } from './config/index.ts'
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * The files that decide what this server does at its next start, and those that hold its secrets. Tools that reach files keep away from
- * them, whatever the policy allows.
+ * Returns the files that decide what this server does at its next start, and those that hold its secrets. Tools with file access must not
+ * touch them, whatever the policy allows.
  */
 export function ownFilesOf(settings: Settings, config: Pick<Config, 'files' | 'folder' | 'anchor'>): OwnFile[] {
   const file = (what: string, path: string): OwnFile => ({ path: resolve(path), what, secret: false, family: false })
@@ -23,7 +23,7 @@ export function ownFilesOf(settings: Settings, config: Pick<Config, 'files' | 'f
   return [
     secret('the data folder', settings.dataDir),
     secret('the data folder', join(homedir(), '.countersign')),
-    // What the server keeps beside the key has its name as a beginning.
+    // Files that the server keeps beside the key have the key's name as a prefix.
     ...(settings.auditKeyFile === undefined ? [] : [withFamily(secret('the signing key', settings.auditKeyFile))]),
     ...(settings.headFile === undefined ? [] : [withFamily(secret('the last head of the record', settings.headFile))]),
     ...(config.anchor?.file === undefined ? [] : [withFamily(file('the anchor of the record', config.anchor.file))]),
@@ -34,7 +34,7 @@ export function ownFilesOf(settings: Settings, config: Pick<Config, 'files' | 'f
     ...(basename(dirname(PACKAGE)) === 'packages' ? program.map((path) => file('the program', path)) : []),
     ...(process.argv[1] === undefined ? [] : [file('the program', process.argv[1])]),
     file('the program', process.execPath),
-    // What Node and npm look for, from the folder of a file upwards.
+    // The files that Node and npm look up, from the folder of a file upwards.
     ...[...folders].flatMap((folder) => [
       file('the program', join(folder, 'node_modules')),
       file('the program', join(folder, 'package.json')),

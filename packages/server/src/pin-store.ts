@@ -2,7 +2,7 @@ import type { PinStore } from '@countersign/toolkit'
 import type { Clock } from './clock.ts'
 import { type Store, toolPins } from './store/index.ts'
 
-/** The database as the place where sources keep what their tools are. */
+/** Stores the tool definitions that sources pin, in the database. */
 export const openPinStore = (store: Store, clock: Clock): PinStore => ({
   async all(group) {
     const rows = await store.read(() => toolPins.pinsOfGroup.all({ group_name: group }))

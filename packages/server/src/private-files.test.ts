@@ -13,7 +13,7 @@ const talk = {
 const isRoot = process.getuid?.() === 0
 const NOBODY = '65534'
 
-/** The files below a folder that another user of this machine can read. */
+/** Returns the files below a folder that another user of this machine can read. */
 function readableByOthers(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

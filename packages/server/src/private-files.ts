@@ -7,12 +7,12 @@ const PRIVATE_FILE = 0o600
 const PRIVATE_FOLDER = 0o700
 const OTHERS = 0o077
 
-/** Makes an empty file that only its owner reads and writes, whatever the umask is. A file that exists stays as it is. */
+/** Creates an empty file that only its owner reads and writes, whatever the umask is. An existing file stays as it is. */
 export function makePrivateFile(file: string): void {
   closeSync(openSync(file, 'a', PRIVATE_FILE))
 }
 
-/** The names that a data folder has files and folders of ours under. */
+/** The names of the server's files and folders in a data folder. */
 const OURS =
   /^(countersign\.db.*|database\.state|instance.*|(owner|archive)\.lock.*|room\.tmp|archive|(lost|before-restore)-.*|sign-in.*|record\.head.*|audit.*)$/
 
@@ -24,9 +24,8 @@ interface PrivateFiles {
 }
 
 /**
- * Takes away what other users of the machine may do with files that an earlier version, a copy or a umask left open: files of ours in the
- * data folder, key and token files, and the folder itself where nothing but ours is in it. Says in the log what it changed, and what it was
- * not allowed to change.
+ * Removes permissions of other users that an earlier version, a copy or a umask left: from the server's files in the data folder, from key
+ * and token files, and from the folder itself when it holds only such files. Logs what it changed, and what it was not permitted to change.
  */
 export function tightenFiles({ dataDir, files }: PrivateFiles, log: Logger): void {
   const names = namesIn(dataDir)
@@ -44,14 +43,14 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
-    // Not made yet, or a file.
+    // Does not exist yet, or is a file.
     return []
   }
 }
 
 function tighten(path: string, log: Logger): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
-  // Another file system may hold what a link points to; who made the link looks after that.
+  // A link may point to another file system; its creator is responsible for the target.
   if (!found || !(found.isFile() || found.isDirectory()) || (found.mode & OTHERS) === 0 || process.platform === 'win32') return
   const mode = found.isDirectory() ? PRIVATE_FOLDER : PRIVATE_FILE
   const said = { file: basename(path), folder: dirname(path), was: octal(found.mode), is: octal(mode) }

@@ -26,38 +26,38 @@ import { type Guard, type InstanceSettings, openGuard } from './instance/index.t
 import { createTally, type Tally } from './metrics/index.ts'
 import { type Database, enqueueJobs, type Outbox, openPostgres, openSqlite, type Store, thisMachine } from './store/index.ts'
 
-/** What the engine stands on: where the rows are, and what makes things happen. */
+/** The base of the engine: the store, and the services that drive the work. */
 export interface Runtime {
   store: Store
   clock: Clock
   hub: EventHub
   dispatch: Dispatch
   timers: Timers
-  /** For what waits for webhooks. Without it nothing is sent to any. */
+  /** Wakes the sender of webhooks. Without it nothing is sent to any. */
   deliveries?: Timers
   sealer: Sealer
   reconciler: Reconciler
   /** Counts what this process commits. */
   tally: Tally
   membership: Membership
-  /** Tells a copy of the database from the original. Default: it is the original. */
+  /** Distinguishes a copy of the database from the original. Default: it is the original. */
   guard?: Guard
 }
 
 export interface RuntimeOptions {
   /** Default: this machine's, or on Postgres the database's. */
   clock: Clock | undefined
-  /** Actions carried out at once. */
+  /** Actions executed concurrently. */
   executions: number
   modelCalls: number
   instance: InstanceSettings
   log: Logger
 }
 
-/** What was written for webhooks is looked for together: one look-up for all commits of this time, not one for each. */
+/** Pending webhook deliveries of all commits within this time are looked up in one query. */
 const GATHER_MS = 25
 
-/** What becomes of a commit in the process that made it. */
+/** Handles a commit in the process that made it. */
 export const handOut =
   ({
     hub,

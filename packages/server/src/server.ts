@@ -35,7 +35,7 @@ export interface ServerOptions {
   config: Config
   settings: Settings
   log: Logger
-  /** A key that is good while this server runs, for the MCP client that it was started for. A secret. */
+  /** A key for the MCP client that this server was started for, valid while it runs. A secret. */
   clientKey?: string
   /** Default: this machine's, or on Postgres the database's. */
   clock?: Clock
@@ -46,19 +46,20 @@ export interface RunningServer {
   readonly url: string
   readonly engine: Engine
   /**
-   * A new link that signs the person at this machine in: good once, for ten minutes. Undefined where people sign in with a key or a sign-in
-   * service. A secret.
+   * Returns a new link that signs in the person at this machine: valid once, for ten minutes. Undefined where people sign in with a key or
+   * a sign-in service. A secret.
    */
   signInLink(): string | undefined
-  /** Ends streams, drains what runs, closes the database. */
+  /** Ends streams, drains running work, closes the database. */
   close(): Promise<void>
 }
 
 /**
- * Starts Countersign: opens models and database, takes up earlier work, listens.
- * @throws Error in plain words when a model or the database cannot be opened, or the port is taken.
+ * Starts Countersign: opens models and database, adopts earlier work, listens.
+ * @throws Error when a model or the database cannot be opened, or the port is taken.
  * @example
- * const server = await startServer({ config: await loadConfig('countersign.yaml', process.env), settings: readSettings({}, process.env), log: pino() })
+ * const server = await startServer({ config: await loadConfig('countersign.yaml', process.env), settings: readSettings({}, process.env),
+ * log: pino() })
  * console.log(server.url)
  * await server.close()
  */
@@ -72,7 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start({ config, settings, log, clientKey, clock: ownClock }: ServerOptions): Promise<RunningServer> {
-  // How a model is, is the same for all agents. Only this machine's time is asked: what counts is how much of it passed.
+  // All agents share the state of a model. It uses this machine's clock, because only elapsed time matters.
   const circuits = createCircuits(systemClock)
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, circuits, log)))
   const { database, executions, modelCalls, auditKeyFile, headFile, instance } = settings
@@ -91,7 +92,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
   const stopping = new AbortController()
   try {
     const oidc = oidcOf(settings, config.signIn)
-    // Behind a proxy or under a public address, whoever comes from this machine may speak for anybody.
+    // Behind a proxy or under a public address, requests from this machine may come from anybody.
     const isReachedDirectly = settings.publicUrl === undefined && settings.trustedProxies.length === 0
     const signInLinks = LOOPBACK.has(settings.host) && isReachedDirectly && !oidc ? createSignInLinks(Date.now) : undefined
     const directory = await openDirectory({
@@ -101,7 +102,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       savePrincipal: engine.savePrincipal,
       bootstrapKey: settings.bootstrapKey,
       clientKey,
-      // Elsewhere that person comes in with the bootstrap key alone, and the user of the process says nothing about them.
+      // Otherwise that person signs in with the bootstrap key alone, and the user of the process says nothing about their identity.
       localName: signInLinks ? userInfo().username : 'Bootstrap key',
     })
     const secret = await openSecret(store, 'cookie_secret')
@@ -193,7 +194,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
   }
 }
 
-/** Where the data is, without the password. */
+/** Returns where the data is, without the password. */
 function nameOf(database: Settings['database']): string {
   if (database.kind === 'sqlite') return database.dataDir
   const { host, pathname } = new URL(database.url)
@@ -211,7 +212,7 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
   }
 }
 
-/** True for the error of a port that another program listens on. */
+/** Returns true for the error of a port that another program listens on. */
 export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
 async function openAgent(configured: ConfiguredAgent, config: Config, settings: Settings, circuits: Circuits, log: Logger) {
@@ -228,7 +229,7 @@ async function openAgent(configured: ConfiguredAgent, config: Config, settings: 
     return {
       ...agent,
       name,
-      // Asked each time: they may change while the server runs.
+      // Read for each request: they may change while the server runs.
       get tools() {
         return configured.tools
       },

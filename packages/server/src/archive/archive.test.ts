@@ -140,11 +140,11 @@ test('any damage to a file is found', async () => {
   expect(await ofLines(lines.toSpliced(at, 0, line))).toBe(`line ${at + 2} does not fit the lines before it`)
   expect(await ofLines(lines.with(at, `${line} `))).toBe(`line ${at + 1} is not a line of the archive`)
   expect(await ofLines(lines.slice(0, -1))).toBe('its end is missing')
-  expect(await ofLines([...lines, line])).toBe(`line ${lines.length + 1} stands behind the end`)
+  expect(await ofLines([...lines, line])).toBe(`line ${lines.length + 1} is after the end`)
   expect(await ofLines(lines.slice(1))).toBe('is not a file of the archive')
   expect(await damaged(bytes.subarray(0, -10))).toBeDefined()
   expect(await damaged(Buffer.from('{}'))).toBeDefined()
-  // The same lines in other bytes are not the file that the manifest names.
+  // The same lines compressed differently are not the file that the manifest names.
   expect(await damaged(gzipSync(lines.map((each) => `${each}\n`).join(''), { level: 1 }))).toBe('is another file than the manifest says')
   for (const place of [20, 5_000, bytes.length - 5])
     expect(await damaged(Buffer.from(bytes.with(place, (bytes[place] ?? 0) ^ 1)))).toBeDefined()

@@ -1,17 +1,17 @@
 import { type ActionRow, actions, archive, type EventRow, events, type Store } from '../store/index.ts'
 
-/** A file is closed behind this much: its rows leave the log in one transaction, which others wait for. */
+/** A file is closed after this much: its rows leave the log in one transaction, which blocks others. */
 const MAX_ROWS = 4_000
 const MAX_BYTES = 32_000_000
 /** A row may hold megabytes. */
 const ROWS_PER_READ = 20
 const SESSIONS_PER_READ = 100
 
-/** What is taken out of the log together, as it was read. */
+/** Rows that are taken out of the log together, as they were read. */
 export interface Batch {
-  /** Each up to one of its numbers; behind the last one's there may be more. */
+  /** Each session up to one of its numbers; the last one may have more. */
   sessions: { session: archive.SettledSession; to: number; rows: number }[]
-  /** Rows of no session, and the actions that they are about. */
+  /** Rows without a session, and the actions that they are about. */
   alone: number[]
   actions: Map<string, ActionRow>
   rows: number
@@ -37,9 +37,9 @@ function add(batch: Batch, row: EventRow): void {
 }
 
 /**
- * Reads what was settled before `before` and can be archived next, as much as goes into one file, and yields each row once it is part of
- * `batch`.
- * @param progress Where the batch before this one ended; moved on.
+ * Reads the rows that were settled before `before` and can be archived next, as many as fit into one file, and yields each row once it is
+ * part of `batch`.
+ * @param progress Where the batch before this one ended; it is advanced.
  */
 export async function* collect(store: Store, before: number, batch: Batch, progress: Progress): AsyncGenerator<EventRow> {
   while (!isFull(batch)) {
@@ -48,7 +48,7 @@ export async function* collect(store: Store, before: number, batch: Batch, progr
     for (const session of found) {
       if (isFull(batch)) return
       yield* collectSession(store, session, batch)
-      // One that did not fit is found again, where this batch leaves it.
+      // A session that did not fit is found again, where this batch leaves it.
       if (batch.sessions.at(-1)?.to === session.last_seq) progress.sessionsAfter = session.id
     }
     if (found.length < SESSIONS_PER_READ) break
@@ -62,7 +62,7 @@ async function* collectSession(store: Store, session: archive.SettledSession, ba
   while (!isFull(batch)) {
     const after = part.to
     const rows = await store.read(() => events.sessionRowsAfter.all({ session_id: session.id, after, limit: ROWS_PER_READ }))
-    // Behind its number there is nothing, unless it has gone on since: then the transaction finds that, and takes nothing.
+    // It has no rows after its number, unless it continued since: then the transaction detects that, and removes nothing.
     for (const row of rows.filter(({ last_seq }) => (last_seq ?? 0) <= session.last_seq)) {
       part.to = row.last_seq ?? part.to
       part.rows++
@@ -76,7 +76,7 @@ async function* collectSession(store: Store, session: archive.SettledSession, ba
   }
 }
 
-/** The same for rows of no session: what was said of actions that outside agents proposed. */
+/** The same for rows without a session: the events of actions that outside agents proposed. */
 export async function* collectAlone(
   store: Store,
   before: number,
@@ -100,7 +100,7 @@ export async function* collectAlone(
   }
 }
 
-/** The action that a row of no session is about, when it can be archived. */
+/** Returns the action that a row without a session is about, when it can be archived. */
 async function settledActionOf(store: Store, row: EventRow, before: number, { actions: known }: Batch): Promise<ActionRow | undefined> {
   const [stored] = events.readEvents(row)
   const id = stored && events.actionOf(stored.event)

@@ -3,7 +3,7 @@ import { collectAlone, emptyBatch } from './collect.ts'
 
 const SESSIONS_PER_READ = 100
 
-/** What a run would move, without moving it. */
+/** The amount that a run would archive. */
 export interface Estimate {
   sessions: number
   /** Rows of the log. */

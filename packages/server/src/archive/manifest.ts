@@ -24,7 +24,7 @@ export type Manifest = z.infer<typeof Manifest>
 
 const manifestName = (database: string): string => `countersign-${database}.manifest.json`
 
-/** Writes down which files of a database are in a folder, with their hashes, as its rows have them. */
+/** Writes a list of a database's files in a folder, with their hashes, from the database's rows. */
 export async function writeManifest(store: Store, folder: string, database: string): Promise<void> {
   const known = await store.read(() => archive.listFiles.all({}))
   const files = known.flatMap(({ number: file, folder: where, name, sha256, bytes, row_count: rows, head }) =>
@@ -37,7 +37,7 @@ export async function writeManifest(store: Store, folder: string, database: stri
   await writeWhole(join(folder, manifestName(database)), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
-/** The manifest of a database's files in a folder; undefined when there is none. @throws Error when it is not one. */
+/** Returns the manifest of a database's files in a folder; undefined when it does not exist. @throws Error when it is invalid. */
 export async function readManifest(folder: string, database: string): Promise<Manifest | undefined> {
   const path = join(folder, manifestName(database))
   let text: string

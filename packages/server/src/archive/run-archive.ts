@@ -11,19 +11,19 @@ import { type WrittenFile, writeCompressed } from './write-file.ts'
 
 const fromTheStart = (): Progress => ({ sessionsAfter: '', rowsAfter: 0 })
 
-/** So often a batch may turn out to have changed before the run is given up. */
+/** How often a batch may turn out to have changed before the run gives up. */
 const MAX_TRIES = 10
 
 export interface ArchiveOptions {
   store: Store
-  /** Made when missing. */
+  /** Created when missing. */
   folder: string
-  /** Only what was settled before this, epoch ms. */
+  /** Only rows that were settled before this, epoch ms. */
   before: number
   nowMs(): number
-  /** Told of every file as it is finished. */
+  /** Called with every file as it is finished. */
   onFile(file: FinishedFile): void
-  /** Ends the run behind the file under way; the next run goes on there. */
+  /** Ends the run after the current file; the next run continues there. */
   signal?: AbortSignal
 }
 
@@ -33,12 +33,13 @@ export interface FinishedFile extends WrittenFile {
   rows: number
 }
 
-/** Something happened to what was being archived: nothing was taken out of the log. */
+/** The archived rows changed meanwhile: nothing was taken out of the log. */
 class Changed extends Error {}
 
 /**
- * Moves the events of settled sessions, and of settled actions without a session, out of the log into compressed files. Each file is on the
- * disk before the transaction that takes its rows out; killed anywhere, the next run goes on with nothing lost and nothing in two files.
+ * Moves the events of settled sessions, and of settled actions without a session, out of the log into compressed files. Each file is on
+ * disk before the transaction that removes its rows; after a crash at any point, the next run continues without losing or duplicating a
+ * row.
  * @returns The files of this run.
  */
 export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[]> {
@@ -114,7 +115,7 @@ async function archiveBatch(
 
 const filePrefix = (database: string): string => `countersign-${database}-`
 
-/** @param chain Its hash is that of the line before, and is moved on. */
+/** @param chain Its hash is that of the previous line, and is advanced. */
 async function* linesOf(head: FileHead, rows: AsyncIterable<EventRow>, batch: Batch, chain: { hash: string }): AsyncGenerator<string> {
   const seal = (body: string): string => {
     chain.hash = hashOf(chain.hash, body)
@@ -126,11 +127,11 @@ async function* linesOf(head: FileHead, rows: AsyncIterable<EventRow>, batch: Ba
   yield seal(JSON.stringify(end))
 }
 
-/** A row of the log: its events are `[number in the session, type, data]`, byte for byte as they were stored. */
+/** Returns a row of the log: its events are `[number in the session, type, data]`, byte for byte as they were stored. */
 const bodyOf = ({ id, session_id, created_at, events }: EventRow): string =>
   `{"id":${id},"sessionId":${JSON.stringify(session_id)},"at":"${new Date(created_at).toISOString()}","events":${events}}`
 
-/** Takes the rows of a written file out of the log, unless something of them has changed since they were read. */
+/** Removes the rows of a written file from the log, unless they have changed since they were read. */
 function* takeOut({ sessions, actions, alone }: Batch, file: Parameters<typeof archive.finishFile.change>[0], now: number): Tx<void> {
   checkpoint('archive.storing')
   for (const { session, to, rows } of sessions) {
@@ -146,7 +147,7 @@ function* takeOut({ sessions, actions, alone }: Batch, file: Parameters<typeof a
   if (!(yield* archive.finishFile.change(file))) throw new Error('another archive run took over; run this one again')
 }
 
-/** What an interrupted run was writing: its rows are still in the log. */
+/** Deletes the unfinished file of an interrupted run: its rows are still in the log. */
 async function clearLeftovers(store: Store): Promise<void> {
   const known = await store.read(() => archive.listFiles.all({}))
   for (const file of known) if (file.sha256 === null) await forget(store, file)
@@ -160,7 +161,7 @@ async function forget(store: Store, { number, folder, name }: Pick<ArchiveFileRo
 
 const ID_SETTING = 'archive.database'
 
-/** Tells the files of this database from those of others in the same folder. */
+/** Distinguishes the files of this database from those of others in the same folder. */
 async function databaseId(store: Store): Promise<string> {
   await store.transact(() => settings.insertSetting.run({ name: ID_SETTING, value: randomBytes(4).toString('hex') }))
   const found = await store.read(() => settings.findSetting.first({ name: ID_SETTING }))

@@ -6,12 +6,12 @@ import { type FinishedFile, runArchive } from './run-archive.ts'
 
 /** Soon after the start, but not in the middle of it. */
 const FIRST_AFTER_MS = 60_000
-/** How late a round may be, and how long after a process was killed in the middle of one the next takes it up. */
+/** How late a round may be, and how long after a crash in the middle of a round the next process resumes it. */
 const LOOK_EVERY_MS = 10 * 60_000
-/** Epoch ms of the last round that was done to its end, by whichever process. */
+/** Epoch ms of the last round that was completed, by any process. */
 const LAST_ROUND = 'archive.last_round'
 
-/** The times that the configuration names. */
+/** The times in the configuration. */
 export interface ArchiveSchedule {
   olderThanMs: number
   everyMs: number
@@ -19,19 +19,19 @@ export interface ArchiveSchedule {
 
 interface ArchiveScheduleOptions extends ArchiveSchedule {
   store: Store
-  /** Where that store is: the archive works beside the server, under the lock that the command takes too. */
+  /** Where the embedded store is: the archive works beside the server, under the same lock as the command. */
   database: Database
   folder: string
   clock: Clock
   log: Logger
-  /** Why nothing is changed at the moment; undefined while all is well. */
+  /** Why nothing may be changed at the moment; undefined while it may. */
   trouble(): string | undefined
 }
 
 /**
- * Archives what was settled `olderThanMs` ago, every `everyMs`: once for all processes on a database, counted on through restarts. A round
- * that a killed process left is made again by the next one. Each round is logged as `archive.finished` or `archive.failed`; one that wrote
- * files has a row `archived` in the record. Disposing of it ends it after the file under way.
+ * Archives rows that were settled `olderThanMs` ago, every `everyMs`: once for all processes on a database, and counted across restarts.
+ * The next process repeats a round that a killed process left. Each round is logged as `archive.finished` or `archive.failed`; one that
+ * wrote files has a row `archived` in the record. Disposal ends it after the current file.
  */
 export function startArchiveSchedule(options: ArchiveScheduleOptions): AsyncDisposable {
   const { clock, log, everyMs } = options
@@ -42,7 +42,7 @@ export function startArchiveSchedule(options: ArchiveScheduleOptions): AsyncDisp
   function wait(delayMs: number): () => void {
     return clock.after(delayMs, () => {
       underWay = makeRound(options, stopping.signal)
-        // The next look finds the same sessions.
+        // The next round finds the same sessions.
         .catch((error: unknown) => log.error({ error }, 'archive.failed'))
         .then(() => {
           if (!stopping.signal.aborted) stopWaiting = wait(Math.min(LOOK_EVERY_MS, everyMs))
@@ -65,14 +65,14 @@ async function makeRound(options: ArchiveScheduleOptions, signal: AbortSignal): 
   const isDue = async () => clock.nowMs() >= (await lastRound(store)) + everyMs
   if (trouble() !== undefined || !(await isDue())) return
   const beside = await openForArchive(database).catch((error: unknown) => {
-    // Most often another process, which is at it.
+    // Usually because another process is running the round.
     log.info({ error }, 'archive.postponed')
   })
   if (!beside) return
   const startedMs = clock.nowMs()
   const before = startedMs - olderThanMs
   try {
-    // Whoever had the lock before may have done it.
+    // The previous holder of the lock may have done it.
     if (!(await isDue())) return
     const files = await runArchive({ store: beside, folder, before, nowMs: clock.nowMs, onFile: () => undefined, signal })
     if (signal.aborted) return

@@ -8,10 +8,10 @@ import { linesOf } from '@countersign/toolkit/internal'
 import { type FileEnd, type FileHead, FORMAT, hashOf, openLine } from './line.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 
-/** What a file turned out to be. */
+/** The result of verifying a file. */
 export interface Verdict {
   path: string
-  /** Undefined when all is well. */
+  /** Undefined when the file is intact. */
   problem: string | undefined
   head: FileHead | undefined
   rows: number
@@ -21,8 +21,8 @@ export interface Verdict {
 }
 
 /**
- * Checks files of the archive without any database: each line against the hash before it, that nothing is missing at the end, that files
- * follow each other, and each file against the manifest beside it, where there is one.
+ * Verifies files of the archive without a database: each line against the previous hash, that nothing is missing at the end, that files
+ * follow each other, and each file against the manifest beside it, where it exists.
  */
 export async function verifyFiles(paths: readonly string[]): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
@@ -50,7 +50,7 @@ async function readFile(path: string): Promise<Verdict & { sha256: string }> {
     number++
     const line = openLine(text)
     if (!line) return `line ${number} is not a line of the archive`
-    if (end) return `line ${number} stands behind the end`
+    if (end) return `line ${number} is after the end`
     const first = number === 1 ? readBody<FileHead>(line.body) : undefined
     if (number === 1 && first?.format !== FORMAT) return 'is not a file of the archive'
     if (first) verdict.head = first

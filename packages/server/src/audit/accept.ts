@@ -4,10 +4,10 @@ import { type HeadGap, refOf } from './head.ts'
 import { appendToScope } from './record.ts'
 import { SYSTEM } from './row.ts'
 
-/** System rows that are looked through for an earlier row about the same problem. */
+/** How many system rows are searched for an earlier row about the same problem. */
 const LOOKED_THROUGH = 1_000
 
-/** Writes down that the record is not the one that is remembered. Once: not by each process, and not again after a restart. */
+/** Records that the record differs from the remembered one. Only once: not by each process, and not again after a restart. */
 export function* recordProblem(outbox: Outbox, { kind, why, found, remembered }: RecordProblem, nowMs: number): Tx<void> {
   yield* lock(SYSTEM)
   for (const row of yield* audit.newestOfScope.all({ scope: SYSTEM, limit: LOOKED_THROUGH })) {
@@ -18,7 +18,7 @@ export function* recordProblem(outbox: Outbox, { kind, why, found, remembered }:
   yield* appendToScope(outbox, SYSTEM, { kind: 'record_problem', actor: SYSTEM, data }, nowMs)
 }
 
-/** Writes down that no head was remembered, or an older one: what was changed before `from` is not noticed by this server. */
+/** Records that no head was remembered, or an outdated one: this server does not detect changes made before `from`. */
 export function* recordLostMemory(outbox: Outbox, data: { why: string; remembered: number; from: number }, nowMs: number): Tx<void> {
   yield* lock(SYSTEM)
   yield* appendToScope(outbox, SYSTEM, { kind: 'record_memory_lost', actor: SYSTEM, data }, nowMs)
@@ -34,8 +34,8 @@ export interface Acceptance {
 }
 
 /**
- * Writes down that somebody accepted the record as it is found. Heads in the database that nobody of this installation signed are taken
- * away: nothing can follow them. Answers what the next head has to say.
+ * Records that a person accepted the record in its current state. Heads in the database that were not signed by this installation are
+ * deleted: nothing can follow them. Returns the gap that the next head states.
  */
 export function* acceptRecord(outbox: Outbox, { problem, by, reason, keys }: Acceptance, nowMs: number): Tx<HeadGap> {
   yield* lockKey('audit_head')

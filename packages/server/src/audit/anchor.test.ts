@@ -29,7 +29,7 @@ async function makeHeads(count: number): Promise<Head[]> {
   return heads
 }
 
-/** A webhook that answers when and what it is told. */
+/** A webhook whose answers the test controls. */
 async function startHook() {
   const requests: { body: string; headers: Record<string, unknown>; response: ServerResponse }[] = []
   const came: (() => void)[] = []
@@ -41,7 +41,7 @@ async function startHook() {
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/heads`,
-    /** The nth request, from 0, once it is there. */
+    /** Returns the nth request, from 0, once it has arrived. */
     async nth(n: number) {
       while (requests.length <= n) await new Promise<void>((resolve) => came.push(resolve))
       const request = requests[n]

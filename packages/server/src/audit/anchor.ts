@@ -6,7 +6,7 @@ import type { Head } from './head.ts'
 import { headFields } from './line.ts'
 import { anchorLine, headsIn } from './memory.ts'
 
-/** Where heads are sent, so that they are out of reach of who can write to the database. */
+/** Where heads are sent, out of reach of anybody who can write to the database. */
 export interface AnchorSettings {
   /** Gets a line for each head that is sent. */
   file?: string | undefined
@@ -19,11 +19,11 @@ export interface AnchorSettings {
 export interface AnchorStatus {
   /** Number of the newest head that was sent everywhere; undefined before the first. */
   head: number | undefined
-  /** Why the last try failed; undefined when it did not. */
+  /** Why the last attempt failed; undefined when it succeeded. */
   failure: string | undefined
 }
 
-/** Sends the newest head out, now and then. Only the newest one waits: it proves all before it. */
+/** Sends the newest head at intervals. Only the newest one waits, because it proves all earlier ones. */
 export interface AnchorSender extends AsyncDisposable {
   readonly status: AnchorStatus
   take(head: Head): void
@@ -32,7 +32,7 @@ export interface AnchorSender extends AsyncDisposable {
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 5 * 60_000
 const ANSWER_WITHIN_MS = 10_000
-/** Read back at the start. */
+/** Lines that are read back at the start. */
 const TAIL_BYTES = 65_536
 
 export interface AnchorOptions {
@@ -114,7 +114,7 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
     take(head) {
       if (head.number <= (newest?.number ?? 0)) return
       newest = head
-      // Right away, unless one was sent a moment ago or a try is to be made anyway.
+      // Right away, unless one was sent a moment ago or an attempt is scheduled anyway.
       if (!takeBack && !underWay) void sendNewest()
     },
     async [Symbol.asyncDispose]() {
@@ -126,7 +126,7 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
   }
 }
 
-/** Appends a line and writes it to the disk. What a power failure cut off stays a line of its own, which nobody takes for a head. */
+/** Appends a line and syncs it to disk. A line that a power failure cut off stays on its own, and is not a valid head. */
 function append(file: string, head: Head): void {
   const handle = openSync(file, 'a+', 0o600)
   try {
@@ -140,7 +140,7 @@ function append(file: string, head: Head): void {
   }
 }
 
-/** The newest heads in an anchor file; none when it cannot be read. */
+/** Returns the newest heads in an anchor file; none when it cannot be read. */
 export function readAnchor(file: string): Head[] {
   try {
     const handle = openSync(file, 'r')

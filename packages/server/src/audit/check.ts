@@ -7,12 +7,12 @@ import { dataHashOf, rowHashOf } from './row.ts'
 import type { Sealer } from './sealer.ts'
 
 const HEADS_PER_READ = 100
-/** Checking so many takes 4 ms. */
+/** Rows per read. Checking this many takes 4 ms. */
 const ROWS_PER_READ = 200
-/** After each read: the check takes a tenth of a processor at most. */
+/** Pause after each read, so that the check takes a tenth of a processor at most. */
 const PAUSE_MS = 30
 const CHECK_EVERY_MS = 6 * 3_600_000
-/** Rows that another program wrote, and heads that somebody changed while nothing is written, are noticed after this long. */
+/** Rows of another program, and heads that were changed while nothing is written, are detected within this time. */
 const LOOK_EVERY_MS = 60_000
 
 export interface CheckOptions {
@@ -23,8 +23,8 @@ export interface CheckOptions {
 }
 
 /**
- * Checks every sealed row and head against what was signed: at the start, and then every six hours, a few rows at a time. What is found is
- * told to the sealer, which signs nothing until somebody accepts it. Disposing of it stops it.
+ * Checks every sealed row and head against its signature: at the start, and then every six hours, a few rows at a time. It reports problems
+ * to the sealer, which signs nothing until a person accepts them. Disposal stops it.
  */
 export function startRecordCheck({ store, sealer, clock, log }: CheckOptions): AsyncDisposable {
   const stopped = new AbortController()
@@ -71,7 +71,7 @@ export function startRecordCheck({ store, sealer, clock, log }: CheckOptions): A
 }
 
 /**
- * Checks the heads from the first to the newest, and all rows that they cover. What a person accepted is not told of again.
+ * Checks the heads from the first to the newest, and all rows that they cover. Accepted problems are not reported again.
  * @param pause Called after each read.
  */
 async function checkRecord(
@@ -100,7 +100,7 @@ async function checkRecord(
     }
     after = heads.at(-1)?.number ?? newest.number
   }
-  // A head that somebody else put there may have any number: what is accepted later would not be newer than that.
+  // A forged head may have any number: an accepted head would not be newer than that.
   const found = refOf(genuine)
   const remembered = status.head && status.head.number > found.number ? refOf(status.head) : found
   return { rows, problem: why === undefined ? undefined : { kind: 'changed', why, found, remembered } }
@@ -115,7 +115,7 @@ async function checkRows(
   const tally = createTally()
   let why: string | undefined
   for (let after = from; after < head.last_id; ) {
-    // From the end of the head before on: a row that was put between the two is none of theirs.
+    // Reading starts at the end of the previous head: a row that was inserted between the two belongs to neither.
     const rows = await store.read(() => audit.rowsToCheck.all({ after, last: head.last_id, limit: ROWS_PER_READ }))
     for (const row of rows) {
       tally.add(row)

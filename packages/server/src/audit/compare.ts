@@ -5,21 +5,21 @@ import { isSignedBy } from './key.ts'
 /** Why the database does not hold the record that this server remembers. */
 export interface RecordProblem {
   /**
-   * `behind`: all that is there is genuine, and newer heads are missing, as after a restored backup or a rolled-back database.
-   * `changed`: something that was sealed is not what it was.
+   * `behind`: everything in the database is genuine, but newer heads are missing, as after a restored backup or a rolled-back database.
+   * `changed`: sealed data was modified.
    */
   kind: 'behind' | 'changed'
-  /** As a sentence for people. */
+  /** The reason as a sentence. */
   why: string
   found: HeadRef
   remembered: HeadRef
 }
 
 const HEADS_PER_READ = 200
-/** Heads that are looked through, newest first, for one that was signed here. */
+/** How many heads, newest first, are searched for one that was signed here. */
 const MAX_LOOKED_THROUGH = 10_000
 
-/** True for a head that is as it was signed, by one of these keys. */
+/** Returns true for a head whose signature is valid, by one of these keys. */
 export const isGenuine = (head: Head, keys: readonly string[]): boolean =>
   headHashOf(head) === head.hash && keys.includes(head.key) && isSignedBy(headText(head), head.signature, head.key)
 
@@ -30,9 +30,9 @@ export interface Compared {
 }
 
 /**
- * Compares the newest heads of the database with the one that is remembered: it has to be there, and all heads behind it have to follow it
- * and be signed with our key, or with the key that it is signed with itself. Heads that a person accepted later are taken.
- * @param remembered Undefined without a memory: then the newest head only has to be as it was signed.
+ * Compares the newest heads of the database with the remembered one: it has to be there, and all heads after it have to follow it and be
+ * signed with this server's key, or with the key of the remembered head. Heads that a person accepted later are valid.
+ * @param remembered Undefined without a memory: then the newest head only needs a valid signature.
  */
 export function* compareHeads(remembered: Head | undefined, ownKey: string): Tx<Compared> {
   const last = yield* audit.lastHead.first({})
@@ -60,7 +60,7 @@ function whyOf(remembered: Head, last: Head | undefined, isBehind: boolean): str
   return `${known}, and the heads in the database do not go on from it: sealed rows or heads were changed.`
 }
 
-/** True when the heads of the database go on from the remembered one, or from one with which a person accepted what is there. */
+/** Returns true when the heads of the database continue from the remembered one, or from one with which a person accepted the database. */
 function* hasGoneOn(remembered: Head, last: Head | undefined, keys: readonly string[]): Tx<boolean> {
   if (!last) return false
   const [own] = keys
@@ -70,7 +70,7 @@ function* hasGoneOn(remembered: Head, last: Head | undefined, keys: readonly str
   return isSameHead(accepted, last) || (yield* isChain(accepted, last, keys))
 }
 
-/** True when the head `from` is in the database and all heads behind it, up to `last`, follow each other and are signed. */
+/** Returns true when the head `from` is in the database and all heads after it, up to `last`, form a signed chain. */
 function* isChain(from: Head, last: Head, keys: readonly string[]): Tx<boolean> {
   let before: HeadRef | undefined
   for (let after = from.number - 1; after < last.number; ) {
@@ -89,7 +89,7 @@ function* isChain(from: Head, last: Head, keys: readonly string[]): Tx<boolean> 
   return before !== undefined
 }
 
-/** The newest head that was signed with one of these keys; undefined where there is none among the newest 10,000. */
+/** Returns the newest head that was signed with one of these keys; undefined when the newest 10,000 include none. */
 export function* newestGenuine(keys: readonly string[]): Tx<Head | undefined> {
   for (let last = Number.MAX_SAFE_INTEGER, seen = 0; seen < MAX_LOOKED_THROUGH; ) {
     const heads = yield* audit.headsDownFrom.all({ last, limit: HEADS_PER_READ })
@@ -101,7 +101,7 @@ export function* newestGenuine(keys: readonly string[]): Tx<Head | undefined> {
   return undefined
 }
 
-/** True when a person accepted that the record was changed after this head was signed, in whichever process. */
+/** Returns true when a person accepted, in any process, that the record was changed after this head was signed. */
 export function* isAcceptedSince({ number }: HeadRef, ownKey: string): Tx<boolean> {
   const accepted = yield* audit.lastGapHead.first({})
   if (accepted === undefined || accepted.number <= number || !isGenuine(accepted, [ownKey])) return false

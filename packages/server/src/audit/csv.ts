@@ -3,7 +3,7 @@ import type { AuditRow } from '../store/index.ts'
 
 const COLUMNS = ['id', 'at', 'kind', 'actor', 'action', 'scope', 'seq', 'data', 'dataHash', 'prev', 'hash']
 
-/** Every cell is quoted, and a cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** Quotes every cell, and prefixes an apostrophe to a cell that a spreadsheet would take for a formula. */
 const lineOf = (cells: readonly string[]): string =>
   stringify([[...cells]], { quoted: true, quoted_empty: true, escape_formulas: true, record_delimiter: 'windows' })
 

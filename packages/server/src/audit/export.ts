@@ -12,14 +12,14 @@ export interface ExportOptions {
   store: Store
   key: AuditKey
   nowMs: number
-  /** The newest head that the server remembers: a record that lacks it says so itself. */
+  /** The newest head that the server remembers: an export that lacks it then states the gap. */
   remembered?: HeadRef | undefined
-  /** Epoch milliseconds: from this time on, and before that one. */
+  /** Start (inclusive) and end (exclusive), epoch milliseconds. */
   since?: number | undefined
   until?: number | undefined
 }
 
-/** The sealed rows of a time and their heads as lines that can be verified without the database; whole heads, in order. */
+/** Yields the sealed rows of a period and their heads as lines that can be verified without the database; complete heads, in order. */
 export async function* exportLines({ store, key, nowMs, remembered, since, until }: ExportOptions): AsyncGenerator<string> {
   const digest = createHash('sha256')
   const end: ExportEnd = { rows: 0, heads: 0, lines: '', exportedAt: nowMs, remembered: remembered ? refOf(remembered) : null }
@@ -29,10 +29,10 @@ export async function* exportLines({ store, key, nowMs, remembered, since, until
     return text
   }
   yield take(startLine({ format: FORMAT, publicKey: key.publicKey, exportedAt: nowMs, since: since ?? null, until: until ?? null }))
-  // A chain of heads has no gap: those between the first and the last that fit belong to it.
+  // A chain of heads has no gap: heads between the first and the last match belong to it.
   let before: Head | undefined
   for await (const head of headsOf(store, since, until)) {
-    // From the end of the head before on: a row that was put between the two is not left out, and does not verify.
+    // Reading starts at the end of the previous head: a row that was inserted between the two is included, and fails verification.
     for await (const rows of rowsOf(store, head, before?.last_id)) {
       end.rows += rows.length
       yield rows.map((row) => take(rowLine(row))).join('')
@@ -45,7 +45,7 @@ export async function* exportLines({ store, key, nowMs, remembered, since, until
   yield `${endLine(end, key.sign(endText(end)))}\n`
 }
 
-/** The sealed rows of a time as a table for people: it proves nothing by itself. */
+/** Yields the sealed rows of a period as a table for people: it proves nothing by itself. */
 export async function* exportCsv({ store, since, until }: ExportOptions): AsyncGenerator<string> {
   yield CSV_HEADER
   for await (const head of headsOf(store, since, until)) {
@@ -57,7 +57,7 @@ export async function* exportCsv({ store, since, until }: ExportOptions): AsyncG
 }
 
 async function* headsOf(store: Store, since = 0, until = Number.MAX_SAFE_INTEGER): AsyncGenerator<Head> {
-  // Rows are a little older or younger than those of the heads beside theirs: one that is out of the time may stand between two that are not.
+  // Row times may differ slightly from the order of heads: a row outside the period may lie between two inside.
   const bounds = await store.read(() => audit.headRange.first({ since, until }))
   if (!bounds?.first) return
   for (let after = bounds.first - 1; after < bounds.last; ) {

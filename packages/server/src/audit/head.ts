@@ -6,7 +6,7 @@ import { sha256 } from './row.ts'
 export type Head = AuditHeadRow
 type Unsigned = Omit<Head, 'hash' | 'signature'>
 
-/** Number and hash of a head: what has to be kept to recognise it, and all before it. Number 0 and an empty hash stand for none. */
+/** Number and hash of a head: enough to recognise it and all heads before it. Number 0 and an empty hash mean that there is none. */
 export type HeadRef = Pick<Head, 'number' | 'hash'>
 
 export const NO_HEAD: HeadRef = { number: 0, hash: '' }
@@ -18,9 +18,9 @@ export const isSameHead = (a: HeadRef, b: HeadRef): boolean => a.number === b.nu
 /** The format of the heads that this version signs. */
 export const HEAD_FORMAT = 2
 
-/** What a person accepted: the record before this head is not the one that the server remembered. */
+/** A gap that a person accepted: the record before this head differs from the one that the server remembered. */
 export interface HeadGap {
-  /** `behind`: newer heads were missing. `changed`: something that was sealed was not what it was. */
+  /** `behind`: newer heads were missing. `changed`: sealed data was modified. */
   kind: 'behind' | 'changed'
   /** The newest head that was in the database. */
   found: HeadRef
@@ -33,7 +33,7 @@ export interface HeadGap {
 
 export const gapOf = ({ gap }: Pick<Head, 'gap'>): HeadGap | undefined => (gap === null ? undefined : JSON.parse(gap))
 
-/** What is signed: the canonical JSON of a head. */
+/** Returns the text that is signed: the canonical JSON of a head. */
 export const headText = (head: Unsigned): string =>
   JSON.stringify({
     at: head.at,
@@ -51,14 +51,14 @@ export const headText = (head: Unsigned): string =>
 
 export const headHashOf = (head: Unsigned): string => sha256(headText(head))
 
-/** The number that the head behind `before` has, and the hash that it goes on from. */
+/** Returns the number of the head after `before`, and the hash that it continues from. */
 function nextOf(before: HeadRef, gap: Pick<HeadGap, 'found' | 'remembered'> | undefined): { number: number; prev: string } {
-  // Over a gap the numbers go on behind all heads that are known to have been signed, so that none is used twice.
+  // After a gap, numbering continues after all heads that are known to have been signed, so that no number is used twice.
   const last = gap && gap.remembered.number >= gap.found.number ? gap.remembered : before
   return { number: last.number + 1, prev: last.hash }
 }
 
-/** True when a head goes on from `before`: directly, or over a gap that was accepted with it. */
+/** Returns true when a head continues from `before`: directly, or over a gap that was accepted with it. */
 export function follows(head: Head, before: HeadRef): boolean {
   const gap = gapOf(head)
   const { number, prev } = nextOf(before, gap)
@@ -68,7 +68,7 @@ export function follows(head: Head, before: HeadRef): boolean {
 /** Characters. */
 const MAX_PENDING = 16_384
 
-/** A digest over short lines: a call for each line costs more than hashing it. */
+/** Creates a digest over short lines, which it batches: a call for each line costs more than hashing it. */
 function createLineDigest() {
   const digest = createHash('sha256')
   let lines = ''
@@ -83,7 +83,7 @@ function createLineDigest() {
   }
 }
 
-/** Adds up rows in the order of their places to what a head says of them. */
+/** Sums up rows, in the order of their places, into the fields of a head. */
 export function createTally() {
   const plain = createLineDigest()
   const linked = createLineDigest()
@@ -100,7 +100,7 @@ export function createTally() {
     get rowCount() {
       return seen.rowCount
     },
-    /** Call once, last. @param format Of the head that it is for. */
+    /** Call it once, last. @param format Of the head that it is for. */
     end: (format: number) => ({
       first_id: seen.firstId,
       last_id: seen.lastId,
@@ -112,7 +112,7 @@ export function createTally() {
   }
 }
 
-/** The head over what a tally has seen, behind the head before it. @param gap What was accepted between the two. */
+/** Returns the head over the rows of a tally, after the head before it. @param gap The gap that was accepted between the two. */
 export function makeHead(
   tally: ReturnType<typeof createTally>,
   before: HeadRef | undefined,

@@ -4,23 +4,23 @@ import { assert } from '@countersign/core'
 import { writeDurableFile } from '../durable-files.ts'
 import { newSecret, type Store, settings } from '../store/index.ts'
 
-/** What the record is signed with. */
+/** The key that signs the record. */
 export interface AuditKey {
-  /** Its 32 bytes as base64url: the name by which a head says who signed it. */
+  /** Its 32 bytes as base64url: heads name their signer by it. */
   readonly publicKey: string
   /** Signs a text; base64url. */
   sign(text: string): string
 }
 
 const SETTING = 'audit_key'
-/** What stands before the 32 bytes of an Ed25519 key in its usual forms (RFC 8410). */
+/** The prefixes of the 32 bytes of an Ed25519 key in its usual encodings (RFC 8410). */
 const PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
 /**
- * The key of this installation, made when it is first asked for: in the database, or in a file that others than the database's
- * administrators look after.
- * @param file PEM (PKCS #8); made, readable for its owner alone, when it is not there.
+ * Returns the key of this installation, and creates it on first use: in the database, or in a file that is out of reach of the database's
+ * administrators.
+ * @param file PEM (PKCS #8); created, readable for its owner alone, when it is missing.
  * @throws Error when the file holds no Ed25519 key, or cannot be read or written.
  */
 export async function openAuditKey(store: Store, file: string | undefined): Promise<AuditKey> {
@@ -44,7 +44,7 @@ async function openInFile(file: string): Promise<string> {
   }
   const found = await readFile(file, 'utf8').catch(missing)
   if (found !== undefined) return found
-  // Another process that starts at the same moment may have made it. What is signed with it must not outlive it.
+  // Another process that starts at the same moment may have created it. Signatures must not outlive their key.
   writeDurableFile(file, newPem())
   return readFile(file, 'utf8')
 }
@@ -64,17 +64,17 @@ function readKey(pem: string): AuditKey {
   }
 }
 
-/** True when `key`, 32 bytes as base64url, has signed `text`; false also for what is no key. */
+/** Returns true when `key`, 32 bytes as base64url, has signed `text`; false also for an invalid key. */
 export function isSignedBy(text: string, signature: string, key: string): boolean {
   const bytes = Buffer.from(key, 'base64url')
   const signed = Buffer.from(signature, 'base64url')
-  // Each has one spelling: the last character has bits that mean nothing.
+  // Only the canonical spelling is accepted: the last character has bits without meaning.
   if (bytes.length !== 32 || bytes.toString('base64url') !== key || signed.toString('base64url') !== signature) return false
   const publicKey = createPublicKey({ key: Buffer.concat([SPKI, bytes]), format: 'der', type: 'spki' })
   return verify(null, Buffer.from(text), publicKey, signed)
 }
 
-// From our own source of randomness: a simulation makes the same key again.
+// The engine's own source of randomness: a simulation creates the same key again.
 const newPem = (): string =>
   createPrivateKey({ key: Buffer.concat([PKCS8, newSecret()]), format: 'der', type: 'pkcs8' })
     .export({ type: 'pkcs8', format: 'pem' })

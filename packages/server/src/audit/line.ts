@@ -2,37 +2,37 @@ import type { AuditRow } from '../store/index.ts'
 import type { Head, HeadRef } from './head.ts'
 
 /**
- * An exported record is lines of JSON: what it is, then for each head its rows in the order of their places and the head itself, then a
- * signed end. Each line is written in one way only, so that whoever reads it can say whether a byte of it was changed.
+ * An exported record is lines of JSON: a start, then for each head its rows in the order of their places and the head itself, then a signed
+ * end. Each line has exactly one valid spelling, so that a reader can detect any changed byte.
  */
 export const FORMAT = 'countersign-audit/2'
 
-/** Of files that were exported before: their rows do not say which one they follow, and their end says nothing of what was remembered. */
+/** The format of earlier exports: their rows do not name the row they follow, and their end does not state the remembered head. */
 const EARLIER_FORMAT = 'countersign-audit/1'
 
-/** A row as it is taken along. `follows` is undefined in a file of the earlier format. */
+/** A row of an export. `follows` is undefined in a file of the earlier format. */
 export type ExportedRow = Omit<AuditRow, 'follows'> & { follows?: number | null }
 
 /** The first line. */
 export interface ExportStart {
   format: typeof FORMAT | typeof EARLIER_FORMAT
-  /** Whose signature the end of this file has. */
+  /** The key that signs the end of this file. */
   publicKey: string
-  /** Epoch milliseconds, as all times in it. */
+  /** Epoch milliseconds, like all times in it. */
   exportedAt: number
-  /** What was asked for; null for all. A file has whole heads: somewhat more than that. */
+  /** The requested period; null for everything. A file has complete heads, so it may hold somewhat more. */
   since: number | null
   until: number | null
 }
 
-/** The last line: nothing is missing before it. */
+/** The last line: it proves that nothing is missing before it. */
 export interface ExportEnd {
   rows: number
   heads: number
   /** SHA-256 over all lines before, each with its line feed. */
   lines: string
   exportedAt: number
-  /** The newest head that the server remembers, whatever its database holds; null without a memory. Undefined in the earlier format. */
+  /** The newest head that the server remembers, independent of its database; null without a memory. Undefined in the earlier format. */
   remembered?: HeadRef | null
 }
 
@@ -45,7 +45,7 @@ export const rowLine = (row: ExportedRow, data: string | null = row.data): strin
   `"action":${JSON.stringify(row.action_id)},"data":${data},"salt":${JSON.stringify(row.salt)},"dataHash":${JSON.stringify(row.data_hash)},` +
   `"prev":${JSON.stringify(row.prev)},"hash":${JSON.stringify(row.hash)}}`
 
-/** A head as it stands in a file. */
+/** A head in the format of a file. */
 export const headFields = (head: Head) => ({
   ...(head.format > 1 && { format: head.format }),
   number: head.number,
@@ -65,13 +65,13 @@ export const headFields = (head: Head) => ({
 
 export const headLine = (head: Head): string => JSON.stringify({ head: headFields(head) })
 
-/** Reads what {@link headFields} wrote. Undefined when writing it again does not give the same text. */
+/** Reads the output of {@link headFields}. Undefined when writing it again does not give the same text. */
 export function readHead(text: string): Head | undefined {
   const line = readLine(text)
   return line && 'head' in line ? line.head : undefined
 }
 
-/** What the end of a file is signed by. */
+/** Returns the text that the signature of a file's end covers. */
 export const endText = ({ rows, heads, lines, exportedAt, remembered }: ExportEnd): string =>
   JSON.stringify({ exportedAt, heads, lines, remembered, rows })
 
@@ -81,7 +81,7 @@ export const endLine = ({ rows, heads, lines, exportedAt, remembered }: ExportEn
 const DATA = ',"data":'
 const SALT = ',"salt":'
 
-/** What a line of a file says; undefined for one that no export writes. */
+/** The content of a line; undefined for one that no export writes. */
 export type Line = { row: ExportedRow } | { head: Head } | { end: ExportEnd; signature: string } | { start: ExportStart }
 
 /** Reads a line. Undefined when writing it again does not give the same bytes. */
@@ -97,7 +97,7 @@ function parseLine(text: string): Line | undefined {
   const said = JSON.parse(text)
   if ('scope' in said) {
     const { id, scope, seq, follows, prev, at, kind, actor, action, salt, dataHash, hash } = said
-    // As it stands there: the row's hash is over these very bytes. No text in a line holds an unescaped quote.
+    // The original bytes, because the row's hash covers them. No text in a line holds an unescaped quote.
     const data = said.data === null ? null : text.slice(text.indexOf(DATA) + DATA.length, text.lastIndexOf(SALT))
     const row: ExportedRow = { id, scope, seq, follows, prev, at, kind, actor, action_id: action, data, salt, data_hash: dataHash, hash }
     return rowLine(row) === text ? { row } : undefined

@@ -2,16 +2,16 @@ import { type AuditActor, type AuditEntryView, type AuditKind, type AuditListQue
 import { type AuditRow, actions, audit, principals, type Store, type Tx } from '../store/index.ts'
 import { SYSTEM } from './row.ts'
 
-/** Rows that are looked through in one piece: a list that finds little holds nobody up for longer. */
+/** Rows that are searched in one piece: a query with few results does not block others for longer. */
 const WINDOW = 5_000
-/** Rows may be written so much later than the time that they name. */
+/** Rows may be written this much later than the time in them. */
 const LATE_MS = 60_000
 
 const msOf = (time: string | undefined): number | undefined => (time === undefined ? undefined : Date.parse(time))
 
 /**
- * Rows that fit a query, newest first, one more than `limit` where there are more.
- * @param before Only what stands before this place.
+ * Returns rows that match a query, newest first, one more than `limit` where there are more.
+ * @param before Only rows before this place.
  */
 export async function listAudit(store: Store, query: AuditListQuery, before: number | undefined, limit: number): Promise<AuditRow[]> {
   const { action: actionId, session, actor, kind } = query
@@ -41,7 +41,7 @@ export async function listAudit(store: Store, query: AuditListQuery, before: num
   return rows
 }
 
-/** Rows as they leave the server. */
+/** Returns rows in wire format. */
 export function* viewRows(rows: readonly AuditRow[]): Tx<AuditEntryView[]> {
   const sealedUpTo = (yield* audit.lastHead.first({}))?.last_id ?? 0
   const actors = new Map<string, AuditActor>()

@@ -7,31 +7,31 @@ import { headFields, headLine, readHead } from './line.ts'
 
 const FORMAT = 'countersign-head/1'
 
-/** What is kept outside the database, beside the key: the newest head, and what was found wrong. */
+/** The data that is kept outside the database, beside the key: the newest head, and a detected problem. */
 interface Kept {
   format: typeof FORMAT
-  /** Since when heads are remembered without a break, in epoch ms, and the number of the first of them. */
+  /** Since when heads have been remembered without a break, in epoch ms, and the number of the first of them. */
   since: number
   from: number
   head: Head
   problem?: RecordProblem | undefined
 }
 
-/** The newest head that this process knows to be signed. The database does not change it. */
+/** The newest head that this process knows to be signed. The database cannot change it. */
 export interface HeadMemory {
   readonly head: Head | undefined
   /** Undefined until the first head. */
   readonly since: number | undefined
   readonly from: number | undefined
-  /** `file`: a restart does not end it. */
+  /** `file`: it survives restarts. */
   readonly place: 'file' | 'process'
-  /** What was found wrong before a restart. */
+  /** A problem that was detected before a restart. */
   readonly problem: RecordProblem | undefined
-  /** True when the file was there and could not be read. */
+  /** True when the file existed but could not be read. */
   readonly isUnreadable: boolean
-  /** Takes a head that is newer than the one that is remembered, or that was compared with it. */
+  /** Stores a head that is newer than the remembered one, or that was compared with it. */
   remember(head: Head, nowMs: number): void
-  /** Begins anew with this head: an earlier memory was lost. */
+  /** Starts again with this head after an earlier memory was lost. */
   beginAnew(head: Head, nowMs: number): void
   keepProblem(problem: RecordProblem | undefined): void
 }
@@ -39,12 +39,12 @@ export interface HeadMemory {
 export interface MemoryOptions {
   /** Undefined remembers as long as the process runs. */
   file: string | undefined
-  /** Heads that were kept elsewhere, such as the anchor's: the newest of all is remembered. */
+  /** Heads that were stored elsewhere, such as the anchor's: the newest of all is remembered. */
   others?: readonly Head[]
   log: Logger
 }
 
-/** Opens the memory of heads. A file that cannot be read or written does not keep the server from starting. */
+/** Opens the memory of heads. A file that cannot be read or written does not prevent a start. */
 export function openMemory({ file, others = [], log }: MemoryOptions): HeadMemory {
   const found = file === undefined ? undefined : readKept(file)
   let kept: Omit<Kept, 'format'> | undefined = found === 'unreadable' ? undefined : found
@@ -58,7 +58,7 @@ export function openMemory({ file, others = [], log }: MemoryOptions): HeadMemor
     const now = readKept(file)
     if (now === undefined && written) log.warn({ file, head: written.number }, 'record.head_file_missing')
     if (now && now !== 'unreadable') {
-      // Several processes may share the file: the newest head stays.
+      // Several processes may share the file: the newest head is kept.
       if (now.head.number > kept.head.number && !kept.problem) return
       if (written && now.head.number < written.number)
         log.warn({ file, found: now.head.number, head: written.number }, 'record.head_file_stale')
@@ -107,7 +107,7 @@ function textOf({ head, ...kept }: Kept): string {
   return `${JSON.stringify({ ...kept, head: headFields(head) }, undefined, 2)}\n`
 }
 
-/** Reads a memory file; undefined when there is none. */
+/** Reads a memory file; undefined when it does not exist. */
 function readKept(file: string): Kept | undefined | 'unreadable' {
   try {
     const said = JSON.parse(readFileSync(file, 'utf8'))
@@ -120,7 +120,7 @@ function readKept(file: string): Kept | undefined | 'unreadable' {
   }
 }
 
-/** The heads in a text: a memory file, or lines of heads as an anchor file has them. Lines that are none are left out. */
+/** Returns the heads in a text: a memory file, or lines of heads as in an anchor file. Invalid lines are left out. */
 export function headsIn(text: string): Head[] {
   const lines = text.split('\n').flatMap((line) => (line.startsWith('{"head"') ? (readHead(line) ?? []) : []))
   if (lines.length > 0) return lines
@@ -133,5 +133,5 @@ export function headsIn(text: string): Head[] {
   }
 }
 
-/** A head as one line of an anchor file. */
+/** Formats a head as one line of an anchor file. */
 export const anchorLine = (head: Head): string => `${headLine(head)}\n`

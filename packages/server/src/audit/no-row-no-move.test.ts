@@ -41,7 +41,7 @@ interface World {
 interface Move {
   /** The kind of its row in the record. */
   kind: string
-  /** Makes an action that the move can be made with. Answers its id. */
+  /** Creates an action on which the move is possible. Returns its id. */
   ready(world: World): Promise<string>
   move(world: World, id: string): Promise<unknown>
 }
@@ -108,7 +108,7 @@ async function failed(world: World): Promise<string> {
   return id
 }
 
-/** An attempt of a process that is gone: its tool never answers, and nothing that it waits for comes. */
+/** An attempt of a process that is gone: its tool never answers, and no signal that it waits for arrives. */
 async function abandoned({ temp: { store } }: World): Promise<string> {
   const sent = Promise.withResolvers<void>()
   const execute = () => {
@@ -175,7 +175,7 @@ for (const { database, open } of STORES) {
         () => (ended = 'over'),
         () => (ended = 'refused'),
       )
-      // A person hears it; what nobody will say again is tried again until it works.
+      // A person sees the error; a move without a caller is retried until it succeeds.
       await until(() => ended !== undefined || gate.logged.length > logged)
       expect([kind, gate.logged.length > logged || ended === 'refused']).toEqual([kind, true])
       expect([kind, await asItIs(id)]).toEqual([kind, before])

@@ -20,7 +20,7 @@ const asBen = { principal: ben }
 const rowsIn = (store: Store): Promise<AuditRow[]> =>
   store.read(() => audit.rowsUpTo.all({ after: 0, last: Number.MAX_SAFE_INTEGER, limit: 10_000 }))
 
-/** A gate whose one tool counts what reaches it, and loses its answer, fails or succeeds as it is told. */
+/** A gate whose one tool counts its calls, and loses its answer, fails or succeeds as the test sets it. */
 async function openCounted(temp: TempStore) {
   await savePersons(temp.store)
   const tool = { calls: 0, does: 'succeed' as 'succeed' | 'fail' }
@@ -51,7 +51,7 @@ test.each(STORES)(
     const until = async (isSo: () => boolean) => {
       while (!isSo()) await new Promise(setImmediate)
     }
-    /** Makes a move that cannot be recorded, and the same once it can. */
+    /** Makes a move that cannot be recorded, and the same move once it can be. */
     async function withoutRecord<T>(kind: string, id: string | undefined, move: () => Promise<T>): Promise<T> {
       const before = id === undefined ? undefined : asIt(await rowOf(store, id))
       const [said, logged] = [temp.committed.length, gate.logged.length]
@@ -61,7 +61,7 @@ test.each(STORES)(
       moving.catch((reason) => {
         error = reason
       })
-      // A person hears it; what nobody will say again is tried again until it works.
+      // A person sees the error; a move without a caller is retried until it succeeds.
       await until(() => error !== undefined || gate.logged.length > logged + 2)
       if (id !== undefined) expect(asIt(await rowOf(store, id)), kind).toEqual(before)
       expect(temp.committed.slice(said).flatMap(({ events }) => events)).toEqual([])
@@ -118,7 +118,7 @@ test.each(STORES)('many transactions at once leave whole chains, and several sea
     await Promise.all([seal(), gate.decide(id, { verdict: 'approve' }, asAna), seal()])
     await Promise.all([gate.execute(id), gate.execute(id)])
   }
-  // However the machine spreads what follows over time, there are two heads at least.
+  // However the timing spreads the following rows, there are at least two heads.
   await walk(0)
   await sealToTheEnd()
   const walks = Array.from({ length: 24 }, (_, n) => walk(n + 1))

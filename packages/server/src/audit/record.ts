@@ -3,8 +3,8 @@ import { audit, lock, newSalt, type Outbox, type Tx } from '../store/index.ts'
 import { type AuditEntry, CHAIN_START, type ChainEnd, dataHashOf, rowHashOf, SYSTEM } from './row.ts'
 
 /**
- * Writes down, in the transaction that does it, a change of who may do what: keys, sign-ins, policies, grants. Call it first: it takes the
- * lock of its scope, as `lock` does. What happens to an action is written down by `emitUpdate` and its like.
+ * Records a change of rights (keys, sign-ins, policies, grants) in the transaction that makes it. Call it first: it takes the lock of its
+ * scope, as `lock` does. Events of an action are recorded by `emitUpdate` and related functions.
  * @example
  * yield* recordAudit(outbox, { kind: 'key_made', actor: principal.id, data: { keyId, for: made.id, roles: made.roles } }, nowMs)
  */
@@ -18,7 +18,7 @@ export function* appendToScope(outbox: Outbox, scope: string, entry: AuditEntry,
   yield* append(outbox, scope, (yield* audit.lastOfScope.first({ scope })) ?? CHAIN_START, entry, nowMs)
 }
 
-/** Appends behind `end`, for who knows it. Answers the new end. */
+/** Appends after `end`, for callers that know it. Returns the new end. */
 export function* append(outbox: Outbox, scope: string, end: ChainEnd, entry: AuditEntry, nowMs: number): Tx<ChainEnd> {
   const data = textOf(entry.data)
   const salt = newSalt()
@@ -44,7 +44,7 @@ function textOf(data: JsonObject): string {
   try {
     return canonicalJson(data)
   } catch {
-    // A tool's sentence may have been cut in the middle of a character. That must not keep an action from being settled.
+    // A tool's text may have been cut in the middle of a character. That must not prevent an action from being settled.
     const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
     return canonicalJson(JSON.parse(JSON.stringify(data), wellFormed))
   }

@@ -5,21 +5,21 @@ import type { Store } from '../store/index.ts'
 import { recordAudit } from './record.ts'
 import { SYSTEM } from './row.ts'
 
-/** The same refusal within this time is one more of the first. */
+/** The same refusal within this time counts as a repeat of the first. */
 const WINDOW_MS = 60_000
 /**
- * So many different refusals of one actor and window have rows of their own; those beyond are counted together. A flood must not fill the
- * record, and a flood of one must not hide what another tried: nobody at all counts as one actor.
+ * How many different refusals of one actor per window have their own rows; further ones are counted together. A flood must not fill the
+ * record, and a flood by one actor must not hide another's attempts. All unauthenticated requests count as one actor.
  */
 const MOST_ROWS = 20
-/** So many actors with refusals are told apart in one window. Each but the first needs a key. */
+/** How many actors with refusals are distinguished per window. Each but the first needs a key. */
 const MOST_ACTORS = 100
 
 export interface Refusal {
-  /** Id of whoever was refused; `system` for nobody. */
+  /** Id of the refused principal; `system` for an unauthenticated one. */
   actor: string
   data: { code: ErrorCode; why: string } & Record<string, string>
-  /** What makes it the same refusal again: two of one actor with the same are one and a repeat. */
+  /** Identifies repeats: two refusals of one actor with the same value are one and a repeat. */
   sameAs: readonly string[]
 }
 
@@ -29,21 +29,21 @@ interface RefusalDeps {
   log: Pick<Logger, 'warn'>
 }
 
-/** What was refused, in the record. */
+/** Writes refusals to the record. */
 export interface Refusals {
-  /** Counts a refusal, and writes the first of its kind down. Nobody waits for that. */
+  /** Counts a refusal, and records the first of its kind without making the caller wait. */
   note(refusal: Refusal): void
-  /** Writes down what was counted and has no row yet. */
+  /** Records the repeats that were counted and have no row yet. */
   flush(): Promise<void>
 }
 
 /**
  * Writes rows `refused`: the first refusal of a kind at once, its repeats within a minute as one more row with their number, and at most 20
- * different ones a minute for each actor. What was refused does not wait for it, and does not depend on it.
+ * different ones a minute for each actor. The refused request does not wait for it, and does not depend on it.
  */
 export function createRefusals({ store, clock, log }: RefusalDeps): Refusals {
   let counted = new Map<string, Refusal & { times: number }>()
-  /** For each actor how many different refusals have a row, and how many more there were. */
+  /** For each actor, how many different refusals have a row, and how many more there were. */
   let actors = new Map<string, { rows: number; beyond: number }>()
   let stopWaiting: (() => void) | undefined
   let writing: Promise<unknown> = Promise.resolve()

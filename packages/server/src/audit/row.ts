@@ -2,33 +2,33 @@ import { hash } from 'node:crypto'
 import type { AuditKind, JsonObject } from '@countersign/core'
 import type { AuditRow } from '../store/index.ts'
 
-/** What a row of the record says. */
+/** The content of a row of the record. */
 export interface AuditEntry {
   kind: AuditKind
   /** Id of the principal who did it; `system` for what the server does by itself. */
   actor: string
   /** The action that it is about. */
   actionId?: string | undefined
-  /** What else is to be known of it. Never a secret of the configuration. It can be blanked later: nothing else in the row can. */
+  /** Further details. Never a secret of the configuration. Only this part of a row can be redacted later. */
   data: JsonObject
 }
 
-/** The actor of what nobody asked for, and the scope of what belongs to no action. */
+/** The actor of automatic changes, and the scope of rows that belong to no action. */
 export const SYSTEM = 'system'
 
-/** Where a chain goes on: number, hash and place of its last row. */
+/** The end of a chain: number, hash and place of its last row. */
 export type ChainEnd = Pick<AuditRow, 'seq' | 'hash'> & { place: number | null }
 
 export const CHAIN_START: ChainEnd = { seq: 0, hash: '', place: null }
 
 export const sha256 = (text: string): string => hash('sha256', text, 'base64url')
 
-/** The hash by which a row stands for its data. @param data Canonical JSON. */
+/** Returns the hash that represents a row's data. @param data Canonical JSON. */
 export const dataHashOf = (salt: string, data: string): string => sha256(salt + data)
 
-/** The hash of a row: over the canonical JSON of all that is chained. */
+/** Returns the hash of a row: over the canonical JSON of all chained fields. */
 export const rowHashOf = (row: Pick<AuditRow, 'scope' | 'seq' | 'prev' | 'at' | 'kind' | 'actor' | 'action_id' | 'data_hash'>): string =>
-  // The names stand in the order that canonical JSON has; sorting them anew for each row would cost more than the hash.
+  // The names are in the order of canonical JSON; sorting them for each row would cost more than the hash.
   sha256(
     JSON.stringify({
       action: row.action_id,

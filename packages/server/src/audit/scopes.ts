@@ -5,16 +5,16 @@ type Link = Pick<ExportedRow, 'id' | 'seq' | 'prev' | 'hash' | 'follows'>
 interface Chain {
   first: Link
   last: Link
-  /** Rows that came before those that they follow: transactions may commit in another order than they are numbered in. */
+  /** Rows that arrived before their predecessors: transactions may commit in another order than they are numbered in. */
   early: Map<number, Link>
 }
 
-/** Follows the chains of all scopes at once, as their rows come. */
+/** Follows the chains of all scopes at once, as their rows arrive. */
 export interface Scopes {
   readonly count: number
-  /** Why a row does not fit in its chain; undefined when it does. */
+  /** Returns why a row does not fit in its chain; undefined when it does. */
   take(row: ExportedRow): string | undefined
-  /** What a chain lacks now that nothing more comes. @param isWhole True for a record that has every chain from its first row on. */
+  /** Returns what a chain lacks at the end of the input. @param isWhole True for a record that has every chain from its first row on. */
   missing(isWhole: boolean): string | undefined
 }
 
@@ -49,7 +49,7 @@ export function createScopes(): Scopes {
         early.set(seq, row)
         return undefined
       }
-      if (seq !== first.seq - 1) return 'is there twice'
+      if (seq !== first.seq - 1) return 'is duplicated'
       if (hash !== first.prev) return 'is not the one that the row behind it follows'
       if (first.follows !== undefined && first.follows !== id) return 'is not the one that the row behind it names'
       chain.first = row

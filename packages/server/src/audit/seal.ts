@@ -6,32 +6,32 @@ import type { HeadMemory } from './memory.ts'
 
 /** A head is signed at most this often. */
 export const SEAL_EVERY_MS = 1_000
-/** Rows under one head. Reading so many takes an embedded database 40 ms, during which it does nothing else. */
+/** Rows under one head. Reading this many blocks an embedded database for 40 ms. */
 const MAX_ROWS = 20_000
 
-/** What came of trying to sign a head. */
+/** The result of an attempt to sign a head. */
 export type Sealed =
-  /** No row is new. */
+  /** There are no new rows. */
   | { kind: 'nothing'; last: Head | undefined }
-  /** The next row is not final: something may still be written before it. Or the last head is too young. */
+  /** The next row is not final: a row may still be written before it. Or the last head is too young. */
   | { kind: 'later'; last: Head | undefined }
   | { kind: 'sealed'; last: Head; isFull: boolean }
-  /** The database does not hold the record that is remembered: nothing is signed. */
+  /** The database does not hold the remembered record: nothing is signed. */
   | { kind: 'problem'; problem: RecordProblem }
 
 export interface SealDeps {
   store: Store
   key: AuditKey
   memory: Pick<HeadMemory, 'head'>
-  /** What a person accepted: the next head says so. */
+  /** The gap that a person accepted: the next head states it. */
   gap?: HeadGap | undefined
-  /** False signs also when the last head is younger than a second. Default true. */
+  /** False signs even when the last head is younger than a second. Default true. */
   isPaced?: boolean
 }
 
-/** Signs one head over the rows that are new, unless the database does not hold the record that is remembered. */
+/** Signs one head over the new rows, unless the database does not hold the remembered record. */
 export async function sealOnce(deps: SealDeps, nowMs: number): Promise<Sealed> {
-  // Looked for first without the lock: mostly there is nothing.
+  // A first check without the lock: usually there is nothing to seal.
   const found = await deps.store.read(() => look(deps))
   return found.kind === 'sealable' ? deps.store.transact(() => sealSome(deps, nowMs)) : found
 }
@@ -47,9 +47,9 @@ function* look({ key, memory, gap }: SealDeps): Tx<Sealed | { kind: 'sealable' }
 function* sealSome({ key, memory, gap, isPaced = true }: SealDeps, nowMs: number): Tx<Sealed> {
   yield* lockKey('audit_head')
   const { last, problem } = yield* compareHeads(memory.head, key.publicKey)
-  // What was accepted is what was there then.
+  // The acceptance covers only the state at that time.
   if (problem && !(gap && isSameHead(refOf(last), gap.found))) return { kind: 'problem', problem }
-  // Of several processes the first one signs for all.
+  // Of several processes, the first one signs for all.
   const sinceLastMs = last ? nowMs - last.at : SEAL_EVERY_MS
   if (isPaced && !gap && sinceLastMs >= 0 && sinceLastMs < SEAL_EVERY_MS) return { kind: 'later', last }
   const tally = createTally()
@@ -64,7 +64,7 @@ function* sealSome({ key, memory, gap, isPaced = true }: SealDeps, nowMs: number
   return { kind: 'sealed', last: head, isFull }
 }
 
-/** Seals every row that can be. False when there are rows left that something may still be written before. */
+/** Seals every row that can be sealed. Returns false when rows are left before which another row may still be written. */
 export async function sealAll(store: Store, key: AuditKey, nowMs: () => number): Promise<boolean> {
   for (;;) {
     const sealed = await sealOnce({ store, key, memory: { head: undefined }, isPaced: false }, nowMs())

@@ -27,7 +27,7 @@ test.each(STORES)('under load the sealer signs at most one head a second ($datab
   const writers = Array.from({ length: 16 }, async (_, first) => {
     for (let n = first; n < 3_000; n += 16) {
       await write(n)
-      // Apart from each other, as requests are: some row is always committed while a head is signed.
+      // At different times, like requests: a row is always being committed while a head is signed.
       for (let turns = 0; turns < first % 5; turns++) await new Promise(setImmediate)
     }
   })
@@ -36,7 +36,7 @@ test.each(STORES)('under load the sealer signs at most one head a second ($datab
   await sealer.finish()
   const heads = await store.read(() => audit.headsUpTo.all({ after: 0, last: Number.MAX_SAFE_INTEGER, limit: 10_000 }))
   expect(heads.reduce((sum, { row_count }) => sum + row_count, 0)).toBe(3_000)
-  // One more for the start, and one for what is left when it stops.
+  // One more for the start, and one for the rest when it stops.
   expect(heads.length).toBeLessThanOrEqual(Math.ceil(seconds) + 2)
 })
 
@@ -51,7 +51,7 @@ test.each(STORES)('each head follows the one before it, and the newest proves al
   expect(heads.map(({ prev }) => prev)).toEqual(['', heads[0]?.hash, heads[1]?.hash])
   const anchors = heads.slice(-1)
   expect(await verifyExport(lines, [key.publicKey], { anchors })).toMatchObject({ problem: undefined, anchored: 3 })
-  // The same rows under heads that were signed anew, and a record that ends early, are other ones.
+  // The same rows under heads that were signed again, and a truncated record, are different records.
   const cutOff = withEnd(lines.slice(0, lines.findLastIndex((line, at) => line.startsWith('{"head"') && at < lines.length - 2) + 1), key)
   expect((await verifyExport(cutOff, [key.publicKey])).problem).toBeUndefined()
   expect((await verifyExport(cutOff, [key.publicKey], { anchors })).problem).toMatch(/the end of the record was deleted/)

@@ -9,9 +9,9 @@ import type { AuditKey } from './key.ts'
 import { type HeadMemory, openMemory } from './memory.ts'
 import { SEAL_EVERY_MS, type Sealed, sealOnce } from './seal.ts'
 
-/** After a failure, when the database was away for example. */
+/** Pause after a failure, for example when the database was unreachable. */
 const RETRY_MS = 5_000
-/** Between two tries to sign what a person just accepted. */
+/** Pause between two attempts to sign a state that a person has just accepted. */
 const ACCEPT_RETRY_MS = 50
 const MAX_ACCEPT_TRIES = 100
 
@@ -23,40 +23,40 @@ export interface SealerWork {
   memory?: HeadMemory
   /** True when no other process signs heads: then a memory that is behind by more than one head was replaced. */
   isAlone?: boolean
-  /** Hears of each head that this process signs or learns of. */
+  /** Receives each head that this process signs or learns of. */
   onHead?: (head: Head) => void
 }
 
-/** Whether the record is sealed, for people and probes. */
+/** The state of sealing, for people and probes. */
 export interface SealStatus {
-  /** Why nothing is sealed, and since when this process knows (epoch ms); undefined while all is well. */
+  /** Why nothing is sealed, and since when this process knows (epoch ms); undefined without a problem. */
   problem: (RecordProblem & { sinceMs: number }) | undefined
   head: Pick<Head, 'number' | 'hash' | 'at'> | undefined
   memory: Pick<HeadMemory, 'place' | 'since' | 'from'>
-  /** Heads that this process has signed. */
+  /** How many heads this process has signed. */
   signed: number
 }
 
 /**
- * Seals the record: signs a head over the rows that are new, at most one a second. Every process does it for the rows of all, one at a
- * time; what one leaves the next one finds. It signs nothing while the database does not hold the head that it remembers.
+ * Seals the record: signs a head over the new rows, at most one a second. Every process seals the rows of all processes, one process at a
+ * time; rows that one leaves, the next one finds. It signs nothing while the database does not hold the head that it remembers.
  */
 export interface Sealer {
-  /** Before this nothing is sealed. Seals what earlier processes left. */
+  /** Starts sealing, with the rows that earlier processes left. */
   start(work: SealerWork): void
-  /** There are new rows, or may be. */
+  /** Reports that there may be new rows. */
   wake(): void
   readonly status: SealStatus
-  /** Whose heads are genuine: this server's key, and the one of the head that it remembers. */
+  /** The keys whose heads are genuine: this server's, and that of the head that it remembers. */
   readonly keys: readonly string[]
-  /** Tells of sealed rows that are not what they were: nothing is sealed until somebody accepts it. */
+  /** Reports that sealed rows were changed: nothing is sealed until a person accepts that. */
   report(problem: RecordProblem): Promise<void>
   /**
-   * Accepts the record as it is found, with a row that says so, and goes on sealing; the next head says what was accepted.
+   * Accepts the record in its current state, records the acceptance, and continues sealing; the next head states what was accepted.
    * @returns False when there was nothing to accept, or nothing of this kind.
    */
   accept(by: string, reason: string, onlyKind?: RecordProblem['kind']): Promise<boolean>
-  /** Seals what is left, as far as it can be, and nothing more after that. */
+  /** Seals the remaining rows, as far as possible, and nothing after that. */
   finish(): Promise<void>
 }
 
@@ -66,7 +66,7 @@ export function createSealer(clock: Clock): Sealer {
   let isAsked = false
   let isFinished = false
   let underWay: Promise<void> | undefined
-  /** Accepted, and not yet said by a head. */
+  /** Accepted, but not stated by a head yet. */
   let gap: HeadGap | undefined
   let problem: SealStatus['problem']
   let signed = 0
@@ -93,7 +93,7 @@ export function createSealer(clock: Clock): Sealer {
     isAsked = false
     try {
       await beginMemory()
-      // What was found in sealed rows is not to be seen by their heads: it stands until somebody accepts it.
+      // A problem in sealed rows does not show in their heads, so it lasts until a person accepts it.
       const known = memory.problem
       if (known && !gap) {
         if (!(await store.read(() => isAcceptedSince(known.remembered, key.publicKey)))) return await learn(known)
@@ -129,7 +129,7 @@ export function createSealer(clock: Clock): Sealer {
     if (sealed.kind === 'later' || (sealed.kind === 'sealed' && sealed.isFull) || isAsked) arm(SEAL_EVERY_MS)
   }
 
-  /** What is wrong stops the sealing, and is said once: in the log, and in the record. */
+  /** Stops the sealing because of a problem, and reports it once: in the log, and in the record. */
   async function learn(found: RecordProblem): Promise<void> {
     if (!work || problem?.why === found.why) return
     const { store, log } = work
@@ -139,7 +139,7 @@ export function createSealer(clock: Clock): Sealer {
   }
 
   let hasBegun = false
-  /** A memory that should be there, and is not: says so in the record, and begins with the newest head. */
+  /** Handles a lost memory: notes it in the record, and starts with the newest head. */
   async function beginMemory(): Promise<void> {
     if (hasBegun || !work) return
     const { store, key, log, memory, isAlone } = work
@@ -167,7 +167,7 @@ export function createSealer(clock: Clock): Sealer {
     gap = await store.transact((outbox) => acceptRecord(outbox, { problem: accepted, by, reason, keys }, nowMs))
     log.warn({ by, reason, why: accepted.why }, 'record.accepted')
     memory.keepProblem(undefined)
-    // The row that was just written is sealed at once: from then on a restart knows that it was accepted.
+    // The new row is sealed at once: from then on a restart knows of the acceptance.
     for (let tries = 0; gap && tries < MAX_ACCEPT_TRIES; tries++) {
       await look()
       if (gap) await new Promise<void>((resolve) => clock.after(ACCEPT_RETRY_MS, resolve))
@@ -199,7 +199,7 @@ export function createSealer(clock: Clock): Sealer {
     async report(found) {
       if (!work) return
       const { store, key, memory } = work
-      // It may have been accepted while the rows were being checked.
+      // It may have been accepted while the rows were checked.
       const isAccepted = await store.read(() => isAcceptedSince(found.remembered, key.publicKey))
       if (isAccepted || problem?.kind === 'changed') return
       memory.keepProblem(found)
@@ -215,11 +215,11 @@ export function createSealer(clock: Clock): Sealer {
   }
 }
 
-/** Why a memory was lost; undefined while it was not. */
+/** Returns why a memory was lost; undefined when it was not. */
 function whyLost({ head, isUnreadable }: HeadMemory, last: Head, isAlone: boolean): string | undefined {
   const only = 'Nothing that was changed in the record before that is noticed by this server.'
   if (isUnreadable) return `The file of the remembered head cannot be read. ${only}`
-  // Heads of versions before this one were never remembered.
+  // Heads of earlier versions were never remembered.
   if (!head) return last.format >= HEAD_FORMAT ? `The file of the remembered head is missing. ${only}` : undefined
   // A process that was killed between signing and remembering is one head behind.
   if (isAlone && last.number > head.number + 1) return `The file of the remembered head is older than the record. ${only}`

@@ -34,7 +34,7 @@ test('whoever changes an exported record is found out, whatever they change and 
   }
 })
 
-/** Of a database whose newest rows and heads are gone nobody can tell by itself: who notes a head down elsewhere can. */
+/** A database without its newest rows and heads looks intact by itself: a head that was stored elsewhere reveals the loss. */
 const ONLY_IN_FILES = [
   'cut the end off',
   'cut inside a line',
@@ -62,7 +62,7 @@ test('whoever changes the database is found out by the next export, which has ou
   expect(seen).toBeGreaterThan(200)
 })
 
-/** True for the same record with its last heads left out. */
+/** Returns true for the same record without its last heads. */
 const isCutOff = (tampered: readonly string[], lines: readonly string[]): boolean =>
   tampered.every((line, i) => line === lines[i]) && (tampered.at(-1) ?? '').startsWith('{"head"')
 
@@ -94,7 +94,7 @@ test('a row that names another one as the row before it is found, although its h
 test('which row a row follows is covered by its head: it cannot be changed where the row before it is not in the file', async () => {
   const { key, lines } = await linesOfRecord()
   const head = lines.find((line) => line.startsWith('{"head"')) ?? ''
-  // A head after each row, so that a part of the record may begin at any row.
+  // A head after each row, so that an excerpt of the record may begin at any row.
   const sealed = sealAnew([lines[0] ?? '', ...lines.flatMap((line) => (rowIn(line) ? [line, head] : []))], key)
   const [start = '', ...rest] = sealed.slice(0, -1)
   for (const [at, line] of rest.entries()) {

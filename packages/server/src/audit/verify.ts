@@ -5,37 +5,37 @@ import { type ExportEnd, type ExportedRow, type ExportStart, endText, FORMAT, re
 import { dataHashOf, rowHashOf } from './row.ts'
 import { createScopes, type Scopes } from './scopes.ts'
 
-/** What an exported record turned out to be. */
+/** The result of verifying an exported record. */
 export interface AuditVerdict {
-  /** Where it is not as it was written, and how; undefined when all of it is. */
+  /** Where and how it differs from its signatures; undefined when it is intact. */
   problem: string | undefined
   rows: number
-  /** Rows whose data was redacted: that they are is proved, not what they said. */
+  /** Redacted rows: their existence is proved, but not their data. */
   redacted: number
   scopes: number
   /** Numbers of its first and last head; undefined without any. */
   heads: { first: number; last: number } | undefined
-  /** Between which times its rows were written; epoch ms. */
+  /** The times of its first and last row; epoch ms. */
   time: { first: number; last: number } | undefined
-  /** Whose signatures it has. */
+  /** The keys that signed it. */
   keys: string[]
-  /** Where a person accepted that the record before a head is not the one that the server remembered. */
+  /** Where a person accepted that the record before a head differs from the one that the server remembered. */
   gaps: (HeadGap & { head: number })[]
   /** Number of the newest head of the anchor that it holds; undefined without an anchor. */
   anchored: number | undefined
 }
 
-/** A head that was kept outside the server. `at` (epoch ms) is known of one that was kept whole. */
+/** A head that was stored outside the server. `at` (epoch ms) is known of a completely stored one. */
 export type Anchor = HeadRef & { at?: number }
 
 export interface VerifyOptions {
-  /** Heads that were kept elsewhere: the record has to hold them. Without one, newest rows that were deleted are not noticed. */
+  /** Heads that were stored elsewhere: the record has to hold them. Without one, the deletion of the newest rows goes undetected. */
   anchors?: readonly Anchor[]
 }
 
 interface Reading extends AuditVerdict {
   line: number
-  /** The keys that may have signed it; undefined takes the one that it names itself. */
+  /** The keys that may have signed it; undefined accepts the one that the file names. */
   trusted: readonly string[] | undefined
   start: ExportStart | undefined
   end: ExportEnd | undefined
@@ -46,17 +46,18 @@ interface Reading extends AuditVerdict {
   lastId: number
   tally: ReturnType<typeof createTally>
   chains: Scopes
-  /** Actions whose data was taken away, and those of which a row says so. */
+  /** Actions whose data was removed, and those with a row that says so. */
   blanked: Set<string>
   saidBlanked: Set<string>
 }
 
 /**
- * Checks an exported record without any database, line by line: each row against its own hashes and the row before it in its scope, the rows
- * against their head, the heads against each other and their signatures, and that nothing is missing at the end. Ends at the first problem.
+ * Verifies an exported record without a database, line by line: each row against its own hashes and the row before it in its scope, the
+ * rows against their head, the heads against each other and their signatures, and that nothing is missing at the end. Stops at the first
+ * problem.
  * @param lines Its lines without their ends.
- * @param trusted Public keys that may have signed it. Without them the key that the file names is taken: then it proves that the file is
- *   of one piece, and whose it is stands in `keys`, to be compared.
+ * @param trusted Public keys that may have signed it. Without them the key that the file names is accepted: then the result proves that the
+ * file is consistent, and `keys` names the signer for comparison.
  */
 export async function verifyExport(
   lines: AsyncIterable<string> | Iterable<string>,
@@ -72,7 +73,7 @@ export async function verifyExport(
   }
   for await (const text of lines) {
     reading.line++
-    const problem = reading.end ? 'stands behind the end' : takeLine(reading, text, () => digest.copy().digest('base64url'))
+    const problem = reading.end ? 'is after the end' : takeLine(reading, text, () => digest.copy().digest('base64url'))
     if (problem !== undefined) return verdictOf(reading, `line ${reading.line}: ${problem}`)
     digest.update(`${text}\n`)
   }
@@ -84,18 +85,18 @@ function verdictOf(reading: Reading, problem: string | undefined): AuditVerdict 
   return { problem, rows, redacted, scopes: reading.chains.count, heads, time, keys, gaps, anchored }
 }
 
-/** What a record lacks that was read to its end. */
+/** Returns what is missing in a record that was read to its end. */
 function missing({ chains, heads, start, blanked, saidBlanked }: Reading): string | undefined {
   const problem = chains.missing(start?.since === null || heads?.first === 1)
-  // That data was redacted is a row like any other, later than the data: a record up to some time may not have it.
+  // A redaction has its own row, later than the data: a record up to some time may not include it.
   if (problem !== undefined || start?.until !== null) return problem
   const taken = [...blanked].find((actionId) => !saidBlanked.has(actionId))
-  return taken === undefined ? undefined : `what is known of ${taken} was taken away, and no redaction is recorded`
+  return taken === undefined ? undefined : `the data of ${taken} was removed, and no redaction is recorded`
 }
 
 function takeLine(reading: Reading, text: string, digestSoFar: () => string): string | undefined {
   const line = readLine(text)
-  if (!line) return reading.line === 1 ? 'this is not an exported record' : 'is not as an export writes it'
+  if (!line) return reading.line === 1 ? 'this is not an exported record' : 'is not in the format of an export'
   if (reading.line === 1) {
     if (!('start' in line)) return 'this is not an exported record'
     reading.start = line.start
@@ -109,7 +110,7 @@ function takeLine(reading: Reading, text: string, digestSoFar: () => string): st
 function takeRow(reading: Reading, row: ExportedRow): string | undefined {
   const what = `row ${row.seq} of ${row.scope}`
   if ((row.follows === undefined) === (reading.start?.format === FORMAT)) return `${what} is of another format than the file`
-  if (row.id <= reading.lastId) return `${what} is out of order, or twice there`
+  if (row.id <= reading.lastId) return `${what} is out of order or duplicated`
   if ((row.data === null) !== (row.salt === null)) return `${what} is half redacted`
   if (row.data !== null && row.salt !== null && dataHashOf(row.salt, row.data) !== row.data_hash) return `the data of ${what} was changed`
   if (rowHashOf(row) !== row.hash) return `${what} was changed`
@@ -156,7 +157,7 @@ function takeHead(reading: Reading, head: Head): string | undefined {
 function takeEnd(reading: Reading, end: ExportEnd, signature: string, lines: string): string | undefined {
   const { start } = reading
   if (!start) return 'the file has no beginning'
-  if (reading.tally.rowCount > 0) return 'rows without a head stand before the end'
+  if (reading.tally.rowCount > 0) return 'there are rows without a head before the end'
   const heads = reading.hashes.size
   if (end.rows !== reading.rows || end.heads !== heads) return `there should be ${end.rows} rows and ${end.heads} heads`
   if (end.lines !== lines || end.exportedAt !== start.exportedAt) return 'a line before the end was changed'
@@ -166,7 +167,10 @@ function takeEnd(reading: Reading, end: ExportEnd, signature: string, lines: str
   return end.remembered ? whyNotHeld(reading, end.remembered, 'the server that exported it remembers') : undefined
 }
 
-/** Why a head that is known to have been signed is not in the file; undefined when it is, or cannot be in this part of the record. */
+/**
+ * Returns why a head that is known to have been signed is not in the file; undefined when it is, or when this part of the record cannot
+ * hold it.
+ */
 function whyNotHeld({ hashes, start, lastHead, heads }: Reading, { number, hash }: HeadRef, who: string): string | undefined {
   if (number === 0 || hashes.get(number) === hash) return undefined
   if (hashes.has(number)) return `head ${number} is another one than ${who}: the record was rewritten`
@@ -174,11 +178,11 @@ function whyNotHeld({ hashes, start, lastHead, heads }: Reading, { number, hash 
     if (start?.until !== null) return undefined
     return `it ends with ${lastHead ? `head ${lastHead.number}` : 'no head'}, and ${who} head ${number}: the end of the record was deleted`
   }
-  // A part of the record begins later; within it no head may be missing.
+  // An excerpt of the record begins later; no head may be missing within it.
   return start?.since !== null && number < (heads?.first ?? 0) ? undefined : `head ${number}, which ${who}, is missing`
 }
 
-/** Holds the record against heads that were kept elsewhere. */
+/** Checks the record against heads that were stored elsewhere. */
 function checkAnchors(reading: Reading): string | undefined {
   const { anchors, end, hashes } = reading
   if (!anchors) return undefined

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
 
-/** Which server a command speaks to, and as whom. */
+/** The server that a command connects to, and the credentials for it. */
 export interface ApiFlags {
   url?: string
   keyFile?: string
@@ -24,7 +24,7 @@ export const withApiFlags = (command: Command): Command =>
     .option('--key-file <file>', 'a file that holds the key (COUNTERSIGN_KEY_FILE)')
     .addHelpText('after', API_HELP)
 
-/** An answer of the server that is no success. */
+/** An error answer of the server. */
 export class Refused extends Error {
   readonly status: number
 
@@ -38,11 +38,11 @@ export class Refused extends Error {
 export interface Api {
   /** @throws Refused with the server's own sentence. */
   call(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>
-  /** An open event stream. @throws Refused */
+  /** Opens an event stream. @throws Refused */
   open(path: string, headers?: Record<string, string>): Promise<Response>
 }
 
-/** @throws Error in plain words: no key, an address that would show the key to the network. */
+/** @throws Error without a key, or for an address that would expose the key to the network. */
 export function openApi({ url, keyFile }: ApiFlags, environment: Environment): Api {
   const base = (url ?? environment.COUNTERSIGN_URL ?? 'http://127.0.0.1:4319').replace(/\/$/, '')
   const address = URL.canParse(base) ? new URL(base) : undefined

@@ -34,7 +34,7 @@ export const archiveCommand = (environment: Environment): Command =>
     .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
     .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
     .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
-    .option('--dry-run', 'say what would be moved, and move nothing')
+    .option('--dry-run', 'report what would be moved, without moving it')
     .addHelpText('after', HELP)
     .action((flags: ArchiveFlags) => archive(flags, environment))
     .addCommand(
@@ -86,7 +86,7 @@ async function verify(paths: string[]): Promise<void> {
 
 const UNITS_MS: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 }
 
-/** @throws Error for what is no length of time. */
+/** @throws Error for an invalid duration. */
 function readAge(text: string): number {
   const [, amount, unit] = /^(\d{1,6})([dhms])$/.exec(text) ?? []
   const ms = unit === undefined ? durationMs(text) : Number(amount) * (UNITS_MS[unit] ?? 0)

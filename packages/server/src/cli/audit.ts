@@ -32,21 +32,21 @@ first. A row of the record says who accepted it and why, and the next head is si
 
 COUNTERSIGN_KEY must hold the key of an admin of that server.`
 
-/** `countersign audit`: checks exported records, and accepts a record that is not the remembered one. */
+/** `countersign audit`: checks exported records, and accepts a record that differs from the remembered one. */
 export const auditCommand = (environment: Environment): Command =>
   new Command('audit')
-    .description('check exported records of what was decided and done')
+    .description('check exported records of decisions and executions')
     .addCommand(
       new Command('accept')
-        .description('let a running server go on sealing a record that is not the one it remembers')
-        .requiredOption('--reason <text>', 'why; it stands in the record')
+        .description('let a running server continue to seal a record that differs from the one it remembers')
+        .requiredOption('--reason <text>', 'the reason, which is stored in the record')
         .option('--server <url>', 'the server', 'http://127.0.0.1:4319')
         .addHelpText('after', ACCEPT_HELP)
         .action((flags: AcceptFlags) => accept(flags, environment)),
     )
     .addCommand(
       new Command('verify')
-        .description('check a record that GET /api/audit/export?format=jsonl gave, without a database')
+        .description('check a record from GET /api/audit/export?format=jsonl, without a database')
         .argument('<file>', 'the exported file')
         .option('--public-key <key...>', 'the key that must have signed it; name several when it was changed meanwhile')
         .option('--anchor <file or number:hash...>', 'heads that were kept elsewhere, which the record must hold')
@@ -65,7 +65,7 @@ async function verify(file: string, { publicKey, anchor }: VerifyFlags): Promise
   for (const line of proofOf(verdict, publicKey !== undefined)) say(line)
 }
 
-/** @throws Error for what names no head. */
+/** @throws Error for a value that names no head. */
 function readAnchors(given: string): Anchor[] {
   const [, number, hash] = /^(\d{1,15}):([A-Za-z0-9_-]{43})$/.exec(given) ?? []
   if (hash !== undefined) return [{ number: Number(number), hash }]

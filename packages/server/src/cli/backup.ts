@@ -29,7 +29,7 @@ decided about that. A backup of an older version is brought to this one.
 
 Exit code: 0 when it is restored, 1 when something went wrong; then nothing was restored.`
 
-/** `countersign backup`: writes the database, in one state, to one file. */
+/** `countersign backup`: writes the database, in one consistent state, to one file. */
 export const backupCommand = (environment: Environment): Command =>
   withDataFlags(new Command('backup').description('write a checked backup of the database to one file; servers may run meanwhile'))
     .argument('<file>', 'where the backup goes')
@@ -57,7 +57,7 @@ export const restoreCommand = (environment: Environment): Command =>
       const { summary, movedTo } = await restoreDatabase(database, file, { dataDir, replace: force === true, environment })
       if (movedTo !== undefined) say(`The database that was there is now in ${movedTo}.`)
       say(`Restored ${inWords(summary)}.`)
-      say('Whatever happened after that moment is not in it: check what was approved before you let it be carried out.')
+      say('Later events are not in it: check the approved actions before you allow their execution.')
     })
 
 const withDataFlags = (command: Command): Command =>
@@ -76,7 +76,7 @@ const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
 const REPORT_EVERY_MS = 2_000
 
-/** Says on standard error how far a long backup is. */
+/** Reports the progress of a long backup on standard error. */
 function progressReport() {
   let saidAt = performance.now()
   return (done: { share: number } | { bytes: number }) => {

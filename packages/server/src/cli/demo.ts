@@ -14,7 +14,7 @@ import { sayLink } from './sign-in.ts'
 
 const SHOP = fileURLToPath(new URL('../../../../examples/shop/', import.meta.url))
 
-/** What the example exports; it knows nothing of us, we know these two functions. */
+/** The exports of the example. The example does not import Countersign; the demo calls these two functions. */
 interface ShopExample {
   createShop(options: { databaseFile: string; host: string; port: number }): Promise<Service>
   createBrain(options: { host: string; port: number }): Promise<Service>
@@ -30,7 +30,7 @@ interface DemoFlags extends ServerFlags {
   model?: string
 }
 
-/** `countersign demo`: shop, remote brain, server and console in one process, no key and no account needed. */
+/** `countersign demo`: shop, remote brain, server and console in one process, without a key or an account. */
 export const demoCommand = (environment: Environment): Command =>
   withServerFlags(new Command('demo').description('run the order desk example: shop, agent and console, no key needed'))
     .option(
@@ -81,7 +81,7 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
   }
 }
 
-/** Listens where it was told to; where it was told nothing, on the usual port, or on any free one when that is taken. */
+/** Listens on the given port; by default on the usual port, or on any free one when that is taken. */
 async function onPort(chosen: string | undefined, usual: string, open: (port: number) => Promise<Service>): Promise<Service> {
   try {
     return await open(Number(chosen ?? usual))
@@ -91,7 +91,7 @@ async function onPort(chosen: string | undefined, usual: string, open: (port: nu
   }
 }
 
-/** A real model when the environment has a key for one. */
+/** Returns a real model when the environment has a key for one. */
 function modelWithKey({ models }: Settings): string | undefined {
   if (models.anthropic?.apiKey) return 'anthropic/claude-haiku-4-5'
   if (models.openai?.apiKey) return 'openai/gpt-5-mini'

@@ -18,7 +18,7 @@ import { starterPolicy } from './policy-starter.ts'
 const PATH = process.env.PATH ?? ''
 const route = { method: 'POST', path: '/refund', input: { type: 'object', properties: {} } }
 
-/** What the command prints, without a process of its own. */
+/** Returns the output of the command, run in this process. */
 async function examine(flags: Partial<DoctorFlags>, environment: Environment): Promise<{ problems: number; text: string }> {
   let text = ''
   const write = (more: string) => {
@@ -53,7 +53,7 @@ test('the doctor finds nothing wrong with what works, says what would be asked, 
   expect(problems).toBe(0)
   expect(text).toContain(`routes to ${service.url}: answers (404)\n`)
   expect(text).toContain('has no data yet')
-  // Only a look, without anything of ours, and nothing made.
+  // The check is read-only: it connects without credentials and creates nothing.
   expect(service.writes.map(({ method, path }) => `${method} ${path}`)).toEqual(['HEAD /'])
   expect(existsSync(data)).toBe(false)
 })
@@ -85,7 +85,7 @@ policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: 
       /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:\d+: .*did not answer|did not answer within 4 s/,
       /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:9: .*could not be reached/,
       /PROBLEM {2}model openai\/gpt-5-mini: .*OPENAI_API_KEY/,
-      /note {5}policy: the rule "reads of refunds" is for no tool that there is/,
+      /note {5}policy: the rule "reads of refunds" matches no tool/,
       /note {5}policy: no agent here has gone\.look/,
     ]) {
       expect(found.text).toMatch(words)
@@ -93,7 +93,7 @@ policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: 
     expect(found.text).toContain('4 problems.\n')
     expect(found.problems).toBe(4)
     expect(found.text).not.toMatch(/abcdefghijkl|hidden-value/)
-    // The same as a command: the exit code says it, and another program can read it.
+    // The same as a command: the exit code and the JSON output report it.
     const unset = await runCommandLine(['doctor', '--config', config, '--json'], { PATH })
     expect(unset.code).toBe(1)
     expect(JSON.parse(unset.stdout).findings).toContainEqual({
@@ -172,7 +172,7 @@ test('--models asks each model once: what takes the key is fine, what refuses it
 
 test('whatever a service says of what it was sent, no secret is in what the doctor prints, and each source that is away is named', async () => {
   using folder = temporaryFolder()
-  // Repeats everything that it was sent, as a careless service does.
+  // Echoes everything that it receives, like a careless service.
   const careless = createHttpServer((request, response) => {
     const all = `${request.url} ${JSON.stringify(request.headers)}`
     const errors = [{ message: all, extensions: { userPresentableMessage: all } }]

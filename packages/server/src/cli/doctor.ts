@@ -36,10 +36,10 @@ Servers may run meanwhile.
 
 Exit code: 0 when nothing is wrong, 1 when something is. Notes are for thought and change nothing about that.`
 
-/** `countersign doctor`: says whether the configuration works here, and what would be asked. */
+/** `countersign doctor`: reports whether the configuration works here, and what would need approval. */
 export const doctorCommand = (environment: Environment): Command =>
   new Command('doctor')
-    .description('check configuration, database, sources and policy, and say what would be asked')
+    .description('check configuration, database, sources and policy, and report what would need approval')
     .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
     .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
     .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
@@ -52,7 +52,7 @@ export const doctorCommand = (environment: Environment): Command =>
       if ((await doctor(flags, environment)) > 0) process.exitCode = 1
     })
 
-/** What could be opened, as far as it could. */
+/** The parts that could be opened. */
 interface Opened {
   settings: Settings | undefined
   config: Config | undefined
@@ -61,9 +61,9 @@ interface Opened {
 }
 
 /**
- * Looks at everything that is configured, and says what it found.
- * @param out Takes what is said. Default: standard output.
- * @returns How many problems there are.
+ * Checks everything that is configured, and reports the findings.
+ * @param out Receives the report. Default: standard output.
+ * @returns The number of problems.
  */
 export async function doctor(flags: DoctorFlags, environment: Environment, out: Out = process.stdout): Promise<number> {
   if (!/^\d{1,4}$/.test(flags.timeout) || Number(flags.timeout) === 0)

@@ -20,12 +20,12 @@ const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 interface Running extends AsyncDisposable {
   readonly url: string
   readonly admin: ApiClient
-  /** What it printed until it was ready. */
+  /** Its output until it was ready. */
   readonly said: string
   stop(): Promise<void>
 }
 
-/** Runs a command until it has said `last`. */
+/** Runs a command until it has printed `last`. */
 async function start(args: readonly string[], last: RegExp): Promise<Running> {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args], {
     env: { ...COMPILE_CACHE, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
@@ -125,7 +125,7 @@ test('demo --hold says that it is held, starts held again without the flag, and 
 }, async () => {
   await using stack = new AsyncDisposableStack()
   const { path: folder } = stack.use(temporaryFolder())
-  // The shop stays where it is: an approval is for one destination.
+  // The shop stays at its address: an approval is for one destination.
   const shopPort = String(await freePort())
   const demo = async (data: string, ...flags: string[]) => {
     const args = ['demo', '--data', join(folder, data), '--port', '0', '--shop-port', shopPort, '--brain-port', '0', '--no-open']

@@ -12,11 +12,11 @@ interface DecideFlags extends ApiFlags {
   yes?: true
 }
 
-/** The answers of the server to who comes too late. */
+/** The server's answers to a decision that comes too late. */
 const MOVED = 409
 const MOVED_EXIT = 3
 
-/** `countersign inbox`: what waits for the person whose key it is, decided one by one at a terminal. */
+/** `countersign inbox`: lists the actions that wait for the key's person, to decide them one by one at a terminal. */
 export const inboxCommand = (environment: Environment): Command =>
   withApiFlags(new Command('inbox').description('show what waits for your decision; at a terminal, decide it'))
     .option('--json', 'print one JSON object, {items}, and ask nothing')
@@ -34,10 +34,10 @@ export const inboxCommand = (environment: Environment): Command =>
 export const decideCommand = (verdict: 'approve' | 'decline', environment: Environment): Command =>
   withApiFlags(new Command(verdict).description(`${verdict} an action that waits`))
     .argument('<id>', 'its id: act_…')
-    .option('--reason <text>', 'why: the agent hears it')
+    .option('--reason <text>', 'the reason, which the agent is told')
     .option('--revision <number>', 'the revision that you saw; needed with --digest once the action was changed')
     .option('--digest <digest>', 'the digest that you saw')
-    .option('--yes', 'do not show it and ask first, at a terminal')
+    .option('--yes', 'decide without confirmation at a terminal')
     .option('--json', 'print the action as one JSON object')
     .action((id: string, flags: DecideFlags) => decideOne(openApi(flags, environment), id, verdict, flags))
 
@@ -48,7 +48,7 @@ async function decideOne(api: Api, id: string, verdict: 'approve' | 'decline', f
   if (!yes && process.stdin.isTTY && process.stdout.isTTY && digest === undefined) {
     const action = await read(api, id)
     show(action)
-    // What is shown is what is decided.
+    // The decision is about exactly the revision that is shown.
     named = { revision: action.revision, digest: action.digest }
     if (!/^y(es)?$/i.test(await question(`${verdict === 'approve' ? 'Approve' : 'Decline'} it? [y/N] `)))
       return void say('Nothing was decided.')
@@ -99,7 +99,7 @@ async function question(words: string): Promise<string> {
   }
 }
 
-/** Undefined when the action is not as it was: that is said, and is the exit code. */
+/** Returns undefined when the action has changed: that is printed, and sets the exit code. */
 async function decide(api: Api, id: string, body: object): Promise<Action | undefined> {
   try {
     return (await api.call('POST', `/api/actions/${encodeURIComponent(id)}/decision`, body)) as Action
@@ -127,7 +127,7 @@ async function waiting(api: Api): Promise<Action[]> {
 const lineOf = ({ id, risk, tool, description, createdAt, overdue }: Action): string =>
   `${id}  ${risk.level}  ${createdAt}${overdue ? ' (overdue)' : ''}  ${tool}  ${description}`
 
-/** All of an action that its card shows: what is approved is what was shown. */
+/** Returns everything that the action's card shows, because an approval covers what was shown. */
 function show(action: Action): void {
   const { id, description, tool, risk, requestedBy, agent, arguments: args, preview, expiresAt, revision, overdue, createdAt } = action
   say(`${description}`)

@@ -21,7 +21,7 @@ export function createProgram(environment: Environment): Command {
   const program = new Command('countersign')
     .description('The approval layer for AI agents: agents propose, people countersign, actions run exactly once.')
     .version(VERSION)
-    .showHelpAfterError('(countersign --help tells what there is)')
+    .showHelpAfterError('(countersign --help lists the commands)')
   program.addCommand(initCommand())
   program.addCommand(serveCommand(environment))
   program.addCommand(demoCommand(environment))
@@ -41,7 +41,7 @@ export function createProgram(environment: Environment): Command {
   return program
 }
 
-/** Runs `countersign`. A failure is told in one sentence and sets the exit code to 1. */
+/** Runs `countersign`. A failure is printed in one sentence and sets the exit code to 1. */
 export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
   try {
     await createProgram(environment).parseAsync([...argv])

@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../../../verification/testing/test-server.ts
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 const PATH = process.env.PATH ?? ''
 
-/** Every file below a folder with its bytes. */
+/** Returns every file below a folder with its bytes. */
 const contentOf = (folder: string): Record<string, string> =>
   Object.fromEntries(
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -55,7 +55,7 @@ test('init overwrites nothing: it names what is there, and changes nothing', asy
   expect(again.stderr).toMatch(/^countersign: countersign\.yaml, .*policy\.yaml.* exist in .* already\. .*Nothing was written\.\n$/)
   expect(contentOf(folder.path)).toEqual(before)
 
-  // One file is enough, and so is a configuration of the other kind: two would be one too many for serve.
+  // One existing file is enough, including a configuration of the other kind: serve refuses two.
   using other = temporaryFolder()
   writeFileSync(join(other.path, 'countersign.json'), '{}')
   expect((await runCommandLine(['init', other.path], { PATH })).stderr).toContain('countersign.json exists in')
@@ -96,7 +96,7 @@ test('init says in one sentence that it cannot write, and leaves nothing behind'
   expect(readdirSync(join(plain.path, 'half'))).toEqual(['notes'])
 })
 
-/** What the command writes at a terminal, where it is answered like this. */
+/** Returns the command's output at a terminal where the given answers are typed. */
 async function atTerminal(args: readonly string[], answer: string): Promise<string> {
   const command = [process.execPath, '--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args]
   const child = spawn('script', ['--quiet', '--return', '--command', command.join(' '), '/dev/null'], {

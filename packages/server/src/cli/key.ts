@@ -27,38 +27,40 @@ const HELP = `
 Works on the data itself, so it needs no key: whoever can read the data folder or the database may give out keys. Servers may run
 meanwhile; a key is good, and a revoked one ends, at once in all of them.`
 
-/** `countersign key`: gives out, lists and revokes keys, on the data itself. */
+/** `countersign key`: creates, lists and revokes keys, directly on the data. */
 export const keyCommand = (environment: Environment): Command =>
   new Command('key')
-    .description('give out, list and revoke keys')
+    .description('create, list and revoke keys')
     .addHelpText('after', HELP)
     .addCommand(
-      withDataFlags(new Command('create').description('make a key; it is shown this once'))
+      withDataFlags(new Command('create').description('create a key, which is shown only once'))
         .requiredOption('--name <name>', 'what it is for')
-        .requiredOption('--kind <kind>', 'whose it is: person, agent or service')
+        .requiredOption('--kind <kind>', 'the kind of its holder: person, agent or service')
         .option(
           '--role <role...>',
           'admin, approver, viewer or a group for a person; agent for an agent or a service; monitor for a service',
         )
-        .option('--scope <scope...>', 'limit it to some of: propose, decide, manage (reading is always part of it)')
-        .option('--expires-in <duration>', 'how long it is good: an ISO 8601 duration such as P90D')
-        .option('--person <id>', 'the person who owns the agent or service; or whose further key this is')
-        .option('--principal <id>', 'a further key of somebody who has one')
-        .option('--agent <name>', 'of an agent: the name that policy and grants know it by (default: --name)')
+        .option('--scope <scope...>', 'limit it to some of: propose, decide, manage (reading is always allowed)')
+        .option('--expires-in <duration>', 'how long it is valid: an ISO 8601 duration such as P90D')
+        .option('--person <id>', 'the person who owns the agent or service; or who gets a further key')
+        .option('--principal <id>', 'the principal who gets a further key')
+        .option('--agent <name>', 'for an agent: its name in policy and grants (default: --name)')
         .action((flags: CreateFlags) => onStore(flags, environment, (store) => create(store, flags))),
     )
     .addCommand(
-      withDataFlags(new Command('list').description('the keys that were given out, newest first')).action((flags: DataFlags) =>
+      withDataFlags(new Command('list').description('list the keys, newest first')).action((flags: DataFlags) =>
         onStore(flags, environment, list),
       ),
     )
     .addCommand(
-      withDataFlags(new Command('accept').description('let a key that somebody else made for a person do more than read'))
+      withDataFlags(
+        new Command('accept').description('accept a key that another person made for a person, so that it may do more than read'),
+      )
         .argument('<id>', 'its id: key_…')
         .action((id: string, flags: DataFlags) => onStore(flags, environment, (store) => accept(store, id))),
     )
     .addCommand(
-      withDataFlags(new Command('revoke').description('end a key at once').argument('<id>', 'its id: key_…')).action(
+      withDataFlags(new Command('revoke').description('revoke a key at once').argument('<id>', 'its id: key_…')).action(
         (id: string, flags: DataFlags) => onStore(flags, environment, (store) => revoke(store, id)),
       ),
     )
@@ -99,14 +101,14 @@ async function create(store: Store, { name, kind, role, scope, expiresIn, person
   const key = drawKey()
   const made = await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() }, read.data, key))
   say(key)
-  process.stderr.write(`It is shown this once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.\n`)
+  process.stderr.write(`It is shown only once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.\n`)
 }
 
-/** Nobody is signed in here who could own an agent. */
+/** The command line has no signed-in person who could own an agent. */
 const defaultOwner = (kind: string): null | undefined => (kind === 'person' ? undefined : null)
 
 const untilOf = ({ expiresAt }: { expiresAt: string | null }): string =>
-  expiresAt === null ? 'good until it is revoked' : `good until ${expiresAt}`
+  expiresAt === null ? 'valid until it is revoked' : `valid until ${expiresAt}`
 
 const PAGE = 200
 
@@ -131,10 +133,10 @@ function lineOf({ id, name, principal, revokedAt, lastUsedAt, ...key }: Key): st
 
 async function accept(store: Store, id: string): Promise<void> {
   const { name, principal, acceptedAt } = await store.transact((outbox) => acceptKey(outbox, id, null, Date.now()))
-  say(`Key ${id} (${name}) of ${principal.name} is accepted since ${acceptedAt}.`)
+  say(`Key ${id} (${name}) of ${principal.name} was accepted at ${acceptedAt}.`)
 }
 
 async function revoke(store: Store, id: string): Promise<void> {
   const { name, revokedAt } = await store.transact((outbox) => revokeKey(outbox, id, null, Date.now()))
-  say(`Key ${id} (${name}) is revoked since ${revokedAt}.`)
+  say(`Key ${id} (${name}) was revoked at ${revokedAt}.`)
 }

@@ -2,12 +2,12 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 
-/** Where a client's messages go. */
+/** The server that receives a client's messages. */
 export interface BridgeTarget {
   /** `http://127.0.0.1:4319/mcp`. */
   url: URL
   key: string
-  /** Told what is of no use to the client. */
+  /** Called with messages that are of no use to the client. */
   complain(message: string): void
 }
 
@@ -25,7 +25,7 @@ interface Pending {
 }
 
 /**
- * Passes every message on as it is, and the answers back. It decides nothing and keeps nothing: what a call became is known by the server,
+ * Passes every message on unchanged, and the answers back. It decides nothing and stores nothing: the server knows the state of every call,
  * so that neither end loses anything with this process.
  */
 export async function openBridge({ url, key, complain }: BridgeTarget): Promise<Bridge> {
@@ -38,7 +38,7 @@ export async function openBridge({ url, key, complain }: BridgeTarget): Promise<
     if (!('method' in message) && message.id !== undefined) {
       const asked = pending.get(message.id)
       pending.delete(message.id)
-      // Taken back meanwhile: nobody waits for it.
+      // The request was cancelled meanwhile: its answer is not needed.
       if (!asked) return
       if (asked.isInitialize && 'result' in message) server.setProtocolVersion(String(message.result.protocolVersion))
     }
@@ -56,7 +56,7 @@ export async function openBridge({ url, key, complain }: BridgeTarget): Promise<
     if (cancelled !== undefined) {
       const asked = pending.get(cancelled)
       pending.delete(cancelled)
-      // In the older protocols, which have sessions, only the message says that the call is taken back: hanging up ends the waiting.
+      // In the older protocol versions, which have sessions, only the message cancels the call: closing the connection ends only the wait.
       if (server.sessionId !== undefined) await server.send(message).catch(() => undefined)
       asked?.hangUp.abort()
       return
@@ -92,7 +92,7 @@ function idOfCancelled(message: JSONRPCMessage): string | number | undefined {
   return typeof id === 'string' || typeof id === 'number' ? id : undefined
 }
 
-/** A refusal of the server comes with a problem document; its sentence is what helps. */
+/** Returns the sentence of a refusal's problem document. */
 function wordsOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return /"detail":"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text

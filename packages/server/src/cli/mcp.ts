@@ -29,7 +29,7 @@ interface McpFlags extends Pick<SettingsFlags, 'config' | 'data' | 'port' | 'log
 
 const USUAL_PORT = '4319'
 
-/** Of the wrapped program’s tools, for a policy that names them; the client sees them under their own names. */
+/** The group of the wrapped program’s tools, for a policy that names them; the client sees them under their own names. */
 const GROUP = 'tools'
 
 const HELP = `
@@ -52,7 +52,7 @@ Claude Desktop, Cursor, Windsurf and others (mcpServers of their JSON file):
 VS Code (.vscode/mcp.json): the same under "servers", with "type": "stdio".
 Claude Code: claude mcp add files -- npx -y countersign mcp -- npx -y @modelcontextprotocol/server-filesystem ~/work`
 
-/** `countersign mcp`: the gate for clients that start a command. Standard output holds the protocol and nothing else. */
+/** `countersign mcp`: the gate for clients that start a command. Standard output carries the protocol and nothing else. */
 export const mcpCommand = (environment: Environment): Command =>
   new Command('mcp')
     .description('an MCP server on standard input and output, in front of another one or of your configuration')
@@ -79,10 +79,10 @@ async function runMcp(command: readonly string[], flags: McpFlags, environment: 
   await runUntilGone(await bridgeTo({ url: addressOf(joined, flags.agent), key, complain }))
 }
 
-/** The libraries of the protocol are loaded by this command alone. */
+/** Only this command loads the libraries of the protocol. */
 const bridgeTo = async (target: BridgeTarget): Promise<Bridge> => (await import('./mcp-bridge.ts')).openBridge(target)
 
-/** A server of its own in this process; the client is joined to it as any other would be. */
+/** Starts a separate server in this process; the client connects to it like any other. */
 async function runOwn(command: readonly string[], flags: McpFlags, environment: Environment): Promise<void> {
   const { config: file, data, port, logLevel } = flags
   const settings = readSettings(
@@ -99,7 +99,7 @@ async function runOwn(command: readonly string[], flags: McpFlags, environment: 
   const log = createLog(settings.logLevel, [...secretsOf(settings, config), key])
   const server = await startServer({ config, settings, log, clientKey: key })
   complain(`decide about calls at ${server.url}`)
-  // Not a link: whoever started this process reads its standard error, and that is the agent's own client.
+  // No sign-in link here: the parent process reads standard error, and that is the agent's own client.
   complain(`to sign in there, run: ${signInCommandLine(settings)}`)
   try {
     await runUntilGone(await bridgeTo({ url: addressOf(server.url, flags.agent), key, complain }))
@@ -120,7 +120,7 @@ async function loadOwn(given: string | undefined, environment: Environment): Pro
   return loadConfig(file, environment)
 }
 
-/** The configuration of a wrapped program: its tools under their own names. */
+/** Returns the configuration of a wrapped program: its tools under their own names. */
 function wrap([program = '', ...args]: readonly string[], { policy, env = [] }: McpFlags, environment: Environment): Promise<Config> {
   const variables = Object.fromEntries(env.map((name) => [name, `\${${name}}`]))
   const document = {
@@ -130,13 +130,15 @@ function wrap([program = '', ...args]: readonly string[], { policy, env = [] }: 
   return openConfig(document, { environment, folder: resolve('.'), source: 'countersign mcp' })
 }
 
-/** Clients start commands anywhere, often in a folder that nothing may be written to; and two commands must not share one database. */
+/**
+ * Returns a data folder for each command: clients often start commands in a read-only folder, and two commands must not share a database.
+ */
 function dataFolderOf(command: readonly string[]): string {
   const name = command.length === 0 ? resolve('.') : command.join('\0')
   return join(homedir(), '.countersign', `mcp-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`)
 }
 
-/** The console where people look for it, unless another server has that place. */
+/** Uses the console's usual port, unless another server has it. */
 function usualPortOrAny(): Promise<string> {
   const { promise, resolve: found } = Promise.withResolvers<string>()
   const probe = createServer()
@@ -145,7 +147,7 @@ function usualPortOrAny(): Promise<string> {
   return promise
 }
 
-/** Until the client closes our standard input, or somebody ends the process. */
+/** Resolves when the client closes standard input, or when the process is told to stop. */
 async function runUntilGone(bridge: Bridge): Promise<void> {
   const stop = () => void bridge.close()
   process.once('SIGINT', stop)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 
-/** The flags that every command which runs a server takes. */
+/** The flags of every command that runs a server. */
 export interface ServerFlags {
   config?: string
   port?: string
@@ -26,16 +26,16 @@ export const withServerFlags = (command: Command): Command =>
     .option('--port <number>', 'port to listen on; 0 takes any free one (COUNTERSIGN_PORT, default 4319)')
     .option('--host <address>', 'address to listen on (COUNTERSIGN_HOST, default 127.0.0.1)')
     .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
-    .option('--accept-loss', 'start although the data folder lost its database or its newest commits; what is left is kept aside')
+    .option('--accept-loss', 'start although the data folder lost its database or its newest commits; its remaining files are moved aside')
     .option('--database-url <url>', 'Postgres 15 or newer instead of the embedded database (DATABASE_URL)')
     .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
-    .option('--max-executions <number>', 'actions carried out by this process at a time (COUNTERSIGN_MAX_EXECUTIONS, default 128)')
+    .option('--max-executions <number>', 'actions that this process executes at a time (COUNTERSIGN_MAX_EXECUTIONS, default 128)')
     .option('--max-executions-per-session <number>', 'the same for one session (COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION, default 8)')
     .option('--max-model-calls <number>', 'model calls of this process at a time (COUNTERSIGN_MAX_MODEL_CALLS, default 200)')
-    .option('--public-url <url>', 'where browsers find the console, when that is not simply where it listens (COUNTERSIGN_PUBLIC_URL)')
+    .option('--public-url <url>', 'where browsers find the console, when that differs from where it listens (COUNTERSIGN_PUBLIC_URL)')
     .option('--oidc-issuer <url>', 'OpenID Connect provider that people sign in with (COUNTERSIGN_OIDC_ISSUER)')
-    .option('--oidc-client-id <id>', 'what it knows this server as; the secret comes from COUNTERSIGN_OIDC_CLIENT_SECRET')
+    .option('--oidc-client-id <id>', 'id of this server at the provider; the secret comes from COUNTERSIGN_OIDC_CLIENT_SECRET')
     .option('--log-level <level>', 'fatal, error, warn, info, debug, trace or silent (COUNTERSIGN_LOG_LEVEL, default info)')
-    .option('--hold', 'carry nothing out until an admin accepts the database in the console')
-    .option('--accept-copy', 'once, for a database that looks like a copy: make it an installation of its own and carry on')
+    .option('--hold', 'execute nothing until an admin accepts the database in the console')
+    .option('--accept-copy', 'once, for a database that looks like a copy: make it a separate installation and continue')
     .option('--no-open', 'do not open the browser')

@@ -6,7 +6,7 @@ import { type Environment, findConfig, loadConfig } from '../config/index.ts'
 import { SOURCE_KINDS, type SourceKindName } from '../tools/index.ts'
 
 type Rule = NonNullable<StarterRules>[number]
-/** Rules with what they are for. */
+/** Rules with their purpose. */
 type Part = { title: string; rules: readonly Rule[] }
 
 const KINDS = Object.keys(SOURCE_KINDS) as SourceKindName[]
@@ -30,7 +30,7 @@ export const starterCommand = (environment: Environment): Command =>
       process.stdout.write(await starterPolicy(kinds, flags, environment))
     })
 
-/** A policy to start from, as YAML: for these kinds, or for the sources of a configuration where none is named. */
+/** Returns a policy to start from, as YAML: for these kinds, or for the sources of a configuration when no kind is named. */
 export const starterPolicy = async (kinds: readonly string[], flags: { config?: string }, environment: Environment): Promise<string> =>
   writePolicy(kinds.length > 0 ? await Promise.all(kinds.map(partOf)) : await partsOfConfig(flags.config, environment))
 
@@ -43,7 +43,7 @@ async function partOf(written: string): Promise<Part> {
 const rulesFor = async (kind: SourceKindName, group: string): Promise<readonly Rule[]> =>
   (await SOURCE_KINDS[kind]()).starter?.(group) ?? []
 
-/** Of every source its rules, as far as they are for tools that it has. Other tools are for the rules at the end. */
+/** Returns the rules of every source, as far as it has tools for them. The rules at the end cover the other tools. */
 async function partsOfConfig(file: string | undefined, environment: Environment): Promise<Part[]> {
   const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await findConfig(resolve('.')))
   if (found === undefined) throw new Error('name kinds of sources, or a configuration with --config')
@@ -53,7 +53,7 @@ async function partsOfConfig(file: string | undefined, environment: Environment)
       [...sources].map(async ([group, { kind }]) => {
         const fits = ({ match: { tool } }: Rule) => tool === undefined || tools.mayFit(tool)
         const title = `${group}: the tools of the source ${kind}`
-        // The rules at the end serve a kind without rules of its own.
+        // The rules at the end cover a kind without its own rules.
         return { title, rules: isKind(kind) ? (await rulesFor(kind, group)).filter(fits) : [] }
       }),
     )
@@ -68,7 +68,7 @@ says who is asked and how much is at stake. What no rule names is asked. Check i
 const REST: Rule = { name: 'other reads run', match: { effect: 'read' }, verdict: 'allow' }
 
 function writePolicy(parts: readonly Part[]): string {
-  const all = [...parts, { title: 'Every other tool: looking runs, what changes something is asked by the default above', rules: [REST] }]
+  const all = [...parts, { title: 'Every other tool: reads run, and writes need approval because of the default above', rules: [REST] }]
   const document = parseDocument(stringify({ default: 'ask', rules: all.flatMap(({ rules }) => rules) }, { lineWidth: 140 }))
   document.commentBefore = commentOf(HEAD)
   let at = 0

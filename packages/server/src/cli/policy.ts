@@ -27,21 +27,21 @@ of --policy or the one in force. COUNTERSIGN_KEY is the key of a person.
 Exit code: 0 when policy could be asked and, with --expect, said that (in a replay: nothing would be allowed now that was
 asked or denied then); 1 when not, or when the policy cannot be used.`
 
-/** `countersign policy`: checks and tries policies before they decide about anything. */
+/** `countersign policy`: checks and tests policies before they are in force. */
 export const policyCommand = (environment: Environment): Command =>
   new Command('policy')
     .description('check a policy, and ask what it would say')
     .addCommand(
       new Command('check')
-        .description('say whether a policy can be used with the tools and agents of the configuration')
+        .description('check whether a policy can be used with the tools and agents of the configuration')
         .argument('<file>', 'the policy, in YAML or JSON')
         .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
-        .addHelpText('after', '\nExit code: 0 when it can be used, 1 when not; then each problem is told with its place.')
+        .addHelpText('after', '\nExit code: 0 when it can be used, otherwise 1; each problem is printed with its place.')
         .action((file: string, flags: { config?: string }) => check(file, flags.config, environment)),
     )
     .addCommand(
       new Command('test')
-        .description('ask what policy says about a call, or would have said about the calls of the last days')
+        .description('evaluate the policy for a call, or for the calls of the last days')
         .option('--policy <file>', 'a policy in YAML or JSON (default: that of the configuration; with --replay the one in force)')
         .option('--call <json|file>', 'the call')
         .option('--replay <time>', 'the actions of that time: 7d, 12h or an ISO 8601 duration')
@@ -57,7 +57,7 @@ async function openConfig(file: string | undefined, environment: Environment): P
   const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await findConfig(resolve('.')))
   if (found === undefined) throw new Error('there is no countersign.config.ts or countersign.yaml here: name one with --config')
   const config = await loadConfig(found, environment)
-  // Only what its tools are called and take is asked of it.
+  // Only the names and input schemas of its tools are needed.
   await config.close()
   return config
 }
@@ -81,7 +81,7 @@ function readText(file: string): string {
 async function check(file: string, configFile: string | undefined, environment: Environment): Promise<void> {
   const config = await openConfig(configFile, environment)
   const document = readPolicyFile(file, config)
-  say(`${file}: ${document.rules.length} rules, ${document.default} for what none of them names.`)
+  say(`${file}: ${document.rules.length} rules, ${document.default} for everything else.`)
   for (const warning of warningsAbout(document, undefined)) say(`Note: the rule ${warning}.`)
 }
 
@@ -100,7 +100,7 @@ async function ask({ policy: file, config: configFile, expect }: TestFlags, give
   if (verdict === 'ask') {
     const { quorum, declineQuorum, roles, notRequester } = requires
     const votes = `${quorum} to approve, ${declineQuorum} to decline, by ${roles.join(' or ')}`
-    say(`  votes: ${votes}${notRequester ? ', not by who asked for it' : ''}`)
+    say(`  votes: ${votes}${notRequester ? ', not by the requester' : ''}`)
   }
   if (risk !== undefined) say(`  risk: ${risk}`)
   for (const line of rulesThatSpeak(policy, call, rule)) say(line)
@@ -116,7 +116,7 @@ function* rulesThatSpeak(policy: CompiledPolicy, call: PolicyCall, winner: strin
   }
 }
 
-/** @throws Error for what is no call of a tool that there is. */
+/** @throws Error for an invalid call, or one of an unknown tool. */
 function readCall(given: string, { tools }: Config): PolicyCall {
   const parsed = parseJson(existsSync(given) ? readText(given) : given)
   if (!parsed.ok) throw new Error(`--call: ${parsed.reason}`)
@@ -155,7 +155,7 @@ async function replay({ policy, replay: time = '', server, expect }: TestFlags, 
 }
 
 const detailOf = (problem: unknown): string =>
-  typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : 'something that is no answer of ours'
+  typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : 'an answer in an unknown format'
 
 function tellReplay({ since, evaluated, skipped, truncated, was, wouldBe, changes }: ReplayedActions): boolean {
   say(
@@ -168,7 +168,7 @@ function tellReplay({ since, evaluated, skipped, truncated, was, wouldBe, change
 
 const DAYS: Record<string, number> = { d: 1, h: 1 / 24, m: 1 / 1_440 }
 
-/** @throws Error for what is no length of time. */
+/** @throws Error for an invalid duration. */
 function readDays(text: string): number {
   const [, amount, unit = ''] = /^(\d{1,6})([dhm])$/.exec(text) ?? []
   const days = amount === undefined ? (durationMs(text) ?? Number.NaN) / 86_400_000 : Number(amount) * (DAYS[unit] ?? 0)

@@ -1,4 +1,4 @@
-/** A second signal means now: whoever presses Ctrl-C twice does not want to wait for the drain. */
+/** Stops at once on a second signal: a person who presses Ctrl-C twice does not want to wait for the drain. */
 export async function runUntilStopped(close: () => Promise<void>, say: (line: string) => void): Promise<void> {
   const { promise: stopped, resolve } = Promise.withResolvers<void>()
   let isStopping = false

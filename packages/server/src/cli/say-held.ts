@@ -1,6 +1,6 @@
 import { say } from './say.ts'
 
-/** Tells the person who started a server that it starts nothing, why, and the two ways out. Says nothing while nothing is held. */
+/** Tells the person who started a server that it is held, why, and the two ways to end that. Prints nothing while nothing is held. */
 export function sayHeld(why: string | undefined, url: string): void {
   if (why === undefined) return
   say(`  Held          Nothing is carried out here. ${why}`)

@@ -10,7 +10,7 @@ import { say } from './say.ts'
 import { sayHeld } from './say-held.ts'
 import { sayLink } from './sign-in.ts'
 
-/** `countersign serve`: the server for one's own configuration. */
+/** `countersign serve`: runs the server with the given configuration. */
 export const serveCommand = (environment: Environment): Command =>
   withServerFlags(new Command('serve').description('run the server with your configuration'))
     .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')

@@ -21,7 +21,7 @@ interface SignInFlags {
   open: boolean
 }
 
-/** `countersign sign-in`: another sign-in link for the person at this machine. */
+/** `countersign sign-in`: prints a new sign-in link for the person at this machine. */
 export const signInCommand = (environment: Environment): Command =>
   new Command('sign-in')
     .description('print a link that signs you in at the console of a server on this machine')
@@ -67,7 +67,7 @@ function readFiles(folder: string) {
   }
 }
 
-/** True when something answers there. Nothing secret is sent: the link is made here. */
+/** Returns true when a server answers there. No secret is sent: the link is created here. */
 async function answers({ origin }: SignInFile): Promise<boolean> {
   try {
     const response = await fetch(`${origin}/healthz`, { redirect: 'manual', signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) })
@@ -78,7 +78,7 @@ async function answers({ origin }: SignInFile): Promise<boolean> {
   }
 }
 
-/** How to get another link for the server that has these settings. @param program How this command is run here. */
+/** Returns the command that prints another link for the server with these settings. @param program How this command is run here. */
 export function signInCommandLine({ dataDir }: Pick<Settings, 'dataDir'>, program = 'countersign'): string {
   const folder = resolve(dataDir)
   return folder === resolve(USUAL_FOLDER) ? `${program} sign-in` : `${program} sign-in --data ${quoted(folder)}`

@@ -11,18 +11,18 @@ interface TailFlags extends ApiFlags {
 
 const RECONNECT_MS = 1_000
 
-/** `countersign tail`: what happens to actions, as it happens. */
+/** `countersign tail`: prints events of actions as they happen. */
 export const tailCommand = (environment: Environment): Command =>
   withApiFlags(new Command('tail').description('print what happens to actions, as it happens'))
     .option('--json', 'print one JSON object a line: {id, type, data}')
     .option('--count <number>', 'end after so many events')
     .action((flags: TailFlags) => tail(openApi(flags, environment), flags))
 
-/** Goes on behind the last event after a cut; ends when the server refuses, or before the first connection when there is no answer. */
+/** Resumes after the last event when the connection is cut; ends when the server refuses, or when the first connection fails. */
 async function tail(api: Api, { json, count }: TailFlags): Promise<void> {
   let left = count === undefined ? Number.POSITIVE_INFINITY : Number(count)
   if (!(left > 0)) throw new Error('--count must be a number above 0')
-  // `tail | head -1`: nobody reads any more.
+  // `tail | head -1`: the reader is gone.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => process.exit(code === 'EPIPE' ? 0 : 1))
   let lastId: string | undefined
   for (let isFirst = true; ; isFirst = false) {

@@ -7,7 +7,7 @@ const atLeast = (least: string) =>
 
 /** When the server archives by itself. Without this section it never does. */
 export const ArchiveSection = z.strictObject({
-  /** How long nothing has happened in a session whose events are moved. */
+  /** The age of events that are moved: nothing has happened in their session for this long. */
   olderThan: atLeast('P1D').default('P30D'),
   /** How often the server archives. */
   every: atLeast('PT1H').default('P1D'),
@@ -15,7 +15,7 @@ export const ArchiveSection = z.strictObject({
   to: z.string().min(1).optional(),
 })
 
-/** The section as the server needs it. */
+/** The section in the form that the server uses. */
 export interface ArchiveSettings {
   olderThanMs: number
   everyMs: number
@@ -23,7 +23,7 @@ export interface ArchiveSettings {
   folder: string | undefined
 }
 
-/** @param folder What a relative path is meant from. */
+/** @param folder The base of relative paths. */
 export const readArchive = ({ olderThan, every, to }: z.output<typeof ArchiveSection>, folder: string): ArchiveSettings => ({
   olderThanMs: durationMs(olderThan) ?? 0,
   everyMs: durationMs(every) ?? 0,

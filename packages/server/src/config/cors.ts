@@ -20,5 +20,5 @@ export function fillOrigins({ origins }: z.output<typeof CorsSection>, environme
   })
 }
 
-// Anything else, `*` and `null` too, would stand there and either allow nothing or everybody.
+// Any other value, including `*` and `null`, would allow either nothing or everybody.
 const isOrigin = (text: string): boolean => /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text

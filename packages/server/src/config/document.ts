@@ -10,12 +10,12 @@ const CODE = ['.ts', '.mts', '.js', '.mjs']
 const DATA = ['.yaml', '.yml', '.json']
 const MAX_BYTES = 4_000_000
 
-/** The names under which a configuration is looked for. */
+/** The file names of a configuration, in a folder. */
 export const CONFIG_FILE_NAMES = ['countersign.config.ts', ...DATA.map((extension) => `countersign${extension}`)]
 
 /**
- * The configuration file of a folder, or undefined when it has none.
- * @throws ConfigError when there are several: which one counts must not depend on an order nobody remembers.
+ * Returns the configuration file of a folder, or undefined when it has none.
+ * @throws ConfigError when there are several: an implicit order would be easy to get wrong.
  */
 export async function findConfig(folder: string): Promise<string | undefined> {
   const found: string[] = []
@@ -30,7 +30,7 @@ export async function findConfig(folder: string): Promise<string | undefined> {
   return found[0] === undefined ? undefined : join(folder, found[0])
 }
 
-/** What a configuration file holds, and the files that were read for it. */
+/** The content of a configuration file, and the files that were read for it. */
 export interface ReadConfig {
   document: unknown
   /** Absolute; the file itself, and the modules that it imports. */
@@ -53,7 +53,7 @@ async function readModule(file: string): Promise<ReadConfig> {
   throw fault(file, 'has no default export: write `export default defineConfig({ … })`')
 }
 
-/** The data of a YAML or JSON file: one document, no duplicate keys, nothing that JSON cannot hold. @throws ConfigError */
+/** Returns the data of a YAML or JSON file: one document, no duplicate keys, only values that JSON can hold. @throws ConfigError */
 export async function readData(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw fault(file, `cannot be read (${error.code ?? error.message})`, error)

@@ -1,15 +1,15 @@
 import type { SetupProblem } from '@countersign/toolkit'
 import type { RouteTable } from '@countersign/toolkit/internal'
 
-/** The environment as it was given to us. */
+/** The environment variables of the process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 type Report = (problem: SetupProblem) => void
 
 const VARIABLE = /\$\{([^{}]*)\}/g
 
 /**
- * A route table with `${NAME}` in its headers and base addresses replaced from the environment. Only there: everything else is shown
- * to people or to the model, and {@link refuseVariables} keeps secrets out of it.
+ * Replaces `${NAME}` in the headers and base addresses of a route table from the environment. Only there: every other text is shown to
+ * people or to the model, and {@link refuseVariables} keeps secrets out of it.
  * @param report Takes each problem with its path inside the table; values of variables are never part of it.
  * @returns The table, and the values that went into its headers.
  */
@@ -26,11 +26,11 @@ export function fillTable(table: RouteTable, environment: Environment, report: R
   return { routes, secrets }
 }
 
-/** The values of the variables in a text: what was filled in, and is secret. */
+/** Returns the values of the variables in a text, which are secret. */
 export const variablesOf = (text: string, environment: Environment): string[] =>
   [...text.matchAll(VARIABLE)].map((match) => environment[match[1] ?? ''] ?? '').filter((value) => value !== '')
 
-/** The origin of an address is shown, so a variable in it has to be an address itself and not a secret pasted into one. */
+/** Accepts a variable only as a whole address: the origin of an address is shown, and a secret pasted into it would be, too. */
 export function fillAddress(text: string, path: readonly PropertyKey[], environment: Environment, report: Report): string {
   if (text.lastIndexOf('${') > 0) {
     report({ path, message: 'may have a variable only at its start, holding a whole address: it is shown' })
@@ -41,7 +41,7 @@ export function fillAddress(text: string, path: readonly PropertyKey[], environm
 
 const REMOTE = 'remote/'
 
-/** The model of an agent: a remote brain's address may come from a variable; any other model is a name. */
+/** Resolves the model of an agent: a remote brain's address may come from a variable; any other model is a name. */
 export function fillModel(model: string, path: readonly string[], environment: Environment, report: Report): string {
   if (!model.startsWith(REMOTE)) {
     refuseVariables(model, path, report)
@@ -55,7 +55,7 @@ export function fillModel(model: string, path: readonly string[], environment: E
   return REMOTE + fill(address, path, 'http://unset.invalid', environment, report)
 }
 
-/** @param standIn Takes the place of a missing value, so that the rest can be checked in the same round. */
+/** @param standIn Replaces a missing value, so that the rest can be checked in the same run. */
 export function fill(text: string, path: readonly PropertyKey[], standIn: string, environment: Environment, report: Report): string {
   return text.replace(VARIABLE, (whole, name: string) => {
     const value = Object.hasOwn(environment, name) ? environment[name] : undefined
@@ -65,7 +65,7 @@ export function fill(text: string, path: readonly PropertyKey[], standIn: string
   })
 }
 
-/** Reports every string that holds `${NAME}` in capitals where it would be shown: it is not replaced there, and would read as if it were. */
+/** Reports every string with `${NAME}` in capitals in a place that is shown: it is not replaced there, although it looks as if it were. */
 export function refuseVariables(value: unknown, path: readonly PropertyKey[], report: Report): void {
   if (typeof value === 'string') {
     const name = /\$\{([A-Z][A-Z0-9_]*)\}/.exec(value)?.[1]

@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<string, () => Promise<AnySourceKind>>> = SOURCE_KIN
 const KNOWN = [...Object.keys(GROUP_KINDS), ...Object.keys(KINDS)]
 const KNOWN_WORDS = `${KNOWN.slice(0, -1).join(', ')} or ${KNOWN.at(-1)}`
 
-/** What opening the groups of a configuration needs besides what is written. */
+/** What opening the groups of a configuration needs besides the configuration. */
 export interface GroupsOpening {
   environment: Environment
   folder: string
@@ -19,7 +19,7 @@ export interface GroupsOpening {
   report: Report
 }
 
-/** Reads the groups of tools and opens their sources. Whoever gets them closes them. */
+/** Reads the groups of tools and opens their sources. The caller closes them. */
 export async function openGroups(
   written: z.output<typeof ConfigShape>['tools'],
   opening: GroupsOpening,
@@ -90,7 +90,7 @@ async function openSource(
     fillAddress: (text, at) => fillAddress(text, at, environment, inside),
     refuseVariables: (value, at) => refuseVariables(value, at, inside),
   }
-  // What a schema made is what its kind opens.
+  // The kind opens exactly what its schema produced.
   const source = await kind.open(section as never, opening)
   return source && { source }
 }

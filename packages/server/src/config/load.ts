@@ -19,27 +19,27 @@ import type { RetentionSettings } from './retention.ts'
 import { type AgentSection, ConfigShape, type GatewaySettings } from './schema.ts'
 import { fillSignIn, type SignIn } from './sign-in.ts'
 
-/** An agent with its tools found; its model is still a name. */
+/** An agent with its tools resolved; its model is still a name. */
 export interface ConfiguredAgent extends Omit<z.output<typeof AgentSection>, 'tools' | 'model' | 'remote'> {
   name: string
   model: string
-  /** What its remote brain is sent with each request. Secrets. */
+  /** Headers of each request to its remote brain. Secrets. */
   remoteHeaders: Readonly<Record<string, string>>
-  /** Those that there are now. */
+  /** The current tools. */
   readonly tools: readonly Tool[]
 }
 
 /** A configuration that was read, checked and opened. */
 export interface Config {
-  /** The folder that its relative paths are meant from. */
+  /** The base of its relative paths. */
   folder: string
   /** In the order of the file; the first is the default. */
   agents: readonly ConfiguredAgent[]
   tools: ToolRegistry
   policy: PolicyDocument
-  /** How people sign in at the console, as far as the file says. */
+  /** The sign-in settings of the file. */
   signIn: SignIn | undefined
-  /** How MCP clients are served. */
+  /** The settings for MCP clients. */
   gateway: GatewaySettings
   /** Origins whose pages may call the API with a key. */
   corsOrigins: readonly string[]
@@ -49,15 +49,15 @@ export interface Config {
   archive?: ArchiveSettings | undefined
   /** Where heads of the record are sent; undefined for nowhere. */
   anchor?: AnchorSettings | undefined
-  /** Where requests of its tools and models go through. */
+  /** The network guard for requests of its tools and models. */
   network: Network
   /** Texts in it that are never stored, shown or logged. */
   secrets: readonly string[]
-  /** Where tools come from that were read or connected to, by the name of their group. */
+  /** The tool sources that were read or connected to, by the name of their group. */
   sources: ReadonlyMap<string, ToolSource>
-  /** What it was read from, and what it names: whoever changes them decides what the next start does. */
+  /** The files that it was read from, and those that it names: whoever can change them controls the next start. */
   files: readonly ConfigFile[]
-  /** Ends what its sources started. A running server does that when it is closed. */
+  /** Closes its sources. A running server does that when it is closed. */
   close(): Promise<void>
 }
 
@@ -72,7 +72,7 @@ export interface OpenConfigOptions {
 
 /**
  * Reads and opens a configuration file (`countersign.config.ts`, `.yaml`, `.yml`, `.json`).
- * @param environment What `${NAME}` in headers and base addresses stands for.
+ * @param environment The values for `${NAME}` in headers and base addresses.
  * @throws ConfigError naming the file and the place of every problem found.
  * @example
  * const config = await loadConfig('./countersign.yaml', { SHOP_TOKEN: 'secret' })
@@ -85,7 +85,7 @@ export async function loadConfig(file: string, environment: Environment): Promis
 }
 
 /**
- * Opens a configuration that is at hand as a value; see {@link loadConfig}.
+ * Opens a configuration that is already a value; see {@link loadConfig}.
  * @throws ConfigError
  */
 export async function openConfig(
@@ -128,7 +128,7 @@ export async function openConfig(
     throw new ConfigError(source, problems)
   }
   const tools = attempt(['tools'], () => openTools(groups, network), report)
-  // A tool that could not be opened would be missed by every glob that means it: one mistake, one message.
+  // After an opening error, globs are not checked: every glob for the missing tool would repeat the same mistake.
   if (problems.length > 0 || !tools || !policy) return refuse()
 
   const world = { tools, agents: Object.keys(shape.agents) }
@@ -178,7 +178,7 @@ export async function openConfig(
   }
 }
 
-/** The model that an agent asks first. */
+/** Returns the preferred model of an agent. */
 function fillFirst(
   { model, remote }: Pick<z.output<typeof AgentSection>, 'model' | 'remote'>,
   path: readonly string[],
@@ -205,7 +205,7 @@ function readNetwork(allow: readonly string[], report: Report): Network {
 async function readPolicy(policy: string | object | undefined, folder: string, report: Report): Promise<PolicyDocument | undefined> {
   if (policy === undefined) return DEFAULT_POLICY
   if (typeof policy !== 'string') return parse(PolicyDocument, policy, ['policy'], report)
-  // Its own file: the problems in it are told with its own name.
+  // The policy has its own file: its problems are reported with that file's name.
   const file = resolve(folder, policy)
   const problems: SetupProblem[] = []
   const document = parse(PolicyDocument, await readData(file), [], (problem) => problems.push(problem))

@@ -3,11 +3,11 @@ import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A file that a configuration rests on. */
+/** A file that a configuration depends on. */
 export interface ConfigFile {
   /** Absolute. */
   path: string
-  /** As it is said to people: `the policy`. */
+  /** Its name in messages: `the policy`. */
   what: string
 }
 
@@ -15,8 +15,8 @@ const MAX_NAME_CHARS = 1_000
 const MAX_STRINGS = 20_000
 
 /**
- * Every file that a configuration names: documents, scripts, programs of MCP servers and their arguments. What a text means is known to its
- * kind only, so each text that is the path of a file, from the folder of the configuration, counts.
+ * Returns every file that a configuration names: documents, scripts, programs of MCP servers and their arguments. Only the kind of a source
+ * knows the meaning of a text, so each text that is the path of a file, from the folder of the configuration, counts.
  */
 export function filesNamedIn(document: unknown, folder: string): string[] {
   const found = new Set<string>()
@@ -36,7 +36,7 @@ export function filesNamedIn(document: unknown, folder: string): string[] {
   return [...found]
 }
 
-/** False for any text that names none: a sentence can be longer than a path may be. */
+/** Returns false for a text that names no file: a sentence can be longer than a path may be. */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile()
@@ -45,7 +45,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** What an import gives, and the files that were loaded for it, without those of installed packages. */
+/** Returns the result of an import, and the files that were loaded for it, without those of installed packages. */
 export async function importWithFiles(url: string): Promise<{ module: unknown; files: string[] }> {
   const files = new Set<string>()
   const hooks = registerHooks({

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 
 export type Report = (problem: SetupProblem) => void
 
-/** What a part of a configuration says, or undefined after every fault in it was reported. */
+/** Returns the value of a part of a configuration, or undefined after every fault in it was reported. */
 export function parse<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,

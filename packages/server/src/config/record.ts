@@ -18,9 +18,9 @@ const Webhook = z.union([
   }),
 ])
 
-/** What becomes of the record. */
+/** Settings of the audit record. */
 export const RecordSection = z.strictObject({
-  /** Where its newest head is sent, out of reach of who can write to the database. */
+  /** Where its newest head is sent, out of reach of anybody who can write to the database. */
   anchor: z
     .strictObject({
       /** Gets a line for each head. */
@@ -36,7 +36,7 @@ export const RecordSection = z.strictObject({
 
 type Anchor = NonNullable<z.output<typeof RecordSection>['anchor']>
 
-/** Where heads are sent, with its file found and its variables filled in, and the secrets among them. */
+/** Returns where heads are sent, with the file's path resolved and variables replaced, and the secrets among the values. */
 export function fillAnchor(
   { file, webhook, every }: Anchor,
   folder: string,

@@ -4,15 +4,15 @@ import { z } from 'zod'
 import { type Environment, fill, fillAddress, variablesOf } from './environment.ts'
 import type { Report } from './parse.ts'
 
-/** The remote brain of an agent: where it is, and what proves to it that Countersign calls. */
+/** The remote brain of an agent: its address, and the headers that authenticate Countersign. */
 export const RemoteSection = z.strictObject({
-  /** Where the remote brain listens. `${NAME}` comes from the environment. */
+  /** The address of the remote brain. `${NAME}` comes from the environment. */
   url: z.string().min(1),
   /** `${NAME}` in a value comes from the environment. */
   headers: z.record(z.string(), z.string()).default({}),
 })
 
-/** A remote brain with its variables filled in, as the name of a model and what that model is sent. */
+/** A remote brain with its variables replaced, as the name of a model and its headers. */
 export interface FilledRemote {
   model: string
   headers: Record<string, string>

@@ -17,15 +17,15 @@ const kept = (least: string) =>
 /** How long the server keeps rows that only serve a request, a sign-in or a wake-up. */
 export const RetentionSection = z
   .strictObject({
-    /** Answers to an `Idempotency-Key`: a shorter time than clients repeat requests would do a request twice. */
+    /** Answers to an `Idempotency-Key`: with a time shorter than clients' retries, a request would run twice. */
     idempotencyKeys: kept('PT1H'),
-    /** Results of MCP calls that nobody fetched, and the keys of MCP calls, after the action was settled. */
+    /** Results of MCP calls that were never fetched, and the keys of MCP calls, after the action was settled. */
     mcpCalls: kept('PT1H'),
-    /** What single model calls counted. */
+    /** The usage of single model calls. */
     modelCalls: kept('P1D'),
     /** Sessions of the console after they ended. */
     endedSessions: kept('PT1H'),
-    /** Used sign-ins: a shorter time would let a sign-in be used twice. */
+    /** Used sign-ins: with a shorter time, a sign-in could be used twice. */
     usedSignIns: kept('PT1H'),
     /** Jobs of Postgres that failed on each attempt. */
     failedJobs: kept('PT1H'),
@@ -44,5 +44,5 @@ export const RetentionSection = z
     }),
   )
 
-/** The times that the configuration names. */
+/** The times in the configuration. */
 export type RetentionSettings = Partial<retention.RetentionLimits>

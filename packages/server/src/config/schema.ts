@@ -14,40 +14,40 @@ const Name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/)
 
 const ModelName = z.string().refine((text) => /^[a-z][a-z0-9-]*\/\S+$/.test(text), 'must be provider/model, for example openai/gpt-5-mini')
 
-/** A model to go on with, and how much it can read: that says whether it helps when a conversation is too long for the first. */
+/** A fallback model, and its context size, which decides whether it helps when a conversation is too long for the first model. */
 const Fallback = z.union([
   ModelName.transform((model): { model: string; contextTokens?: number | undefined } => ({ model })),
   z.strictObject({
     /** `provider/model`, or only this as a string in place of the object. */
     model: ModelName,
-    /** How many tokens this model can read. */
+    /** The context size of this model, in tokens. */
     contextTokens: z.int().min(1).optional(),
   }),
 ])
 
-/** The most that one run may count. */
+/** The token limits of one run. */
 const Budget = z.strictObject({
-  /** Tokens that the model reads. */
+  /** Input tokens. */
   inputTokens: z.int().min(1).optional(),
-  /** Tokens that the model writes. */
+  /** Output tokens. */
   outputTokens: z.int().min(1).optional(),
   /** Both together. */
   totalTokens: z.int().min(1).optional(),
 })
 
-/** One agent: its model, what it is told, what it may call. */
+/** One agent: its model, its instructions, its tools. */
 export const AgentSection = z.strictObject({
   /** Needed unless the agent has a remote brain. */
   model: ModelName.optional(),
-  /** A remote brain that wants headers, for example a secret; `model: remote/<url>` is one that wants none. */
+  /** A remote brain that needs headers, for example a secret; `model: remote/<url>` is one that needs none. */
   remote: RemoteSection.optional(),
-  /** Models to go on with when the first is down, in order. */
+  /** Fallback models when the first one fails, in order. */
   fallbacks: z.array(Fallback).max(10).default([]),
-  /** What is a reason to go on with another model beside what always is one: a refused request or key, a content filter. */
+  /** Further reasons to use a fallback model: a refused request or key, a content filter. */
   fallbackAlsoOn: z.array(z.enum(['refused', 'filtered'])).default([]),
-  /** How many tokens the first model can read: with `contextTokens` of a fallback it says whether that one helps. */
+  /** The context size of the first model, in tokens: compared with `contextTokens` of a fallback, it decides whether that one helps. */
   contextTokens: z.int().min(1).optional(),
-  /** How long providers that ask for it are to keep what they read of a conversation. */
+  /** How long providers with a configurable prompt cache should cache a conversation. */
   cache: z.enum(['5m', '1h', 'off']).default('5m'),
   /** The system prompt. */
   instructions: z.string().max(100_000).default(''),
@@ -59,24 +59,24 @@ export const AgentSection = z.strictObject({
   budget: Budget.optional(),
   /** `one` tells the model to propose one action at a time. */
   actionsPerStep: z.enum(['many', 'one']).default('many'),
-  /** What a declined action does to its run: the model hears the reason and answers, or the run ends. */
+  /** What a declined action does to its run: the model gets the reason and answers, or the run ends. */
   onDecline: z.enum(['continue', 'stop']).default('continue'),
-  /** Things a person may try, offered in an empty chat. */
+  /** Suggestions for a first message, shown in an empty chat. */
   suggestions: z.array(z.string().min(1).max(500)).max(20).default([]),
 })
 
-/** How MCP clients are served at `/mcp`. */
+/** Settings for MCP clients at `/mcp`. */
 const GatewaySection = z.strictObject({
-  /** How long a call is held while people decide, before it answers that it waits. Clients give up after 60 s. */
+  /** How long a call waits for a decision before it answers that approval is pending. Clients give up after 60 s. */
   waitSeconds: z.number().min(0).max(50).default(20),
-  /** How long the action of a call whose client closed the connection (2026-07-28) waits for the same call, before it is withdrawn. */
+  /** How long an action is kept for a repeated call after its client closed the connection (2026-07-28), before it is withdrawn. */
   graceSeconds: z.number().min(0).max(3_600).default(30),
-  /** Names under which this server is reached, besides localhost, addresses and that of its public URL. */
+  /** Host names of this server, besides localhost, IP addresses and that of its public URL. */
   hosts: z.array(z.string().min(1).max(253)).max(100).default([]),
 })
 export type GatewaySettings = z.output<typeof GatewaySection>
 
-/** The outer shape; what a group of tools holds is read by its kind, so that an error names the place and not a union. */
+/** The outer shape; the kind of a tool group parses its content, so that an error names the place and not a union. */
 export const ConfigShape = z.strictObject({
   /** The agents of the chat, by name. */
   agents: z.record(Name, AgentSection).default({}),
@@ -94,7 +94,7 @@ export const ConfigShape = z.strictObject({
   signIn: SignInSection.optional(),
   /** What is allowed, needs approval or is denied: inline, or the path of a YAML or JSON file. Without it, reads run and everything else needs approval. */
   policy: z.union([z.string().min(1), z.looseObject({})]).optional(),
-  /** How MCP clients are served at `/mcp`. */
+  /** Settings for MCP clients at `/mcp`. */
   gateway: GatewaySection.prefault({}),
   /** Pages of other origins that may call the API with a key. */
   cors: CorsSection.prefault({}),
@@ -113,14 +113,14 @@ export const ConfigShape = z.strictObject({
     .default({ allow: [] }),
 })
 
-/** The kinds of tool groups that are at hand as they are written, each with its shape. All others are sources that are opened first. */
+/** The kinds of tool groups that need no opening, each with its shape. All others are sources that are opened first. */
 export const GROUP_KINDS = {
   routes: RouteTable,
   tools: z.array(z.custom<CodedTool>(isCodedTool, 'must come from defineTool')),
   source: z.custom<ConfiguredSource>(isConfiguredSource, 'must come from a function of defineSource'),
 } as const
 
-/** A group of tools as it is written. */
+/** A group of tools as it is written in the file. */
 export type ToolGroupInput =
   | { prefix?: boolean; routes: RouteTableInput }
   | { prefix?: boolean; tools: readonly CodedTool[] }
@@ -133,9 +133,9 @@ export interface ConfigInput {
   tools?: Record<string, ToolGroupInput>
   /** How people sign in at the console. */
   signIn?: z.input<typeof SignInSection>
-  /** Inline, or the path of a YAML or JSON file; without one, reads run and everything else asks. */
+  /** Inline, or the path of a YAML or JSON file; without one, reads run and everything else needs approval. */
   policy?: string | z.input<typeof PolicyDocument>
-  /** How MCP clients are served. */
+  /** Settings for MCP clients. */
   gateway?: z.input<typeof GatewaySection>
   /** Pages of other origins that may call the API with a key. Default: none. */
   cors?: z.input<typeof CorsSection>
@@ -143,14 +143,14 @@ export interface ConfigInput {
   retention?: z.input<typeof RetentionSection>
   /** When the server moves the events of settled sessions into files by itself. Default: never. */
   archive?: z.input<typeof ArchiveSection>
-  /** What becomes of the record beside the database. */
+  /** Settings of the audit record outside the database. */
   record?: z.input<typeof RecordSection>
   /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */
   network?: { allow?: string[] }
 }
 
 /**
- * Types a configuration; returns it as it is.
+ * Types a configuration; returns it unchanged.
  * @example
  * export default defineConfig({
  *   agents: { desk: { model: 'openai/gpt-5-mini', tools: ['shop.*'] } },

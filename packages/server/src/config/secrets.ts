@@ -2,13 +2,13 @@ import { modelSecrets } from '../models/settings.ts'
 import type { Config } from './load.ts'
 import type { Settings } from './settings.ts'
 
-/** Every secret that this process was given: nothing of it is ever stored, shown or logged. */
+/** Returns every secret of this process: none of them is ever stored, shown or logged. */
 export function secretsOf(
   { bootstrapKey, instance, models, database, oidc }: Settings,
   config: Pick<Config, 'secrets' | 'signIn'>,
 ): string[] {
   const urls = database.kind === 'postgres' ? [database.url, database.directUrl ?? database.url] : []
-  // As it is sent, and as it is written.
+  // Both the encoded form that is sent and the form in the file.
   const passwords = urls.flatMap((url) => [new URL(url).password, decodeURIComponent(new URL(url).password)])
   return [
     ...config.secrets,

@@ -11,7 +11,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const MIN_KEY_CHARACTERS = 24
 
-/** What the command line may say; it goes before the environment. */
+/** The flags of the command line; they take precedence over the environment. */
 export interface SettingsFlags {
   host?: string | undefined
   port?: string | number | undefined
@@ -27,57 +27,57 @@ export interface SettingsFlags {
   oidcIssuer?: string | undefined
   oidcClientId?: string | undefined
   acceptLoss?: boolean | undefined
-  /** Start held: nothing is carried out until a person accepts. */
+  /** Start held: nothing is executed until a person accepts. */
   hold?: boolean | undefined
-  /** Take the database for this installation's own although it looks like a copy. */
+  /** Adopt the database as this installation's own although it looks like a copy. */
   acceptCopy?: boolean | undefined
 }
 
-/** Requests per second of a principal, and wrong keys and sign-ins per minute from an address; 0 is without a limit. */
+/** Requests per second of a principal, and wrong keys and sign-ins per minute from an address; 0 means no limit. */
 export interface RateLimits {
   requestsPerSecond: number
   failuresPerMinute: number
 }
 
-/** How this process runs, from flags and environment. */
+/** The settings of this process, from flags and environment. */
 export interface Settings {
   host: string
   /** 0 takes any free port. */
   port: number
-  /** As given: a relative one is meant from the working directory. */
+  /** As given: relative to the working directory. */
   dataDir: string
   /** The embedded database in `dataDir`, or Postgres. */
   database: Database
   configFile: string | undefined
-  /** How many actions are carried out at the same time: by this process, and of one session by all. */
+  /** How many actions are executed concurrently: by this process, and in one session by all processes. */
   executions: { perProcess: number; perSession: number }
-  /** How many model calls this process makes at the same time. */
+  /** How many model calls this process makes concurrently. */
   modelCalls: number
   logLevel: LogLevel
-  /** Where browsers find the console, `https://approve.example.com`, when that is not simply where it listens. */
+  /** Where browsers find the console, `https://approve.example.com`, when that differs from where it listens. */
   publicUrl: string | undefined
-  /** Proxies whose word about the browser's address and protocol is taken: addresses or ranges. */
+  /** Trusted proxies, whose headers about the browser's address and protocol are used: addresses or ranges. */
   trustedProxies: string[]
   /** A console session ends after `idleMs` without a request, and after `maxMs` in any case. */
   sessionLimits: { idleMs: number; maxMs: number }
   rateLimits: RateLimits
-  /** The sign-in service, as far as flags and environment name it; the configuration file may say the rest. */
+  /** The sign-in service, as far as flags and environment name it; the configuration file may complete it. */
   oidc: { issuer?: string | undefined; clientId?: string | undefined; clientSecret?: string | undefined }
   /** An admin person's key, at least 24 characters. A secret. */
   bootstrapKey: string | undefined
-  /** The file of the key that the record is signed with; undefined keeps it in the database. */
+  /** The file of the key that signs the record; undefined keeps the key in the database. */
   auditKeyFile: string | undefined
-  /** The file that the newest head of the record is remembered in; undefined for the default place. */
+  /** The file of the remembered newest head of the record; undefined for the default place. */
   headFile: string | undefined
-  /** How a copy of the database is told from the original. The token is a secret. */
+  /** How a copy of the database is distinguished from the original. The token is a secret. */
   instance: { hold: boolean; acceptCopy: boolean; file: string | undefined; token: string | undefined }
   /** Keys are secrets. */
   models: ModelSettings
 }
 
 /**
- * The settings of this process: flags, then environment, then defaults. An empty variable counts as not set.
- * @param environment Usually `process.env`; this is the only function that is given it, and {@link loadConfig}.
+ * Returns the settings of this process: flags, then environment, then defaults. An empty variable counts as not set.
+ * @param environment Usually `process.env`; only this function and {@link loadConfig} receive it.
  * @throws ConfigError naming every flag or variable that cannot be used, never the value of a secret.
  * @example
  * readSettings({ port: '8080' }, { COUNTERSIGN_DATA: '/var/lib/countersign' }).port // 8080
@@ -86,7 +86,7 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   const problems: SetupProblem[] = []
   const fault = (name: string, message: string) => problems.push({ path: [name], message })
   const variable = (name: string): string | undefined => environment[name] || undefined
-  /** The value and whom to blame for it. */
+  /** Returns the value and the flag or variable that set it. */
   const setting = (flag: keyof SettingsFlags, flagName: string, name: string, fallback: string): [value: string, from: string] =>
     flags[flag] === undefined ? [variable(name) ?? fallback, name] : [String(flags[flag]), flagName]
   const provider = (keys: readonly string[], baseUrlName: string): ProviderSettings => {

@@ -11,22 +11,22 @@ export const SignInSection = z.strictObject({
   oidc: z.strictObject({
     /** The address that names the provider; `/.well-known/openid-configuration` under it is read. */
     issuer: z.string().min(1).optional(),
-    /** The id under which the provider knows this server. */
+    /** The id of this server at the provider. */
     clientId: z.string().min(1).optional(),
     /** From the environment: `${NAME}`. Without one the client is a public one, with PKCE alone. */
     clientSecret: z.string().min(1).optional(),
-    /** The scopes that are asked for. */
+    /** The scopes to request. */
     scopes: z.string().min(1).default('openid profile email'),
-    /** Where the provider says which groups somebody is in. */
+    /** The claim with the groups of a person. */
     groupsClaim: z.string().min(1).default('groups'),
-    /** Which of our roles the members of a group have. Under its own name a group is a role in any case. */
+    /** The built-in roles of a group's members. A group is also a role under its own name. */
     roles: z.record(z.string(), z.union([Role.transform((role) => [role]), z.array(Role)])).default({}),
-    /** What everybody has who can sign in. */
+    /** The roles of everybody who can sign in. */
     everyone: z.array(Role).default([]),
   }),
 })
 
-/** A sign-in service, complete. */
+/** A complete sign-in service. */
 export interface OidcSettings {
   issuer: string
   clientId: string
@@ -39,7 +39,7 @@ export interface OidcSettings {
 
 type Report = (problem: { path: readonly PropertyKey[]; message: string }) => void
 
-/** The section with its secret from the environment. */
+/** Returns the section with its secret from the environment. */
 export function fillSignIn(section: z.output<typeof SignInSection>, environment: Environment, report: Report): SignIn {
   const { clientSecret, ...shown } = section.oidc
   const path = ['signIn', 'oidc']
@@ -50,12 +50,12 @@ export function fillSignIn(section: z.output<typeof SignInSection>, environment:
   return { ...shown, clientSecret: fill(clientSecret, place, 'unset', environment, report) }
 }
 
-/** What a configuration file says about signing in. */
+/** The sign-in settings of a configuration file. */
 export type SignIn = z.output<typeof SignInSection>['oidc']
 
 /**
- * The sign-in service of this process: flags, then environment, then the configuration file; undefined when none is named.
- * @throws ConfigError when it is named in part, or could be listened to on its way.
+ * Returns the sign-in service of this process: flags, then environment, then the configuration file; undefined when none is named.
+ * @throws ConfigError when it is incomplete, or its connection would not be encrypted.
  */
 export function oidcOf({ oidc: given }: Pick<Settings, 'oidc'>, section: SignIn | undefined): OidcSettings | undefined {
   const issuer = given.issuer ?? section?.issuer
@@ -77,7 +77,7 @@ export function oidcOf({ oidc: given }: Pick<Settings, 'oidc'>, section: SignIn 
   }
 }
 
-/** https, or a provider on this very machine. */
+/** Returns true for https, or a provider on this machine. */
 function isSafe(issuer: string): boolean {
   if (!URL.canParse(issuer)) return false
   const { protocol, hostname } = new URL(issuer)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 
-/** Work that remembers the order in which it began, and ends when it is told to. */
+/** Work that records the order in which it began, and ends when the test ends it. */
 function openWork(count: number) {
   const lanes = createConcurrencyLimiter(count)
   const begun: string[] = []
@@ -15,7 +15,7 @@ function openWork(count: number) {
       await new Promise<void>((resolve) => ends.set(name, resolve))
       underWay--
     })
-  /** Ends a piece of work, and lets whoever waited for its lane begin. */
+  /** Ends a piece of work, and lets the next in its lane begin. */
   const end = async (name: string) => {
     ends.get(name)?.()
     await new Promise((resolve) => setImmediate(resolve))

@@ -1,10 +1,10 @@
-/** How many pieces of work go on at the same time: what comes beyond waits for its turn, first come first served. */
+/** Limits how many pieces of work run at the same time: further work waits for its turn, first come, first served. */
 export interface ConcurrencyLimiter {
-  /** Resolves when the work is done, or will not begin any more because the lanes were closed. */
+  /** Resolves when the work is done, or when it will not begin because the lanes were closed. */
   run(kind: string, work: () => Promise<void>): Promise<void>
-  /** How many wait for their turn. */
+  /** How many pieces of work wait for their turn. */
   readonly waiting: number
-  /** Begins nothing more: who waits is sent away. */
+  /** Begins nothing more, and rejects the work that waits. */
   close(): void
 }
 
@@ -14,8 +14,8 @@ interface Waiting {
 }
 
 /**
- * One kind of work (a tool) takes half of the lanes at most, so that a slow one does not keep all others from their turn.
- * @param count How many lanes there are, at least 1.
+ * Creates a limiter in which one kind of work (a tool) takes at most half of the lanes, so that a slow tool does not block all others.
+ * @param count The number of lanes, at least 1.
  */
 export function createConcurrencyLimiter(count: number): ConcurrencyLimiter {
   const perKind = Math.ceil(count / 2)
@@ -40,7 +40,7 @@ export function createConcurrencyLimiter(count: number): ConcurrencyLimiter {
     beginNext()
   }
 
-  /** Gives a lane to whoever has waited longest among the kinds that may have one. */
+  /** Gives a lane to the piece of work that has waited longest, among the kinds that may have another lane. */
   function beginNext(): void {
     let next: { kind: string; queue: Waiting[]; ticket: number } | undefined
     for (const [kind, queue] of waiting) {

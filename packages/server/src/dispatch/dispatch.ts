@@ -1,15 +1,15 @@
 import type { Outbox, RunRow } from '../store/index.ts'
 
-/** What there is to do, by the ids of what it is done for. */
+/** The kinds of work, by the ids they belong to. */
 export interface Work {
   advance(sessionId: string): Promise<void>
   execute(actionId: string): Promise<void>
 }
 
-/** Sessions that one process advances at once, each with one model call at a time. Waiting for a model costs next to nothing. */
+/** Sessions that one process advances concurrently, each with one model call at a time. Waiting for a model costs next to nothing. */
 export const MODEL_CALLS = 200
 
-/** Sessions and approved actions whose rows call for work, by id. */
+/** Sessions and approved actions whose rows require work, by id. */
 export interface Due {
   readonly sessions: readonly string[]
   readonly actions: readonly string[]
@@ -20,28 +20,28 @@ export interface Reconciled {
   unlocked: number
   /** How many sessions and actions had no job, and got one. */
   putUp: number
-  /** What nobody has begun although this process has room for it. */
+  /** Work that nothing has begun although this process has room for it. */
   unattended: Due
 }
 
-/** Starts what committed transactions asked for: a session by one at a time, and each step of a run by one process. */
+/** Starts the work that committed transactions require: one process at a time per session, and one process per step of a run. */
 export interface Dispatch {
-  /** Before this, what is asked for is kept. */
+  /** Starts dispatching; earlier requests are kept until then. */
   start(work: Work): void
-  /** Hears of a commit of this process. */
+  /** Receives a commit of this process. */
   take(outbox: Pick<Outbox, 'sessions' | 'actions'>): void
-  /** Takes the next model call of a run. False when somebody else makes it, or it is too late to begin one. */
+  /** Claims the next model call of a run. Returns false when another process makes it, or it is too late to begin one. */
   claimStep(run: RunRow): Promise<boolean>
-  /** Counts work that was begun elsewhere, so that `idle` waits for it; its failure is logged. */
+  /** Counts work that was begun elsewhere, so that `idle` waits for it, and logs its failure. */
   background(work: Promise<unknown>): void
-  /** Compares what is due with what is under way, and puts up again what is missing. Harmless for what was begun meanwhile. */
+  /** Compares the due work with the work in flight, and enqueues what is missing again. Harmless for work that was begun meanwhile. */
   reconcile(due: Due): Promise<Reconciled>
-  /** How many jobs are due and wait for a process to begin them; at most 100,000 are counted. */
+  /** Returns how many due jobs wait for a process to begin them; counts at most 100,000. */
   countWaiting(): Promise<number>
-  /** Resolves when nothing is under way: everything waits for a person or is done. */
+  /** Resolves when nothing is in flight: everything waits for a person or is done. */
   idle(): Promise<void>
   /** Begins nothing more. */
   stop(): void
-  /** Resolves when what this process began has ended. */
+  /** Resolves when the work that this process began has ended. */
   drained(): Promise<void>
 }

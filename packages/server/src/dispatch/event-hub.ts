@@ -6,30 +6,35 @@ export type EventListener = (event: StoredEvent) => void
 export type Unsubscribe = () => void
 
 /**
- * Hands committed events to whoever listens in this process, in the order of the log, whichever process committed them. A subscription
- * resolves when it is in place: what is committed later is handed over, what was committed before is found by whoever reads then.
+ * Hands committed events to the listeners in this process, in the order of the log, whichever process committed them. A subscription
+ * resolves when it is in place: later commits are handed over, and a reader that reads after that finds the earlier ones.
  */
 export interface EventHub {
-  /** Takes what a commit of this process said. */
+  /** Receives the events of a commit of this process. */
   publish(events: readonly StoredEvent[]): void
   onSession(sessionId: string, listener: EventListener): Promise<Unsubscribe>
-  /** What the inbox is told of actions in every session and in none. */
+  /** Calls the listener with the inbox events of actions in every session and in none. */
   onInbox(listener: EventListener): Promise<Unsubscribe>
-  /** Up to this place of the log everything was handed over here, and nothing will appear before it: no reading has to stop short of it. */
+  /**
+   * The place of the log up to which everything was handed over here, and before which nothing will appear: readers need not stop before
+   * it.
+   */
   readonly inboxPlace: number
-  /** Calls `changed` when the action may be another than before: read it again. */
+  /** Calls `changed` when the action may have changed: read it again. */
   onAction(actionId: string, changed: () => void): Promise<Unsubscribe>
-  /** Calls `ended` when a person ended the run: as a rule at once, and never for sure. */
+  /** Calls `ended` when a person ended the run: usually at once, but without guarantee. */
   onRunEnded(runId: string, ended: () => void): Unsubscribe
-  /** Takes whom a commit of this process, or of a command beside it, may have taken something from; `all` when that is not known. */
+  /**
+   * Receives the principals whose rights a commit of this process, or of a command beside it, may have reduced; `all` when that is unknown.
+   */
   publishAccess(principalIds: ReadonlySet<string> | 'all'): void
-  /** Calls `changed` when the principal may have got other rights, or none: within a second, whichever process took them. */
+  /** Calls `changed` when the rights of the principal may have changed: within a second, whichever process changed them. */
   onAccess(principalId: string, changed: () => void): Unsubscribe
 }
 
-/** Listeners by what they listen to. */
+/** Listeners by the key they listen to. */
 export interface Listeners<A extends unknown[]> {
-  /** Answers what takes it away again. */
+  /** Adds a listener and returns a function that removes it. */
   add(key: string, listener: (...args: A) => void): Unsubscribe
   tell(key: string, ...args: A): void
   tellAll(...args: A): void
@@ -63,23 +68,23 @@ export function createListeners<A extends unknown[]>(onEmpty?: (key: string) => 
   }
 }
 
-/** The action that an event says has moved. */
+/** Returns the action that an event moved. */
 export const movedAction = ({ event }: StoredEvent): string | undefined =>
   event.type === 'action_update' ? event.data.proposalId : undefined
 
-/** The run that an event says a person ended. */
+/** Returns the run that a person ended, according to the event. */
 export const endedRun = ({ event }: StoredEvent): string | undefined =>
   event.type === 'error' && event.data.code === 'cancelled' ? event.data.runId : undefined
 
-/** Tells those who have something open that it is to be judged again. */
+/** Tells open connections to check their rights again. */
 export const tellListeners = (listeners: Listeners<[]>, principalIds: ReadonlySet<string> | 'all'): void => {
   if (principalIds === 'all') listeners.tellAll()
   else for (const principalId of principalIds) listeners.tell(principalId)
 }
 
 /**
- * The hub of a process that has its database to itself: every event passes through here.
- * @param othersWrite Watches for commands beside this process from when somebody listens for access until nobody does any more.
+ * Creates the hub of a process that has its database to itself: every event passes through here.
+ * @param othersWrite Watches for commands beside this process, from the first listener for access until the last one leaves.
  */
 export function createEventHub(othersWrite?: (changed: () => void) => Unsubscribe): EventHub {
   const sessions = createListeners<[StoredEvent]>()
@@ -106,7 +111,7 @@ export function createEventHub(othersWrite?: (changed: () => void) => Unsubscrib
     },
     onSession: async (sessionId, listener) => sessions.add(sessionId, listener),
     onInbox: async (listener) => inbox.add('', listener),
-    // What is read here is all that was committed.
+    // Everything that was committed is read here.
     inboxPlace: 0,
     onAction: async (actionId, changed) => actions.add(actionId, changed),
     onRunEnded: runs.add,

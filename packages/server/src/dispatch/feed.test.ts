@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { createFeed } from './feed.ts'
 
-/** A feed on a log that is as long as it is told; `read` holds its answer until it is let go. */
+/** A feed on a log whose length the test sets; `read` holds its answer until the test releases it. */
 function open() {
   const clock = manualClock()
   const begin = Promise.withResolvers<number>()

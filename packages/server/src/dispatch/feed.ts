@@ -1,24 +1,24 @@
 import type { Clock } from '../clock.ts'
 
-/** After a failed reading: the database is away. */
+/** Pause after a failed read: the database is unreachable. */
 const RETRY_MS = 250
 
 export interface FeedOptions {
   clock: Clock
-  /** The place from which on everything is handed over. */
+  /** Returns the place after which everything is handed over. */
   begin(): Promise<number>
-  /** Hands over what is behind `place`. Answers the place behind that, and in how many ms to look again unasked. */
+  /** Hands over the rows after `place`. Returns the place of the last one, and in how many ms to look again without a notice. */
   read(place: number): Promise<{ place: number; againMs?: number | undefined }>
   onFailure(error: unknown): void
 }
 
-/** Reads a log on, one reading at a time, whenever it is told that there may be more. */
+/** Reads a log onwards, one read at a time, whenever it is told that there may be more. */
 export interface Feed {
-  /** Resolves when it is in place. @throws what `begin` throws. */
+  /** Resolves when it is in place. @throws The error that `begin` throws. */
   readonly ready: Promise<void>
-  /** Where it is while nothing is read; undefined before it is in place and during a reading. */
+  /** Its place between reads; undefined before it is in place and during a read. */
   readonly restsAt: number | undefined
-  /** Goes on behind `place` without reading: what lies between was handed over otherwise. */
+  /** Skips to `place` without a read: the rows in between were handed over otherwise. */
   skipTo(place: number): void
   wake(): void
   close(): void

@@ -2,9 +2,9 @@ import type { Logger } from 'pino'
 
 /** Work that was begun and has not ended. */
 export interface InFlight {
-  /** Counts it until it ends; a failure is logged. */
+  /** Counts the work until it ends, and logs its failure. */
   add(work: Promise<unknown>): void
-  /** Resolves when there is none. */
+  /** Resolves when no work is in flight. */
   none(): Promise<void>
 }
 

@@ -3,25 +3,27 @@ import { newId, type Store, sessions } from '../store/index.ts'
 import type { Dispatch } from './dispatch.ts'
 
 export interface MembershipWork {
-  /** Takes over the actions that processes which are gone were carrying out: those named, or without names all but this one's. */
+  /**
+   * Takes over the actions that processes which are gone were executing: those of the given processes, or by default of all but this one.
+   */
   recover(gone?: readonly string[]): Promise<void>
-  /** Ends the model calls of this process: others make them. */
+  /** Aborts the model calls of this process: other processes make them. */
   abortModelCalls(): void
-  /** Looks at what is due: others may have known of more. */
+  /** Reads due work again: other processes may have known of more. */
   rearm(): void
 }
 
-/** What a process is to the others on its database. */
+/** The role of a process among the others on its database. */
 export interface Membership {
-  /** Who it is in `action.runner` and `run.runner`. Another than before, once it was taken for dead. */
+  /** Its id in `action.runner` and `run.runner`. It changes after the process was taken for dead. */
   readonly processId: string
-  /** Why nothing can be begun or decided here at the moment; undefined while all is well. */
+  /** Why nothing can be begun or decided here at the moment; undefined while it can. */
   readonly trouble: string | undefined
-  /** Takes up what others left, and what they will leave from now on. */
+  /** Adopts the work that other processes left, now and from then on. */
   join(work: MembershipWork): Promise<void>
-  /** Takes up again what calls for work: nothing was begun for a while. After `join` only. */
+  /** Enqueues the due work again, after a time in which nothing was begun. Only after `join`. */
   takeUp(): Promise<void>
-  /** @param isDrained True when everything that this process began has ended. What it leaves undone is taken up by others, or the next start. */
+  /** @param isDrained True when all work that this process began has ended. Other processes, or the next start, adopt what it leaves. */
   leave(isDrained: boolean): Promise<void>
 }
 
@@ -31,7 +33,7 @@ export interface SingleProcessOptions {
   clock: Clock
 }
 
-/** The membership of a process that has its database to itself: whoever was there before is gone. */
+/** Creates the membership of a process that has its database to itself: every earlier process is gone. */
 export function singleProcess({ store, dispatch, clock }: SingleProcessOptions): Membership {
   let work: MembershipWork | undefined
   async function takeUp(): Promise<void> {

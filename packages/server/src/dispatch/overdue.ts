@@ -1,6 +1,6 @@
 import type { DueRow } from '../store/index.ts'
 
-/** What has not begun long after its turn. */
+/** Work that has not begun long after it became due. */
 export interface Overdue {
   /** Approved actions. */
   readonly actions: number
@@ -10,17 +10,17 @@ export interface Overdue {
 }
 
 export interface OverduePage {
-  /** What is due on this page. */
+  /** The due rows on this page. */
   due: readonly DueRow[]
-  /** What of it is overdue. */
+  /** Those of them that are overdue. */
   late: readonly DueRow[]
   /** True on the last page: the next one is the first again. */
   isLast: boolean
-  /** Tells of one that was not told of before. */
+  /** Reports a row that was not reported before. */
   tell(row: DueRow): void
 }
 
-/** Keeps what is overdue while the rows are read page by page, and tells of each once. */
+/** Tracks overdue rows while they are read page by page, and reports each once. */
 export interface OverdueList {
   readonly count: number
   readonly oldestSinceMs: number | undefined
@@ -28,7 +28,7 @@ export interface OverdueList {
 }
 
 export function createOverdue(): OverdueList {
-  /** What the last whole reading found, and what this one has found so far. */
+  /** The rows that the last complete pass found, and those found so far in this one. */
   let last = new Map<string, number>()
   let current = new Map<string, number>()
   let stillDue = new Set<string>()

@@ -4,45 +4,45 @@ import { type DueRow, dueWork, type Store, together } from '../store/index.ts'
 import type { Dispatch } from './dispatch.ts'
 import { createOverdue, type Overdue } from './overdue.ts'
 
-/** How often what is due is compared with what is under way. */
+/** How often the due work is compared with the work in flight. */
 const LOOK_MS = 3_000
-/** The same while something is overdue, so that it is told soon when that ends. */
+/** The same while something is overdue, so that its end is reported soon. */
 const LOOK_AGAIN_MS = 1_000
-/** What became due within this time is about to be begun. */
+/** Work that became due within this time is about to begin. */
 const GRACE_MS = 2_000
-/** What has not begun this long after its turn is an alarm. */
+/** Work that has not begun this long after it became due raises an alarm. */
 const OVERDUE_MS = 10_000
 
 export interface ReconcilerWork {
   store: Store
   dispatch: Dispatch
   log: Logger
-  /** How many actions of one session are carried out at once. */
+  /** How many actions of one session are executed concurrently. */
   executionsPerSession: number
-  /** True for an action that was begun here and cannot be started so far. */
+  /** Returns true for an action that was begun here but cannot be started yet. */
   isRetried(actionId: string): boolean
-  /** True for an action whose start was given up: it was told, and does not count any more. */
+  /** Returns true for an action whose start was given up: it was reported, and no longer counts. */
   isGivenUp(actionId: string): boolean
-  /** False while the database does not answer: then nothing is compared. */
+  /** Returns false while the database does not answer: nothing is compared then. */
   isAble(): boolean
 }
 
 /**
- * Compares every few seconds what the rows call for with what is under way, puts up again what is missing, and raises an alarm about what
- * has not begun 10 seconds after its turn. The rows are the truth; whatever was to tell of them may get lost.
+ * Compares every few seconds the work that the rows require with the work in flight, enqueues what is missing, and raises an alarm about
+ * work that has not begun 10 seconds after it became due. The rows are the truth; notifications of them may get lost.
  */
 export interface Reconciler {
   readonly overdue: Overdue
   /** Sessions and actions that had no job and got one, since this process started. */
   readonly putUp: number
-  /** Jobs whose fetch answer was lost and that were unlocked, since this process started. */
+  /** Jobs that were unlocked because the answer to their fetch was lost, since this process started. */
   readonly unlocked: number
   start(work: ReconcilerWork): void
-  /** Compares nothing more. */
+  /** Stops comparing. */
   stop(): void
 }
 
-/** @param clock What is late goes by its time. @param after Calls back after a while of this machine. */
+/** @param clock Decides what is late. @param after Calls back after a delay on this machine. */
 export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, after: Clock['after']): Reconciler {
   const actions = createOverdue()
   const sessions = createOverdue()

@@ -17,7 +17,7 @@ const saveAnswer = (store: Store, key: string, atMs: number) => store.transact((
 
 const isKept = async (store: Store, key: string) => (await store.read(() => findAnswer(onceOf(key)))) !== undefined
 
-/** A log, and what waits for its next line of one event. */
+/** A log, and a promise of its next line of one event. */
 function openLog() {
   const lines: { msg: string; rows?: string; deleted?: number }[] = []
   let heard = Promise.withResolvers<void>()
@@ -69,7 +69,7 @@ test('a round that fails is logged and made again; the other tables are cleaned 
   const { log, lines, until } = openLog()
   await saveAnswer(temp.store, 'old', clock.nowMs() - 25 * HOUR_MS)
   let isAway = true
-  // The database is away for the first question of the first round.
+  // The database is unreachable for the first query of the first round.
   const store: Store = {
     ...temp.store,
     transact: (work) => {

@@ -4,7 +4,7 @@ import { retention, type Store } from '../store/index.ts'
 
 /** Soon after the start, but not in the middle of it. */
 const FIRST_AFTER_MS = 60_000
-/** What is kept for a day may be a few minutes older. A round that finds nothing costs nine look-ups. */
+/** Rows that are kept for a day may stay a few minutes longer. A round that finds nothing costs nine queries. */
 const EVERY_MS = 10 * 60_000
 
 interface RetentionOptions {
@@ -13,13 +13,13 @@ interface RetentionOptions {
   log: Logger
   /** How long rows are kept. Default: as documented. */
   limits?: Partial<retention.RetentionLimits>
-  /** After which a session of the console has run out. */
+  /** The lifetime of a console session. */
   sessionLimits: { idleMs: number; maxMs: number }
 }
 
 /**
- * Deletes rows that nobody needs any more, a minute after the start and then every ten minutes, in small transactions. Several processes on
- * one database take turns. Disposing of it stops it after the batch under way.
+ * Deletes rows that are no longer needed, a minute after the start and then every ten minutes, in small transactions. Several processes on
+ * one database take turns. Disposal stops it after the current batch.
  */
 export function startRetention({ store, clock, log, limits, sessionLimits }: RetentionOptions): AsyncDisposable {
   const owners: Record<string, retention.DeleteBatch> = {

@@ -1,14 +1,14 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 
-/** Before a session whose rows could not be read or written (a full disk) is looked at again; from the last on it stays. */
+/** Pauses before a session whose rows could not be read or written (a full disk) is retried; the last one repeats. */
 const WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
 
 /** Advances sessions, each by one loop at a time. */
 export interface SessionLoops {
-  /** Resolves when the session calls for nothing more; at once when its loop is under way, which then looks once more. */
+  /** Resolves when the session needs no more work; at once when its loop is running, which then checks once more. */
   advance(sessionId: string): Promise<void>
-  /** Lets each loop end after what it is doing. */
+  /** Lets each loop end after its current step. */
   stop(): void
 }
 
@@ -19,7 +19,7 @@ export interface SessionLoopsOptions {
 }
 
 export function createSessionLoops({ advance, clock, log }: SessionLoopsOptions): SessionLoops {
-  /** Sessions being advanced; true when asked for again meanwhile. */
+  /** Sessions being advanced; true when another request arrived meanwhile. */
   const advancing = new Map<string, boolean>()
   const pauses = new Set<() => void>()
   let isStopped = false
@@ -33,7 +33,7 @@ export function createSessionLoops({ advance, clock, log }: SessionLoopsOptions)
           await advance(sessionId)
           failures = 0
         } catch (error) {
-          // Its rows still call for the next thing, and nobody else is going to ask for it.
+          // Its rows still require the next step, and no other request will come.
           log.error({ sessionId, error }, 'session.advance_failed')
           await pause(WAITS_MS[failures++] ?? WAITS_MS.at(-1) ?? 0)
           advancing.set(sessionId, true)

@@ -5,7 +5,7 @@ import { createTimers } from './timers.ts'
 
 const DAY_MS = 86_400_000
 
-/** Timers over work that answers what it is told: in how many ms to look again, or how it fails. */
+/** Timers whose work returns the given answers: in how many ms to look again, or an error. */
 function open(...answers: (number | undefined | Error | Promise<number | undefined>)[]) {
   const clock = manualClock()
   const firedAt: number[] = []

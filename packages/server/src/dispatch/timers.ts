@@ -1,31 +1,31 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Clock } from '../clock.ts'
 
-/** A clock that is set, or a machine that slept, is noticed after this long. */
+/** A clock change, or a suspended machine, is noticed after this long. */
 const LONGEST_WAIT_MS = 60_000
-/** After a failure, when the database was away for example. */
+/** Pause after a failure, for example when the database was unreachable. */
 const RETRY_MS = 5_000
 
 export interface TimerWork {
-  /** Does everything that is due. Answers in how many ms the next thing is; undefined when nothing waits for its time. */
+  /** Does everything that is due. Returns in how many ms the next thing is due; undefined when nothing is scheduled. */
   doWhatIsDue(signal: AbortSignal): Promise<number | undefined>
 }
 
-/** Keeps one timer for the earliest thing in the database that time itself does. What is due stands in rows; nothing is lost with a timer. */
+/** Keeps one timer for the earliest scheduled event in the database. Due times are stored in rows; nothing is lost with a timer. */
 export interface Timers {
-  /** Before this nothing fires. Does what became due while no process ran. */
+  /** Starts to fire, first for what became due while no process ran. */
   start(work: TimerWork): void
-  /** Something is due at `dueAt`, epoch ms. */
+  /** Notes that something is due at `dueAt`, epoch ms. */
   arm(dueAt: number): void
-  /** Looks at the database again: another process may be gone, with what it alone knew to be due. */
+  /** Reads the database again: another process may be gone, and with it its knowledge of what is due. */
   rearm(): void
-  /** Fires nothing more; a firing under way ends after its batch. */
+  /** Fires no more; a run in progress ends after its batch. */
   stop(): void
 }
 
 export interface TimersOptions {
   clock: Clock
-  /** Counts a firing as work under way; its failure is logged. */
+  /** Counts a run as work in flight, and logs its failure. */
   background(work: Promise<unknown>): void
 }
 

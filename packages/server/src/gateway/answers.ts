@@ -2,17 +2,17 @@ import { type Action, isSettled, type JsonObject, type JsonValue } from '@counte
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { contentOf } from './content.ts'
 
-/** The tool of ours that waits for a decision. */
+/** The built-in tool that waits for a decision. */
 export const WAIT_TOOL = 'countersign_wait'
 
 export interface Answering {
-  /** Where people decide about it. */
+  /** Where people decide it. */
   url: string
-  /** True when an earlier call made the action. */
+  /** True when an earlier call created the action. */
   isRepeated: boolean
 }
 
-/** What a client is told of an action as it stands, in words for a model and as data. */
+/** Describes the current state of an action to a client, in words for a model and as data. */
 export function answerAbout(action: Action, answering: Answering): CallToolResult {
   const answer = isSettled(action.state) ? settledAnswer(action, answering) : openAnswer(action, answering.url)
   return { ...answer, _meta: { 'countersign/action': { id: action.id, state: action.state, url: answering.url } } }
@@ -55,17 +55,17 @@ function textOf(result: JsonValue, { description }: Action): string {
   return typeof result === 'string' ? result : JSON.stringify(result)
 }
 
-/** What people changed before they approved it. */
+/** Describes the changes that people made before they approved. */
 function editNote({ revised, arguments: args }: Action): string[] {
   if (revised?.why !== 'edit') return []
   return [`Note: ${revised.by?.name ?? 'a person'} changed the arguments before approving. What ran had these: ${JSON.stringify(args)}`]
 }
 
-/** Who meant another call than the one that was made before is told how to make it. */
+/** Tells a client that meant a new call, and not a repeat of the earlier one, how to make it. */
 const repeatNote = ({ id, createdAt }: Action): string =>
   `Note: this call was made before, at ${createdAt} (${id}), and its result had not been given yet. It was carried out once. If you meant to do it once more, make the call again.`
 
-/** Everything that did not succeed, in words. */
+/** Describes every outcome except success. */
 function refusal(action: Action): CallToolResult {
   const { status, text, reason } = refusalWords(action)
   return {
@@ -104,5 +104,5 @@ function refusalWords({ id, state, policy, votes, error }: Action): { status: st
   }
 }
 
-/** What is wrong with a call itself: a model can mend it. */
+/** Describes an error in the call itself, which a model can correct. */
 export const complaint = (message: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text: message }] })

@@ -20,7 +20,7 @@ import type { GatewayCall } from './open-calls.ts'
 import { MAX_WAIT_SECONDS } from './tool-list.ts'
 import { waitForAction } from './wait-for-action.ts'
 
-/** What a client brings back with its answer to `input_required`. */
+/** What a client sends back with its answer to `input_required`. */
 export interface PausedCall {
   actionId: string
   tool: string
@@ -32,21 +32,21 @@ export interface CallDeps {
   codec: RequestStateCodec<PausedCall>
 }
 
-/** No call is held longer, whatever it is waiting for: clients give up after 60 s. */
+/** The longest that any call is held: clients give up after 60 s. */
 const PATIENCE_SECONDS = 50
 
-/** Under which a client marks what is one call, however often it is sent. */
+/** The key under which a client marks repeats of one call. */
 const KEY = 'countersign/idempotencyKey'
 const Key = z.string().regex(/^[\x21-\x7e]{1,255}$/, 'must be 1–255 printable ASCII characters')
 
 const WaitArguments = z.strictObject({ actionId: z.string().max(100), seconds: z.number().min(0).max(MAX_WAIT_SECONDS).optional() })
 
-/** The one request that a client is given with `input_required`. */
+/** The one request that a client gets with `input_required`. */
 const APPROVAL = 'approval'
 
 /**
- * Answers `tools/call`: proposes it, waits a little for people, and says where it stands. No call is held longer than its client is patient,
- * and nothing in it can decide anything.
+ * Answers `tools/call`: proposes the action, waits a little for people, and returns its state. A call is never held longer than its client
+ * waits, and nothing in it can decide anything.
  */
 export async function callTool(
   call: CallDeps,
@@ -72,7 +72,7 @@ async function waitAsAsked(call: CallDeps, args: Record<string, unknown>, ctx: S
   if (!read.success) return complaint(`${WAIT_TOOL}: ${z.prettifyError(read.error)}`)
   const { actionId, seconds = call.deps.gateway.waitSeconds } = read.data
   const { caller, delivered } = call.exchange
-  // Who takes this request back takes back the waiting, not the call.
+  // A client that cancels this request stops the waiting, not the call.
   await call.deps.heldRequests.hold({ name: newSalt(), actionId, caller, isClosedByHangUp: false, delivered })
   return tellAbout(call, await waitFor(call, actionId, { decision: seconds, result: seconds }, ctx), false)
 }
@@ -89,11 +89,11 @@ async function proposeAndWait(
   if (paused) {
     if (paused.tool !== tool.name) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this requestState is of another tool')
     const view = inputResponse(ctx.mcpReq.inputResponses, APPROVAL)
-    // Whatever the client says was clicked there decides nothing: only how long it is worth waiting.
+    // The client's report of what was clicked decides nothing; it only affects how long to wait.
     const seconds = view.kind === 'elicit' && view.action === 'accept' ? waitSeconds : 0
     return tellAbout(call, await waitUnlessWithdrawn(call, paused.actionId, { decision: seconds, result: PATIENCE_SECONDS }, ctx), false)
   }
-  // What cannot become an action leaves no open call behind.
+  // A call that cannot become an action leaves no open call behind.
   requireWriter(exchange.caller.principal)
   const checked = tool.check(args)
   if (!checked.ok)
@@ -102,7 +102,7 @@ async function proposeAndWait(
   const made: GatewayCall = { tool: tool.name, arguments: args, agent: exchange.agent, key: readKey(ctx) }
   const { action, isRepeated } = await deps.openCalls.actionOf(made, exchange.caller)
   if (action.state === 'proposed' && !isRepeated && ShowsLinks.safeParse(ctx.mcpReq.envelope).success) return askToOpen(call, action, ctx)
-  // Reading what would change may have taken some of the client's patience already.
+  // Creating the preview may have used up some of the client's timeout already.
   const taken = (deps.clock.nowMs() - startedAt) / 1_000
   const waits = { decision: Math.max(waitSeconds - taken, 0), result: Math.max(PATIENCE_SECONDS - taken, 1) }
   return tellAbout(call, await waitUnlessWithdrawn(call, action.id, waits, ctx), isRepeated)
@@ -116,10 +116,10 @@ function readKey({ mcpReq }: ServerContext): string | undefined {
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `_meta["${KEY}"] ${key.error.issues[0]?.message}`)
 }
 
-/** What a client of 2026-07-28 says of itself with each request, as far as it can show a person a link. */
+/** The capability that a client of 2026-07-28 declares with each request when it can show a link to a person. */
 const ShowsLinks = z.object({ [CLIENT_CAPABILITIES_META_KEY]: z.object({ elicitation: z.object({ url: z.object({}) }) }) })
 
-/** Asks the client to lead a person to the card. It makes the same call again after that, with what is sealed here. */
+/** Asks the client to lead a person to the card. Afterwards the client repeats the call, with the state that is sealed here. */
 async function askToOpen({ exchange, codec }: CallDeps, action: Action, ctx: ServerContext): Promise<InputRequiredResult> {
   const message = `${action.description}: a person has to approve this (${action.id}).`
   return inputRequired({
@@ -131,19 +131,19 @@ async function askToOpen({ exchange, codec }: CallDeps, action: Action, ctx: Ser
 const urlOf = ({ consoleUrl }: Exchange, { id }: Action): string => `${consoleUrl}/actions/${id}`
 
 interface Waits {
-  /** Seconds for people. */
+  /** Seconds to wait for people. */
   decision: number
-  /** Seconds in all, once nobody has to decide. */
+  /** Seconds in all, once no decision is needed. */
   result: number
 }
 
-/** Waits for the action of a call. Where the client takes the call back, and no other call waits for it, the action is withdrawn. */
+/** Waits for the action of a call. When the client cancels the call, and no other call waits for the action, the action is withdrawn. */
 async function waitUnlessWithdrawn(call: CallDeps, actionId: string, waits: Waits, ctx: ServerContext): Promise<Action> {
   const { heldRequests } = call.deps
   const { caller, requestName: name, delivered, isWithdrawn } = call.exchange
   await heldRequests.hold({ name, actionId, caller, isClosedByHangUp: ctx.mcpReq.envelope !== undefined, delivered })
   const action = await waitFor(call, actionId, waits, ctx)
-  // It was taken back before its row was there.
+  // The call was cancelled before its row existed.
   return (isWithdrawn() && !isSettled(action.state) && (await heldRequests.takeBack(name, caller))) || action
 }
 
@@ -160,13 +160,13 @@ async function waitFor({ deps, exchange }: CallDeps, actionId: string, waits: Wa
           ? [`Waiting for approval ${action.id}`, waits.decision]
           : [`${action.id} is being carried out`, waits.result]
       const params = { progressToken: token, progress: waitedMs / 1_000, total: Math.ceil(total), message }
-      // Nobody to tell is no failure of the waiting.
+      // A client that cannot be notified does not fail the wait.
       ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
     },
   })
 }
 
-/** The answer about an action; what is settled counts as told once this answer has left. */
+/** Builds the answer for an action; a settled result counts as delivered once this answer has been sent. */
 function tellAbout({ deps, exchange }: CallDeps, action: Action, isRepeated: boolean): CallToolResult {
   if (isSettled(action.state)) deps.openCalls.tell(action, exchange.delivered)
   return answerAbout(action, { url: urlOf(exchange, action), isRepeated })

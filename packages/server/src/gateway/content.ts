@@ -6,7 +6,7 @@ type Content = CallToolResult['content'][number]
 
 const Links = z.array(z.strictObject({ uri: z.string(), name: z.string() })).default([])
 const Resources = z.array(z.strictObject({ uri: z.string(), mimeType: z.string().optional(), text: z.string() })).default([])
-/** A result as our MCP sources keep one that is more than its text or its JSON. */
+/** A result as the MCP tool sources store one that is more than its text or its JSON. */
 const Rich = z.strictObject({
   content: z.unknown().optional(),
   text: z.string().optional(),
@@ -17,13 +17,13 @@ const Rich = z.strictObject({
 })
 
 /**
- * A result with pictures, sounds, files or embedded texts in the blocks of the protocol, as its server sent them. Undefined for any other
- * result: its text and its JSON are all of it.
+ * Returns a result with images, audio, files or embedded texts as blocks of the protocol, as its server sent them. Returns undefined for
+ * any other result, which its text and JSON represent fully.
  */
 export function contentOf(result: JsonValue): Pick<CallToolResult, 'content' | 'structuredContent'> | undefined {
   const rich = Rich.safeParse(result)
   const media = mediaOf(result)
-  // What is no picture of ours is data that looks like one.
+  // A value that the sources did not store as an image is data that looks like one.
   if (!rich.success || rich.data.media.length !== media.length || media.length + rich.data.resources.length === 0) return undefined
   const { content, text, links, resources, notes } = rich.data
   const isStructured = typeof content === 'object' && content !== null && !Array.isArray(content)

@@ -5,32 +5,32 @@ import type { HttpDeps } from '../http/app.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { OpenCalls } from './open-calls.ts'
 
-/** What the gateway is made of. */
+/** Dependencies of the gateway. */
 export interface GatewayDeps extends HttpDeps {
   openCalls: OpenCalls
   heldRequests: HeldRequests
 }
 
-/** One HTTP request of a client, for whoever answers a message in it. */
+/** One HTTP request of a client, for the code that answers a message in it. */
 export interface Exchange {
   readonly request: FastifyRequest
   readonly caller: Pick<Caller, 'principal' | 'signIn'>
-  /** The agent of the configuration that was named; it is offered that agent's tools only. */
+  /** The agent that the request named; only that agent's tools are offered. */
   readonly agent: string | undefined
   readonly tools: readonly Tool[]
   /** Where people find the console. */
   readonly consoleUrl: string
-  /** Names the request in every process. */
+  /** Identifies the request across processes. */
   readonly requestName: string
-  /** Aborts when nobody is left who could hear the answer. */
+  /** Aborts when the answer can no longer reach the client. */
   readonly hungUp: AbortSignal
-  /** True once the client said that it does not want the answer any more. A connection that ended is not told here. */
+  /** Returns true once the client has cancelled the request. A closed connection is not reported here. */
   isWithdrawn(): boolean
-  /** True once the whole answer was handed to the connection; false when it ended before that. */
+  /** Resolves to true once the whole answer was handed to the connection; to false when the connection ended before. */
   readonly delivered: Promise<boolean>
 }
 
-/** Says whether an answer left as a whole. */
+/** Reports whether an answer was sent completely. */
 export function whenDelivered({ raw }: FastifyReply): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   raw.once('finish', () => resolve(true))

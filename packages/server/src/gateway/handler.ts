@@ -2,7 +2,9 @@ import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/ser
 import type { Exchange, GatewayDeps } from './exchange.ts'
 import { createMcpServer, createStateCodec } from './mcp-server.ts'
 
-/** What answers MCP requests: each has a server of its own from the SDK, for 2026-07-28 and for the protocols that begin with `initialize`. */
+/**
+ * Answers MCP requests: each gets its own server from the SDK, for 2026-07-28 and for the protocol versions that begin with `initialize`.
+ */
 export function openHandler(deps: GatewayDeps, exchanges: WeakMap<globalThis.Request, Exchange>): McpHttpHandler {
   const codec = createStateCodec(deps.gatewaySecret)
   return createMcpHandler(

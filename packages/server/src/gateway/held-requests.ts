@@ -4,26 +4,28 @@ import type { Clock } from '../clock.ts'
 import type { Caller, Gate } from '../gate/index.ts'
 import { actions, gatewayCalls, gatewayRequests, principals, type Store } from '../store/index.ts'
 
-/** After a failure, and for what another process left when it died. */
+/** Pause after a failure, and for what another process left when it died. */
 const EVERY_MS = 60_000
 
 export interface HeldRequest {
-  /** Names it in every process: by its session and id where the protocol has sessions. */
+  /** Identifies it across processes: by its session and id where the protocol has sessions. */
   name: string
   actionId: string
   caller: Caller
-  /** True in the protocols in which closing the connection takes the request back (2026-07-28). */
+  /** True in the protocol versions in which closing the connection cancels the request (2026-07-28). */
   isClosedByHangUp: boolean
-  /** True once the answer was handed over as a whole; false when the connection ended before that. */
+  /** Resolves to true once the answer was handed over completely; to false when the connection ended before. */
   delivered: Promise<boolean>
 }
 
-/** The requests that wait for people, known to every process by rows, so that their clients can take them back. */
+/** Tracks the requests that wait for people in rows that every process reads, so that their clients can cancel them. */
 export interface HeldRequests extends AsyncDisposable {
-  /** Notes that a request waits for an action, until it is delivered. Only for who proposed the action, while nobody has decided. */
+  /**
+   * Records that a request waits for an action, until the result is delivered. Only for the proposer of the action, while it is undecided.
+   */
   hold(request: HeldRequest): Promise<void>
   /**
-   * Withdraws the action of a request, in whichever process it is held, unless another request waits for it or it has started.
+   * Withdraws the action of a request, whichever process holds it, unless another request waits for it or it has started.
    * @returns The action that was withdrawn.
    */
   takeBack(name: string, caller: Caller): Promise<Action | undefined>
@@ -36,9 +38,9 @@ interface HeldRequestDeps {
   log: Pick<Logger, 'warn'>
   /** How long after its connection was closed an action waits for the same call. */
   graceMs: number
-  /** True while this process drains. */
+  /** Returns true while this process drains. */
   isStopping(): boolean
-  /** Why nothing is done at the moment. */
+  /** Why nothing can be done at the moment. */
   whyHeld(): string | undefined
 }
 
@@ -60,7 +62,7 @@ export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping,
     })
   }
 
-  /** Withdraws what was closed a while ago and not asked for again. Answers when the next is due. */
+  /** Withdraws actions whose requests were closed a while ago and not repeated. Returns when the next one is due. */
   async function withdrawClosed(): Promise<number | undefined> {
     if (whyHeld() !== undefined) return undefined
     const before = clock.nowMs() - graceMs
@@ -72,7 +74,7 @@ export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping,
         if (caller) await withdraw(request, actionId, caller, 'the client closed its request')
         await store.transact(() => gatewayRequests.dropRequest(request))
       } catch (error) {
-        // The next look finds it again.
+        // The next run finds it again.
         log.warn({ error, actionId }, 'gateway.withdraw_failed')
       }
     }
@@ -80,7 +82,7 @@ export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping,
     return nextClosedAt && nextClosedAt + graceMs
   }
 
-  /** Whoever proposed it, whether or not their key is still good. */
+  /** Returns the proposer, whether or not their key is still valid. */
   const callerOf = (actionId: string): Promise<Caller | undefined> =>
     store.read(function* () {
       const action = yield* actions.findAction.first({ id: actionId })
@@ -95,7 +97,7 @@ export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping,
       await store.transact(() => gatewayCalls.endCallOf.run({ action_id: actionId }))
       return withdrawn
     } catch (error) {
-      // It has started, was decided meanwhile or is archived: then it stays what it is.
+      // It has started, was decided meanwhile or is archived: then it stays as it is.
       if (isCountersignError(error) && (error.code === 'illegal_transition' || error.code === 'gone')) return undefined
       throw error
     }
@@ -103,7 +105,7 @@ export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping,
 
   async function end({ name, actionId, isClosedByHangUp, delivered }: HeldRequest): Promise<void> {
     const isWhole = await delivered
-    // It was this process that ended it: its clients make their calls again.
+    // This process ended the connection: its clients repeat their calls.
     if (!isWhole && isStopping()) return
     const isTakenBack = !isWhole && isClosedByHangUp
     try {
@@ -112,13 +114,13 @@ export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping,
         return gatewayRequests.loseRequest(name, isTakenBack ? 'closed' : 'lost', clock.nowMs())
       })
     } catch (error) {
-      // Then it is taken for one that waits, for a minute.
+      // For a minute it still counts as waiting.
       log.warn({ error, actionId }, 'gateway.request_write_failed')
     }
     if (isTakenBack) lookIn(graceMs)
   }
 
-  // What the process before this one was told, once its clients have had the time to come back.
+  // Handles the requests of the previous process, once its clients have had the time to reconnect.
   lookIn(graceMs)
   return {
     async hold(request) {

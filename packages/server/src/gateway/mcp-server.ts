@@ -8,10 +8,10 @@ import { listTools } from './tool-list.ts'
 
 const INSTRUCTIONS = `Calls that change something may need a person’s approval. Such a call answers "waiting for approval act_…": nothing was carried out then. Call ${WAIT_TOOL} with that actionId, or make exactly the same call again later, to get its result. A call that was declined is not to be tried in another way.`
 
-/** As long as an approval may reasonably wait, and then some: what it is bound to is checked in any case. */
+/** Longer than an approval may reasonably wait: its binding is checked in any case. */
 const STATE_SECONDS = 90 * 24 * 60 * 60
 
-/** Signs what a client brings back, for this principal only. */
+/** Signs the state that a client sends back, for this principal only. */
 export const createStateCodec = (secret: string): RequestStateCodec<PausedCall> =>
   createRequestStateCodec<PausedCall>({
     key: createHash('sha256').update(`mcp request state ${secret}`).digest(),
@@ -19,7 +19,7 @@ export const createStateCodec = (secret: string): RequestStateCodec<PausedCall> 
     bind: (ctx) => ctx.http?.authInfo?.clientId ?? '',
   })
 
-/** An MCP server for one HTTP request: nothing of one client is ever in the server of another. */
+/** Creates an MCP server for one HTTP request: the data of one client is never in the server of another. */
 export function createMcpServer(deps: GatewayDeps, exchange: Exchange, codec: RequestStateCodec<PausedCall>): Server {
   const server = new Server(
     { name: 'countersign', title: 'Countersign', version: VERSION },

@@ -18,7 +18,7 @@ const caller = { principal: ana }
 const openCallsOf = ({ engine: { store, gate, clock } }: OpenGate) =>
   createOpenCalls({ store, gate, clock, log: pino({ level: 'silent' }) })
 
-/** The action of the call, carried out. */
+/** The action of the call, executed. */
 async function settled(open: OpenGate, id: string) {
   await open.engine.gate.decide(id, { verdict: 'approve' }, { principal: ben })
   return open.until(id)

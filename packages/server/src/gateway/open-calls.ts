@@ -7,36 +7,36 @@ import { actions, findAnswer, gatewayCalls, type IdempotencyKey, newSalt, type S
 
 /** A call as a client makes it. */
 export interface GatewayCall {
-  /** Name of the tool, ours. */
+  /** The server's name of the tool. */
   tool: string
   arguments: JsonObject
   agent: string | undefined
-  /** Given by the client: the same key is the same call until 30 days after its action was settled. */
+  /** Chosen by the client: the same key means the same call until 30 days after its action was settled. */
   key: string | undefined
 }
 
 export interface FoundAction {
   action: Action
-  /** True when an earlier call made it. */
+  /** True when an earlier call created it. */
   isRepeated: boolean
 }
 
 /**
- * Which calls are the same. A client whose patience ended makes its call again, and nothing on the wire tells that from a new call with
- * the same arguments: so a call stays open until its result was given to somebody, and until then the same call (principal, agent, tool,
- * arguments) is the same action. What a client marks with a key of its own needs no such guess.
+ * Decides which calls are the same. A client that timed out repeats its call, and on the wire that looks like a new call with the same
+ * arguments: so a call stays open until its result was delivered, and until then the same call (principal, agent, tool, arguments) means
+ * the same action. A call with a key of the client's own needs no such guess.
  */
 export interface OpenCalls {
-  /** The action of a call: the one that is open, or a new one. */
+  /** Returns the action of a call: the open one, or a new one. */
   actionOf(call: GatewayCall, caller: Caller): Promise<FoundAction>
-  /** Ends the call of a settled action once its result was delivered: the next one like it is another action. */
+  /** Closes the call of a settled action once its result was delivered: the next identical call is a new action. */
   tell(action: Action, delivered: Promise<boolean>): void
 }
 
-/** How long a result that nobody fetched is given to the same call. */
+/** How long a result that was never fetched is given to the same call. */
 const KEPT_MS = 30 * 24 * 60 * 60_000
 
-/** Refusals of the call itself. After any other error the action may be there. */
+/** Refusals of the call itself. After any other error the action may exist. */
 const MAKES_NO_ACTION: ReadonlySet<string> = new Set([
   'impossible',
   'too_many_waiting',
@@ -58,7 +58,7 @@ export function createOpenCalls({
   clock: Clock
   log: Pick<Logger, 'warn'>
 }): OpenCalls {
-  /** What is being delivered at the moment, by its action: whoever gets it may call again before the row of its call is gone. */
+  /** Results being delivered at the moment, by action: a client that receives one may call again before the row of its call is gone. */
   const telling = new Map<string, Promise<void>>()
 
   const readAction = (id: string): Promise<Action | undefined> =>
@@ -88,11 +88,11 @@ export function createOpenCalls({
     for (;;) {
       const onceKey = newSalt()
       const open = await store.transact(() => gatewayCalls.openCall(hash, onceKey, clock.nowMs()))
-      // Its result was delivered between the two.
+      // The result was delivered between the two steps.
       if (!open) continue
       const { once_key } = open
       if (open.action_id === null) {
-        // Under a key, too: several at once, and one that died before it named its action, propose one action.
+        // The key also covers concurrent calls, and a process that crashed before it stored the action: they all propose one action.
         const once: IdempotencyKey = { scope: 'mcp call', key: once_key, requestHash: hash }
         const action = await propose(call, caller, once).catch(async (error: unknown) => {
           if (isCountersignError(error) && MAKES_NO_ACTION.has(error.code)) await forgetRefused(hash, once)
@@ -104,7 +104,7 @@ export function createOpenCalls({
       const underWay = telling.get(open.action_id)
       if (underWay) {
         await underWay
-        // A delivery that failed left the call open.
+        // A failed delivery left the call open.
         const action = await readAction(open.action_id)
         const still = await store.read(() => gatewayCalls.findCall.first({ call: hash }))
         if (!action || still?.once_key !== once_key) continue
@@ -116,7 +116,7 @@ export function createOpenCalls({
     }
   }
 
-  /** No action came of it, so there is nothing that the same call would find later, unless the same call at once had more luck. */
+  /** Closes a call that created no action, because a repeat would find nothing later, unless a concurrent call succeeded. */
   const forgetRefused = (hash: string, once: IdempotencyKey): Promise<void> =>
     store.transact(function* () {
       if ((yield* findAnswer<Action>(once)) === undefined) yield* gatewayCalls.endCall.run({ call: hash, once_key: once.key })
@@ -126,7 +126,7 @@ export function createOpenCalls({
     try {
       if (await delivered) await store.transact(() => gatewayCalls.endCallOf.run({ action_id: id }))
     } catch (error) {
-      // The result is given once more to the same call, and says so.
+      // The same call gets the result once more, with a note that says so.
       log.warn({ error, actionId: id }, 'gateway.delivery_write_failed')
     }
   }
@@ -134,7 +134,7 @@ export function createOpenCalls({
   return {
     actionOf,
     tell(action, delivered) {
-      // A repeat must not run what may have run: the call stays open until a person has found out.
+      // A repeat must not run what may have run: the call stays open until a person has settled it.
       if (!isSettled(action.state) || action.state === 'outcome_unknown') return
       const told = Promise.all([telling.get(action.id), endWhenDelivered(action, delivered)]).then(() => {
         if (telling.get(action.id) === told) telling.delete(action.id)
@@ -144,7 +144,10 @@ export function createOpenCalls({
   }
 }
 
-/** A read that nobody was asked about is simply made again, and so is what was never fetched and is long past, or has been taken out. */
+/**
+ * Returns true for calls that may simply be made again: reads without approval, results that were not fetched in time, and archived
+ * actions.
+ */
 function isOver({ state, effect, policy, updatedAt, redactedAt }: Action, nowMs: number): boolean {
   if (!isSettled(state)) return false
   const isPlainRead = effect === 'read' && policy.verdict === 'allow'

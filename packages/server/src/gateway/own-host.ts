@@ -11,8 +11,8 @@ export interface OwnHosts {
 }
 
 /**
- * Keeps out pages whose name was made to resolve to this server (DNS rebinding), and every page of another origin. An address is no name:
- * nobody can point it somewhere else.
+ * Refuses pages whose host name was made to resolve to this server (DNS rebinding), and every page of another origin. IP addresses are
+ * accepted, because they cannot be rebound.
  * @throws CountersignError `forbidden` for a Host or an Origin that is not this server's.
  */
 export function requireOwnHost({ headers: { host = '', origin } }: FastifyRequest, { publicUrl, hosts }: OwnHosts): void {

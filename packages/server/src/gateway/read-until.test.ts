@@ -4,14 +4,14 @@ import { readUntil } from './read-until.ts'
 test('a change between the first reading and the listening is not missed', async () => {
   let value = 'waiting'
   const answer = await readUntil({
-    // Who has read before this has read the old value, and is told of nothing more.
+    // A reader that read before this has the old value, and gets no further notice.
     listen: async () => {
       value = 'decided'
       return () => {}
     },
     read: async () => value,
     isEnough: (read) => read === 'decided',
-    // It answers with what it has read first.
+    // It first returns what it has read.
     giveUp: AbortSignal.abort(),
   })
   expect(answer).toBe('decided')

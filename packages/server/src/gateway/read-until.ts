@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 
 export interface ReadUntil<T> {
-  /** Once it resolves, calls `changed` whenever what is read may be another; answers what ends that. */
+  /** Once it resolves, calls `changed` whenever the value may have changed; returns the function that ends it. */
   listen(changed: () => void): Promise<() => void>
   read(): Promise<T>
   isEnough(value: T): boolean
@@ -9,9 +9,9 @@ export interface ReadUntil<T> {
 }
 
 /**
- * Reads again after every change until what is read is enough. Listening begins before the first read: a change that falls between the
- * two is not missed.
- * @returns What was read last: enough, unless `giveUp` aborted.
+ * Reads again after every change until the value is sufficient. It subscribes before the first read, so that a change between the two is
+ * not missed.
+ * @returns The value read last: sufficient, unless `giveUp` aborted.
  */
 export async function readUntil<T>({ listen, read, isEnough, giveUp }: ReadUntil<T>): Promise<T> {
   let changed = Promise.withResolvers<void>()
@@ -31,7 +31,7 @@ export async function readUntil<T>({ listen, read, isEnough, giveUp }: ReadUntil
   }
 }
 
-/** Aborts when nobody is left who could hear the answer. */
+/** Aborts when the answer can no longer reach the client. */
 export function whenHungUp(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => controller.abort())

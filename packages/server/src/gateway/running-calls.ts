@@ -12,17 +12,17 @@ const Asked = z.object({ method: z.string(), id: Id })
 const WITHDRAWN = 'withdrawn'
 
 export interface RunningCall {
-  /** Names the request in every process. */
+  /** Identifies the request across processes. */
   readonly name: string
-  /** Aborts when the client took the request back. */
+  /** Aborts when the client cancelled the request. */
   readonly cancelled: AbortSignal
-  /** True once the client took it back for another reason than that its own patience ended: nobody wants it any more. */
+  /** Returns true once the client cancelled it for another reason than a timeout: the result is not wanted any more. */
   isWithdrawn(): boolean
-  /** It was answered, or nobody is there any more. */
+  /** Removes the request: it was answered, or the client is gone. */
   end(): void
 }
 
-/** The SDKs cancel what timed out, too, with a reason that says so. Such a client makes its call again and expects to find its action. */
+/** SDKs also cancel requests that timed out, with a reason that says so. Such a client repeats its call and expects to find its action. */
 const PATIENCE_ENDED = /time[sd]?[ -]?out|timeout|deadline/i
 
 /** The id of a session is a secret of its client. */
@@ -31,18 +31,16 @@ const nameOf = (sessionId: string, id: string | number): string =>
     .update(`${sessionId} ${JSON.stringify(id)}`)
     .digest('hex')
 
-/**
- * Requests under way in this process, so that a client which cancels one is not waited for any longer.
- */
+/** Tracks the requests in flight in this process, so that a client's cancellation ends the wait. */
 export interface RunningCalls {
   begin(sessionId: string | undefined, body: unknown): RunningCall
-  /** What a message cancels, here or in another process; undefined for any other message. */
+  /** Returns the request that a message cancels, here or in another process; undefined for any other message. */
   cancel(sessionId: string, body: unknown): CancelledRequest | undefined
 }
 
 export interface CancelledRequest {
   name: string
-  /** False when only the client's own patience ended. */
+  /** False when only the client's timeout ended. */
   isWithdrawn: boolean
 }
 

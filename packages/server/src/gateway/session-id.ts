@@ -4,12 +4,12 @@ import { createSeal } from '../identity/seal.ts'
 const Sealed = z.object({ principalId: z.string() })
 
 /**
- * Ids of the sessions of clients that begin with `initialize`. Nothing is kept of a session: what it is stands sealed in its id, so that
- * every process knows it, and knows it still after a restart.
+ * Creates and checks session ids of clients that begin with `initialize`. The server stores no session: its state is sealed in its id, so
+ * that every process accepts it, even after a restart.
  */
 export interface SessionIds {
   draw(principalId: string): string
-  /** True for an id that was drawn for this principal. */
+  /** Returns true for an id that was created for this principal. */
   isOf(id: string, principalId: string): boolean
 }
 

@@ -2,7 +2,7 @@ import type { Tool } from '@countersign/core'
 import { type ListToolsResult, type Tool as McpTool, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { WAIT_TOOL } from './answers.ts'
 
-/** Many clients read the first page only. */
+/** Large enough for most lists: many clients read the first page only. */
 const PAGE = 250
 
 /** The longest that one call of {@link WAIT_TOOL} waits: clients give up after 60 s. */
@@ -24,7 +24,10 @@ const WAIT: McpTool = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 }
 
-/** Hints that we vouch for: the effect is ours to say, whatever a tool's own source said of it. What writes may destroy. */
+/**
+ * Returns the hints that the server vouches for: they follow from the configured effect, whatever the tool's own source declared. Writes
+ * may be destructive.
+ */
 const viewTool = ({ modelName, name, description, inputSchema, effect, idempotent, destination }: Tool): McpTool => ({
   name: modelName,
   title: name,
@@ -38,7 +41,7 @@ const viewTool = ({ modelName, name, description, inputSchema, effect, idempoten
   },
 })
 
-/** A page of the tools; ours stands first, so that a client that reads one page has it. */
+/** Returns a page of the tools; the built-in tool comes first, so that a client that reads one page has it. */
 export function listTools(tools: readonly Tool[], cursor: string | undefined): ListToolsResult {
   const start = cursor === undefined ? 0 : placeAfter(tools, cursor)
   const page = tools.slice(start, start + PAGE)
@@ -50,10 +53,10 @@ export function listTools(tools: readonly Tool[], cursor: string | undefined): L
   }
 }
 
-/** A cursor names the last tool of the page before: the list may be another by now. */
+/** Returns the position after a cursor, which names the last tool of the previous page: the list may have changed since. */
 function placeAfter(tools: readonly Tool[], cursor: string): number {
   const name = Buffer.from(cursor, 'base64url').toString()
   const at = tools.findIndex(({ modelName }) => modelName === name)
-  if (at < 0) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this cursor is of another list: begin again without one')
+  if (at < 0) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'this cursor belongs to another list: begin again without one')
   return at + 1
 }

@@ -5,23 +5,23 @@ import { actions } from '../store/index.ts'
 import type { Exchange, GatewayDeps } from './exchange.ts'
 import { readUntil } from './read-until.ts'
 
-/** How often a client that asked for it is told that its call is still waiting. */
+/** How often a client that requested progress is told that its call is still waiting. */
 const BEAT_MS = 5_000
 
 export interface WaitOptions {
   /** How long people may take. */
   decisionMs: number
-  /** How long it may take in all, once nobody has to decide. */
+  /** How long it may take in all, once no decision is needed. */
   resultMs: number
   /** Stops the waiting and nothing else. */
   stop: AbortSignal
-  /** Told when the waiting begins and now and then while it lasts, with how long it has by then. */
+  /** Called when the waiting begins and now and then while it lasts, with the time waited so far. */
   onBeat(action: Action, waitedMs: number): void
 }
 
 /**
- * The action once it is settled, or as it stands when the time is over. It is looked at with the eyes of who asks, as they are by then.
- * @throws CountersignError `not_found` for one that they may not see, `unauthenticated` once they are nobody's.
+ * Returns the action once it is settled, or its state when the time is up. Each read uses the caller's current rights.
+ * @throws CountersignError `not_found` for an action that they may not see, `unauthenticated` once their credential has ended.
  */
 export async function waitForAction(
   { store, hub, clock, stopping }: GatewayDeps,
@@ -64,7 +64,7 @@ export async function waitForAction(
         const row = yield* actions.findAction.first({ id: actionId })
         return yield* viewAction(yield* requireVisibleAction(standing.principal, row, `action ${actionId}`, clock.nowMs()))
       })
-      // Told at once of what is new, so that a client which shows progress has something to show; what just runs is soon done.
+      // News is reported at once, so that a client with a progress display can show it; an action that just runs will be done soon.
       if (action.state === 'proposed' ? !last : action.state === 'executing' && last?.state === 'proposed')
         onBeat(action, Math.max(clock.nowMs() - startedAt, 0))
       last = action

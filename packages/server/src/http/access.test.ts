@@ -15,7 +15,7 @@ import { type AuthenticateDeps, authenticate } from '../identity/authenticate.ts
 import { createApp, type HttpDeps } from './app.ts'
 import { handleError } from './errors.ts'
 
-/** What anybody may ask without a key. A route belongs here only when a stranger needs it before they can sign in. */
+/** Routes that answer without a key. A route belongs here only when clients need it before they can sign in. */
 const PUBLIC = [
   'GET /',
   'GET /api/docs',
@@ -48,7 +48,7 @@ interface Operation {
 }
 
 async function operations(): Promise<Operation[]> {
-  // Without a kept connection: on a slow machine one may be closed just as it is used again.
+  // Without keep-alive: on a slow machine a connection may be closed just as it is reused.
   const { paths } = JSON.parse((await rawRequest(`${server.url}/api/openapi.json`, {})).text)
   return Object.entries(paths as Record<string, object>).flatMap(([path, of]) =>
     Object.keys(of).map((method) => ({ method: method.toUpperCase(), path })),
@@ -75,7 +75,7 @@ test('the public routes are these and no others, as the router itself lists them
     isStopping: () => false,
     hold: { why: undefined },
     gateway: { graceSeconds: 30 },
-    // Looks at nothing while the test runs.
+    // Polls nothing while the test runs.
     clock: { nowMs: () => 0, after: () => () => undefined },
   }
   const app = await createApp(parts as unknown as HttpDeps)
@@ -88,7 +88,7 @@ test('the public routes are these and no others, as the router itself lists them
   }
   await app.close()
   expect(reached.filter((route) => !route.startsWith('HEAD ')).sort()).toEqual(PUBLIC.toSorted())
-  // HEAD is GET without its answer.
+  // HEAD is GET without a body.
   expect(reached.filter((route) => route.startsWith('HEAD ')).every((route) => PUBLIC.includes(route.replace('HEAD', 'GET')))).toBe(true)
 })
 
@@ -194,7 +194,7 @@ const ODD_NAMES = [
   '.hidden',
 ]
 
-/** The status of a path that is sent as it stands, without `..` taken out of it first. */
+/** Returns the status of a path that is sent verbatim, without normalizing `..` first. */
 async function statusOf(path: string, method = 'GET'): Promise<number> {
   const { hostname, port } = new URL(server.url)
   const outgoing = request({ hostname, port, path, method, agent: false })

@@ -114,7 +114,7 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
     },
     async (request, reply) => {
       const action = await gate.propose(request.body, callerOf(request))
-      // A repeat of a call that waits makes nothing new.
+      // A repeat of a call that waits creates nothing new.
       reply.code(action.folded ? 200 : 201)
       return action
     },

@@ -39,7 +39,7 @@ const TURNS = eventTypes({
   error: true,
 })
 
-/** Requests that run while somebody calls for them, for callers that cannot stay: each call returns at the next pause. */
+/** Registers requests that run only during a call, for clients that cannot keep a connection: each call returns at the next pause. */
 export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, clock }: HttpDeps): void {
   const tags = ['agent requests']
 
@@ -117,8 +117,7 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
   )
 
   /**
-   * Waits until nothing more happens without somebody outside, for as long as the caller may see it. Whoever hangs up stops only the
-   * waiting.
+   * Waits until the run pauses for outside input, for as long as the caller may see it. A client that disconnects stops only the waiting.
    */
   async function atPause(place: RequestPlace, request: FastifyRequest, reply: FastifyReply): Promise<RequestAnswer> {
     using standing = await watchStanding({ hub, clock }, request)
@@ -140,8 +139,8 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
   }
 
   /**
-   * Answers a repeated Idempotency-Key as the first time. What is done before the pause is harmless to repeat, so only the answer is
-   * kept, and only once there is one.
+   * Answers a repeated Idempotency-Key with the first answer. The work before the pause is harmless to repeat, so only the answer is
+   * stored, once it exists.
    */
   async function once(caller: Caller, work: () => Promise<RequestAnswer>): Promise<RequestAnswer> {
     const { once: key } = caller

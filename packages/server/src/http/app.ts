@@ -71,15 +71,15 @@ export type App = FastifyInstance<
   ZodTypeProvider
 >
 
-/** Nothing is carried out while a database looks like a copy. */
+/** The hold on execution while a database looks like a copy. */
 export interface Hold {
-  /** As a sentence; undefined while everything goes on. */
+  /** The reason as a sentence; undefined while nothing is held. */
   readonly why: string | undefined
-  /** Begins a new epoch, in which nothing is held. Harmless when nothing is. */
+  /** Begins a new epoch, in which nothing is held. Does nothing when nothing is held. */
   accept(by: Principal): Promise<void>
 }
 
-/** What the routes are made of. */
+/** Dependencies of the routes. */
 export interface HttpDeps {
   store: Store
   gate: Gate
@@ -92,59 +92,59 @@ export interface HttpDeps {
   hub: EventHub
   directory: Directory
   consoleSessions: ConsoleSessions
-  /** How the signed-in console proves itself. */
+  /** Verifies the signed-in console. */
   consoleCredential: Cookie
-  /** Undefined without one: then there are keys, and the person at this machine. */
+  /** Undefined without one: then only keys and the person at this machine can sign in. */
   signInService: SignInService | undefined
   limits: Limits
   publicUrl: string | undefined
   trustedProxies: string[]
   sessionLimits: { maxMs: number }
   clock: Clock
-  /** What the record is signed with. */
+  /** The key that signs the record. */
   auditKey: AuditKey
-  /** Signs it, and knows whether it is what was signed. */
+  /** Signs the record, and knows whether it still matches its signature. */
   sealer: Sealer
-  /** Where its heads are sent; undefined for nowhere. */
+  /** Where the record's heads are sent; undefined for nowhere. */
   anchor: AnchorSender | undefined
-  /** Where webhooks may be sent. */
+  /** The targets that webhooks may use. */
   network: Network
   log: FastifyBaseLogger
   streams: Streams
-  /** Where streams read their logs. */
+  /** Reads the logs for streams. */
   logs: LogReader
-  /** On loopback with no sign-in service: the links that sign the person at this machine in. */
+  /** On loopback without a sign-in service: the links that sign in the person at this machine. */
   signInLinks: SignInLinks | undefined
   refusedSignIns: RefusedSignIns
-  /** True with a source of tools for objectives: then the console has a page for them. */
+  /** True with a source of tools for objectives: the console has a page for them then. */
   keepsObjectives: boolean
   /** Folder of the console's build; undefined serves none. */
   consoleDir: string | undefined
-  /** Why everything is held because the database looks like a copy, and the way out of that. */
+  /** The hold because the database looks like a copy, and how to end it. */
   hold: Hold
-  /** Why this process can take no decision at the moment; undefined while all is well. */
+  /** Why this process can take no decision at the moment; undefined while it can. */
   trouble(): string | undefined
-  /** What was due and has not begun. */
+  /** Due work that has not begun. */
   reconciler: Reconciler
-  /** What this process has committed since it started, counted. */
+  /** Counts what this process has committed since it started. */
   tally: Tally
-  /** How many jobs are due and wait to be begun. */
+  /** Returns how many due jobs wait to begin. */
   countWaitingJobs(): Promise<number>
-  /** True while the process drains: it answers that it does, and nothing else. */
+  /** Returns true while the process drains: it refuses every other request. */
   isStopping(): boolean
-  /** Aborts when the process begins to drain: what only waits for people has no reason to go on here. */
+  /** Aborts when the process begins to drain: requests that only wait for people end then. */
   stopping: AbortSignal
   gateway: GatewaySettings
   /** Origins whose pages may call the API with a key. */
   corsOrigins: readonly string[]
-  /** What is sealed or signed for MCP clients is under this. */
+  /** The key that seals and signs data for MCP clients. */
   gatewaySecret: string
 }
 
-/** Asked by whoever decides whether this process gets traffic. */
+/** Probes of load balancers, which decide whether this process receives traffic. */
 const PROBES = new Set(['/healthz', '/readyz'])
 
-/** Builds the HTTP application; it listens when the caller says so. */
+/** Builds the HTTP application; the caller starts listening. */
 export async function createApp(deps: HttpDeps): Promise<App> {
   const app: App = Fastify({
     loggerInstance: deps.log,
@@ -153,11 +153,11 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     forceCloseConnections: true,
     trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
     ...INTAKE_LIMITS,
-    // Addresses that cannot be read never reach the error handler of the routes.
+    // Malformed URLs never reach the error handler of the routes.
     frameworkErrors: handleError,
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
-  // Shapes of answers are checked by the tests against the same schemas; at run time they only cost.
+  // The tests check response shapes against the same schemas; at run time the check would only cost time.
   app.setSerializerCompiler(() => JSON.stringify)
   app.setErrorHandler(handleError)
   await app.register(fastifyCookie)
@@ -172,7 +172,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
   app.addHook('onRequest', async (request) => {
     if (deps.isStopping() && !PROBES.has(request.url)) throw new CountersignError('not_ready', 'the server is shutting down')
   })
-  // Before whatever looks at the request itself, and before every route, those of plugins too.
+  // This runs before everything that reads the request, and before every route, including those of plugins.
   authenticate(app, deps)
   recordRefusals(app, deps)
   noteAnswers(app, deps.announcements)

@@ -20,13 +20,13 @@ import { decodeCursor, pageOf } from './page.ts'
 
 const ActionParams = z.object({ id: z.string() })
 
-/** @throws CountersignError `forbidden` for who does not see the whole record. */
+/** @throws CountersignError `forbidden` for principals who do not see the whole record. */
 function requireAuditor({ kind, name, roles }: Principal): void {
   if (kind === 'person' && (roles.includes('admin') || roles.includes('viewer'))) return
   throw new CountersignError('forbidden', `${name} may not read the record: the role admin or viewer is needed`)
 }
 
-/** The record of what was decided and done, to read, to take along and to verify. */
+/** Registers the routes that read, export and verify the record of decisions and executions. */
 export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, anchor }: HttpDeps): void {
   app.get(
     '/api/audit',
@@ -83,7 +83,7 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
     {
       schema: {
         operationId: 'getRecordSeal',
-        summary: 'Say whether the record is the one that was signed',
+        summary: 'Report whether the record matches its signature',
         tags: ['audit'],
         response: { 200: AuditSealView },
       },
@@ -138,7 +138,7 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
       const name = `countersign-audit-${new Date(options.nowMs).toISOString().replaceAll(/[:.]/g, '-')}.${format}`
       reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
       reply.header('content-disposition', `attachment; filename="${name}"`)
-      // Read as fast as it is taken, a few hundred rows at a time.
+      // Rows are read as fast as the client takes them, a few hundred at a time.
       return reply.send(Readable.from(format === 'csv' ? exportCsv(options) : exportLines(options)))
     },
   )

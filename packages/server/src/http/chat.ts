@@ -11,7 +11,7 @@ import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
 export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, announcements, streams, logs }: HttpDeps): void {
-  /** Streams one run, through every wait for a person, to its end. Hanging up stops nothing. */
+  /** Streams one run, through every wait for a person, to its end. Disconnecting stops nothing. */
   app.post(
     '/api/chat',
     {
@@ -41,7 +41,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
         after: place.seq - 1,
         onSent: (event) => noteEvent(announcements, caller.principal, event),
         isLast: (event) => {
-          // A queued message learns its run when the run before it has ended.
+          // A queued message gets its run when the run before it has ended.
           if (event.type === 'message' && event.data.message.id === posted.messageId) runId = event.data.message.runId ?? runId
           return endsSession(event) || (runId !== undefined && endsRun(event, runId))
         },
@@ -69,8 +69,10 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
 }
 
 /**
- * Where the message stands in the log, and the run that answers it: its own, or the one under way where it was a command word.
- * @throws CountersignError `not_found` for a session that was deleted since; `gone` for a message that was posted long ago under the same key, whose events were archived since.
+ * Returns the place of the message in the log, and the run that answers it: its own, or the current run when the message was a command
+ * word.
+ * @throws CountersignError `not_found` for a session that was deleted since; `gone` for a message that was posted long ago under the same
+ * key and whose events have been archived.
  */
 function* placeOf(sessionId: string, posted: PostedMessage): Tx<{ seq: number; runId: string | undefined }> {
   const session = yield* sessions.findSession.first({ id: sessionId })

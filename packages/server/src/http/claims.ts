@@ -5,7 +5,7 @@ import type { App, HttpDeps } from './app.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** What a client does that carries an approved action out itself. */
+/** Registers the routes of clients that execute approved actions themselves. */
 export function claimRoutes(app: App, { gate }: Pick<HttpDeps, 'gate'>): void {
   const tags = ['actions']
 

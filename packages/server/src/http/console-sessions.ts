@@ -4,7 +4,7 @@ import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
-/** Where one is signed in oneself, and signing out there. */
+/** Registers the routes that list the caller's own console sessions and sign out of them. */
 export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): void {
   const tags = ['identity']
 
@@ -51,7 +51,7 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
     },
   )
 
-  // The one that asks stays: whoever sees what is not theirs ends it at once, and goes on.
+  // The session that sent this request stays, so that a person who sees an unknown session can end it at once and continue.
   app.delete(
     '/api/console-sessions',
     {
@@ -66,7 +66,7 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
 
 function personOf(principal: Principal): Principal {
   if (principal.kind === 'person') return principal
-  throw new CountersignError('forbidden', `only persons sign in at a console, ${principal.name} is none`)
+  throw new CountersignError('forbidden', `only persons can sign in at a console; ${principal.name} is not a person`)
 }
 
 function whoSignsOut(principal: Principal): Principal {

@@ -33,7 +33,7 @@ test('the console looks for no other names on the disk than its build has', asyn
   for (const name of ['index.html', 'assets/app.js', 'assets/more/deep.js']) writeFileSync(join(folder.path, name), 'x')
   const app = Fastify()
   await consoleRoutes(app, folder.path, [])
-  // Written later, so no file of the build.
+  // It was written later, so it is no file of the build.
   writeFileSync(join(folder.path, 'assets', 'late.js'), 'x')
   const statusOf = async (name: string) => (await app.inject(`/assets/${name}`)).statusCode
   expect(await statusOf('app.js')).toBe(200)

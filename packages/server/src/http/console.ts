@@ -11,24 +11,24 @@ import { sendProblem } from './errors.ts'
 
 type NotFoundHandler = (request: FastifyRequest, reply: FastifyReply) => void
 
-/** Without a console every unknown address is a problem document. */
+/** Answers every unknown URL with a problem document, when there is no console. */
 export const sendNotFound: NotFoundHandler = (request, reply) =>
   sendProblem(reply, new CountersignError('not_found', `there is no ${request.method} ${request.url.split('?')[0]}`))
 
-/** Where the console itself carries actions out. */
+/** Where the console itself performs actions. */
 export const reachedByClients = (tools: ToolRegistry): string[] => [
   ...new Set(tools.all().flatMap(({ executor, destination }) => (executor === 'client' && destination !== 'local' ? [destination] : []))),
 ]
 
 /**
- * Serves the console's build: hashed files for a year, the page itself fresh each time with a nonce for its styles. Returns what answers
- * addresses that no route knows: the console's own router has some of them, so a page load gets the page.
- * @param reached Origins, besides this one, that the page may speak to.
+ * Serves the console's build: hashed files are cached for a year, and the page is served fresh each time with a nonce for its styles.
+ * Returns the handler for URLs that no route matches: the console's own router handles some of them, so a page load gets the page.
+ * @param reached Origins, besides this one, that the page may connect to.
  */
 export async function consoleRoutes(app: App, consoleDir: string, reached: readonly string[]): Promise<NotFoundHandler> {
   const page = readFileSync(join(consoleDir, 'index.html'), 'utf8')
   const assets = join(consoleDir, 'assets')
-  // Only names that the build has are looked for on the disk: no other name can lead anywhere, or fail in a way of its own.
+  // Only names that belong to the build are looked up on disk: other names cannot escape the folder or fail in unexpected ways.
   const names = new Set(readdirSync(assets, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : [])))
   await app.register(fastifyStatic, { root: assets, serve: false, immutable: true, maxAge: '365d' })
   app.get('/assets/*', { ...PUBLIC, schema: { hide: true } }, (request, reply) => {

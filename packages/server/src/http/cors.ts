@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Cookie } from '../identity/cookie.ts'
 
-/** What a page of another origin may send: a key, and what the API reads. The console's own header is not among it. */
+/** Headers that a page of another origin may send: a key, and those that the API reads. The console's own header is not included. */
 const TAKEN_HEADERS = 'accept, authorization, content-type, idempotency-key, if-match, last-event-id'
-/** What such a page may read, besides what browsers show in any case. */
+/** Headers that such a page may read, besides those that browsers always expose. */
 const SHOWN_HEADERS = 'content-disposition, etag, retry-after'
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const PREFLIGHT_SECONDS = 600
@@ -15,9 +15,10 @@ export interface CorsParts {
 }
 
 /**
- * Lets pages of these origins call `/api` with a key (`Authorization: Bearer`), and read the answers and event streams. The console's sign-in
- * never works from there: credentials are not allowed, its header passes no preflight, and an answer to a request that carries a cookie or
- * that header and no key stays unreadable. Register it after cookies and before whatever refuses requests, so that refusals can be read too.
+ * Lets pages of these origins call `/api` with a key (`Authorization: Bearer`), and read the answers and event streams. The console's
+ * sign-in never works from there: credentials are not allowed, its header passes no preflight, and an answer to a request with a cookie or
+ * that header but no key stays unreadable. Register it after cookies and before anything that refuses requests, so that refusals can be
+ * read too.
  */
 export function allowOrigins(app: FastifyInstance, { corsOrigins, consoleCredential }: CorsParts): void {
   const origins = new Set(corsOrigins)
@@ -27,7 +28,7 @@ export function allowOrigins(app: FastifyInstance, { corsOrigins, consoleCredent
 
   app.addHook('onRequest', async (request, reply) => {
     if (!request.url.startsWith('/api/')) return
-    // On the raw answer: event streams write their head past the framework.
+    // On the raw response: event streams write their headers outside the framework.
     const { raw } = reply
     raw.setHeader('vary', 'origin')
     const { origin } = request.headers

@@ -8,7 +8,7 @@ import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** Who votes in whose place. One sees and ends one's own; an admin everybody's. And the people who can be named. */
+/** Registers the routes for delegated votes, and for the people who can be named. Persons see and end their own delegations; admins all. */
 export function delegationRoutes(app: App, { store, gate, clock }: HttpDeps): void {
   const tags = ['delegations']
 

@@ -11,13 +11,16 @@ const BY_FASTIFY_CODE: Record<string, ErrorCode> = {
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
 }
 
-/** What is wrong with a request is said up to here; `moreIssues` says how many follow. */
+/** Problem documents list at most this many issues; `moreIssues` counts the rest. */
 const MAX_ISSUES = 20
 const MAX_ISSUE_CHARS = 500
 
 const cut = (text: string): string => (text.length <= MAX_ISSUE_CHARS ? text : `${text.slice(0, MAX_ISSUE_CHARS).toWellFormed()}…`)
 
-/** The one error handler: everything that leaves is a problem document; what is not in the table is a bug, logged whole, sent as `internal`. */
+/**
+ * The one error handler. Every error is sent as a problem document; an error that is not in the table is a bug, logged in full and sent as
+ * `internal`.
+ */
 export function handleError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const known = asKnown(error, request)
   if (known.code === 'internal') request.log.error({ error }, 'http.failed')

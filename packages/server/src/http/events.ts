@@ -15,7 +15,7 @@ import { streamWhileStanding } from './stream-while-standing.ts'
 const Params = z.object({ id: z.string().max(100) })
 const AfterQuery = z.object({ after: z.coerce.number().int().optional() })
 
-/** Where a reader wants to go on. What is no number of a log was never ours: it is answered with a reset, like one that is too high. */
+/** Parses the place where a reader resumes. A value that this server never sent is answered with a reset, like one that is too high. */
 function afterOf(request: FastifyRequest, query: { after?: number | undefined }): number | undefined {
   const header = request.headers['last-event-id']
   if (typeof header === 'string' && header !== '') return /^\d{1,15}$/.test(header) ? Number(header) : Number.MAX_SAFE_INTEGER
@@ -45,7 +45,7 @@ export function eventRoutes(app: App, { store, hub, clock, announcements, stream
       const caller = callerOf(request)
       const session = await store.read(() => findVisibleSession(request.params.id, caller))
       const after = afterOf(request, request.query) ?? 0
-      // Who starts afresh is given a snapshot; who was in the middle has to learn that its middle is gone.
+      // A new reader gets a snapshot; a reader that resumes has to learn that its events were archived.
       if (after > 0 && after < session.archived_seq) {
         throw new CountersignError(
           'gone',
@@ -80,7 +80,7 @@ export function eventRoutes(app: App, { store, hub, clock, announcements, stream
       const { principal } = callerOf(request)
       if (principal.kind !== 'person') throw new CountersignError('forbidden', 'the inbox is for persons')
       const log = await openInboxLog({ store: logs, hub, clock, principal })
-      // Without a place to go on from, the stream begins now: what waits already is in the list of actions.
+      // Without a resume place, the stream begins now: actions that already wait are in the list of actions.
       const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))
       await followLog({ log, stream: await openStream(request, reply), logger: request.log, after, onSent: noteFor(principal) })
     },

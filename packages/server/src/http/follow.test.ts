@@ -30,7 +30,7 @@ function openLog(length: number) {
     async read(after, limit) {
       readAfter.push(after)
       const events = Array.from({ length: Math.min(limit, last - after) }, (_, i) => eventAt(after + 1 + i))
-      // As from a database behind a socket: what is committed meanwhile is not among them.
+      // As with a database behind a socket: events that are committed meanwhile are not included.
       await new Promise((resolve) => setImmediate(resolve))
       return { events, isLast: events.length < limit, bytesPerRow: CONTENT.length }
     },
@@ -49,7 +49,7 @@ function openLog(length: number) {
   }
 }
 
-/** A server whose one route follows `log`; `dropped` counts the readers it hung up on. */
+/** A server whose one route follows `log`; `dropped` counts the readers it disconnected. */
 async function serve(log: FollowedLog, limits: StreamLimits = {}) {
   const logged = { dropped: 0, onDrop: Promise.withResolvers<void>() }
   const sink = new Writable({
@@ -71,7 +71,7 @@ async function serve(log: FollowedLog, limits: StreamLimits = {}) {
   return { url, logged, streams, [Symbol.asyncDispose]: () => app.close() }
 }
 
-/** A reader that takes nothing until it is asked to. */
+/** A reader that reads only when the test tells it to. */
 async function openReader(url: string, lastEventId?: number) {
   const outgoing = get(url, { agent: false, headers: lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) } })
   const [response]: IncomingMessage[] = await once(outgoing, 'response')
@@ -82,7 +82,7 @@ async function openReader(url: string, lastEventId?: number) {
   response.on('error', () => undefined)
   return {
     ids,
-    /** Takes what comes until `id`, or until the connection ends. */
+    /** Reads until `id` arrives, or until the connection ends. */
     readUpTo(id: number): Promise<void> {
       response.on('data', (chunk) => {
         parser.feed(String(chunk))
@@ -101,7 +101,7 @@ test('a long log is read only as fast as its reader takes it', async () => {
   const { log, readAfter } = openLog(LENGTH)
   await using server = await serve(log)
   const reader = await openReader(server.url)
-  // 100 MB wait. What the sockets of both sides take without being read is some MB.
+  // 100 MB are pending. The sockets of both sides buffer some MB without being read.
   const quiet = async () => {
     for (let reads = -1; reads !== readAfter.length; ) {
       reads = readAfter.length

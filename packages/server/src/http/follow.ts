@@ -4,42 +4,42 @@ import { type EventRow, events, type StoredEvent } from '../store/index.ts'
 import type { SentEvent } from './note-answers.ts'
 import { type EventStream, frameOf } from './sse.ts'
 
-/** What one reading of a log found behind a place. */
+/** The result of one read of a log after a place. */
 export type LogPage =
   | {
       events: readonly StoredEvent[]
-      /** False when there may be more behind the last of them. */
+      /** False when there may be more after the last of them. */
       isLast: boolean
-      /** Of a row of the log, on average. */
+      /** Average size of a row of the log. */
       bytesPerRow: number
     }
-  /** The log does not hold what a reader at this place has missed: it is told the state instead, and goes on from `place`. */
+  /** The log no longer holds what a reader at this place has missed: the reader gets the current state, and resumes from `place`. */
   | { reset: Reset; place: number }
-  /** What the log is about is not for this reader's eyes any more. */
+  /** This reader may no longer see the log. */
   | { isOver: true }
 
-/** In the inbox there is no session to tell of: what waits is a list away. */
+/** The reset of the inbox, which has no session to describe: the list of actions has the current state. */
 export type Reset = Omit<EventDataOf<'reset'>, 'session'> & { session: Session | null }
 
-/** A log as a reader sees it: events at rising places. */
+/** A log as a reader sees it: events at increasing places. */
 export interface FollowedLog {
-  /** Once it resolves, hands over what is committed, in the order of its places; answers the function that ends it. */
+  /** Once it resolves, hands over committed events in the order of their places; returns the function that ends it. */
   subscribe(listener: (stored: StoredEvent) => void): Promise<() => void>
   /**
-   * Reads `rows` rows of the log at most.
-   * @param isFirst True for the first reading of a stream, which a place that the log never gave out is found by.
+   * Reads at most `rows` rows of the log.
+   * @param isFirst True for the first read of a stream, which detects a place that the log never issued.
    */
   read(after: number, rows: number, isFirst: boolean): Promise<LogPage>
   placeOf(stored: StoredEvent): number | null
-  /** False for what has to come from a reading, because who may see it is judged there. */
+  /** Returns false for events that have to come from a read, because the read decides who may see them. */
   isHandedOver(event: NewEvent): boolean
-  /** For what was handed over, or was read last. */
+  /** Called for each event that was handed over or read last. */
   isVisible(stored: StoredEvent): boolean
-  /** What events are on the wire, made once for all readers that are handed the same event. */
+  /** Events in wire format, encoded once for all readers that receive the same event. */
   readonly frames: WeakMap<StoredEvent, Buffer>
 }
 
-/** So much of a log is read at a time, as far as one can know: a row may hold anything from a word to megabytes. */
+/** Target size of one read of a log, as far as it can be predicted: a row may hold anything from a word to megabytes. */
 const PAGE_BYTES = 256_000
 const ROWS_AT_FIRST = 4
 const ROWS_AT_MOST = 128
@@ -48,18 +48,18 @@ export interface FollowOptions {
   log: FollowedLog
   stream: EventStream
   logger: FastifyBaseLogger
-  /** Send what comes after this place. */
+  /** Send the events after this place. */
   after: number
-  /** Sees every event and every reset as it is sent. */
+  /** Receives every event and every reset as it is sent. */
   onSent?(event: SentEvent): void
-  /** Sees every event after it was sent; answers true to end the stream. */
+  /** Receives every event after it was sent; returns true to end the stream. */
   isLast?(event: NewEvent): boolean
 }
 
 /**
- * Sends a log's events from a place on, then as they are committed: no gap, no repeat, and no more than the reader takes. Whoever is
- * behind (at the start, or because the socket is full) is served from the log, page by page; who has caught up is handed each event as it
- * is committed. Resolves when the stream is closed.
+ * Sends the events of a log from a place on, and then as they are committed: without gaps or repeats, and never more than the reader takes.
+ * A reader that is behind (at the start, or because its socket is full) is served from the log, page by page; a reader that has caught up
+ * receives each event as it is committed. Resolves when the stream is closed.
  */
 export async function followLog({ log, stream, logger, after, onSent, isLast }: FollowOptions): Promise<void> {
   let place = after
@@ -85,7 +85,7 @@ export async function followLog({ log, stream, logger, after, onSent, isLast }: 
   try {
     const unsubscribe = await log.subscribe((stored) => {
       if (isLive && !stream.isFull && log.isHandedOver(stored.event)) return send(stored)
-      // It is in the log, and is read there when its turn comes; nothing waits in memory.
+      // The event is in the log and is read there in its turn; nothing is kept in memory.
       isLive = false
       isMissing = true
       wake()
@@ -114,7 +114,7 @@ export async function followLog({ log, stream, logger, after, onSent, isLast }: 
         isMissing = true
         continue
       }
-      // What follows may be larger than what came before.
+      // The next rows may be larger than the previous ones.
       rows = Math.min(Math.max(Math.floor(PAGE_BYTES / page.bytesPerRow), 1), rows * 2, ROWS_AT_MOST)
       if (!page.isLast) isMissing = true
       for (const stored of page.events) {
@@ -127,13 +127,13 @@ export async function followLog({ log, stream, logger, after, onSent, isLast }: 
       }
     }
   } catch (error) {
-    // The database is away or the server stops: the reader comes back, here or elsewhere, with the last id it has.
+    // The database is unreachable or the server stops: the reader reconnects, here or elsewhere, with its last id.
     logger.warn({ error }, 'stream.broke')
     stream.end()
   }
 }
 
-/** What was found in rows of the log. @param limit How many rows were asked for. */
+/** Builds the result from rows of the log. @param limit How many rows were requested. */
 export const pageOf = (rows: readonly EventRow[], limit: number): Extract<LogPage, { isLast: boolean }> => ({
   events: rows.flatMap(events.readEvents),
   isLast: rows.length < limit,

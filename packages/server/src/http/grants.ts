@@ -8,7 +8,7 @@ import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** What is not asked again: recorded approvals of later calls. */
+/** Registers the routes for grants: recorded approvals of later calls. */
 export function grantRoutes(app: App, { store, gate, clock }: HttpDeps): void {
   const tags = ['grants']
 

@@ -7,7 +7,7 @@ import type { App, HttpDeps } from './app.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** What a held server still takes. Everything else that changes anything is answered 503: it would be a second life of the original's. */
+/** Changes that a held server still accepts. Every other change is answered with 503, because it could duplicate what the original does. */
 const TAKEN_WHILE_HELD = new Set([
   '/api/sign-in',
   '/api/sign-in/oidc',
@@ -21,7 +21,7 @@ const TAKEN_WHILE_HELD = new Set([
   '/api/actions/:id/resolve',
   '/api/actions/:id/result',
   '/api/sessions/:id/cancel',
-  // Nothing is sent before the copy is accepted: until then its admin says where nothing shall be sent after that.
+  // Nothing is sent before the copy is accepted: until then its admin can remove webhooks that should receive nothing afterwards.
   '/api/webhooks/:id',
   '/api/policy/test',
 ])
@@ -29,17 +29,17 @@ const TAKEN_WHILE_HELD = new Set([
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Lets through what a held server still takes.
- * @param why Why everything is held; undefined while nothing is.
+ * Lets through the changes that a held server still accepts.
+ * @param why The reason of the hold; undefined while nothing is held.
  * @param route With its parameters named, such as `/api/actions/:id/void`.
- * @throws CountersignError `not_ready` for everything else that changes anything.
+ * @throws CountersignError `not_ready` for every other change.
  */
 export function requireTakenWhileHeld(why: string | undefined, method: string, route: string): void {
   if (why === undefined || READS.has(method) || TAKEN_WHILE_HELD.has(route)) return
   throw new CountersignError('not_ready', `this server is held and starts nothing, because its database looks like a copy: ${why}`)
 }
 
-/** Whether everything is held because the database looks like a copy, and what persons do about it. */
+/** Registers the routes that show the hold on a database that looks like a copy, and that end it. */
 export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'store' | 'gate' | 'hold'>): void {
   const tags = ['hold']
 
@@ -57,7 +57,7 @@ export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'stor
     {
       schema: {
         operationId: 'acceptHold',
-        summary: 'Accept the copy, so that it carries things out again',
+        summary: 'Accept the copy, so that it executes actions again',
         tags,
         response: { 200: HoldView },
       },

@@ -7,7 +7,7 @@ import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
 import type { LogReader } from './log-reader.ts'
 
 const frames = new WeakMap<StoredEvent, Buffer>()
-/** More than anybody has open; what they miss of older ones is a list away. */
+/** More than any reader has open; older actions are in the list of actions. */
 const MAX_OPEN = 10_000
 
 export interface InboxLogOptions {
@@ -17,7 +17,7 @@ export interface InboxLogOptions {
   principal: Principal
 }
 
-/** What happens to actions in every session, as far as this person may see it; places are those of the whole log. */
+/** Returns the log of actions in every session, as far as this person may see them; places are those of the whole log. */
 export async function openInboxLog({ store, hub, clock, principal }: InboxLogOptions): Promise<FollowedLog> {
   const read: FollowedLog['read'] = (after, limit, isFirst) => {
     const known = hub.inboxPlace
@@ -31,24 +31,24 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
     () => actions.listActions({ states: ['proposed', 'approved', 'executing'], reader, limit: MAX_OPEN }),
     `open actions of ${reader.id} ${reader.roles}`,
   )
-  /** What this reader knows of: from the list of actions, or from here. */
+  /** The actions that this reader knows, from the list of actions or from here. */
   const told = new Set(open.map(({ id }) => id))
   let visible = new Set<StoredEvent>()
 
   return {
     ...common,
-    // Who may see an action may be somebody else after each event: it is judged with the reading.
+    // The set of people who may see an action can change with each event: it is computed during the read.
     isHandedOver: () => false,
     isVisible(stored) {
       const isSeen = visible.has(stored)
-      // Not before it is sent: what the reader's socket does not take is read again.
+      // Recorded only when it is sent: what the reader's socket does not take is read again.
       if (isSeen) told.add(events.actionOf(stored.event) ?? '')
       return isSeen
     },
     async read(after, limit, isFirst) {
       const page = await read(after, limit, isFirst)
       if (!('events' in page)) return page
-      // A row may begin before the place: what it said then has been judged.
+      // A row may begin before the place: its earlier events have been handled.
       const news = page.events.filter(({ id }) => id > after)
       if (news.length === 0) return { ...page, events: news }
       const ids = new Set(news.flatMap(({ event }) => events.actionOf(event) ?? []))
@@ -77,14 +77,14 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
   }
 }
 
-/** Whom an action comes to ask only now is told of it as of a new one: whatever was said of it before was not for their eyes. */
+/** Sends an action as new to a person who becomes eligible to decide it only now: they could not see its earlier events. */
 function inFull(event: NewEvent, action: Action | undefined): NewEvent {
   if (action?.state !== 'proposed') return event
   const isAsItIs = event.type === 'action_proposed' && event.data.proposal.updatedAt === action.updatedAt
   return isAsItIs ? event : { type: 'action_proposed', data: { proposal: action } }
 }
 
-/** Those of the actions that the principal may see now, in full where they were not told of one before. */
+/** Returns the actions that the principal may see now, in full where they were not sent before. */
 function* judge(principal: Principal, ids: readonly string[], told: ReadonlySet<string>, nowMs: number) {
   const judged = new Map<string, Action | undefined>()
   for (const id of yield* visibleAmong(principal, ids, nowMs)) {
@@ -98,7 +98,7 @@ interface Place {
   after: number
   limit: number
   isFirst: boolean
-  /** What lies up to here was handed to those who listen already, and will not be handed over again. */
+  /** Events up to here were handed to the current listeners, and will not be handed over again. */
   known: number
 }
 

@@ -5,7 +5,7 @@ import { INTAKE_LIMITS, isJsonType } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
 
 test('whoever sends a head or a body too slowly is let go, and others are answered meanwhile', async () => {
-  // The same limits, shorter; how often they are looked at is the server's own.
+  // The same limits, shorter; the server's own interval checks them.
   const app = Fastify({
     ...INTAKE_LIMITS,
     requestTimeout: 400,
@@ -29,9 +29,9 @@ test('whoever sends a head or a body too slowly is let go, and others are answer
       answer += chunk
     })
     socket.write(text)
-    // A drop now and then keeps a connection alive for whoever only looks at silence.
+    // A byte now and then keeps a connection alive when only silence is checked.
     const drip = setInterval(() => socket.write('a'), 100)
-    // A drop may still be on its way when the server lets go: that resets the connection, which `once` would take for a failure.
+    // A byte may still be in transit when the server closes: that resets the connection, which `once` would report as a failure.
     socket.on('error', () => {})
     const closed = Promise.withResolvers<void>()
     socket.on('close', () => closed.resolve())

@@ -6,18 +6,18 @@ import { isJsonType } from './intake.ts'
 const MAX_BODY_BYTES = 512 * 1024
 
 /**
- * The time that a body takes, from here to the answer, goes with the number of values in it more than with its bytes: 36,000 unknown keys in
- * 430 KB took half a second.
+ * Limits the number of values, because the time to handle a body depends on it more than on the bytes: 36,000 unknown keys in 430 KB took
+ * half a second.
  */
 const MAX_BODY_VALUES = 20_000
-/** Larger bodies are read one after another, with a turn of the event loop between: many at once must not keep others waiting. */
+/** Larger bodies are parsed one after another, with a turn of the event loop between: many at once must not delay other requests. */
 const LARGE_BYTES = 32 * 1024
 
-/** Bodies are JSON, read by the strict parser; any other content type is refused. No body at all is an empty object. */
+/** Accepts only JSON bodies, read by the strict parser; a request without a body counts as an empty object. */
 export function acceptStrictJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  // Before anything else looks at the request, and whether or not a body follows: what browsers send without asking (forms, plain text)
-  // is told by this header alone.
+  // This runs before anything else reads the request, and whether or not a body follows: this header alone identifies the requests that
+  // browsers send without a preflight (forms, plain text).
   app.addHook('onRequest', async ({ method, headers }) => {
     const type = headers['content-type']
     if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || type === undefined || isJsonType(type)) return
@@ -36,13 +36,13 @@ export function acceptStrictJson(app: FastifyInstance): void {
       return readBody(body)
     },
   )
-  // Fastify would hand the schemas a null, and a body of `null` is not the same as none.
+  // Fastify would hand the schemas a null, but a body of `null` differs from no body.
   app.addHook('preValidation', async (request) => {
     if (request.body === undefined && request.routeOptions.schema?.body) request.body = {}
   })
 }
 
-/** The value of a body; undefined for an empty one. @throws CountersignError `bad_request`, `too_large` */
+/** Parses a body; returns undefined for an empty one. @throws CountersignError `bad_request`, `too_large` */
 function readBody(body: Buffer): JsonValue | undefined {
   let text: string
   try {

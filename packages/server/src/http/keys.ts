@@ -5,7 +5,7 @@ import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
-/** The keys that were given out: for admins. One's own keys, and accepting what somebody else made: for every person. */
+/** Registers the routes for keys: admins manage all keys, and every person sees their own and accepts keys that others made for them. */
 export function keyRoutes(app: App, { directory }: HttpDeps): void {
   const tags = ['identity']
 
@@ -78,7 +78,7 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
     {
       schema: {
         operationId: 'acceptKey',
-        summary: 'Accept a key that somebody else made for you',
+        summary: 'Accept a key that another person made for you',
         errors: ['gone'],
         tags,
         params: z.object({ id: z.string().max(100) }),

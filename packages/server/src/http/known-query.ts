@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Names of the query parameters that the route takes; undefined for pages, which take any. */
+    /** Names of the query parameters that the route accepts; undefined for pages, which accept any. */
     queryNames?: readonly string[]
   }
 }
@@ -12,15 +12,15 @@ declare module 'fastify' {
 const MAX_NAME_CHARS = 100
 
 /**
- * Refuses requests with a query parameter that their route does not take: a misspelt filter would otherwise answer everything. What a route
- * takes is what its schema names; pages and their files, which no client calls, take any. Call it before routes are registered and behind
- * {@link authenticate}, so that a stranger learns nothing.
+ * Refuses requests with a query parameter that their route does not accept: otherwise a misspelt filter would return everything. A route
+ * accepts the names in its schema; pages and their files, which no client calls, accept any. Call it before routes are registered and after
+ * {@link authenticate}, so that unauthenticated callers learn nothing.
  */
 export function refuseUnknownQuery(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     const { querystring, hide } = route.schema ?? {}
     if (hide === true) return
-    // A schema of another kind would take whatever comes.
+    // A schema of another kind would accept any parameter.
     if (querystring !== undefined && !(querystring instanceof z.ZodObject)) throw new Error(`the query of ${route.url} is no object`)
     route.config = { ...route.config, queryNames: Object.keys(querystring?.shape ?? {}) }
   })

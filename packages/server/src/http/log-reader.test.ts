@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Tx } from '../store/index.ts'
 import { createLogReader } from './log-reader.ts'
 
-/** Readings that are answered when they are told to, and what was begun. */
+/** Reads that the test completes, and the list of those that have begun. */
 function openReads() {
   const begun: { answer(value: unknown): void; fail(error: Error): void }[] = []
   const logs = createLogReader({

@@ -1,17 +1,17 @@
 import type { Store, Tx } from '../store/index.ts'
 
-/** Reads no more than this many pages at a time. */
+/** Reads at most this many pages concurrently. */
 const AT_ONCE = 2
 
-/** Reads logs for streams. A store is one, too, without any manners. */
+/** Reads logs for streams. A store implements it, too, without a limit. */
 export interface LogReader {
-  /** @param what Readings of the same name that have not begun yet are one reading. */
+  /** @param what Reads of the same name that have not begun yet are merged into one. */
   read<T>(work: () => Tx<T>, what: string): Promise<T>
 }
 
 /**
- * Each reading waits for its turn. However many readers are behind, they take a small share of the database and of the memory, and whoever
- * decides or works does not wait for them; and when a hundred come back at once, they are read for once.
+ * Queues reads. However many readers are behind, they use a small share of the database and of the memory, and decisions and work do not
+ * wait for them; when a hundred readers reconnect at once, one read serves them all.
  */
 export function createLogReader({ read }: Pick<Store, 'read'>): LogReader {
   const waiting = new Map<string, { begin(): void; answer: Promise<unknown> }>()
@@ -31,7 +31,7 @@ export function createLogReader({ read }: Pick<Store, 'read'>): LogReader {
     const [next] = waiting
     if (!next || free === 0) return
     free--
-    // Whoever asks from now on may have heard of something that this reading does not find any more.
+    // A later caller may have been notified of events that this read will miss.
     waiting.delete(next[0])
     next[1].begin()
   }

@@ -19,16 +19,14 @@ import type { EventStream } from './sse.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
 const Query = z.object({ agent: z.string().min(1).max(100).optional() })
-/** JSON-RPC; what is in it is for the SDK to judge. */
+/** JSON-RPC; the SDK validates its content. */
 const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
 const Messages = z.union([Message, z.array(Message).min(1).max(100)])
 const ANSWER = { 'application/json': { schema: Message }, 'text/event-stream': { schema: z.string() } }
 const TOOLS_CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
 const Initialize = z.object({ method: z.literal('initialize') })
 
-/**
- * `/mcp`: the tools of the configuration, or those of one agent with `?agent=`, for any MCP client.
- */
+/** Registers `/mcp`: the tools of the configuration, or those of one agent with `?agent=`, for any MCP client. */
 export function mcpRoutes(app: App, http: HttpDeps): void {
   const heldRequests = openHeldRequests({
     ...http,
@@ -41,7 +39,7 @@ export function mcpRoutes(app: App, http: HttpDeps): void {
   const sessionIds = createSessionIds(deps.gatewaySecret)
   const running = createRunningCalls()
   const exchanges = new WeakMap<globalThis.Request, Exchange>()
-  // Loaded with the first request: the SDK would be a part of the start of every server.
+  // Loaded with the first request: the SDK would slow down every start of a server.
   const load = async () => (await import('../gateway/handler.ts')).openHandler(deps, exchanges)
   let opened: ReturnType<typeof load> | undefined
   const handlerOf = () => {
@@ -92,7 +90,7 @@ export function mcpRoutes(app: App, http: HttpDeps): void {
     return sent(reply.send(response.body ? Readable.fromWeb(response.body as ReadableStream) : undefined))
   }
 
-  /** The tools change while the server runs: they are looked up for each request. */
+  /** Looks the tools up for each request, because they change while the server runs. */
   function toolsFor(agent: string | undefined): Exchange['tools'] {
     if (agent === undefined) return deps.tools.all()
     const configured = deps.agents.get(agent)
@@ -100,7 +98,7 @@ export function mcpRoutes(app: App, http: HttpDeps): void {
     throw new CountersignError('not_found', `there is no agent ${agent}`)
   }
 
-  /** @throws CountersignError `not_found` for a session that is not theirs: the client begins another. */
+  /** @throws CountersignError `not_found` for a session that is not the caller's: the client begins another. */
   function sessionOf({ headers }: FastifyRequest, principalId: string): string | undefined {
     const id = headers['mcp-session-id']
     if (id === undefined) return undefined
@@ -139,7 +137,7 @@ export function mcpRoutes(app: App, http: HttpDeps): void {
     answer,
   )
 
-  // A client of the older protocols listens here for what it did not ask for.
+  // A client of the older protocol versions listens here for server messages.
   app.get(
     '/mcp',
     {
@@ -165,7 +163,7 @@ export function mcpRoutes(app: App, http: HttpDeps): void {
     },
   )
 
-  // Nothing of a session is kept, so there is nothing to end.
+  // The server keeps no session state, so there is nothing to end.
   app.delete(
     '/mcp',
     {
@@ -184,19 +182,19 @@ export function mcpRoutes(app: App, http: HttpDeps): void {
   )
 }
 
-/** Fastify takes its own reply for an answer that is on its way; for the schema of the route it stands for that. */
+/** Fastify treats its own reply as an answer in progress; this type stands for it in the route's schema. */
 const sent = (reply: FastifyReply): never => reply as never
 
-/** Who asks, by a key: what a browser sends by itself is worth nothing here. */
+/** Returns the principal of a key: credentials that a browser sends by itself do not count here. */
 function callerOfGateway(request: FastifyRequest): Exchange['caller'] {
   if (request.consoleSession) {
-    throw new CountersignError('unauthenticated', 'MCP clients send a key: Authorization: Bearer <key>; a console’s sign-in is none')
+    throw new CountersignError('unauthenticated', 'MCP clients send a key: Authorization: Bearer <key>; a console sign-in is not accepted')
   }
   const { principal, signIn = 'key' } = callerOf(request)
   return { principal, signIn: `${signIn}, mcp` }
 }
 
-/** The key stays here. */
+/** Removes the key, which must not be passed on. */
 function headersOf({ headers }: FastifyRequest): Headers {
   const { authorization: _, cookie: __, [CONSOLE_HEADER]: ___, ...rest } = headers
   const kept = new Headers()

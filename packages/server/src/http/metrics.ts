@@ -4,7 +4,7 @@ import { callerOf } from '../identity/authenticate.ts'
 import { readMetrics, writeMetrics } from '../metrics/index.ts'
 import type { App, HttpDeps } from './app.ts'
 
-/** @throws CountersignError `forbidden` for who is neither shown everything nor a service that monitors this server. */
+/** @throws CountersignError `forbidden` unless the principal sees everything or is a service that monitors this server. */
 function requireMonitor(principal: Principal): void {
   if (principal.kind === 'service' && principal.roles.includes('monitor')) return
   if (seesAll(principal)) return
@@ -14,7 +14,7 @@ function requireMonitor(principal: Principal): void {
   )
 }
 
-/** Numbers about this process and its database, for Prometheus. */
+/** Registers the metrics of this process and its database, for Prometheus. */
 export function metricRoutes(app: App, deps: HttpDeps): void {
   app.get(
     '/metrics',

@@ -3,25 +3,25 @@ import type { Announcements } from '../agent/index.ts'
 import type { App } from './app.ts'
 import type { Reset } from './follow.ts'
 
-/** What leaves an event stream. */
+/** The events that an event stream sends. */
 export type SentEvent = NewEvent | { type: 'reset'; data: Reset }
 
 type Announced = Pick<Action, 'id' | 'revision' | 'state'>
 
-/** Members of answers under which actions stand, or things that hold actions. */
+/** Members of answers that hold actions, or objects with actions. */
 const HOLDERS = ['items', 'pendingApprovals', 'actions', 'action', 'decided', 'waiting'] as const
 
-/** Notes which waiting actions each answer sends to a person: a typed word decides only about those. */
+/** Records which waiting actions each answer shows to a person: a typed command word decides only those. */
 export function noteAnswers(app: App, announcements: Announcements): void {
   app.addHook('preSerialization', async (request, _reply, payload) => {
     const { principal, method } = request
-    // The answer to HEAD has no body: it shows nothing.
+    // The answer to HEAD has no body, so it shows nothing.
     if (principal?.kind === 'person' && method !== 'HEAD') announcements.note(principal, actionsIn(payload))
     return payload
   })
 }
 
-/** Notes the actions that an event tells a person of in full. */
+/** Records the actions that an event shows to a person in full. */
 export function noteEvent(announcements: Announcements, principal: Principal, event: SentEvent): void {
   announcements.note(principal, announcedBy(event))
 }
@@ -35,7 +35,7 @@ function announcedBy(event: SentEvent): Announced[] {
     case 'reset':
       return [...actionsIn(event.data), ...actionsIn(event.data.session), ...actionsIn(event.data.messages)]
     case 'action_update':
-      // An update without the digest tells of a vote, not of what is asked.
+      // An update without the digest reports a vote and does not show the action.
       return event.data.digest === undefined ? [] : [{ ...event.data, id: event.data.proposalId }]
     case 'session_status':
     case 'participants':
@@ -52,7 +52,7 @@ function announcedBy(event: SentEvent): Announced[] {
   }
 }
 
-/** The actions in an answer: it is one, or holds them where answers do. */
+/** Returns the actions in an answer: the answer itself, or those in the members that hold actions. */
 function actionsIn(payload: unknown, depth = 0): Announced[] {
   if (typeof payload !== 'object' || payload === null || depth > 4) return []
   if (Array.isArray(payload)) return payload.flatMap((item) => actionsIn(item, depth + 1))

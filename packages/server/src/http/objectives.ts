@@ -18,7 +18,7 @@ import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** Objectives for people to look at. They are changed by tools, through the gate. */
+/** Registers the routes that show objectives to people. Tools change objectives, through the gate. */
 export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
   const tags = ['objectives']
 
@@ -106,8 +106,8 @@ export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
 
 const unknown = (id: string) => new CountersignError('not_found', `there is no objective ${id}`)
 
-/** @throws CountersignError `forbidden`: programs read objectives with their tools, so that the record has it. */
+/** @throws CountersignError `forbidden` for programs: they read objectives with their tools, so that the record has it. */
 function requireReader({ kind, name, roles }: Principal): void {
-  if (kind !== 'person') throw new CountersignError('forbidden', `only persons look at objectives here, ${name} has tools for it`)
+  if (kind !== 'person') throw new CountersignError('forbidden', `only persons can see objectives here; ${name} has tools for that`)
   if (roles.length === 0) throw new CountersignError('forbidden', `${name} has no role that lets them see objectives`)
 }

@@ -5,7 +5,7 @@ import type { App, HttpDeps } from './app.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** What persons do about an action whose outcome is unknown. */
+/** Registers the routes with which persons settle actions whose outcome is unknown. */
 export function outcomeRoutes(app: App, { gate }: Pick<HttpDeps, 'gate'>): void {
   const tags = ['actions']
 

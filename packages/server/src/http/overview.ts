@@ -5,35 +5,38 @@ import { PROBE } from '../identity/access.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 
-/** Whoever asks whether to send traffic here wants to know now. */
+/** Load balancers need a prompt answer about readiness. */
 const READY_WITHIN_MS = 2_000
 
 const Health = z.object({ status: z.literal('ok') })
 /**
- * `held`: nothing is carried out, because the database looks like a copy. `degraded`: the record is not the one that was signed, and is not
- * sealed. Both answer 200, so that the console is served: a person has to look, and to end it. While the record is not sealed, decisions
- * still count, and each still has its row.
+ * `held`: nothing is executed, because the database looks like a copy. `degraded`: the record does not match its signature and is not
+ * sealed. Both answer 200, so that the console is served and a person can find and resolve the cause. While the record is not sealed,
+ * decisions still count, and each still has its row.
  */
 const Readiness = z.object({ status: z.enum(['ok', 'held', 'degraded']), why: z.string().optional() })
 
-/** @throws CountersignError `not_ready` with the counts while something that is due has not begun for 10 seconds. */
+/** @throws CountersignError `not_ready` with the counts while due work has not begun for 10 seconds. */
 function requireNothingOverdue({ overdue: { actions, sessions } }: Reconciler): void {
   if (actions + sessions === 0) return
   const late = [
     ...(actions === 1 ? ['1 approved action has not started 10 seconds after its turn'] : []),
     ...(actions > 1 ? [`${actions} approved actions have not started 10 seconds after their turn`] : []),
-    ...(sessions === 1 ? ['1 session has not been taken up 10 seconds after it called for work'] : []),
-    ...(sessions > 1 ? [`${sessions} sessions have not been taken up 10 seconds after they called for work`] : []),
+    ...(sessions === 1 ? ['1 session has not been resumed 10 seconds after its work became due'] : []),
+    ...(sessions > 1 ? [`${sessions} sessions have not been resumed 10 seconds after their work became due`] : []),
   ]
   const message = `${late.join(', and ')}; the log names ${actions + sessions === 1 ? 'it' : 'them'}`
   throw new CountersignError('not_ready', message, { overdueActions: actions, overdueSessions: sessions })
 }
 
-/** What there is (agents, tools), and whether this process is alive and able to take a decision. */
+/** Registers the overview of agents and tools, and the probes of liveness and readiness. */
 export function overviewRoutes(app: App, { store, agents, tools, clock, trouble, hold, sealer, reconciler }: HttpDeps): void {
   app.get(
     '/healthz',
-    { ...PROBE, schema: { operationId: 'getHealth', summary: 'Say that the process lives', tags: ['health'], response: { 200: Health } } },
+    {
+      ...PROBE,
+      schema: { operationId: 'getHealth', summary: 'Report that the process is alive', tags: ['health'], response: { 200: Health } },
+    },
     async () => ({ status: 'ok' as const }),
   )
 
@@ -43,7 +46,7 @@ export function overviewRoutes(app: App, { store, agents, tools, clock, trouble,
       ...PROBE,
       schema: {
         operationId: 'getReadiness',
-        summary: 'Say whether this process can take a decision',
+        summary: 'Report whether this process can take a decision',
         errors: ['not_ready'],
         tags: ['health'],
         response: { 200: Readiness },
@@ -54,7 +57,7 @@ export function overviewRoutes(app: App, { store, agents, tools, clock, trouble,
       if (reason !== undefined) throw new CountersignError('not_ready', reason)
       const late = Promise.withResolvers<never>()
       const stop = clock.after(READY_WITHIN_MS, () => late.reject(new CountersignError('not_ready', 'the database does not answer')))
-      // A decision is a write: ready is who can make one durable.
+      // A decision is a write, so ready means that a write can be made durable.
       const canWrite = store.transact(function* () {}).then(() => store.health.requireRoom())
       await Promise.race([canWrite, late.promise])
         .catch((error) => {

@@ -1,6 +1,6 @@
 import { CountersignError } from '@countersign/core'
 
-/** An opaque cursor that says where the next page begins. */
+/** Encodes an opaque cursor that marks where the next page begins. */
 export const encodeCursor = (place: (string | number)[]): string => Buffer.from(JSON.stringify(place)).toString('base64url')
 
 /** @throws CountersignError `bad_request` for a cursor that this server did not make. */
@@ -10,12 +10,12 @@ export function decodeCursor(cursor: string | undefined, kinds: ('string' | 'num
     const place = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
     if (Array.isArray(place) && place.length === kinds.length && place.every((part, i) => typeof part === kinds[i])) return place
   } catch {
-    // Falls through to the refusal: why it does not parse is of no use to the caller.
+    // Falls through to the refusal: the parse error does not help the caller.
   }
   throw new CountersignError('bad_request', 'cursor: give back the nextCursor of the page before, unchanged')
 }
 
-/** Cuts a list that was read one row too far into a page and the cursor behind it. */
+/** Splits a list that was read with one extra row into a page and the cursor of the next one. */
 export function pageOf<T>(
   rows: readonly T[],
   limit: number,

@@ -8,10 +8,10 @@ import type { App, HttpDeps } from './app.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** How many sessions at consoles are shown of a person. */
+/** How many console sessions are shown per person. */
 const MOST_SHOWN = 200
 
-/** Everything about a person, their roles, and shutting them out: for admins. */
+/** Registers the routes with which admins read people, change their roles and disable them. */
 export function peopleRoutes(app: App, { store, gate, agentLoop, clock, consoleSessions }: HttpDeps): void {
   const tags = ['identity']
   const schema = { tags, params: Params, response: { 200: PersonDetails } }
@@ -70,7 +70,7 @@ export function peopleRoutes(app: App, { store, gate, agentLoop, clock, consoleS
       const { id } = request.params
       requireAdmin(caller.principal, 'disables people')
       await change(caller, (outbox, by, now) => disablePerson(outbox, id, by, now))
-      // Not counted any more already. A repeat after a crash finds what is left.
+      // Their votes no longer count already. A repeat after a crash finds what is left.
       await gate.voidVotesOf(id, caller)
       await agentLoop.endRunsOf(id)
       return read(id)
@@ -85,7 +85,7 @@ export function peopleRoutes(app: App, { store, gate, agentLoop, clock, consoleS
       const { id } = request.params
       requireAdmin(caller.principal, 'enables people')
       if (id === caller.principal.id) throw new CountersignError('bad_request', 'you are not disabled')
-      // A vote or a run from before, left by a process that died in the middle of disabling them, must not go on.
+      // A vote or a run from before, left by a process that crashed while it disabled them, must not continue.
       if ((await read(id)).disabledAt !== null) {
         await gate.voidVotesOf(id, caller)
         await agentLoop.endRunsOf(id)

@@ -14,7 +14,7 @@ import type { HttpDeps } from './app.ts'
 type Body = z.output<typeof TestPolicyBody>
 type Parts = Pick<HttpDeps, 'store' | 'clock' | 'tools' | 'policies'>
 
-/** Asks a policy about a call that may never be made, or about the calls of the last days. Changes nothing. */
+/** Evaluates a policy for a call that may never be made, or for the calls of the last days. Changes nothing. */
 export function createPolicyTests({ store, clock, tools, policies }: Parts, world: PolicyWorld) {
   let isReplaying = false
 

@@ -44,7 +44,7 @@ const POLICY = {
 }
 const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json') })
 
-/** The policy: what is in force, its versions, and changing it. Persons read it; only an admin changes it. */
+/** Registers the routes of the policy: the version in force, its versions, and changes. Persons read it; only admins change it. */
 export function policyRoutes(app: App, deps: HttpDeps): void {
   const { store, clock, tools, agents, policies } = deps
   const tags = ['policy']
@@ -115,7 +115,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       requireAdmin(principal, 'changes the policy')
       const { version, reason } = request.body
       const old = await store.read(() => findVersion(version))
-      // Tools and agents may be others than they were then.
+      // Tools and agents may have changed since then.
       const document = readPolicy(documentOf(old), world)
       return save({ document, reason, use: 'force', author: principal, basedOn: undefined }, once)
     },
@@ -132,7 +132,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
         return { ...(yield* viewVersion(yield* findVersion(number))), changes, warnings: warningsAbout(input.document, roles) }
       }),
     )
-    // In force here before anybody is told that it is; other processes see it in their next transaction.
+    // The policy applies here before it is announced; other processes see it in their next transaction.
     await store.read(() => policies.inForce())
     return saved
   }
@@ -239,13 +239,17 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
   )
 }
 
-/** @throws CountersignError `forbidden`: programs neither change nor see what they are held to. */
+/** @throws CountersignError `forbidden` for programs: they neither change nor see the rules that apply to them. */
 function requireReader(principal: Principal): void {
-  if (principal.kind !== 'person') throw new CountersignError('forbidden', `only persons see the policy, ${principal.name} is none`)
+  if (principal.kind !== 'person')
+    throw new CountersignError('forbidden', `only persons can see the policy; ${principal.name} is not a person`)
   if (principal.roles.length === 0) throw new CountersignError('forbidden', `${principal.name} has no role that lets them see the policy`)
 }
 
-/** The version that a save is based on. @throws CountersignError `bad_request` without one, so that nobody overwrites what they did not see. */
+/**
+ * Returns the version that a save is based on. @throws CountersignError `bad_request` without one, so that no save overwrites an unseen
+ * version.
+ */
 function versionOf(request: FastifyRequest): number {
   const given = /^"?(\d{1,15})"?$/.exec(request.headers['if-match'] ?? '')?.[1]
   if (given !== undefined) return Number(given)
@@ -255,7 +259,7 @@ function versionOf(request: FastifyRequest): number {
   )
 }
 
-/** The roles that somebody has. */
+/** Returns the roles of a principal. */
 function* readRoles(): Tx<Set<string>> {
   const rows = yield* principals.listRoles.all({})
   return new Set(rows.flatMap(({ roles }) => JSON.parse(roles) as string[]))

@@ -4,7 +4,7 @@ import { routesOf } from '../../../../verification/testing/routes-of.ts'
 import { createApp, type HttpDeps } from './app.ts'
 
 test('every route of the router is in the OpenAPI document, which the tables of the acceptance tests are held against', async () => {
-  // No route asks for anything while it is made.
+  // No route calls its dependencies during registration.
   const parts = {
     log: pino({ level: 'silent' }),
     trustedProxies: [],
@@ -26,7 +26,7 @@ test('every route of the router is in the OpenAPI document, which the tables of 
   )
   expect(documented.length).toBeGreaterThan(50)
   const isPage = (route: string) => / \/api\/(docs(\/|$)|openapi\.json$)/.test(route)
-  // HEAD is GET without its answer.
+  // HEAD is GET without a body.
   const isHead = (route: string) => route.startsWith('HEAD ')
   expect(served.filter((route) => !isPage(route) && !isHead(route)).sort()).toEqual(documented.sort())
   expect(served.filter(isPage).every((route) => /^(GET|HEAD) /.test(route))).toBe(true)

@@ -6,18 +6,18 @@ import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
 import type { LogReader } from './log-reader.ts'
 
 const frames = new WeakMap<StoredEvent, Buffer>()
-/** A snapshot carries the newest messages; older ones are a list away. */
+/** A snapshot carries the newest messages; the list of messages has older ones. */
 const SNAPSHOT_MESSAGES = 200
 
 export interface SessionLogOptions {
   store: LogReader
   hub: EventHub
   sessionId: string
-  /** Whose eyes it is for. */
+  /** The principal whose rights apply. */
   principal: Principal
 }
 
-/** An action that asks further people opens its session to them. */
+/** An action that requires further people gives them access to its session. */
 const MAY_CHANGE_READERS = eventTypes({
   session_status: false,
   participants: false,
@@ -35,7 +35,7 @@ const MAY_CHANGE_READERS = eventTypes({
   error: false,
 })
 
-/** The log of one session; places are the numbers of its events. */
+/** Returns the log of one session; places are the numbers of its events. */
 export const sessionLog = ({ store, hub, sessionId, principal }: SessionLogOptions): FollowedLog => {
   const reader = readerOf(principal)
   const who = reader ? `${reader.id} ${reader.roles}` : ''
@@ -57,19 +57,19 @@ interface Place {
   isFirst: boolean
 }
 
-/** True for the event that nothing comes after. */
+/** Returns true for the final event of a session. */
 export const endsSession = ({ type }: NewEvent): boolean => type === 'session_deleted'
 
 function* readFor(reader: visibility.Reader | undefined, place: Place): Tx<LogPage> {
   const session = yield* sessions.findSession.first({ id: place.sessionId })
   assert(session, 'a session that is followed is there')
-  // Before who sees it: whoever was invited is no more, and learns that it ended as all others do.
+  // Checked before access: deletion removes invitations, and invited readers should learn of the end like all others.
   if (session.deleted_at !== null) return yield* readEnd(session)
   if (reader && !(yield* visibility.seesSessionOf(reader, place.sessionId))) return { isOver: true }
   return yield* readPage(session, place)
 }
 
-/** What is left of a deleted session's log for those who were following it: its last event. */
+/** Returns what is left of a deleted session's log for its followers: its last event. */
 function* readEnd({ id, last_seq }: SessionRow): Tx<LogPage> {
   const rows = yield* events.sessionRowsAfter.all({ session_id: id, after: last_seq - 1, limit: 1 })
   const end = rows.flatMap(events.readEvents).filter(({ event }) => endsSession(event))
@@ -77,7 +77,7 @@ function* readEnd({ id, last_seq }: SessionRow): Tx<LogPage> {
 }
 
 function* readPage(session: SessionRow, { sessionId, after, limit, isFirst }: Place): Tx<LogPage> {
-  // Asked for every page: the log may be archived while somebody reads it.
+  // Checked for every page: the log may be archived during the read.
   if (after < session.archived_seq) return yield* takeSnapshot(session, 'what comes after this id was archived')
   if (isFirst && after > session.last_seq) return yield* takeSnapshot(session, 'the log does not hold this id')
   const rows = yield* events.sessionRowsAfter.all({ session_id: sessionId, after, limit })

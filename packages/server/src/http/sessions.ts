@@ -170,7 +170,7 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
     {
       schema: {
         operationId: 'decideInSession',
-        summary: 'Decide what waits in a session',
+        summary: 'Decide the waiting actions of a session',
         errors: DECISION_ERRORS,
         tags,
         params: Params,
@@ -216,7 +216,7 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
     {
       schema: {
         operationId: 'cancelSession',
-        summary: 'Cancel what has not started in a session',
+        summary: 'Cancel the unstarted actions of a session',
         tags,
         params: Params,
         response: { 200: Session },

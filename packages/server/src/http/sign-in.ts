@@ -17,7 +17,7 @@ type SignInWay = z.infer<typeof SignInWay>
 const Me = z.object({ principal: Principal.nullable(), signIn: SignInWay, objectives: z.literal(true).optional() })
 const SignInBody = z.strictObject({
   key: z.string().min(1).max(500).optional(),
-  /** What stands in a sign-in link behind `#sign-in=`: it signs the person at the server's own machine in, once. */
+  /** The part of a sign-in link after `#sign-in=`: it signs in the person at the server's own machine, once. */
   link: z.string().max(500).optional(),
 })
 const SignOutBody = z.strictObject({
@@ -27,7 +27,7 @@ const SignOutBody = z.strictObject({
 /** `endSessionUrl`: where the browser goes next, to sign out of the sign-in service as well. */
 const SignedOut = z.object({ endSessionUrl: z.string().optional() })
 const BeginBody = z.strictObject({
-  /** Where in the console to go on. */
+  /** The page of the console to continue with. */
   returnTo: z
     .string()
     .max(2_000)
@@ -35,15 +35,15 @@ const BeginBody = z.strictObject({
     .default('/'),
 })
 const FinishBody = z.strictObject({
-  /** The query of the address that the sign-in service sent the browser back to. */
+  /** The query with which the sign-in service redirected the browser back. */
   answer: z.string().max(8_000),
-  /** Over plain http: `begun` from the answer to the beginning. Over https a cookie holds it. */
+  /** Over plain http: `begun` from the first answer of the sign-in. Over https a cookie holds it. */
   begun: z.string().max(8_000).optional(),
 })
 const Begun = z.object({
   /** Where the browser goes. */
   url: z.string(),
-  /** Over plain http: what the page keeps for the end of this sign-in. */
+  /** Over plain http: what the page stores until the end of this sign-in. */
   begun: z.string().optional(),
 })
 
@@ -58,8 +58,8 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip']
 
 /**
- * True when the one who asks sits at this machine and used its name. The Host check keeps out a foreign page whose name was made to
- * resolve to loopback; a proxy on this machine speaks for somebody else.
+ * Returns true when the request comes from this machine and used its name. The Host check keeps out a foreign page whose name was made to
+ * resolve to loopback; a proxy on this machine forwards requests of others.
  */
 function isLocal({ socket, headers }: FastifyRequest): boolean {
   const host = (headers.host ?? '').replace(/:\d+$/, '')
@@ -71,7 +71,7 @@ function isLocal({ socket, headers }: FastifyRequest): boolean {
   )
 }
 
-/** Who is here, and how people come in and leave. */
+/** Registers the routes that sign people in and out, and that report who is signed in. */
 export function identityRoutes(app: App, deps: HttpDeps): void {
   const { directory, consoleSessions, consoleCredential, signInLinks, signInService, publicUrl, limits, sessionLimits } = deps
   const tags = ['identity']
@@ -79,7 +79,7 @@ export function identityRoutes(app: App, deps: HttpDeps): void {
   const begunCookie = createCookie('countersign_sign_in', publicUrl)
   const wayOf = (request: FastifyRequest): SignInWay => (signInService ? 'oidc' : signInLinks && isLocal(request) ? 'local' : 'key')
 
-  /** Another secret at every sign-in: one that was planted in the browser before is worth nothing. */
+  /** Renews the secret at every sign-in: a secret that was planted in the browser before becomes worthless. */
   async function begin(request: FastifyRequest, reply: FastifyReply, session: Omit<BeginSession, 'replaces'>): Promise<void> {
     const secret = await consoleSessions.begin({ ...session, replaces: consoleCredential.read(request) })
     request.consoleSession = undefined
@@ -91,7 +91,9 @@ export function identityRoutes(app: App, deps: HttpDeps): void {
     return deps.refusedSignIns.note({ how, reason, address: request.ip })
   }
 
-  /** Why a request does not come from the person at this machine. Being on this machine is no proof: so is every agent with a shell. */
+  /**
+   * Returns why a request does not come from the person at this machine. A local connection is no proof: every agent with a shell has one.
+   */
   async function whyNotLocal(request: FastifyRequest, signIn: SignInWay, link: string | undefined): Promise<string | undefined> {
     if (signIn !== 'local' || !signInLinks) {
       await noteRefusal(request, 'local', 'not_local')
@@ -109,7 +111,10 @@ export function identityRoutes(app: App, deps: HttpDeps): void {
 
   app.get(
     '/api/me',
-    { ...PUBLIC, schema: { operationId: 'getMe', summary: 'Say who is signed in, and how to sign in here', tags, response: { 200: Me } } },
+    {
+      ...PUBLIC,
+      schema: { operationId: 'getMe', summary: 'Report who is signed in, and how to sign in here', tags, response: { 200: Me } },
+    },
     async (request) => ({
       principal: request.principal ?? null,
       signIn: wayOf(request),
@@ -203,8 +208,8 @@ export function identityRoutes(app: App, deps: HttpDeps): void {
     },
   )
 
-  // The service sends the browser back to a page of the console, which changes nothing; the page then asks for this. So the cookies can
-  // be kept from every other site, and a program that follows links uses nothing up.
+  // The service redirects the browser to a page of the console, which changes nothing; the page then sends this request. So the cookies
+  // stay hidden from every other site, and a program that follows links consumes nothing.
   app.post(
     '/api/sign-in/oidc/finish',
     {

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { whenThere } from './slow-answer.ts'
 
-/** A server whose only route answers what it is given, with a beat of one millisecond. */
+/** A server whose only route answers with the given value, with a beat of one millisecond. */
 async function startSlow(answer: () => Promise<unknown>) {
   const app = Fastify({ forceCloseConnections: true })
   app.post('/', (_, reply) => whenThere(reply, answer(), 1))

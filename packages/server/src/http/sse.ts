@@ -3,11 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 export interface StreamLimits {
-  /** A comment this often, so that proxies and readers know that the stream lives. Default 15_000. */
+  /** Interval of comments that show proxies and readers that the stream is alive. Default 15_000. */
   heartbeatMs?: number
-  /** A reader that has taken nothing for this many heartbeats is hung up on. Default 4. */
+  /** A reader that has taken nothing for this many heartbeats is disconnected. Default 4. */
   patienceBeats?: number
-  /** What all readers that have fallen behind may hold in memory together. Default 32 MB. */
+  /** Memory that all readers that have fallen behind may hold together. Default 32 MB. */
   maxHeldBytes?: number
 }
 
@@ -15,41 +15,41 @@ export interface StreamedEvent {
   type: string
   id?: number | undefined
   data: unknown
-  /** What {@link frameOf} made of it, once for all its readers. */
+  /** The result of {@link frameOf}, made once for all its readers. */
   frame?: Buffer
 }
 
-/** An event as it goes over the wire. Types are ours, ids are integers and JSON has no raw line breaks: nothing from outside starts a line. */
+/** Encodes an event for the wire. Types are fixed, ids are integers and JSON has no raw line breaks: no outside value can start a line. */
 export const frameOf = ({ type, id, data }: StreamedEvent): Buffer =>
   Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
 
 /** One open event stream. Writing to a closed one does nothing. */
 export interface EventStream {
   send(event: StreamedEvent): void
-  /** True while the reader has not taken what it was sent. Whoever has more to say waits for {@link EventStream.room}: the log holds it. */
+  /** True while the reader has not taken what it was sent. The caller then waits for {@link EventStream.room}: the log holds the rest. */
   readonly isFull: boolean
   /** Resolves when the reader has taken what it was sent, or the stream is closed. */
   room(): Promise<void>
   readonly isClosed: boolean
-  /** Runs once, when either side closed. */
+  /** Runs once, when either side has closed. */
   onClose(callback: () => void): void
   end(): void
 }
 
-/** Every open stream, so that stopping ends them: readers reconnect elsewhere. */
+/** Tracks every open stream and ends them on shutdown: readers reconnect elsewhere. */
 export interface Streams {
   open(request: FastifyRequest, reply: FastifyReply): EventStream
   endAll(): void
 }
 
 /**
- * Streams write to the raw reply: at 10,000 idle readers that is 16 KB each, and two to three times less than a framework's helper.
- * A reader that does not keep up costs what its socket buffers (64 KB and the event that went over it); those that stand still are
- * dropped, longest first when there are many. Every dropped reader resumes from the last id it has.
+ * Creates streams that write to the raw reply: 10,000 idle readers cost 16 KB each, two to three times less than with the framework. A slow
+ * reader costs what its socket buffers (64 KB and the event that exceeded it); stalled readers are dropped, the longest stalled first when
+ * there are many. Every dropped reader resumes from its last id.
  */
 export function createStreams({ heartbeatMs = 15_000, patienceBeats = 4, maxHeldBytes = 32_000_000 }: StreamLimits = {}): Streams {
   const streams = new Set<EventStream>()
-  /** What each reader that is behind holds, the longest behind first. */
+  /** The bytes that each slow reader holds, the longest behind first. */
   const behind = new Map<() => void, number>()
   let heldBytes = 0
 
@@ -81,7 +81,7 @@ export function createStreams({ heartbeatMs = 15_000, patienceBeats = 4, maxHeld
 }
 
 interface Upkeep extends Required<Pick<StreamLimits, 'heartbeatMs' | 'patienceBeats'>> {
-  /** Told when a reader has not taken what it was sent, with what that holds; `drop` ends its stream. */
+  /** Called when a reader has not taken what it was sent, with the size of that; `drop` ends its stream. */
   fallBehind(drop: () => void, bytes: number): void
   catchUp(drop: () => void): void
 }
@@ -130,7 +130,7 @@ function openStream(
     taken = Promise.withResolvers()
   })
   raw.on('close', close)
-  // A reset by the reader is an ordinary way to leave.
+  // A reset by the reader is a normal way to disconnect.
   raw.on('error', close)
 
   const stream: EventStream = {
@@ -151,7 +151,7 @@ function openStream(
       close()
     },
   }
-  // HEAD is asked by who wants the headers: nothing follows them.
+  // A HEAD request gets only the headers.
   if (request.method === 'HEAD') stream.end()
   return stream
 }

@@ -4,13 +4,13 @@ import { callerOf } from '../identity/authenticate.ts'
 import { readStats } from '../stats/index.ts'
 import type { App, HttpDeps } from './app.ts'
 
-/** @throws CountersignError `forbidden` for who does not see everything: the numbers are about everybody. */
+/** @throws CountersignError `forbidden` for principals who do not see everything: the numbers cover everybody. */
 export function requireOverview(principal: Principal): void {
   if (seesAll(principal)) return
   throw new CountersignError('forbidden', `${principal.name} may not read the statistics: the role admin or viewer is needed`)
 }
 
-/** Numbers about what was asked, decided, done and counted. */
+/** Registers the statistics about proposals, decisions and executions. */
 export function statsRoutes(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/stats',

@@ -5,8 +5,8 @@ import { watchStanding } from '../identity/standing.ts'
 import type { EventStream, Streams } from './sse.ts'
 
 /**
- * Opens an event stream that ends as soon as who asked is nobody's any more or has other rights. Whoever is somebody still comes back
- * with the last id, and is judged anew.
+ * Opens an event stream that ends as soon as the caller is disabled or has other rights. A caller who still has access reconnects with the
+ * last id, and the rights are checked again.
  */
 export async function streamWhileStanding(
   { hub, clock, streams }: { hub: EventHub; clock: Clock; streams: Streams },

@@ -36,7 +36,7 @@ const DeliveryParams = Params.extend({ deliveryId: z.string().max(100) })
 
 const SHOWN_BEFORE = 'The secret was in the first answer to this request and is kept nowhere else to show it: rotate it.'
 
-/** Where events about actions are sent, and what became of that: for admins. */
+/** Registers the routes with which admins manage webhooks and read their deliveries. */
 export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): void {
   const tags = ['webhooks']
   const schema = { tags, params: Params }
@@ -50,7 +50,7 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
   const once = <T>({ once }: Caller, nowMs: number, work: (outbox: Outbox) => Tx<T>): Promise<T> =>
     store.transact((outbox) => idempotently(once, nowMs, () => work(outbox)))
 
-  /** What a repeat is answered from is stored, so the secret is no part of it. */
+  /** Leaves out the secret, because the answer is stored for repeats. */
   function withSecret(
     caller: Caller,
     nowMs: number,
@@ -86,7 +86,7 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
       const before = decodeCursor(cursor, ['string'])?.map(String)[0]
       const now = clock.nowMs()
       return store.read(function* () {
-        // There are so few that all of them are read.
+        // There are few enough to read all of them.
         const found = (yield* webhooks.listWebhooks.all({})).filter(({ id }) => before === undefined || id < before)
         const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
         const items: Webhook[] = []

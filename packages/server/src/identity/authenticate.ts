@@ -12,23 +12,23 @@ import type { Standing } from './standing.ts'
 export interface AuthenticateDeps {
   directory: Directory
   consoleSessions: ConsoleSessions
-  /** How the signed-in console proves itself. */
+  /** Verifies the signed-in console. */
   consoleCredential: Cookie
   limits: Limits
-  /** Where browsers find the console, when that is not simply where it listens. */
+  /** Where browsers find the console, when that differs from where it listens. */
   publicUrl: string | undefined
-  /** How long a session may last at most. */
+  /** The longest lifetime of a session. */
   sessionLimits: { maxMs: number }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined
-    /** How they proved it, for the record: `key`, or `console` with how they signed in there. */
+    /** How the caller authenticated, for the record: `key`, or `console` with its way of signing in. */
     signIn: string
-    /** How whoever asks stands by now; undefined once they are nobody's. Asking is no sign of life of theirs. */
+    /** Returns the current standing of the caller; undefined once the credential has ended. Reading it does not count as activity. */
     standing: (() => Promise<Standing | undefined>) | undefined
-    /** Set when a signed-in console asks. */
+    /** Set for requests of a signed-in console. */
     consoleSession: ConsoleSession | undefined
   }
 }
@@ -36,13 +36,17 @@ declare module 'fastify' {
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 const METRICS = '/metrics'
 
-/** Its key lies in a file of another program. Proposing alone would be reading: what reads runs without asking anybody. */
+/**
+ * The scope of a key in another program's file. With `propose` alone such a key could still read, because reading tools run without
+ * approval.
+ */
 const onlyMonitors = ({ kind, roles }: Principal): boolean =>
   kind === 'service' && roles.length > 0 && roles.every((role) => role === 'monitor')
 
 /**
- * Works out who asks, before any route and before the body is read: a key, or the console's credential. Refuses everybody else, except on
- * routes that are declared {@link PUBLIC}. Call it before plugins and routes are registered, so that it holds for all of them.
+ * Authenticates each request before any route and before the body is read: by a key, or by the console's credential. Refuses all other
+ * requests, except on routes that are declared {@link PUBLIC}. Call it before plugins and routes are registered, so that it applies to all
+ * of them.
  */
 export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void {
   const { directory, consoleSessions, consoleCredential, limits, publicUrl, sessionLimits } = deps
@@ -65,7 +69,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     } else {
       const secret = consoleCredential.read(request)
       if (secret === undefined) return
-      // A browser sends a cookie by itself; only a page of ours may change anything with it, or with the console's header.
+      // A browser sends a cookie by itself; only the console's own pages may change anything with it, or with the console's header.
       if (!SAFE.has(request.method)) requireSameOrigin(request, publicUrl)
       const session = await consoleSessions.read(secret)
       if (!session) return limits.countAttempt(request.ip)
@@ -77,9 +81,9 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     limits.countRequest(request.principal.id)
   })
 
-  // After the hook above, and before those of the routes: what a request holds is looked at only when it is known who sent it.
+  // After the hook above, and before those of the routes: the content of a request is read only once its sender is known.
   app.addHook('onRequest', async ({ principal, is404, method, url, routeOptions: { config, url: routeUrl } }) => {
-    // An unknown address with a body: answered before the body is read.
+    // An unknown URL with a body is answered before the body is read.
     if (is404 && !SAFE.has(method)) throw new CountersignError('not_found', `there is no ${method} ${url.split('?')[0]}`)
     if (!principal && !is404 && config.access === undefined) throw unauthenticated()
     if (principal && onlyMonitors(principal) && !is404 && config.access === undefined && routeUrl !== METRICS) {
@@ -87,7 +91,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     }
   })
 
-  // Not with an answer that streams: its head is gone when this would be known, and a secret that never arrives signs somebody out.
+  // Not for answers that stream: their headers are sent before this is known, and a secret that never arrives would sign the person out.
   app.addHook('onSend', async (request, reply) => {
     if (!request.consoleSession || SAFE.has(request.method)) return
     const secret = await consoleSessions.renew(request.consoleSession)
@@ -97,7 +101,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
 
 const unauthenticated = () => new CountersignError('unauthenticated', 'sign in, or send a key: Authorization: Bearer <key>')
 
-/** @throws CountersignError `forbidden` unless the request comes from a page of this very server. */
+/** @throws CountersignError `forbidden` unless the request comes from a page of this server itself. */
 export function requireSameOrigin({ headers: { origin, host } }: FastifyRequest, publicUrl: string | undefined): void {
   if (origin !== undefined && URL.canParse(origin) && origin !== 'null') {
     const page = new URL(origin)
@@ -107,7 +111,7 @@ export function requireSameOrigin({ headers: { origin, host } }: FastifyRequest,
 }
 
 /**
- * Who asks, with the idempotency key of the request.
+ * Returns the caller, with the idempotency key of the request.
  * @throws CountersignError `unauthenticated`, `bad_request` for an unusable Idempotency-Key.
  */
 export function callerOf(request: FastifyRequest): Caller {

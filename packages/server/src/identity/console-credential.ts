@@ -1,14 +1,14 @@
 import type { Cookie } from './cookie.ts'
 import { createCookie, takesCookies } from './cookie.ts'
 
-/** The header in which the console sends its secret over plain http, and in which the server answers with a new one. */
+/** The header in which the console sends its secret over plain http, and in which the server returns a new one. */
 export const CONSOLE_HEADER = 'countersign-console'
 
 /**
- * How a signed-in console proves itself. Over https: a `__Host-` cookie. Over plain http: a header with a secret that the page keeps in the
- * storage of its own origin, because a cookie would also go to every other port of the host, and the agent's development server may be one.
- * A cookie is never accepted over plain http.
- * @param publicUrl Where browsers find the console, when that is not simply where it listens.
+ * Carries the credential of a signed-in console. Over https: a `__Host-` cookie. Over plain http: a header with a secret that the page
+ * keeps in the storage of its own origin, because a cookie would also be sent to every other port of the host, and one of these may be the
+ * agent's development server. A cookie is never accepted over plain http.
+ * @param publicUrl Where browsers find the console, when that differs from where it listens.
  */
 export function createConsoleCredential(publicUrl: string | undefined): Cookie {
   const cookie = createCookie('countersign', publicUrl)

@@ -10,7 +10,7 @@ import { createConsoleSessions, ROTATED_EVERY_MS, type SignedInHow } from './con
 const HOUR = 3_600_000
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['admin'] }
 
-/** Two processes on one store, whose sign-ins end after 12 hours of rest and 3 days in any case. */
+/** Two processes on one store, whose sign-ins end after 12 idle hours and after 3 days in any case. */
 async function openSessions({ store }: TempStore) {
   await store.transact(() => principals.savePrincipal(ana, 1))
   const clock = manualClock()
@@ -29,7 +29,7 @@ async function openSessions({ store }: TempStore) {
         return principal && { principal }
       },
     })
-  /** Resolves when it is noted that somebody was there just now. */
+  /** Resolves when activity of the session has been recorded. */
   const noted = () =>
     expect
       .poll(async () => (await store.read(() => raw<{ at: unknown }>(sql`select max(seen_at) as at from console_session`)))[0]?.at, {

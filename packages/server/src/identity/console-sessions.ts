@@ -9,19 +9,19 @@ import { hashOf } from './keys.ts'
 import { requireEnabled, takeProvided } from './people.ts'
 import type { Standing } from './standing.ts'
 
-/** Whoever signed in gets another secret this often. */
+/** A signed-in console gets a new secret this often. */
 export const ROTATED_EVERY_MS = 3_600_000
-/** Requests that were under way when the secret changed still carry the one before. */
+/** Requests in flight when the secret changed still carry the previous one. */
 const EARLIER_GOOD_MS = 60_000
 
 export type SignedInHow = 'local' | 'key' | 'oidc'
 
-/** Somebody at a console, for as long as the request that asked. */
+/** A person at a console, during one request. */
 export interface ConsoleSession {
   id: string
   principal: Principal
   how: SignedInHow
-  /** Of the secret that is good from now on. */
+  /** Hash of the secret that is valid from now on. */
   hash: string
   rotatedAt: number
 }
@@ -29,29 +29,31 @@ export interface ConsoleSession {
 export interface BeginSession {
   principal: Principal
   how: SignedInHow
-  /** Of the key that was signed in with: the session ends with it. */
+  /** Hash of the key that was used to sign in: the session ends with it. */
   keyHash?: string
-  /** Of the sign-in service. */
+  /** From the sign-in service. */
   idToken?: string | undefined
-  /** The secret that the same browser had before: that session is over. */
+  /** The secret that the same browser had before: that session ends. */
   replaces?: string | undefined
 }
 
-/** Who is signed in at a console. The rows are the truth: what ends in one process has ended in all of them. */
+/** Manages the sessions of signed-in consoles. The rows are the truth: a session that one process ends has ended in every process. */
 export interface ConsoleSessions {
-  /** Signs somebody in; answers the secret for the cookie. */
+  /** Signs a person in; returns the secret for the cookie. */
   begin(session: BeginSession): Promise<string>
-  /** The session of a secret, while it is good. */
+  /** Returns the session of a secret while it is valid. */
   read(secret: string): Promise<ConsoleSession | undefined>
-  /** How somebody who came in with a session stands by now. Asking is no sign of life of theirs. */
+  /** Returns the current standing of a session's person. Reading it does not count as activity. */
   standing(id: string): Promise<Standing | undefined>
-  /** A new secret when it is time for one. */
+  /** Returns a new secret when it is time for one. */
   renew(session: ConsoleSession): Promise<string | undefined>
-  /** Ends a session, or all of its principal's; answers what the sign-in service wants back. */
+  /** Ends a session, or all of its principal's; returns what the sign-in service needs for its own sign-out. */
   end(session: ConsoleSession, everywhere: boolean): Promise<{ idToken: string | undefined }>
-  /** A page of a person's open sessions, newest first. One that is not good any more is in it only as the place of a cursor. */
+  /**
+   * Returns a page of a person's open sessions, newest first. A session that is no longer valid appears only as the position of a cursor.
+   */
   list(principalId: string, page: { before: string | undefined; limit: number }): Promise<ListedSession[]>
-  /** Ends a session of this person. False where they have no such session open. */
+  /** Ends a session of this person. Returns false when they have no such open session. */
   endOne(principalId: string, id: string): Promise<boolean>
   /** Ends all sessions of this person but one. */
   endOthers(principalId: string, kept: string | undefined): Promise<void>
@@ -63,13 +65,13 @@ export interface ConsoleSessionOptions {
   store: Store
   clock: Clock
   log: Logger
-  /** Without a request for so long a session is over; and after `maxMs` in any case. */
+  /** A session ends after this long without a request, and after `maxMs` in any case. */
   limits: { idleMs: number; maxMs: number }
-  /** True while people may be signed in that way here. */
+  /** Returns true while this way of signing in is allowed here. */
   accepts(how: SignedInHow): boolean
-  /** The principal of a key, while that is good; it counts as used. */
+  /** Returns the principal of a key while the key is valid, and counts this as a use of it. */
   byKeyHash(hash: string): Promise<Principal | undefined>
-  /** The same with the end of the key, without using it. */
+  /** The same with the expiry of the key, without counting as a use. */
   keyStanding(hash: string): Promise<Standing | undefined>
 }
 
@@ -81,7 +83,7 @@ const ofSession = ({ principal, kind, name, roles, person_id }: consoleSessions.
   person_id,
 })
 
-/** Behind every id. */
+/** Sorts after every id. */
 const LAST_ID = '~'
 const SECRET = /^[\w-]{43}$/
 
@@ -102,7 +104,7 @@ export function createConsoleSessions({
     noted.catch((error: unknown) => log.warn({ error, session: id }, 'identity.last_used_write_failed'))
   }
 
-  /** When a session is over, unless somebody is seen until then. */
+  /** Returns when a session expires without further activity. */
   const endOf = ({ seen_at, began_at }: consoleSessions.OpenConsoleSession): number =>
     Math.min(seen_at + limits.idleMs, began_at + limits.maxMs) + 1
 
@@ -141,7 +143,7 @@ export function createConsoleSessions({
       const now = clock.nowMs()
       const isEarlier = found.hash !== hashOf(secret)
       if (now >= endOf(found) || (isEarlier && now - found.rotated_at > EARLIER_GOOD_MS) || !accepts(found.how)) return undefined
-      // What the key is limited to, its session is.
+      // A session has the same limits as its key.
       const principal = found.key_hash === null ? principals.readPrincipal(ofSession(found)) : await byKeyHash(found.key_hash)
       if (!principal) return undefined
       noteSeen(found.id, found.seen_at, now)

@@ -7,25 +7,25 @@ export interface Cookie {
   clear(request: FastifyRequest, reply: FastifyReply): void
 }
 
-/** True when the browser speaks https with us, itself or with the proxy before us. */
+/** Returns true when the browser's connection is https, to this server or to the proxy before it. */
 export const isHttps = (request: FastifyRequest, publicUrl: string | undefined): boolean =>
   publicUrl === undefined ? request.protocol === 'https' : publicUrl.startsWith('https:')
 
 /**
- * True when the page that asks has an https address, so that a cookie reaches this host and port alone. Cookies know no ports: over plain
- * http, every server on the same host would be sent them.
+ * Returns true when the requesting page has an https address, so that a cookie reaches this host and port alone. Cookies ignore ports: over
+ * plain http, every server on the same host would receive them.
  */
 export const takesCookies = (request: FastifyRequest, publicUrl: string | undefined): boolean =>
   isHttps(request, publicUrl) && (request.headers.origin?.startsWith('https:') ?? true)
 
 /**
- * A cookie of ours, for https alone: no script reads it, no other site sends it, and by its name (`__Host-`) browsers take it from no other
- * host and from no plain connection.
- * @param publicUrl Where browsers find the console, when that is not simply where it listens.
+ * Creates a cookie for https alone: no script reads it, no other site sends it, and because of its name (`__Host-`) browsers accept it from
+ * no other host and from no plain connection.
+ * @param publicUrl Where browsers find the console, when that differs from where it listens.
  */
 export function createCookie(what: string, publicUrl: string | undefined): Cookie {
-  // The port in the name keeps two servers apart that one proxy serves at different ports. Several servers behind one address are one to
-  // the browser.
+  // The port in the name separates two servers that one proxy serves at different ports. Several servers behind one address are one server
+  // to the browser.
   const nameOf = (request: FastifyRequest): string =>
     `__Host-${publicUrl === undefined ? `${what}_${request.socket.localPort ?? 0}` : what}`
   const ATTRIBUTES = { httpOnly: true, sameSite: 'strict', path: '/', secure: true } as const

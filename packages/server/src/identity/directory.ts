@@ -7,22 +7,22 @@ import { idempotently, keys, principals, type Store } from '../store/index.ts'
 import { acceptKey, createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
 import type { Standing } from './standing.ts'
 
-/** Who the server knows: the keys it gave out, and the person at this machine, whose key the bootstrap key is. */
+/** Knows the principals of the server: the holders of its keys, and the person at this machine, who owns the bootstrap key. */
 export interface Directory {
-  /** The principal of a key, or undefined for one that nobody gave out, or that has expired or was revoked. */
+  /** Returns the principal of a key; undefined for a key that is unknown, expired or revoked. */
   byKey(key: string): Promise<Principal | undefined>
   /** The same by the key's hash. */
   byHash(hash: string): Promise<Principal | undefined>
-  /** How the holder of a key stands, by the key's hash: asking is no use of it. */
+  /** Returns the current standing of a key's holder, by the key's hash, without counting as a use of it. */
   standing(hash: string): Promise<Standing | undefined>
-  /** The person at this machine, who is the owner of the bootstrap key too: one person has one vote, whichever way they come in. */
+  /** The person at this machine, who owns the bootstrap key too: one person has one vote, however they sign in. */
   readonly localPerson: Principal
-  /** Makes a key, with its principal where that is new. The same `once` answers the same key again, without its secret. */
+  /** Creates a key, with its principal where that is new. The same `once` returns the same key again, without its secret. */
   createKey(body: CreateKeyBody, caller: Caller): Promise<CreatedKey>
   listKeys(page: { principalId?: string | undefined; before: string | undefined; limit: number }): Promise<Key[]>
-  /** Lets a key that somebody else made for the caller do what it was made for. */
+  /** Accepts a key that another person made for the caller, so that its full rights apply. */
   acceptKey(id: string, caller: Caller): Promise<Key>
-  /** Ends a key at once, in every process. */
+  /** Revokes a key at once, in every process. */
   revokeKey(id: string, caller: Caller): Promise<Key>
 }
 
@@ -32,7 +32,7 @@ export interface DirectoryOptions {
   log: Logger
   savePrincipal(principal: Principal): Promise<void>
   bootstrapKey: string | undefined
-  /** Of the MCP client that this process was started for. */
+  /** The bootstrap key of the MCP client that this process was started for. */
   clientKey: string | undefined
   /** Name of the person at this machine. */
   localName: string
@@ -41,7 +41,7 @@ export interface DirectoryOptions {
 const SHOWN_BEFORE =
   'This key was shown once, in the answer to the first request with this Idempotency-Key. If you did not get it, revoke the key and make another one.'
 
-/** How exactly it is noted when a key or a session was last used: a write for every request would cost more than it tells. */
+/** Precision of the last use of a key or session: a write for every request would cost more than it is worth. */
 export const NOTED_EVERY_MS = 60_000
 
 export async function openDirectory({
@@ -54,7 +54,7 @@ export async function openDirectory({
   localName,
 }: DirectoryOptions): Promise<Directory> {
   const localPerson: Principal = { id: 'prn_local', kind: 'person', name: localName, roles: ['admin', 'approver'] }
-  // The same after every start, so that what it asked for stays its own.
+  // The same id after every start, so that the client keeps its own actions.
   const client: Principal = { id: 'prn_mcp_client', kind: 'agent', name: 'MCP client', roles: ['agent'], personId: localPerson.id }
   for (const principal of [localPerson, ...(clientKey === undefined ? [] : [client])]) await savePrincipal(principal)
   const held = [
@@ -62,7 +62,7 @@ export async function openDirectory({
     ...(clientKey === undefined ? [] : [{ hash: Buffer.from(hashOf(clientKey), 'hex'), principal: client }]),
   ]
 
-  /** Whose key is known to this process and not to the store. */
+  /** Returns the principal of a key that is known to this process and not to the store. */
   const holderHere = (hash: string): Principal | undefined =>
     held.find((one) => timingSafeEqual(Buffer.from(hash, 'hex'), one.hash))?.principal
 
@@ -105,7 +105,7 @@ export async function openDirectory({
     async createKey(body, { principal, once }) {
       const now = clock.nowMs()
       return store.transact(function* (outbox) {
-        // What a repeat is answered from is stored, so the key itself is no part of it.
+        // The answer is stored for repeats, so the key itself is left out.
         let key: string | null = null
         const made = yield* idempotently(once, now, function* () {
           const drawn = drawKey()

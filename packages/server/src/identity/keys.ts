@@ -15,23 +15,23 @@ import { isoTime } from '../gate/index.ts'
 import { keys, newId, type Outbox, principals, type Tx, tellAccess } from '../store/index.ts'
 import { requireNoWiderKey } from './no-wider-key.ts'
 
-/** Roles that decide or see what others ask for: they are for persons. */
+/** Roles that decide, or see the proposals of others: only persons can have them. */
 const PERSONS_ROLES = ['admin', 'approver', 'viewer', 'member']
 
-/** Who acts in the record where no principal does: whoever has the data in their hands. */
+/** The actor in the record where no principal acts: the operator who has access to the data itself. */
 const SYSTEM_ACTOR = 'system'
 
-/** What is stored of a key, or of the secret in a cookie: it cannot be turned back. */
+/** Returns the stored form of a key, or of the secret in a cookie: it cannot be reversed. */
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
-/** A new random key. It is stored nowhere: the database has its SHA-256. */
+/** Draws a new random key. It is stored nowhere: the database has its SHA-256. */
 export const drawKey = (): string => `cs_${randomBytes(32).toString('base64url')}`
 
 /**
- * Gives out a key. A person's key that another person makes only reads until its person accepts it: see `acceptKey`.
- * @param by Who makes it; null for whoever has the data in their hands.
- * @throws CountersignError `invalid_arguments` for what a key of this kind cannot be or carry; `forbidden` for a key that may do more than
- * the limited key of `by`.
+ * Creates a key. A person's key that another person creates may only read until its person accepts it: see `acceptKey`.
+ * @param by The creator; null for an operator with access to the data itself.
+ * @throws CountersignError `invalid_arguments` for properties that a key of this kind cannot have; `forbidden` for a key with more rights
+ * than the limited key of `by`.
  */
 export function* createKey(
   { outbox, by, nowMs }: { outbox: Outbox; by: Principal | null; nowMs: number },
@@ -74,7 +74,7 @@ export function* createKey(
   return { id, principal, createdAt: isoTime(nowMs), expiresAt: time(expiresAt), acceptedAt: time(acceptedAt) }
 }
 
-/** Who a further key is for. */
+/** Returns the holder of a further key. */
 function* holderOf({ principal, person, kind }: CreateKeyBody): Tx<Principal | undefined> {
   const id = principal ?? (kind === 'person' ? (person ?? undefined) : undefined)
   if (id === undefined) return undefined
@@ -85,8 +85,8 @@ function* holderOf({ principal, person, kind }: CreateKeyBody): Tx<Principal | u
 }
 
 /**
- * Gives an agent from before names were kept the name that its keys prove from now on.
- * @throws CountersignError `invalid_arguments` for a name where there is none to have, or another one than the agent has.
+ * Gives an agent from before names were stored the name that its keys prove from now on.
+ * @throws CountersignError `invalid_arguments` for a name that the holder cannot have, or that differs from the agent's name.
  */
 function* named(holder: Principal | undefined, { kind, agent }: CreateKeyBody): Tx<Principal | undefined> {
   if (agent === undefined) return holder
@@ -106,7 +106,7 @@ function* newPrincipal({ kind, name, roles = [], person, agent }: CreateKeyBody,
     if (refused)
       throw new CountersignError(
         'invalid_arguments',
-        `${kind === 'agent' ? 'an agent' : 'a service'} cannot have the role ${refused}: only persons decide and look on`,
+        `${kind === 'agent' ? 'an agent' : 'a service'} cannot have the role ${refused}: only persons can have it`,
       )
     const owner = person === undefined ? by && personOf(by) : person
     if (owner !== null) made.personId = yield* idOfPerson(owner)
@@ -121,7 +121,7 @@ function* idOfPerson(id: string): Tx<string> {
   return row.id
 }
 
-/** A key carries what its holder has, or less. */
+/** Returns the roles of a key: those of its holder, or fewer. */
 function rolesOf(holder: Principal, wanted: readonly string[]): readonly string[] {
   const missing = wanted.find((role) => !holder.roles.includes(role))
   if (missing !== undefined) {
@@ -130,7 +130,7 @@ function rolesOf(holder: Principal, wanted: readonly string[]): readonly string[
   return wanted
 }
 
-/** The principal that a key stands for, with what the key is limited to. */
+/** Returns the principal of a key, with the limits of the key. */
 export function principalOf({ key_roles, scopes, accepted_at, ...row }: keys.KeyHolder): Principal {
   const principal = principals.readPrincipal(row)
   const isUnaccepted = row.kind === 'person' && accepted_at === null
@@ -144,10 +144,10 @@ export function principalOf({ key_roles, scopes, accepted_at, ...row }: keys.Key
 }
 
 /**
- * Lets a key that somebody else made for a person do what it was made for; doing it again changes nothing.
- * @param by Its person, signed in with something that is their own already; null for whoever has the data in their hands.
- * @throws CountersignError `not_found` for a key of somebody else; `gone` for a revoked one; `forbidden` for who comes with a key that was
- * not accepted itself, or that may do less.
+ * Accepts a key that another person made for a person, so that its full rights apply; repeating this changes nothing.
+ * @param by Its person, signed in with a credential that is already their own; null for an operator with access to the data itself.
+ * @throws CountersignError `not_found` for a key of another person; `gone` for a revoked one; `forbidden` for a caller whose own key was
+ * not accepted, or has fewer rights.
  */
 export function* acceptKey(outbox: Outbox, id: string, by: Principal | null, nowMs: number): Tx<Key> {
   const found = yield* keys.findKey.first({ id })
@@ -169,7 +169,7 @@ export function* acceptKey(outbox: Outbox, id: string, by: Principal | null, now
   return yield* viewKey((yield* keys.findKey.first({ id })) ?? found)
 }
 
-/** Ends a key for good; doing it again changes nothing. @throws CountersignError `not_found` */
+/** Revokes a key for good; repeating this changes nothing. @throws CountersignError `not_found` */
 export function* revokeKey(outbox: Outbox, id: string, by: Principal | null, nowMs: number): Tx<Key> {
   const found = yield* keys.findKey.first({ id })
   if (!found) throw new CountersignError('not_found', `there is no key ${id}`)

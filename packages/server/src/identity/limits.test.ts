@@ -12,7 +12,7 @@ test('a bucket gives its burst at once, then what drips into it, and says how lo
   expect([buckets.take('a'), buckets.take('a')]).toEqual([0, 1])
   clock.pass(3_600_000)
   expect([1, 2, 3, 4].map(() => buckets.take('a'))).toEqual([0, 0, 0, 1])
-  // A clock that is set back takes nothing away and gives nothing.
+  // A clock that is set back neither removes nor adds tokens.
   clock.set(0)
   expect(buckets.take('b')).toBe(0)
 })

@@ -3,21 +3,21 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.ts'
 import type { RateLimits } from '../config/index.ts'
 
-/** A token bucket for each name: `burst` at once, then `perSecond`. */
+/** Holds a token bucket for each name: `burst` tokens at once, then `perSecond`. */
 export interface Buckets {
-  /** Takes one token. @returns 0, or in how many seconds there is one again. */
+  /** Takes one token. @returns 0, or in how many seconds the next one is available. */
   take(name: string): number
   /** How many names are remembered. */
   readonly size: number
 }
 
-/** The bucket of a name that this many others came after is forgotten, and is full when the name comes back. */
+/** The bucket of a name is forgotten after this many other names, and is full when the name returns. */
 const MAX_BUCKETS = 20_000
 
 /**
- * Token buckets over the server's own clock, in the memory of one process: they stop a loop or somebody who guesses keys, and are not a
- * quota. `@fastify/rate-limit` counts in fixed windows of the machine's clock, which lets twice the limit through at the edge of two
- * windows and cannot be tested with a clock that a test moves.
+ * Creates token buckets on the server's own clock, in the memory of one process: they stop loops and guessing of keys, and are not a quota.
+ * `@fastify/rate-limit` counts in fixed windows of the machine's clock, which lets twice the limit through at the edge of two windows and
+ * cannot be tested with a manual clock.
  * @param perSecond 0 means no limit.
  */
 export function createBuckets({ perSecond, burst, clock }: { perSecond: number; burst: number; clock: Pick<Clock, 'nowMs'> }): Buckets {
@@ -40,11 +40,11 @@ export function createBuckets({ perSecond, burst, clock }: { perSecond: number; 
 }
 
 export interface Limits {
-  /** Counts a request of somebody. @throws CountersignError `rate_limited` */
+  /** Counts a request of a caller. @throws CountersignError `rate_limited` */
   countRequest(principalId: string): void
   /**
-   * Counts a key or an answer that was wrong, or the beginning of a sign-in. Who has a good key is never stopped by the mistakes of others
-   * at the same address.
+   * Counts a wrong key or answer, or the beginning of a sign-in. A caller with a valid key is never blocked by the mistakes of others at
+   * the same address.
    * @throws CountersignError `rate_limited`
    */
   countAttempt(address: string): void
@@ -64,6 +64,6 @@ export function createLimits({ requestsPerSecond, failuresPerMinute }: RateLimit
   }
 }
 
-/** An IPv6 customer has at least a /64: its addresses count as one. */
+/** Returns the address that is counted. An IPv6 customer has at least a /64, so its addresses count as one. */
 const networkOf = (address: string): string =>
   address.includes(':') && !address.includes('.') ? address.split(':').slice(0, 4).join(':') : address

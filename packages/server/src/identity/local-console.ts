@@ -4,7 +4,7 @@ import type { Settings } from '../config/index.ts'
 import type { App } from '../http/app.ts'
 import { removeSignInFile, writeSignInFile } from './sign-in-file.ts'
 
-/** What a server on loopback has for the person at this machine. */
+/** The console of a server on loopback, for the person at this machine. */
 export interface LocalConsole extends AsyncDisposable {
   /** Where that person's browser finds the console. */
   readonly origin: string
@@ -12,7 +12,7 @@ export interface LocalConsole extends AsyncDisposable {
 
 /**
  * Makes a listening server reachable as `localhost`, and writes the file that `countersign sign-in` reads.
- * @param secret What sign-in links are made with.
+ * @param secret The secret that creates sign-in links.
  */
 export async function openLocalConsole({
   app,
@@ -30,7 +30,7 @@ export async function openLocalConsole({
 }): Promise<LocalConsole> {
   const { hostname, port } = new URL(url)
   const other = hostname === '127.0.0.1' ? await listenOnIpv6(app, Number(port)) : 'unavailable'
-  // Passkeys work on localhost and not on an address. But where another program has the port on ::1, it would be sent the link.
+  // Passkeys work on localhost and not on an IP address. But if another program has the port on ::1, that program would receive the link.
   const origin = other === 'taken' ? url : `http://localhost:${port}`
   if (other === 'taken') log.warn({ port: Number(port) }, 'console.localhost_taken')
   let file: string | undefined
@@ -51,8 +51,8 @@ export async function openLocalConsole({
 const NO_IPV6 = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
 
 /**
- * Browsers try `::1` first for `localhost`. A program of another user could listen there on our port and be sent our links; so the server
- * itself does. `unavailable`: this machine has no IPv6, so `localhost` is 127.0.0.1.
+ * Listens on `::1`, too. Browsers try `::1` first for `localhost`, so a program of another user could listen there on this port and receive
+ * the links. `unavailable`: this machine has no IPv6, so `localhost` is 127.0.0.1.
  */
 async function listenOnIpv6(app: App, port: number): Promise<AsyncDisposable | 'taken' | 'unavailable'> {
   // Connections are handed to the one HTTP server, which has all limits and ends them when it closes.

@@ -2,10 +2,10 @@ import { CountersignError, type KeyScope, type Principal } from '@countersign/co
 import { principals, type Tx } from '../store/index.ts'
 
 /**
- * Checks that a key that is limited itself, to scopes or to some of its person's roles, makes or accepts nothing that may do more: only keys
- * of its own person and of the agents and services that they own, with the same scopes and roles or fewer.
+ * Checks that a limited key (limited to scopes, or to some of its person's roles) makes or accepts no key with more rights: only keys of
+ * its own person and of the agents and services that they own, with the same scopes and roles or fewer.
  * @param limits Of the other key; without scopes it may do everything, without roles it has all of its person's.
- * @param holder Whose key it is or shall be.
+ * @param holder The holder of the other key.
  * @throws CountersignError `forbidden`
  */
 export function* requireNoWiderKey(

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import type { Principal } from '@countersign/core'
 import type { OidcSettings } from '../config/index.ts'
 
-/** These decide, see everything or make agents work: a group of that name at the sign-in service does not give them by itself. */
+/** Roles that decide, see everything or start agents: a group of that name at the sign-in service does not give them by itself. */
 const OUR_ROLES = ['admin', 'approver', 'viewer', 'member', 'agent']
 const MAX_GROUPS = 200
 
-/** What a sign-in service says of somebody. */
+/** The claims of a sign-in service about a person. */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string }
 
 /**
- * The person whom a sign-in service vouches for: the same one for the same issuer and subject, whatever their name or address is by then.
- * Their groups are roles under the group's own name; our own roles come from the configured mapping only.
+ * Returns the person that a sign-in service identifies: the same one for the same issuer and subject, even when their name or address
+ * changes. Their groups are roles under the group's own name; built-in roles come from the configured mapping only.
  */
 export function personFrom(claims: Claims, { issuer, groupsClaim, roles, everyone }: OidcSettings): Principal {
   const groups = groupsOf(claims[groupsClaim])
@@ -30,7 +30,7 @@ const groupsOf = (claim: unknown): string[] =>
     .filter((group): group is string => typeof group === 'string' && group.length > 0 && group.length <= 64)
     .slice(0, MAX_GROUPS)
 
-/** A name that people read: without what is invisible or turns the reading direction. */
+/** Returns a readable name: without characters that are invisible or change the reading direction. */
 function nameOf({ name, preferred_username, email, sub }: Claims): string {
   for (const candidate of [name, preferred_username, email, sub]) {
     if (typeof candidate !== 'string') continue

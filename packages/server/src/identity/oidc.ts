@@ -24,10 +24,10 @@ import { hashOf } from './keys.ts'
 import { type Claims, personFrom } from './oidc-person.ts'
 import { createSeal } from './seal.ts'
 
-/** How long somebody may take at the sign-in service. */
+/** How long a person may take at the sign-in service. */
 export const SIGN_IN_SECONDS = 600
 
-/** What a browser carries through a sign-in, sealed. */
+/** The state that a browser carries through a sign-in, sealed. */
 const Begun = z.object({
   state: z.string(),
   nonce: z.string(),
@@ -38,15 +38,15 @@ const Begun = z.object({
 })
 
 export interface SignInService {
-  /** Begins a sign-in: where the browser goes, and what its cookie keeps until it is back. */
+  /** Begins a sign-in: returns where the browser goes, and what its cookie holds until it is back. */
   begin(redirectUri: string, returnTo: string): Promise<{ url: string; sealed: string }>
   /**
-   * Takes what the browser came back with.
-   * @param answer The query of the address that it came back to.
-   * @throws CountersignError `unauthenticated` for whatever is not a fresh answer to this browser's own sign-in.
+   * Completes a sign-in with the answer that the browser brings back.
+   * @param answer The query of the redirect URL.
+   * @throws CountersignError `unauthenticated` unless it is a fresh answer to this browser's own sign-in.
    */
   finish(answer: string, sealed: string | undefined): Promise<{ principal: Principal; idToken: string | undefined; returnTo: string }>
-  /** Where the browser signs out of the service itself; undefined when the service knows no such place. */
+  /** Returns where the browser signs out of the service itself; undefined when the service has no such URL. */
   endSessionUrl(idToken: string, backTo: string): Promise<string | undefined>
 }
 
@@ -56,14 +56,14 @@ export interface SignInServiceOptions {
   clock: Clock
   log: Logger
   secret: string
-  /** Where requests to the provider go through: what its own documents name is not ours to trust. */
+  /** The network guard for requests to the provider: URLs in its documents are not trusted. */
   network: Network
 }
 
 /**
  * Signs people in with an OpenID Connect provider: authorization code with PKCE, state and nonce, each bound to the browser by a sealed
- * cookie. ID tokens are verified by their signature, although they come straight from the provider. The provider is asked for when it is
- * first needed: a server starts without it.
+ * cookie. ID tokens are verified by their signature, although they come straight from the provider. Discovery happens on first use: a
+ * server starts without the provider.
  */
 export function createSignInService({ settings, store, clock, log, secret, network }: SignInServiceOptions): SignInService {
   const seal = createSeal(secret, 'sign-in')
@@ -89,7 +89,7 @@ export function createSignInService({ settings, store, clock, log, secret, netwo
     const claims = tokens.claims()
     if (!claims) throw new Error('there is no ID token')
     if (claims[settings.groupsClaim] !== undefined || !config.serverMetadata().userinfo_endpoint) return [claims, tokens.id_token]
-    // Many providers keep the ID token small and tell groups and names on request.
+    // Many providers keep the ID token small and return groups and names from the userinfo endpoint.
     return [{ ...claims, ...(await fetchUserInfo(config, tokens.access_token, claims.sub)) }, tokens.id_token]
   }
 
@@ -112,7 +112,7 @@ export function createSignInService({ settings, store, clock, log, secret, netwo
       const { data: begun } = Begun.safeParse(sealed === undefined ? undefined : seal.open(sealed))
       const now = clock.nowMs()
       if (!begun || begun.until < now || new URLSearchParams(answer).get('state') !== begun.state) {
-        throw new CountersignError('unauthenticated', 'this sign-in is over, or was begun in another browser: begin again')
+        throw new CountersignError('unauthenticated', 'this sign-in has expired, or was begun in another browser: begin again')
       }
       const isFirst = await store.transact(function* () {
         yield* consoleSessions.forgetSignIns.run({ before: now - 2 * SIGN_IN_SECONDS * 1_000 })
@@ -137,12 +137,12 @@ export function createSignInService({ settings, store, clock, log, secret, netwo
 
 async function discover({ issuer, clientId, clientSecret }: OidcSettings, network: Network): Promise<Configuration> {
   const send = outgoingFetch(network, new URL(issuer).origin)
-  // Plain http is refused by the settings unless the provider is on this machine.
+  // The settings refuse plain http unless the provider is on this machine.
   const isPlain = issuer.startsWith('http:')
   const config = await discovery(new URL(issuer), clientId, clientSecret, undefined, {
     execute: [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])],
     timeout: 10,
-    // Its own name for the same options, with the body's bytes in a wider type.
+    // The library's own name for the same options, with the body's bytes in a wider type.
     [customFetch]: (url, options) => send(url, options as RequestInit),
   })
   return config

@@ -18,10 +18,10 @@ import { viewKey } from './keys.ts'
 /** The server gives this person their roles at every start. */
 const LOCAL = 'prn_local'
 
-/** As many as fit on a page; everything ends with the person, whether it is shown or not. */
+/** At most this many are listed; all of them end with the person, listed or not. */
 const MOST_SHOWN = 200
 
-/** What ended with a person, by id; of console sessions how many. */
+/** What ended with a person: ids, and the number of console sessions. */
 export interface Ended {
   keys: string[]
   grants: string[]
@@ -30,10 +30,10 @@ export interface Ended {
 }
 
 /**
- * Shuts a person out for good: their keys and those of their agents and services, their console sessions, grants and delegations end in this
- * transaction, in every process. Enabling them again brings none of it back. Their votes count no more from then on.
+ * Disables a person: their keys and those of their agents and services, their console sessions, grants and delegations end in this
+ * transaction, in every process. Enabling the person again restores none of it. Their votes no longer count from then on.
  * @returns What ended; undefined when they were disabled before.
- * @throws CountersignError `forbidden` for oneself, and for who is no admin any more; `not_found`.
+ * @throws CountersignError `forbidden` for oneself, and for callers who are no longer admins; `not_found`.
  */
 export function* disablePerson(outbox: Outbox, id: string, by: Principal, now: number): Tx<Ended | undefined> {
   const person = yield* findForChange(id, by)
@@ -62,7 +62,7 @@ export function* disablePerson(outbox: Outbox, id: string, by: Principal, now: n
   return ended
 }
 
-/** Lets a person in again, with their roles and nothing else. @throws CountersignError `forbidden`, `not_found`. */
+/** Enables a person again, with their roles and nothing else. @throws CountersignError `forbidden`, `not_found`. */
 export function* enablePerson(outbox: Outbox, id: string, by: Principal, now: number): Tx<void> {
   const person = yield* findForChange(id, by)
   if (person.disabled_at === null) return
@@ -72,9 +72,9 @@ export function* enablePerson(outbox: Outbox, id: string, by: Principal, now: nu
 }
 
 /**
- * Gives a person other roles.
- * @throws CountersignError `forbidden` for one's own, for roles that the key in use does not carry, and for people whose roles come from the
- * server; `invalid_arguments` for leaving out a role that the sign-in service gives; `not_found`.
+ * Changes the roles of a person.
+ * @throws CountersignError `forbidden` for one's own, for roles that the key in use does not carry, and for people whose roles come from
+ * the server; `invalid_arguments` for leaving out a role that the sign-in service gives; `not_found`.
  */
 export function* changeRoles(
   { outbox, by, nowMs: now }: { outbox: Outbox; by: Principal; nowMs: number },
@@ -102,7 +102,7 @@ export function* changeRoles(
   tellAccess(outbox, id)
 }
 
-/** One change of people at a time: of two admins who disable each other at the same moment, one stays. */
+/** Serializes changes of people: of two admins who disable each other at the same moment, one stays. */
 function* findForChange(id: string, by: Principal): Tx<PrincipalRow> {
   yield* lockKey('people')
   const admin = yield* principals.findPrincipal.first({ id: by.id })
@@ -117,7 +117,7 @@ function* findPerson(id: string): Tx<PrincipalRow> {
   return person
 }
 
-/** A person with what they can act with, besides their console sessions. @throws CountersignError `not_found` */
+/** Returns a person with their credentials, except console sessions. @throws CountersignError `not_found` */
 export function* viewPerson(id: string, now: number): Tx<Omit<PersonDetails, 'consoleSessions'>> {
   const person = yield* findPerson(id)
   const view: Omit<PersonDetails, 'consoleSessions'> = {
@@ -146,8 +146,8 @@ export function* viewPerson(id: string, now: number): Tx<Omit<PersonDetails, 'co
 }
 
 /**
- * Takes the name and the roles that a sign-in service gives somebody now. Roles that an admin of this server gave them stay.
- * @throws CountersignError `forbidden` for somebody who is disabled.
+ * Stores the name and the roles that a sign-in service currently gives a person. Roles that an admin of this server gave them stay.
+ * @throws CountersignError `forbidden` for a disabled person.
  */
 export function* takeProvided(outbox: Outbox, person: Principal, now: number): Tx<void> {
   const row = yield* principals.findPrincipal.first({ id: person.id })
@@ -169,7 +169,7 @@ export function* takeProvided(outbox: Outbox, person: Principal, now: number): T
   }
 }
 
-/** @throws CountersignError `forbidden` for somebody who may not come in. */
+/** @throws CountersignError `forbidden` for a person who may not sign in. */
 export function* requireEnabled(id: string): Tx<void> {
   const row = yield* principals.findPrincipal.first({ id })
   if (row && row.disabled_at !== null) throw new CountersignError('forbidden', `${row.name} is disabled here: ask an admin of this server`)

@@ -4,13 +4,13 @@ import type { Clock } from '../clock.ts'
 import type { Store } from '../store/index.ts'
 import { createBuckets } from './limits.ts'
 
-/** This many refused sign-ins a minute are rows of the record; the next row says how many more there were. */
+/** This many refused sign-ins a minute get rows in the record; the next row has the number of the others. */
 const ROWS_PER_MINUTE = 10
 const MINUTE_MS = 60_000
 
 export interface RefusedSignIn {
   how: 'local' | 'key'
-  /** Why, in a word. */
+  /** The reason, in one word. */
   reason: string
   /** Where the request came from. */
   address: string
@@ -18,13 +18,13 @@ export interface RefusedSignIn {
 
 export interface RefusedSignIns {
   note(refused: RefusedSignIn): Promise<void>
-  /** Writes down what was counted and has no row yet. */
+  /** Writes a row for the refusals that were counted and have none yet. */
   flush(): Promise<void>
 }
 
 /**
- * Notes every refused sign-in in the log, and in the record as far as it is no flood: whoever guesses must not fill the disk. The others
- * are counted in the next row, which is written at the end of the minute when no other refusal comes first.
+ * Logs every refused sign-in, and records it unless there are too many: an attacker who guesses keys must not fill the disk. The others are
+ * counted in the next row, which is written at the end of the minute when no other refusal comes first.
  */
 export function createRefusedSignIns({ store, clock, log }: { store: Store; clock: Clock; log: Logger }): RefusedSignIns {
   const rows = createBuckets({ perSecond: ROWS_PER_MINUTE / 60, burst: ROWS_PER_MINUTE, clock })
@@ -45,7 +45,7 @@ export function createRefusedSignIns({ store, clock, log }: { store: Store; cloc
 
   async function flush(): Promise<void> {
     if (last === undefined) return
-    // It is the row, and not one that the row counts.
+    // This refusal is the row itself, so the row does not count it.
     unrecorded--
     await write(last).catch((error: unknown) => log.warn({ error }, 'record.refusal_write_failed'))
   }

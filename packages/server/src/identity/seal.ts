@@ -4,12 +4,12 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Encrypts a value that a browser or client keeps for us and can neither read nor change (AES-256-GCM of `node:crypto`).
+ * Encrypts a value that a browser or client stores for the server and can neither read nor change (AES-256-GCM of `node:crypto`).
  * `@fastify/secure-session` does the same with libsodium, whose native code would be built or downloaded at installation.
  */
 export interface Seal {
   close(value: unknown): string
-  /** The sealed value, or undefined when this secret and purpose did not seal it. */
+  /** Returns the value that was sealed; undefined when this secret and purpose did not seal it. */
   open(text: string): unknown
 }
 

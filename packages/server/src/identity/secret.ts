@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { assert } from '@countersign/core'
 import { type Store, settings } from '../store/index.ts'
 
-/** A secret of this installation, made when it is first asked for. It lives in the database, so that a restart changes nothing. */
+/** Returns a secret of this installation, and creates it on first use. It lives in the database, so that it survives restarts. */
 export async function openSecret(store: Store, name: string): Promise<string> {
   const secret = await store.transact(function* () {
     yield* settings.insertSetting.run({ name, value: randomBytes(32).toString('base64url') })

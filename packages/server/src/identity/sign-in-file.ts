@@ -2,22 +2,22 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { z } from 'zod'
 
-/** What `countersign sign-in` reads of a running server. */
+/** The data of a running server that `countersign sign-in` reads. */
 const SignInFile = z.object({
   /** Where browsers find the console of this server. */
   origin: z.string(),
-  /** What sign-in links are made with. */
+  /** The secret that creates sign-in links. */
   secret: z.string(),
 })
 export type SignInFile = z.infer<typeof SignInFile>
 
 const NAME = /^sign-in-(\d{1,5})\.json$/
 
-/** One for each server: several may share a folder. */
+/** Returns the file's name, one per server: several servers may share a folder. */
 const signInFile = (dataDir: string, port: number): string => join(dataDir, `sign-in-${port}.json`)
 
 /**
- * Writes the file of a server that was just started, for the owner's eyes only (0600), in place of one that an earlier server left.
+ * Writes the file of a server that has just started, readable by its owner only (0600), in place of an earlier server's file.
  * @throws Error when the folder cannot be written to.
  */
 export function writeSignInFile(dataDir: string, port: number, content: SignInFile): string {
@@ -25,18 +25,18 @@ export function writeSignInFile(dataDir: string, port: number, content: SignInFi
   const partial = `${file}.${process.pid}.partial`
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   rmSync(partial, { force: true })
-  // A new file and a rename: the mode of a file that is already there would stay as it is, and a link would be followed.
+  // A new file and a rename: an existing file would keep its mode, and a link would be followed.
   writeFileSync(partial, `${JSON.stringify(content)}\n`, { mode: 0o600, flag: 'wx' })
   renameSync(partial, file)
   return file
 }
 
-/** Takes the file away, unless another server has written its own since. */
+/** Removes the file, unless another server has written its own since. */
 export function removeSignInFile(file: string, secret: string): void {
   if (readFile(file)?.secret === secret) rmSync(file, { force: true })
 }
 
-/** The servers that wrote a file in this folder, by port. One that was killed leaves its file behind. */
+/** Returns the servers that wrote a file in this folder, by port. A server that was killed leaves its file behind. */
 export function readSignInFiles(dataDir: string): ({ port: number } & SignInFile)[] {
   return namesIn(dataDir)
     .flatMap((name) => {
@@ -47,7 +47,7 @@ export function readSignInFiles(dataDir: string): ({ port: number } & SignInFile
     .sort((a, b) => a.port - b.port)
 }
 
-/** @throws Error when the folder or a file in it may not be read: whoever may not is somebody else. */
+/** @throws Error when the folder or a file in it may not be read: it belongs to another user. */
 function namesIn(dataDir: string): string[] {
   try {
     return readdirSync(dataDir)

@@ -19,7 +19,7 @@ test('a sign-in link is good once, and is said to be used afterwards, also by a 
   expect(links.redeem(mint())).toBeUndefined()
   clock.nowMs += 2 * LINK_GOOD_MS
   expect(links.redeem(mint())).toBeUndefined()
-  // The server has forgotten the first by now, and it stays worthless.
+  // The server has forgotten the first link by now, and it stays invalid.
   clock.nowMs -= 3 * LINK_GOOD_MS
   expect(links.redeem(one)).toBe('expired')
 })

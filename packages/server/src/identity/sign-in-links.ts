@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** How long a sign-in link is good for. */
+/** How long a sign-in link is valid. */
 export const LINK_GOOD_MS = 10 * 60_000
 
 const NONCE_BYTES = 16
@@ -9,22 +9,22 @@ const CLAIM_BYTES = NONCE_BYTES + EXPIRY_BYTES
 /** The nonce, the expiry and 32 bytes of HMAC: 54 bytes, which are exactly 72 characters of base64url, so each token has one spelling. */
 const TOKEN = /^[\w-]{72}$/
 
-/** Why a link signs nobody in. `unknown`: not made with this server's secret, which is another one after every start. */
+/** Why a link signs nobody in. `unknown`: not made with this server's secret, which changes with every start. */
 export type LinkRefusal = 'unknown' | 'expired' | 'used'
 
 /** The sign-in links of one running server. */
 export interface SignInLinks {
-  /** What {@link mintLinkToken} needs. */
+  /** The secret for {@link mintLinkToken}. */
   readonly secret: string
-  /** Uses a link up. Undefined when it signs somebody in. */
+  /** Consumes a link. Returns undefined when it signs the person in, otherwise the reason why not. */
   redeem(token: string): LinkRefusal | undefined
 }
 
 const macOf = (secret: string, claim: Buffer): Buffer => createHmac('sha256', secret).update('sign-in link\n').update(claim).digest()
 
 /**
- * A token that signs the person at this machine in once, within {@link LINK_GOOD_MS}. Only somebody who knows the server's secret can make
- * one; making it sends nothing anywhere, so a program that took over the server's port learns nothing.
+ * Creates a token that signs in the person at this machine once, within {@link LINK_GOOD_MS}. Only a program that knows the server's secret
+ * can create one; creating it sends nothing, so a program that took over the server's port learns nothing.
  */
 export function mintLinkToken(secret: string, nowMs: number): string {
   const claim = Buffer.concat([randomBytes(NONCE_BYTES), Buffer.alloc(EXPIRY_BYTES)])
@@ -33,7 +33,7 @@ export function mintLinkToken(secret: string, nowMs: number): string {
 }
 
 /**
- * The address to open. The token is in the fragment, which browsers send to no server and which therefore stands in no access log.
+ * Returns the URL to open. The token is in the fragment, which browsers send to no server, so it appears in no access log.
  * @example
  * signInLink('http://localhost:4319', token) // http://localhost:4319/#sign-in=…
  */
@@ -42,9 +42,9 @@ export const signInLink = (origin: string, token: string): string => `${origin}/
 /** @param nowMs This machine's time: links are made and used on the same machine. */
 export function createSignInLinks(nowMs: () => number): SignInLinks {
   const secret = randomBytes(32).toString('base64url')
-  /** Used links until they expire. Only somebody who knows the secret can add to it. */
+  /** Used links until they expire. Only a program that knows the secret can add to it. */
   const used = new Map<string, number>()
-  // A clock that is set back must not make a used link good again.
+  // A clock that is set back must not make a used link valid again.
   let latestMs = 0
 
   return {

@@ -3,32 +3,32 @@ import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { EventHub } from '../dispatch/index.ts'
 
-/** How somebody who was let in stands by now. */
+/** The current standing of a caller who was authenticated. */
 export interface Standing {
   principal: Principal
-  /** When it ends by itself, unless they are seen again until then; epoch ms. */
+  /** When it ends by itself without further activity; epoch ms. */
   endsAt?: number | undefined
 }
 
-/** Clocks differ a little: who still stands at the end of their time is asked about again after this long. */
+/** Clocks differ a little: a caller who is still valid at the expiry is checked again after this long. */
 const ASK_AGAIN_MS = 50
 
-/** Keeps an eye on who asks for as long as their request is open. */
+/** Watches the standing of a caller for as long as their request is open. */
 export interface StandingWatch extends Disposable {
-  /** Who asks, as they are now. @throws CountersignError `unauthenticated` once they are nobody's. */
+  /** The caller with their current rights. @throws CountersignError `unauthenticated` once the credential has ended. */
   readonly principal: Principal
-  /** True while they are who they were when they came in, with the same rights. */
+  /** True while the caller has the same identity and rights as at the beginning. */
   readonly isSame: boolean
-  /** Called whenever it was judged again. */
+  /** Called after every check. */
   onJudged(listener: () => void): void
 }
 
 const rightsOf = ({ id, kind, roles, scopes }: Principal): string => JSON.stringify([id, kind, roles, scopes])
 
 /**
- * Judges who asks now, and again when something was taken from them and when their time is over: a key that was revoked or expired, a
- * session that was signed out or had its rest, roles that are others. When it cannot be judged they are nobody's.
- * @throws CountersignError `unauthenticated` for a request without anybody.
+ * Checks the standing of the caller now, when their rights were reduced, and when their credential expires: a key that was revoked or
+ * expired, a session that was signed out or idle too long, roles that changed. When the check fails, the caller counts as unauthenticated.
+ * @throws CountersignError `unauthenticated` for a request without a caller.
  */
 export async function watchStanding(
   { hub, clock }: { hub: EventHub; clock: Clock },
@@ -41,7 +41,7 @@ export async function watchStanding(
   let isOver = false
   let stopWaiting = () => {}
 
-  /** One after the other: the last judgement is the one that began last. */
+  /** Runs checks one after the other, so that the last result belongs to the check that began last. */
   const judge = (): Promise<void> => (judged = judged.then(judgeNow))
   async function judgeNow(): Promise<void> {
     if (isOver) return
@@ -52,14 +52,14 @@ export async function watchStanding(
     if (now?.endsAt !== undefined) stopWaiting = clock.after(Math.max(now.endsAt - clock.nowMs(), ASK_AGAIN_MS), judge)
     for (const listener of listeners) listener()
   }
-  // Listening comes first: what is taken between the two is not missed.
+  // The subscription comes first, so that a change between the two steps is not missed.
   const unsubscribe = hub.onAccess(before.id, judge)
   await judge()
 
   return {
     get principal() {
       if (now) return now.principal
-      throw new CountersignError('unauthenticated', 'what you came in with has ended meanwhile: sign in again, or send another key')
+      throw new CountersignError('unauthenticated', 'your credential has ended meanwhile: sign in again, or send another key')
     },
     get isSame() {
       return now !== undefined && rightsOf(now.principal) === rightsOf(before)

@@ -9,34 +9,36 @@ import { type Evidence, whyCopy } from './judge.ts'
 import { type PromotionWatch, VOUCH_AFTER_MS, watchPromotion } from './promotion.ts'
 import { placeOf, readWitness, type WitnessFile, writeWitness } from './witness.ts'
 
-/** What the operator says of the installation. */
+/** The operator's settings for the installation. */
 export interface InstanceSettings {
-  /** Starts held, whatever the evidence. */
+  /** Starts held, regardless of the evidence. */
   hold: boolean
-  /** Takes the database for the installation's own from now on, whatever the evidence. */
+  /** Adopts the database as the installation's own from now on, regardless of the evidence. */
   acceptCopy: boolean
   /** The witness file. Default on SQLite: `instance` in the data folder; on Postgres none. */
   file: string | undefined
-  /** What every process of the installation has in its environment. A secret. */
+  /** A token that every process of the installation has in its environment. A secret. */
   token: string | undefined
 }
 
-/** Why nothing is carried out, and since when (epoch ms). */
+/** Why nothing is executed, and since when (epoch ms). */
 export interface Held {
   why: string
   sinceMs: number
 }
 
-/** Knows whether this database is the installation's own, and keeps it held while it looks like a copy. */
+/** Checks whether this database is the installation's own, and keeps it held while it looks like a copy. */
 export interface Guard {
-  /** Undefined while everything goes on. */
+  /** Undefined while nothing is held. */
   readonly held: Held | undefined
   readonly epoch: number
-  /** Hears of each commit. */
+  /** Receives each commit. */
   note(outbox: Pick<Outbox, 'mark'>): void
-  /** Begins a new epoch, in which nothing is held. False when somebody else did so first. @param by Without one, the command line did. */
+  /**
+   * Begins a new epoch, in which nothing is held. Returns false when another caller did so first. @param by Undefined for the command line.
+   */
   accept(by?: Principal): Promise<boolean>
-  /** Called when everything becomes held while the process runs, and when it is not any more. */
+  /** Calls the listener when everything becomes held while the process runs, and when the hold ends. */
   onChange(listener: (held: Held | undefined) => void): void
   close(): void
 }
@@ -47,16 +49,16 @@ export interface GuardOptions {
   settings: InstanceSettings
   clock: Clock
   log: Logger
-  /** True when other processes work on the database: then what is wrong is wrong with this one. */
+  /** True when other processes work on the database: then the problem is with this process. */
   hasOthers?: () => Promise<boolean>
 }
 
 const NEW_ID_BYTES = 16
 const newInstanceId = (): string => randomBytes(NEW_ID_BYTES).toString('hex')
 
-/** Between two looks of a start that waits for others to vouch for a promoted database. */
+/** Interval at which a start that waits for others to vouch for a promoted database checks again. */
 const START_LOOK_MS = 250
-/** Without others it does not wait longer than they would need to come back; with others, not longer than this. */
+/** How long a start waits without other processes, so that they could reconnect; and at most with them. */
 const START_WAIT_MS = 20_000
 
 const PROMOTED =
@@ -65,8 +67,8 @@ const PROMOTED =
 const NOWHERE = { system: null, timeline: null } as const
 
 /**
- * Judges the database that was opened, and binds it to this installation when it is new. One that looks like a copy is held.
- * @throws Error when the token is another one than that of the processes that are running.
+ * Checks the opened database, and binds it to this installation when it is new. A database that looks like a copy is held.
+ * @throws Error when the token differs from that of the running processes.
  */
 export async function openGuard(options: GuardOptions): Promise<Guard> {
   const { store, database, settings, clock, log, hasOthers = async () => false } = options
@@ -114,7 +116,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
     for (const listener of listeners) listener(held)
   }
 
-  /** Waits until the processes that were there before have said that a promoted database holds what they know to be committed. */
+  /** Waits until the earlier processes have confirmed that a promoted database holds the commits that they know. */
   async function whyNotVouched(knows: boolean): Promise<string | undefined> {
     for (const since = clock.nowMs(); ; ) {
       const { current_timeline: now, timeline, held_at, held_why, id } = await store.read(instance.readNow)
@@ -139,7 +141,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
     await readRow()
   }
 
-  /** The record of a database that was restored does not say yet that it is held. */
+  /** Adds the hold to the record of a restored database, which does not have it yet. */
   async function recordRestored({ why }: Held): Promise<void> {
     const nowMs = clock.nowMs()
     await store.transact(function* (outbox) {
@@ -156,7 +158,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
       witness?.[Symbol.dispose]()
       witness = writeWitness(file, { id: row.id, epoch: row.epoch, mark }, ownDatabaseFile)
     }
-    // A token that comes later is the installation's from then on.
+    // A token that is set later becomes the installation's from then on.
     if (row.bound_at !== null && (row.token !== null || token === null)) return
     const bound = { id: row.id, ...place, token, now: clock.nowMs() }
     await store.transact(() => instance.bindInstance.change(bound))
@@ -222,7 +224,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
       mark = newest
       if (isNoting || !witness) return
       isNoting = true
-      // One write for all transactions of a commit, and before anybody is answered.
+      // One write for all transactions of a commit, before any caller gets an answer.
       queueMicrotask(() => {
         isNoting = false
         try {
@@ -245,7 +247,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
 const heldOf = ({ held_at, held_why }: InstanceRow): Held | undefined =>
   held_at === null ? undefined : { why: held_why ?? '', sinceMs: held_at }
 
-/** True when the record holds this row. */
+/** Returns true when the record holds this row. */
 function* isThere({ place, hash }: Mark) {
   return (yield* instance.markAt.first({ place }))?.hash === hash
 }

@@ -1,29 +1,29 @@
 import type { InstanceRow } from '../store/index.ts'
 import { type FilePlace, type FoundWitness, isSameFile } from './witness.ts'
 
-/** What a starting process finds outside the rows. */
+/** The evidence that a starting process finds outside the rows. */
 export interface Evidence {
   /** The witness file, for the sentence. */
   file: string | undefined
   witness: FoundWitness | undefined
   /** False when the record does not hold the row that the witness knows to be committed. */
   isMarkThere: boolean
-  /** Where the witness file and the embedded database are now; undefined on Postgres. */
+  /** Identities of the current witness file and embedded database; undefined on Postgres. */
   files: { witness: FilePlace | undefined; database: FilePlace } | undefined
-  /** The cluster and the database in it; null where that is not told, or does not exist. */
+  /** Identity of the cluster and the database in it; null where it is unknown or does not exist. */
   system: string | null
   /** Hash of the token in the environment. */
   token: string | null
 }
 
 /**
- * Why a database looks like a copy, as a sentence for people; undefined when it is the one that the installation has. Promotion of a standby
- * is judged apart: see `openGuard`.
+ * Returns why a database looks like a copy, as a sentence; undefined when it is the installation's own. Promotion of a standby is judged
+ * separately: see `openGuard`.
  */
 export function whyCopy(row: InstanceRow, { file, witness, isMarkThere, files, system, token }: Evidence): string | undefined {
   if (witness === 'unreadable') return `The file ${file}, which shows that this database is no copy, cannot be read.`
   if (row.bound_at === null) {
-    // A start that was cut short has written the file and not yet the row.
+    // An interrupted start has written the file and not yet the row.
     if (!witness || witness.id === row.id) return undefined
     return `The file ${file} belongs to another database: the one that was here has been replaced by one that was never in use.`
   }

@@ -1,42 +1,42 @@
 import type { Clock } from '../clock.ts'
 import { type InstanceRow, instance, type Mark, type Store } from '../store/index.ts'
 
-/** How often a process looks whether everything is held, and whether its database was promoted. */
+/** How often a process checks whether everything is held, and whether its database was promoted. */
 const LOOK_EVERY_MS = 1_000
-/** After a promotion the other processes have this long to come back and say what they know to be committed. */
+/** After a promotion the other processes have this long to reconnect and report the commits that they know. */
 export const VOUCH_AFTER_MS = 3_000
 
 const LOST =
   'The database was promoted, or restored to an earlier time, and does not hold what was already committed: approvals or the start of actions may be lost.'
 
 /**
- * The newest commits are enough: a promoted standby holds all transactions up to some point, so it lacks the newest first. More than one,
- * because answers to commits made at the same time may arrive in another order.
+ * The newest commits are enough: a promoted standby holds all transactions up to some point, so it lacks the newest first. More than one is
+ * needed, because answers to concurrent commits may arrive in another order.
  */
 const MOST_KNOWN = 1_000
 
 export interface PromotionOptions {
   store: Store
   clock: Clock
-  /** What this process knows to be committed when it begins to watch. */
+  /** The row that this process knows to be committed when it begins to watch. */
   marks: readonly Mark[]
-  /** Called with the row at each look. */
+  /** Called with the row at each check. */
   seen(row: InstanceRow): Promise<void>
   hold(why: string): Promise<void>
-  /** Called when the database of a new timeline may be used: this process has vouched for it, or another one. */
+  /** Called when the database of a new timeline may be used: this process, or another one, has vouched for it. */
   vouched(): void
   failed(error: unknown): void
 }
 
-/** Watches a Postgres for promotion: nothing starts on a new timeline before it was found to hold what was committed. */
+/** Watches a Postgres for promotion: nothing starts on a new timeline until it is known to hold all known commits. */
 export interface PromotionWatch {
-  /** Takes note of what was committed. */
+  /** Notes a committed row. */
   note(mark: Mark): void
   stop(): void
 }
 
 export function watchPromotion({ store, clock, marks, seen, hold, vouched, failed }: PromotionOptions): PromotionWatch {
-  /** Committed since the last look at an unchanged timeline, after the newest of before. A new timeline has to hold all of them. */
+  /** Rows committed since the last check of an unchanged timeline, after the newest one before. A new timeline has to hold all of them. */
   let known = [...marks]
   let timeline: string | undefined
   let promotedAt: number | undefined
@@ -71,7 +71,7 @@ export function watchPromotion({ store, clock, marks, seen, hold, vouched, faile
   function again(): void {
     if (isStopped) return
     stopWaiting = clock.after(LOOK_EVERY_MS, () => {
-      // A database that is away tells nothing, and takes nothing.
+      // An unreachable database reports nothing and accepts nothing.
       look().catch(failed).finally(again)
     })
   }

@@ -3,19 +3,19 @@ import { dirname } from 'node:path'
 import { syncFolder } from '../durable-files.ts'
 import type { Mark } from '../store/index.ts'
 
-/** Which file it is, whatever it is called: a copy is another one. */
+/** The identity of a file, independent of its name: a copy has another one. */
 export interface FilePlace {
   inode: string
-  /** Nanoseconds; null where the file system does not keep it. */
+  /** Nanoseconds; null where the file system does not store it. */
   born: string | null
 }
 
-/** What an installation keeps outside its database. */
+/** The data that an installation stores outside its database. */
 export interface Witness {
-  /** That of the database's epoch. */
+  /** The token of the database's epoch. */
   id: string
   epoch: number
-  /** The witness file itself and the embedded database's, as they were bound; null where a copy of the file proves nothing. */
+  /** The identities of the witness file and of the embedded database when they were bound; null where a copy of the file proves nothing. */
   files: { witness: FilePlace; database: FilePlace } | null
 }
 
@@ -24,7 +24,7 @@ const HALF_BYTES = 512
 
 export type FoundWitness = (Witness & { mark: Mark | undefined }) | 'unreadable'
 
-/** Reads a witness file; undefined when there is none. */
+/** Reads a witness file; undefined when it does not exist. */
 export function readWitness(file: string): FoundWitness | undefined {
   try {
     const bytes = readFileSync(file)
@@ -36,24 +36,24 @@ export function readWitness(file: string): FoundWitness | undefined {
   }
 }
 
-/** Where a file is. @throws Error when it is not there. */
+/** Returns the identity of a file. @throws Error when it does not exist. */
 export function placeOf(file: string): FilePlace {
   const { ino, birthtimeNs } = statSync(file, { bigint: true })
   return { inode: String(ino), born: birthtimeNs === 0n ? null : String(birthtimeNs) }
 }
 
-/** True when the file at `now` may be the one that was `bound`. */
+/** Returns true when the file at `now` may be the one that was `bound`. */
 export const isSameFile = (bound: FilePlace, now: FilePlace): boolean =>
   bound.inode === now.inode && (bound.born === null || bound.born === now.born)
 
 export interface WitnessFile extends Disposable {
-  /** Writes down the newest row of the record that is committed. Without an fsync: after a loss of power it may be behind, never ahead. */
+  /** Writes the newest committed row of the record. Without an fsync: after a power failure it may be behind, never ahead. */
   note(mark: Mark): void
 }
 
 /**
- * Writes a witness file anew and opens it, so that `note` can keep it up to date.
- * @param databaseFile The embedded database's: then the witness is bound to both files. Without it a copy of the file is as good.
+ * Writes a new witness file and opens it, so that `note` can keep it up to date.
+ * @param databaseFile The embedded database's: then the witness is bound to both files. Without it, a copy of the file is equally valid.
  * @throws Error when it cannot be written.
  */
 export function writeWitness(
@@ -72,7 +72,7 @@ export function writeWitness(
     writeSync(fd, padded(mark), 0, HALF_BYTES, HALF_BYTES)
     fsyncSync(fd)
     renameSync(temporary, file)
-    // Where the time of birth is the time of the last change, as some systems tell it, it says nothing.
+    // Some systems report the time of the last change as the birth time; it proves nothing there.
     if (files && placeOf(file).born !== witness.born) {
       write({ witness: { ...witness, born: null }, database: { ...files.database, born: null } })
       fsyncSync(fd)

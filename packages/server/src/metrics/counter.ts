@@ -6,7 +6,7 @@ export interface Counter<L extends Record<string, string>> {
   samples(): Sample[]
 }
 
-/** @param known Sets of labels that are there from the start with 0, so that a rate over the first count is not lost. */
+/** @param known Label sets that exist from the start with 0, so that a rate over the first count is not lost. */
 export function createCounter<L extends Record<string, string>>(known: readonly L[] = []): Counter<L> {
   const byLabels = new Map<string, { labels: L; value: number }>()
   const sampleOf = (labels: L) => {

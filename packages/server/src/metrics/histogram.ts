@@ -1,15 +1,15 @@
 import type { Sample } from './text.ts'
 
-/** Counts how long things took. */
+/** Counts durations. */
 export interface Histogram {
   observe(ms: number): void
-  /** In seconds, as Prometheus wants times. */
+  /** In seconds, the unit of Prometheus. */
   samples(): Sample[]
 }
 
-/** @param bounds Upper bounds of its buckets in seconds, the smallest first; what took longer still is counted beyond them. */
+/** @param bounds Upper bounds of its buckets in seconds, in ascending order; longer durations are counted beyond them. */
 export function createHistogram(bounds: readonly number[], labels: Record<string, string> = {}): Histogram {
-  // Counted in the first bucket that holds it; they are added up when somebody reads them.
+  // Each duration is counted in the first bucket that holds it; reading adds them up.
   const counts = bounds.map(() => 0)
   let beyond = 0
   let sumMs = 0

@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** What is so now, in the whole database and in this process, and what this process has counted since it started. */
+/** Returns the current state of the whole database and of this process, and the counts of this process since its start. */
 export async function readMetrics(deps: MetricDeps): Promise<Metric[]> {
   const database = await databaseMetrics(deps)
   return [...processMetrics(deps), ...recordMetrics(deps), ...database, ...reconcilerMetrics(deps), ...deps.tally.metrics()]
@@ -87,7 +87,7 @@ async function databaseMetrics({ store, policies, clock, countWaitingJobs }: Met
     ),
     gauge(
       'countersign_jobs_waiting',
-      'Jobs that are due and wait to be begun: on Postgres of all processes, on SQLite of this one. The count ends at 100000.',
+      'Jobs that are due and have not begun: on Postgres of all processes, on SQLite of this one. The count ends at 100000.',
       jobs,
     ),
   ]
@@ -102,10 +102,10 @@ function reconcilerMetrics({ reconciler, clock }: MetricDeps): Metric[] {
       'For how long the oldest overdue action has been due; 0 without any.',
       oldestSinceMs === undefined ? 0 : Math.max(clock.nowMs() - oldestSinceMs, 0) / 1_000,
     ),
-    gauge('countersign_overdue_sessions', 'Sessions that call for work and that nobody has taken within 10 seconds.', sessions),
+    gauge('countersign_overdue_sessions', 'Sessions that no process has resumed within 10 seconds after their work became due.', sessions),
     {
       name: 'countersign_reconciled_total',
-      help: 'Work that was put up again since this process started: lost_fetch after a job fetch without an answer, missing without a job.',
+      help: 'Work that was enqueued again since this process started: lost_fetch after a job fetch without an answer, missing without a job.',
       type: 'counter',
       samples: [
         { labels: { reason: 'lost_fetch' }, value: reconciler.unlocked },

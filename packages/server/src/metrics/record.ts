@@ -1,11 +1,11 @@
 import type { AnchorSender, Sealer } from '../audit/index.ts'
 import { gauge, type Metric } from './text.ts'
 
-/** How the record stands, as this process knows it. */
+/** Returns the state of the record as this process knows it. */
 export function recordMetrics({ sealer, anchor }: { sealer: Sealer; anchor: AnchorSender | undefined }): Metric[] {
   const { problem, head, signed } = sealer.status
   const metrics: Metric[] = [
-    gauge('countersign_record_problem', '1 while the record is not the one that was signed, and is not sealed.', problem ? 1 : 0),
+    gauge('countersign_record_problem', '1 while the record does not match its signature, and is not sealed.', problem ? 1 : 0),
     gauge('countersign_record_head', 'Number of the newest head of the record that this process knows.', head?.number ?? 0),
     {
       name: 'countersign_record_heads_signed_total',

@@ -40,7 +40,7 @@ export function createTally(): Tally {
       decisions.add({ verdict: kind })
       observe(decided, tookMs)
     }
-    // What a client carries out starts when the client comes for it: that says nothing of this server.
+    // An action that a client executes starts when the client claims it: that says nothing about this server.
     if (kind === 'executing' && executor === 'server') observe(started, tookMs)
     if (kind === 'succeeded' || kind === 'failed' || kind === 'outcome_unknown') observe(executed, tookMs)
   }

@@ -1,4 +1,4 @@
-/** A number, or a histogram, as Prometheus reads it. */
+/** A number, or a histogram, in the model of Prometheus. */
 export interface Metric {
   name: string
   help: string
@@ -10,7 +10,7 @@ export interface Metric {
 export interface Sample {
   labels?: Record<string, string>
   value: number
-  /** What the name ends with: a histogram is several series. Default: nothing. */
+  /** The suffix of the name: a histogram has several series. Default: nothing. */
   suffix?: '_bucket' | '_sum' | '_count'
 }
 
@@ -37,7 +37,7 @@ function writeLabels(labels: Record<string, string>): string {
 
 const escapeValue = (value: string): string => value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-/** A metric that goes up and down. @param samples One number, or one for each set of labels. */
+/** Creates a metric that goes up and down. @param samples One number, or one for each set of labels. */
 export const gauge = (name: string, help: string, samples: number | readonly Sample[]): Metric => ({
   name,
   help,

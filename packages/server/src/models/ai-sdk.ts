@@ -16,12 +16,12 @@ import { type WireReport, watchWire } from './watch.ts'
 export interface AiSdkModelOptions {
   /** `provider/name`. */
   id: string
-  /** The provider's model around our `fetch`; asked anew for every step, so that each step watches its own wire. */
+  /** Returns the provider's model around our `fetch`; called for every step, so that each step watches its own connection. */
   connect(fetch: typeof globalThis.fetch): LanguageModelV4
   /** Sends its requests. */
   fetch: typeof globalThis.fetch
   callId: RegExp
-  /** The pictures, sounds and files that it takes. Default: none. */
+  /** The media types that it accepts in messages. Default: none. */
   media?: MediaSupport
   providerOptions?: SharedV4ProviderOptions
   cache?: CacheMarks
@@ -29,12 +29,12 @@ export interface AiSdkModelOptions {
 }
 
 /**
- * A model behind an AI SDK provider package. One step is one HTTP request: the packages' `doStream` sends once, and nothing here
- * repeats it; `retryable` of an `error` tells the caller whether asking again makes sense. (Gemini's `CONTINUATION` is the one second
- * request: the same answer going on, never a repeat.)
+ * Creates a model behind an AI SDK provider package. One step is one HTTP request: the packages' `doStream` sends once, and nothing here
+ * retries; `retryable` of an `error` tells the caller whether a retry makes sense. (Gemini's `CONTINUATION` is the one second request: it
+ * continues the same answer and is never a retry.)
  *
- * Text and the start of a call go out at once. Calls go out together with the `finish`, and only when the provider itself ended the
- * step whole: before that nobody can know that a call's arguments are complete.
+ * Text and the start of a call are emitted at once. Calls are emitted together with the `finish`, and only when the provider itself ended
+ * the step completely: before that, the arguments of a call may be incomplete.
  */
 export function aiSdkModel(options: AiSdkModelOptions): Model {
   return {
@@ -82,13 +82,14 @@ async function* runStep(
   const step = collectStep()
   for await (const part of stream) {
     if (part.type === 'error') {
-      // One package reports a missing finish reason as an error, the other as a finish. It is judged at the end.
+      // One package reports a missing finish reason as an error, the other as a finish. Both are handled at the end.
       if (InvalidResponseDataError.isInstance(part.error) && endsWithoutReason(watch.report)) continue
       yield toModelError(options.id, part.error, watch.report)
       return
     }
     if (part.type === 'tool-approval-request') {
-      // The provider wants a yes for a tool of its own. We offered none, know nothing of it and cannot gate it: nobody says yes here.
+      // The provider requests approval for a tool of its own. The tool was not offered by Countersign and cannot be gated, so it is not
+      // approved.
       yield modelError('model_error', `${options.id} asked to approve a tool of its own; only tools configured here can be approved`)
       return
     }
@@ -106,7 +107,7 @@ function optionsFor({ providerOptions, cache }: AiSdkModelOptions, conversation:
   return all
 }
 
-/** The end of a step: its calls and the finish if the provider ended it whole, an error if it did not end it at all. */
+/** Returns the end of a step: its calls and the finish if the provider ended it completely, an error if it did not end it at all. */
 function conclude(model: string, step: Step, report: WireReport): ModelEvent[] {
   const { finish } = step
   if (hasForeignError(report)) return [foreignError(model, report)]
@@ -126,15 +127,17 @@ function conclude(model: string, step: Step, report: WireReport): ModelEvent[] {
     case 'other':
       return [{ type: 'finish', reason: 'other', ...usage }]
   }
-  // Anthropic: a long turn of its own tools was paused, not ended.
+  // Anthropic: a long turn of its own tools was paused and has not ended.
   if (finish.raw === 'pause_turn') return [{ type: 'finish', reason: 'other', ...usage }]
   return concludeWhole(model, step, report)
 }
 
-/** OpenAI chat only: the provider closed the answer and did not say why it ended. */
+/** OpenAI chat only: the provider closed the answer without a finish reason. */
 const endsWithoutReason = ({ closed, hasFinishReason }: WireReport): boolean => closed && !hasFinishReason
 
-/** Whole where it can be told: every call has an object for its arguments, and without calls there is a text. */
+/**
+ * Accepts the step as complete where that can be checked: every call has an object for its arguments, and without calls there is a text.
+ */
 function concludeWithoutReason(model: string, step: Step, report: WireReport): ModelEvent[] {
   const events = concludeWhole(model, step, report)
   if (events.at(-1)?.type === 'error') return events

@@ -1,18 +1,18 @@
 import type { JsonObject, JsonValue, LookUp } from '@countersign/core'
 import { readJson } from './json.ts'
 
-/** What a brain says in one answer that it looked up by itself. */
+/** Collects the look-ups that a brain reports in one answer. */
 export interface LookUps {
-  /** A `tool-input-available`: a look-up, or the announcement of a call. */
+  /** Handles a `tool-input-available`: a look-up, or the announcement of a call. */
   announced(id: string | undefined, name: string, input: JsonValue): void
-  /** A `tool-output-available` or `tool-output-error`. */
+  /** Handles a `tool-output-available` or `tool-output-error`. */
   answered(id: string, found: { output: JsonValue } | { error: string }): void
-  /** A `require-action`: what announced it is no look-up. */
+  /** Handles a `require-action`: the call that it announces is not a look-up. */
   called(id: string | undefined, name: string, input: JsonValue | undefined): void
   all(): LookUp[]
 }
 
-/** @param callIds The ids of the conversation's calls: a brain that tells of them again tells of actions, not of look-ups. */
+/** @param callIds The ids of the conversation's calls: when a brain repeats them, it means actions and not look-ups. */
 export function collectLookUps(callIds: ReadonlySet<string>): LookUps {
   const called = new Set(callIds)
   let found: LookUp[] = []
@@ -27,7 +27,7 @@ export function collectLookUps(callIds: ReadonlySet<string>): LookUps {
     answered(id, answer) {
       const at = found.findIndex((lookUp) => lookUp.id === id)
       const lookUp = found[at]
-      // The newest answer stands: one may come in several versions.
+      // The newest answer counts: one may come in several versions.
       if (lookUp) found[at] = { id, name: lookUp.name, input: lookUp.input, ...answer }
     },
     called(id, name, input) {
@@ -47,9 +47,9 @@ export function collectLookUps(callIds: ReadonlySet<string>): LookUps {
 const isOpen = ({ output, error }: LookUp): boolean => output === undefined && error === undefined
 
 /**
- * Look-ups as the brain is told of them again: an assistant message with the calls, then a result for each, as OpenAI's chat has it. One
- * whose end the brain did not tell is left out, because a call without a result is no valid history.
- * @param idOf An id that no other call of the history has.
+ * Returns look-ups for the next request to the brain: an assistant message with the calls, then a result for each, as in OpenAI's chat API.
+ * A look-up without a reported end is left out, because a call without a result makes the history invalid.
+ * @param idOf Returns an id that no other call of the history has.
  */
 export function lookUpMessages(lookUps: readonly LookUp[], idOf: (id: string) => string): JsonObject[] {
   const ended = lookUps.filter((lookUp) => !isOpen(lookUp)).map((lookUp) => ({ ...lookUp, id: idOf(lookUp.id) }))
@@ -63,7 +63,7 @@ export function lookUpMessages(lookUps: readonly LookUp[], idOf: (id: string) =>
   return [{ role: 'assistant', content: '', tool_calls: calls }, ...results]
 }
 
-/** Arguments are an object in every chat: another value, also one that was cut, goes back inside of one. */
+/** Wraps arguments that are not an object, including truncated ones, because every chat API requires an object. */
 function argumentsOf(input: JsonValue): string {
   const value = typeof input === 'string' ? (readJson(input) ?? input) : input
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -36,7 +36,7 @@ test('a recording cut at any byte never makes a call with arguments other than t
   let cuts = 0
   let actionable = 0
   for (const [, group] of byApi) {
-    // The shortest, the longest and two between: every vendor's framing is the same within an API.
+    // The shortest, the longest and two in between: within an API, the framing is the same for every vendor.
     const sorted = group.toSorted((a, b) => a.body.length - b.body.length)
     const some = new Set([0, 0.4, 0.7, 0.95].map((share) => sorted[Math.floor(share * sorted.length)]))
     for (const recording of some) {

@@ -5,7 +5,7 @@ import { callsOf, collect, request, textOf } from './testing/collect.ts'
 import { modelFor, recordings } from './testing/recordings.ts'
 import { answerWith, startReplayServer } from './testing/replay-server.ts'
 
-/** One of each API, with text beyond ASCII or several calls where the recordings have it. */
+/** One recording of each API, with text beyond ASCII or several calls where available. */
 const some = () => {
   const all = recordings(({ hasCalls }) => hasCalls).filter((each) => each.expected.finish === 'tool-calls')
   const groups = [...Map.groupBy(all, (each) => each.api).values()]

@@ -13,7 +13,7 @@ test('a model that is down is left alone for a while, and then one asks whether 
   expect(circuits.enter('a')).toBe('model_unreachable')
   clock.pass(1)
   expect(circuits.enter('a')).toBeUndefined()
-  // The second waits for what the first finds.
+  // The second caller waits for the result of the first.
   expect(circuits.enter('a')).toBe('model_unreachable')
   circuits.succeeded('a')
   expect([circuits.enter('a'), circuits.enter('a')]).toEqual([undefined, undefined])

@@ -4,31 +4,31 @@ import type { Clock } from '../clock.ts'
 const FIRST_REST_MS = 15_000
 const LONGEST_REST_MS = 300_000
 
-/** These say at once that asking again soon is a waste; of the others one may be an accident. */
+/** After these errors a retry soon is pointless; any other error may be a single accident. */
 const TELLING: ReadonlySet<ModelErrorCode> = new Set(['model_unreachable', 'model_overloaded', 'model_rate_limited'])
 
 interface Trouble {
   failures: number
   code: ModelErrorCode
   restsUntil: number
-  /** Somebody is asking it whether it is back. */
+  /** A caller is checking whether the model works again. */
   isProbed: boolean
 }
 
-/** Which models are left alone for a while, because they failed: not every step has to wait for the same timeout. */
+/** Tracks which models are paused after failures, so that not every step has to wait for the same timeout. */
 export interface Circuits {
-  /** Why a model is left alone now; undefined when it may be asked. Of one whose rest is over only the first who asks is told so. */
+  /** Returns why a model is paused; undefined when it may be called. After the pause, only the first caller gets undefined. */
   enter(model: string): ModelErrorCode | undefined
   succeeded(model: string): void
-  /** @param retryAfterMs What the model asked for itself. */
+  /** @param retryAfterMs The pause that the model requested. */
   failed(model: string, code: ModelErrorCode, retryAfterMs?: number): void
-  /** Whoever asked gave up before the model said anything about itself. */
+  /** Records that the caller gave up before the model answered. */
   left(model: string): void
 }
 
 /**
- * Keeps in mind which models failed, for one process. A rest begins with 15 s and doubles with each failure in a row, up to 5 minutes;
- * an answer ends it.
+ * Remembers which models failed, for one process. A pause begins with 15 s and doubles with each failure in a row, up to 5 minutes; an
+ * answer ends it.
  */
 export function createCircuits(clock: Pick<Clock, 'nowMs'>): Circuits {
   const troubles = new Map<string, Trouble>()
@@ -37,7 +37,7 @@ export function createCircuits(clock: Pick<Clock, 'nowMs'>): Circuits {
       const trouble = troubles.get(model)
       if (!trouble) return undefined
       if (trouble.isProbed || clock.nowMs() < trouble.restsUntil) return trouble.code
-      // A single accident is no reason to send only one at a time.
+      // A single failure does not limit the model to one caller at a time.
       if (trouble.restsUntil > 0) trouble.isProbed = true
       return undefined
     },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { classify, readRetryAfter } from './classify.ts'
 
-// Written down by hand from what the providers document; what was recorded of them is in refusals.test.ts.
+// Written by hand from the providers' documentation; recorded refusals are in refusals.test.ts.
 const DOCUMENTED: [what: string, status: number | undefined, text: string, code: string, retryable: boolean][] = [
   ['Anthropic: overloaded', 529, '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', 'model_overloaded', true],
   ['Anthropic: overloaded, in the stream', undefined, '{"type":"overloaded_error","message":"Overloaded"}', 'model_overloaded', true],

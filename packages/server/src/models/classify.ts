@@ -1,17 +1,17 @@
 import type { ModelErrorCode } from '@countersign/core'
 
-/** What is known of a refusal: the HTTP status, or the one its body names, and its words, the body's included. */
+/** The known parts of a refusal: the HTTP status, or the one in its body, and its text, including the body's. */
 export interface Refusal {
   status?: number | undefined
   text: string
-  /** What the provider's package thinks of asking again. */
+  /** Whether the provider's package considers it retryable. */
   retryable?: boolean | undefined
 }
 
-/** Longer bodies name what they are about at their start. */
+/** Longer bodies state their subject at the start. */
 const MAX_READ_CHARACTERS = 20_000
 
-// Providers have no common code for these. Each pattern stands for answers that were recorded or are documented (classify.test.ts).
+// Providers have no common code for these. Each pattern matches answers that were recorded or are documented (classify.test.ts).
 const CONTEXT_EXCEEDED =
   /context_length_exceeded|context[ _-](?:length|window|limit|size)|prompt (?:is )?too long|too many tokens|too_many_(?:prompt_)?tokens|input token count|input tokens exceed|tokens? exceeds? (?:the )?max|maximum (?:context|prompt) length|all messages is too long|request_too_large/i
 const QUOTA_USED_UP = /insufficient_quota|credit balance|billing_(?:error|hard_limit)|insufficient balance|payment required|out of credits/i
@@ -21,8 +21,8 @@ const OVERLOADED = /overloaded|"status":\s*"UNAVAILABLE"|service_unavailable|eng
 const KEY_REFUSED = /api[ _]key|authentication_error|permission_error|invalid_api_key/i
 
 /**
- * What kind of failure a provider's refusal is. The words come before the status where providers use one status for several things:
- * a conversation that is too long is a 400 or a 413, a quota that is used up a 429 or a 400.
+ * Returns the kind of failure of a provider's refusal. The text is matched before the status where providers use one status for several
+ * failures: a conversation that is too long is a 400 or a 413, an exhausted quota a 429 or a 400.
  */
 export function classify({ status, text, retryable }: Refusal): { code: ModelErrorCode; retryable: boolean } {
   const words = text.slice(0, MAX_READ_CHARACTERS)
@@ -49,8 +49,8 @@ export function classify({ status, text, retryable }: Refusal): { code: ModelErr
 const SECONDS = /^\d+(?:\.\d+)?$/
 
 /**
- * How long the provider asks to be left alone: its `retry-after` (seconds or a date), `retry-after-ms`, or what Gemini writes into the
- * body. Undefined when it does not say.
+ * Returns how long the provider asks clients to wait: its `retry-after` (seconds or a date), `retry-after-ms`, or the delay in Gemini's
+ * body. Undefined when it states none.
  */
 export function readRetryAfter(headers: Readonly<Record<string, string>> | undefined, body: string, nowMs: number): number | undefined {
   const milliseconds = headers?.['retry-after-ms']

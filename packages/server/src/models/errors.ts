@@ -8,7 +8,7 @@ export type ModelErrorEvent = Extract<ModelEvent, { type: 'error' }>
 
 const MAX_MESSAGE_CHARACTERS = 600
 
-/** An `error` event. By default only what the network or the provider may do better next time is retryable. */
+/** Creates an `error` event. By default only failures of the network or the provider that may be temporary are retryable. */
 export const modelError = (
   code: ModelErrorCode,
   message: string,
@@ -20,7 +20,7 @@ export const modelError = (
   retryable,
 })
 
-/** Our own history is not in order: nothing was sent. */
+/** Returns the error for an invalid history: nothing was sent. */
 export const unsentError = (model: string, problem: string): ModelErrorEvent =>
   modelError('model_refused_request', `nothing was sent to ${model}, as the history has ${problem}`)
 
@@ -31,7 +31,7 @@ const WORDS: Partial<Record<ModelErrorCode, string>> = {
   model_refused_request: 'refused the request',
 }
 
-/** The error of a refusal, wherever the provider wrote it. @param detail Its words, for people. */
+/** Returns the error of a refusal, wherever the provider reported it. @param detail The provider's text, for people. */
 export function refusalError(model: string, refusal: Refusal, detail: string): ModelErrorEvent {
   const { code, retryable } = classify(refusal)
   const said = detail.trim() === '' ? '' : `: ${detail.trim()}`
@@ -40,7 +40,7 @@ export function refusalError(model: string, refusal: Refusal, detail: string): M
   return modelError(code, `${model} ${what}${status}${said}`, retryable)
 }
 
-/** What went wrong between us and the provider, from what its package threw or streamed. */
+/** Returns the error for a failure between Countersign and the provider, from the exception or stream error of its package. */
 export function toModelError(model: string, error: unknown, report?: WireReport): ModelErrorEvent {
   if (report?.timedOut) return modelError('model_unreachable', `${model} was silent for too long`)
   if (report?.tooLarge) return modelError('model_broken_stream', `${model} answered without end`, false)
@@ -55,7 +55,7 @@ export function toModelError(model: string, error: unknown, report?: WireReport)
   return refusalError(model, { status, retryable, text: wordsOf(error) }, message)
 }
 
-/** An error that stands between the events (`error: {…}`, a bare JSON body), where every event stream reader drops it. */
+/** Returns an error that was sent between the events (`error: {…}`, a bare JSON body), where every event stream reader drops it. */
 export const hasForeignError = (report: WireReport): boolean => /error/i.test(report.foreign)
 
 export function foreignError(model: string, report: WireReport): ModelErrorEvent {
@@ -64,7 +64,7 @@ export function foreignError(model: string, report: WireReport): ModelErrorEvent
   return refusalError(model, { status, retryable, text }, message)
 }
 
-/** An answer on HTTP 200 that had no event at all: a proxy's page, a JSON body, nothing. */
+/** Returns the error for an answer with HTTP 200 but without any event: a proxy's page, a JSON body, nothing. */
 export const noStreamError = (model: string, { contentType }: WireReport): ModelErrorEvent =>
   modelError('model_broken_stream', `${model} sent no event stream (${contentType || 'no content type'})`)
 
@@ -72,7 +72,7 @@ function apiCallError(model: string, error: APICallError): ModelErrorEvent {
   if (error.statusCode === undefined) return modelError('model_unreachable', `${model} cannot be reached: ${error.message}`)
   if (error.statusCode < 300) return modelError('model_broken_stream', `the answer of ${model} broke off: ${words(error.cause ?? error)}`)
   const { statusCode: status, responseBody: body = '', isRetryable: retryable } = error
-  // What the package could not read (`data`), it names by the HTTP status alone.
+  // For a body that the package could not read (`data`), its message is only the HTTP status.
   const detail = error.data === undefined ? readMessage(body) || error.message : error.message
   const retryAfterMs = readRetryAfter(error.responseHeaders, body, Date.now())
   return {
@@ -85,13 +85,15 @@ const words = (error: unknown): string => (error instanceof Error ? error.messag
 
 const readMessage = (body: string): string => describe(readJson(body) ?? body).message
 
-/** All that an error says, in one text to look for words in. */
+/** Returns all texts of an error as one, for pattern matching. */
 function wordsOf(error: unknown): string {
   if (error instanceof Error) return error.message
   return typeof error === 'string' ? error : JSON.stringify(error)
 }
 
-/** Message and status of an error object as providers stream it: `{message, code: 400}`, `{error: {message, status_code}}`, a text. */
+/**
+ * Returns message and status of an error object as providers stream it: `{message, code: 400}`, `{error: {message, status_code}}`, a text.
+ */
 export function describe(error: unknown): { message: string; status?: number; retryable?: boolean } {
   if (typeof error === 'string') return { message: error }
   if (typeof error !== 'object' || error === null) return { message: 'no reason given' }

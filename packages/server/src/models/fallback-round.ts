@@ -4,19 +4,19 @@ import type { Circuits } from './circuit.ts'
 import { type ModelErrorEvent, modelError } from './errors.ts'
 import type { ChainLink } from './fallback.ts'
 
-/** One step's way along a chain of models. */
+/** The progress of one step along a chain of models. */
 export interface Round {
-  /** The next to be asked: in their order, and those that are left alone for a while when all others failed. Undefined when none is left. */
+  /** Returns the next model to call: in their order, then the paused ones when all others failed. Undefined when none is left. */
   next(): ChainLink | undefined
-  /** The one that was asked last failed. */
+  /** Records that the model called last failed. */
   fail(failure: ModelErrorEvent): void
-  /** Asks from now on only those that fit. */
+  /** Restricts the remaining models to those that fit. */
   keep(fits: (link: ChainLink) => boolean): void
-  /** True when there is another one to ask. */
+  /** True when there is another model to call. */
   readonly hasOther: boolean
-  /** Who stands before the one that was asked last and did not answer. */
+  /** Returns the models before the current one that did not answer. */
   passedOver(): PassedOver[]
-  /** Why none answered. */
+  /** Returns why no model answered. */
   error(): ModelErrorEvent
 }
 

@@ -7,7 +7,7 @@ import { collect } from './testing/collect.ts'
 
 type Failing = { code: ModelErrorCode; retryable?: boolean; retryAfterMs?: number }
 
-/** A model that does in turn what it is given, and the last of it for ever. */
+/** A model that plays the given steps in order, and repeats the last one forever. */
 function model(id: string, ...turns: (ModelEvent[] | Failing)[]): Model & { asked: number } {
   const it = {
     id,
@@ -41,7 +41,7 @@ function chain(models: readonly (Model | ModelChainOptions['links'][0])[], given
   return { clock, logged, chained: modelChain(options as ModelChainOptions) }
 }
 
-// The rules a second time, by hand: which of the models are asked when the first fails so.
+// The rules a second time, written by hand: which models are called when the first one fails in this way.
 const ASKED: Record<ModelErrorCode, string[]> = {
   model_unreachable: ['a', 'b'],
   model_overloaded: ['a', 'b'],

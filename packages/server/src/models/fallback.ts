@@ -5,19 +5,19 @@ import type { Circuits } from './circuit.ts'
 import { type ModelErrorEvent, modelError } from './errors.ts'
 import { type Round, startRound } from './fallback-round.ts'
 
-/** What a failure calls for. */
+/** How to react to a failure. */
 export type FailureRule =
-  /** Another model may do better. */
+  /** Another model may succeed. */
   | 'next'
-  /** The provider says when it will do: a short time is waited, for a longer one another model is asked. */
+  /** The provider states when to retry: a short time is waited, for a longer one another model is called. */
   | 'wait'
-  /** Only a model that can read more helps; asking all the others would cost time and money for nothing. */
+  /** Only a model with a larger context helps; calling all others would waste time and money. */
   | 'larger'
-  /** Something that people have to put right. Another model is asked only where the configuration says so. */
+  /** People have to fix it. Another model is called only where the configuration allows it. */
   | 'refused'
   | 'filtered'
 
-/** One rule for each failure, whatever model it is of. */
+/** The reaction to each failure, the same for every model. */
 export const FAILURE_RULES: Readonly<Record<ModelErrorCode, FailureRule>> = {
   model_unreachable: 'next',
   model_overloaded: 'next',
@@ -32,30 +32,30 @@ export const FAILURE_RULES: Readonly<Record<ModelErrorCode, FailureRule>> = {
 /** A model of the chain. */
 export interface ChainLink {
   model: Model
-  /** How much it can read, where the configuration says it. */
+  /** Its context size, where the configuration states it. */
   contextTokens?: number | undefined
 }
 
 export interface ModelChainOptions {
-  /** In the order they are asked. The first is the one that should answer. */
+  /** In the order in which they are called. The first is the preferred one. */
   links: readonly [ChainLink, ...ChainLink[]]
-  /** What is a reason to ask another model beside what always is one. */
+  /** Further reasons to call another model. */
   alsoOn: readonly ('refused' | 'filtered')[]
   circuits: Circuits
   clock: Clock
   log: Pick<Logger, 'warn' | 'error'>
 }
 
-/** With another model to ask, nobody waits longer for one that limits our requests. */
+/** The longest wait for a model that limits requests, when there is another model to call. */
 const MAX_WAIT_MS = 5_000
 /** The same when there is no other. */
 const MAX_LONELY_WAIT_MS = 60_000
 const MAX_WAITS = 2
 
 /**
- * A model that is several: when one fails, the next makes the step, by {@link FAILURE_RULES}. What the one that failed had said so far is
- * taken back with a `restart`, so that nothing of it becomes an action; the `finish` names who answered and who was passed over. A model
- * that failed is left alone for a while, and asked all the same when no other answers.
+ * Combines several models into one: when one fails, the next makes the step, by {@link FAILURE_RULES}. The output of a failed model is
+ * discarded with a `restart`, so that none of it becomes an action; the `finish` names the model that answered and the ones that were
+ * skipped. A failed model is paused for a while, but called nevertheless when no other answers.
  * @example
  * const model = modelChain({ links: [{ model: first }, { model: second }], alsoOn: [], circuits: createCircuits(clock), clock, log })
  */
@@ -77,7 +77,7 @@ export function modelChain(options: ModelChainOptions): Model {
   }
 }
 
-/** Asks one model, once more after each wait that it asked for. Returns why it failed; undefined when it ended the step. */
+/** Calls one model, and retries it after each wait that it requested. Returns why it failed; undefined when it ended the step. */
 async function* askPatiently(
   options: ModelChainOptions,
   link: ChainLink,
@@ -130,7 +130,7 @@ async function* ask(
     isHeard = !request.signal.aborted
     return modelError('model_broken_stream', `the answer of ${model.id} ended without a finish`)
   } finally {
-    // Whoever stopped listening learned nothing about how the model is.
+    // The caller stopped listening, so nothing is known about the model's state.
     if (!isHeard) circuits.left(model.id)
   }
 }
@@ -148,7 +148,7 @@ function noteFailure(
     case 'wait':
       circuits.failed(model.id, failure.code, failure.retryAfterMs)
       return
-    // The model did answer: how it is has nothing to do with it.
+    // The model answered, so the failure says nothing about its availability.
     case 'larger':
       circuits.succeeded(model.id)
       round.keep((other) => other.contextTokens !== undefined && other.contextTokens > (contextTokens ?? 0))
@@ -156,11 +156,11 @@ function noteFailure(
   }
   circuits.succeeded(model.id)
   if (!alsoOn.includes(rule)) return round.keep(() => false)
-  // A key that was withdrawn or a name that is wrong: with another model answering, nobody would hear of it.
+  // A revoked key or a wrong name is logged: while another model answers, the failure would stay unnoticed.
   if (rule === 'refused') log.error({ model: model.id, code: failure.code, message: failure.message }, 'model.refused')
 }
 
-/** Ends early when the step is given up. */
+/** Waits, but ends early when the step is given up. */
 function wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   const over = Promise.withResolvers<void>()
   const stop = clock.after(ms, over.resolve)

@@ -7,14 +7,14 @@ import { startReplayServer } from './testing/replay-server.ts'
 import { speak } from './testing/speak.ts'
 import { countCalls, historyProblems } from './testing/strict-history.ts'
 
-// A conversation that goes from any provider to any other, and back: what each is sent has to be a history that it takes.
+// A conversation moves from every provider to every other one and back: the history must be valid for each provider.
 
 const APIS: readonly { api: RecordedApi; vendor: string; model: string }[] = [
   { api: 'openai-chat', vendor: 'OpenAI', model: 'm' },
   { api: 'openai-chat', vendor: 'Mistral', model: 'm' },
   { api: 'openai-responses', vendor: 'OpenAI', model: 'm' },
   { api: 'anthropic-messages', vendor: 'Anthropic', model: 'm' },
-  // The generation that wants a signature on the calls of the turn that is under way, whoever made them.
+  // This generation requires a signature on the calls of the current turn, whichever model made them.
   { api: 'google-generateContent', vendor: 'Google', model: 'gemini-3-pro-preview' },
 ]
 
@@ -22,7 +22,7 @@ const TOOLS: ModelTool[] = [
   { name: 'refund', description: 'Give money back', inputSchema: { type: 'object', properties: { orderId: { type: 'string' } } } },
 ]
 
-/** All that can have come of a call, in an order that no provider would choose. */
+/** All possible outcomes of a call, in an order that no provider would choose. */
 const OUTCOMES: ToolOutcome[] = [
   { type: 'declined', reason: 'not that one' },
   { type: 'edited', argumentsRun: { orderId: 'ORD-9' }, by: 'Ana', outcome: { type: 'output', value: { done: true } } },
@@ -55,7 +55,7 @@ for (const from of APIS) {
         }),
       )
       const messages: ModelMessage[] = [{ role: 'user', content: 'Refund them' }]
-      // First, the other, the first again, and the other after somebody spoke.
+      // The first model, the other one, the first again, and the other one after a user message.
       for (const [step, index] of [0, 1, 0, 1].entries()) {
         const side = sides[index]
         if (!side) throw new Error('there are two sides')
@@ -84,7 +84,7 @@ for (const from of APIS) {
         expect(historyProblems(side.api, body), `step ${step + 1}`).toEqual([])
         expect(countCalls(side.api, body)).toBe(step * OUTCOMES.length)
         const sent = JSON.stringify(body)
-        // What one provider signed is for nobody else's eyes, and comes back to it word for word.
+        // One provider's signatures are hidden from the others, and return to it verbatim.
         expect(sent).not.toContain(speech(index === 0 ? 'B' : 'A').signature)
         if (step >= 2 && !side.spec.startsWith('openai-chat/')) expect(sent).toContain(speech(side.name).signature)
         if (side.api === 'google-generateContent') expect(unsignedSteps(body)).toEqual([])
@@ -93,7 +93,7 @@ for (const from of APIS) {
   }
 }
 
-/** The contents of a Gemini request whose first call has no signature. */
+/** Returns the contents of a Gemini request whose first call has no signature. */
 function unsignedSteps(body: unknown): unknown[] {
   const { contents } = body as { contents: { parts: { functionCall?: object; thoughtSignature?: string }[] }[] }
   return contents.filter(({ parts }) => {

@@ -47,7 +47,7 @@ for (const { api, vendor } of APIS) {
     const body = lastBody(replay)
     expect(historyProblems(api, body)).toEqual([])
     expect(countCalls(api, body)).toBe(4)
-    // Gemini takes a result as an object, the others as a text with JSON in it.
+    // Gemini accepts a result as an object, the others as a text with JSON in it.
     const text = JSON.stringify(body).replaceAll('\\"', '"')
     expect(text).toContain('"declined":true,"reason":"User declined"')
     expect(text).toContain('You run the order desk.')

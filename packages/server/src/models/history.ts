@@ -9,21 +9,21 @@ type PromptAnswer = Extract<LanguageModelV4Message, { role: 'assistant' }>
 type AssistantContent = PromptAnswer['content']
 
 export interface PromptOptions {
-  /** The model that is asked now: what another model left in `providerData` is not its own and is not shown to it. */
+  /** The model that is called now: `providerData` of other models is not sent to it. */
   model: string
-  /** The ids of tool calls that this provider takes. */
+  /** The format of tool call ids that this provider accepts. */
   callId: RegExp
-  /** The pictures, sounds and files that it takes. Default: none. */
+  /** The media types that it accepts. Default: none. */
   media?: MediaSupport | undefined
 }
 
 /**
- * The history as the provider packages take it.
+ * Converts the history to the format of the provider packages.
  *
  * Call ids: every provider pairs a result with its call by one id that both carry (`tool_call_id`, `call_id`, `tool_use_id`,
- * `functionResponse.id`), and none of them looks the id up anywhere else once nothing is stored on its side (`store: false`). So we
- * write our own ids on both, and the provider's, which repeat or are empty with some, never leave `providerCallId`. Reasoning items,
- * thinking blocks and thought signatures are replayed verbatim from `providerData`; where one names a call, by the id written here.
+ * `functionResponse.id`), and none of them looks the id up anywhere else when nothing is stored on its side (`store: false`). So both carry
+ * our own ids, and the provider's ids, which repeat or are empty with some providers, stay in `providerCallId`. Reasoning items, thinking
+ * blocks and thought signatures are replayed verbatim from `providerData`; where one names a call, it gets the id written here.
  */
 export function toPrompt(
   instructions: string,
@@ -40,7 +40,7 @@ export function toPrompt(
     if (message.role === 'user') prompt.push({ role: 'user', content: [{ type: 'text', text: message.content }] })
     else if (message.role === 'assistant') {
       const answer = (message.model === model ? replay(message, idOf) : undefined) ?? plain(message, idOf)
-      // A step that said nothing (all reasoning, then a stop) has no place in any provider's history.
+      // A step without output (all reasoning, then a stop) is invalid in every provider's history.
       if (answer.content.length > 0) prompt.push(answer)
     } else {
       const result: LanguageModelV4ToolResultPart = {
@@ -49,7 +49,7 @@ export function toPrompt(
         toolName: message.toolName,
         output: plan.output(message.outcome),
       }
-      // Anthropic and Gemini want all results of a step in one message.
+      // Anthropic and Gemini require all results of a step in one message.
       const last = prompt.at(-1)
       if (last?.role === 'tool') last.content.push(result)
       else prompt.push({ role: 'tool', content: [result] })
@@ -63,8 +63,8 @@ export function toPrompt(
 }
 
 /**
- * What no provider takes: a call without its result right after it, a result without a call, an id used twice. Undefined for a
- * history that is in order.
+ * Returns the first fault of a history that every provider refuses: a call without its result right after it, a result without a call, an
+ * id used twice. Undefined for a valid history.
  */
 export function historyProblem(messages: readonly ModelMessage[]): string | undefined {
   const seen = new Set<string>()
@@ -87,7 +87,7 @@ export function historyProblem(messages: readonly ModelMessage[]): string | unde
   return missing === undefined ? undefined : `no result for the call ${missing}`
 }
 
-// Mistral takes nothing but nine letters or digits. Where one of our ids does not fit, all are numbered by their place in the history.
+// Mistral accepts only ids of nine letters or digits. Where one of our ids does not fit, all are numbered by their position in the history.
 function wireIds(messages: readonly ModelMessage[], fits: RegExp): (id: string) => string {
   const ids = messages.flatMap((message) => (message.role === 'assistant' ? message.toolCalls.map((call) => call.id) : []))
   if (ids.every((id) => fits.test(id))) return (id) => id
@@ -103,7 +103,7 @@ function plain(message: AssistantMessage, idOf: (id: string) => string): PromptA
   return { role: 'assistant', content }
 }
 
-/** The step as the provider sent it, with our ids and arguments; undefined when the message is no longer what the provider said. */
+/** Returns the step as the provider sent it, with our ids and arguments; undefined when the message has changed since. */
 function replay(message: AssistantMessage, idOf: (id: string) => string): PromptAnswer | undefined {
   const parts = readStepData(message.providerData)
   if (!parts) return undefined

@@ -30,7 +30,7 @@ test('a remote brain needs an http address without a password in it', async () =
   await expect(openModel('remote/brain', {})).rejects.toThrow('http or https')
   await expect(openModel('remote/https://me:secret@brain.example/chat', {})).rejects.toThrow(/^(?!.*secret).*takes no name or password/)
   await expect(openModel('remote/ftp://me:secret@brain.example', {})).rejects.toThrow(/^(?!.*secret).*http or https/)
-  // The id is shown: what follows the path may be a token.
+  // The id is shown, but the part after the path may be a token.
   expect((await openModel('remote/https://brain.example/chat?token=secret', {})).id).toBe('remote/https://brain.example/chat')
 })
 

@@ -11,9 +11,9 @@ import { openScript } from './script-file.ts'
 import { DEFAULT_CACHE, DEFAULT_TIMEOUT_MS, type ModelSettings, modelSecrets, type ProviderSettings } from './settings.ts'
 import { MEDIA } from './tool-media.ts'
 
-/** The longest ids and the alphabet that OpenAI, Anthropic and Gemini all take for a tool call. */
+/** The longest ids and the alphabet that OpenAI, Anthropic and Gemini all accept for a tool call. */
 const CALL_ID = /^[a-zA-Z0-9_-]{1,40}$/
-/** Mistral, behind the OpenAI-compatible door, takes only these. */
+/** Mistral, behind the OpenAI-compatible API, accepts only these. */
 const SHORT_CALL_ID = /^[a-zA-Z0-9]{9}$/
 
 type Opener = (name: string, spec: string, settings: ModelSettings) => Model | Promise<Model>
@@ -24,7 +24,7 @@ const OPENERS: Record<string, Opener> = {
     const { createOpenAI } = await load('@ai-sdk/openai', spec, () => import('@ai-sdk/openai'))
     return provider(spec, settings, baseURL, {
       connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).responses(name),
-      // Nothing is stored at the provider: our history is the only one, and reasoning comes back to us encrypted and goes out again.
+      // The provider stores nothing: our history is the only one, and reasoning arrives encrypted and is sent back as it is.
       providerOptions: { openai: { store: false } },
       media: MEDIA.openai,
       cache: openaiCache(settings.cache ?? DEFAULT_CACHE),
@@ -63,7 +63,7 @@ const OPENERS: Record<string, Opener> = {
     const baseURL = httpUrl(spec, baseUrl, 'OPENAI_COMPATIBLE_BASE_URL')
     return provider(spec, settings, baseURL, {
       callId: SHORT_CALL_ID,
-      // Most of these models read text only, and refuse the whole conversation for one picture in it.
+      // Most of these models read text only, and refuse the whole conversation because of one image in it.
       ...(pictures && { media: MEDIA.pictures }),
       connect: (fetch) =>
         createOpenAICompatible({
@@ -79,7 +79,7 @@ const OPENERS: Record<string, Opener> = {
   remote(url, _spec, settings) {
     const address = new URL(httpUrl('a remote brain', url, 'the address after remote/'))
     return remoteBrain({
-      // What follows the path may be a token; the id is shown.
+      // The part after the path may be a token, and the id is shown.
       id: `remote/${url.split(/[?#]/, 1)[0]}`,
       url,
       headers: settings.remote?.headers ?? {},
@@ -91,10 +91,11 @@ const OPENERS: Record<string, Opener> = {
 }
 
 /**
- * The model named by `spec`: `openai/<model>` (Responses API), `openai-chat/<model>`, `anthropic/<model>`, `google/<model>`,
+ * Opens the model named by `spec`: `openai/<model>` (Responses API), `openai-chat/<model>`, `anthropic/<model>`, `google/<model>`,
  * `openai-compatible/<model>`, `remote/<url>` (a remote brain) or `scripted/<file>`.
- * @param settings Keys and addresses; nothing is read from the environment here. `timeoutMs` is the longest silence, default 300_000.
- * @throws Error in plain words: an unknown provider, a missing key or address (naming its environment variable), a bad script.
+ * @param settings Keys and addresses; this function reads nothing from the environment. `timeoutMs` is the longest silence, default
+ * 300_000.
+ * @throws Error for an unknown provider, a missing key or address (naming its environment variable), or an invalid script.
  * @example
  * const model = await openModel('openai/gpt-5-mini', { openai: { apiKey: 'sk-…' } })
  * for await (const event of model.stream(request)) console.log(event)
@@ -108,7 +109,7 @@ export async function openModel(spec: string, settings: ModelSettings): Promise<
   if (name === '')
     throw new Error(`"${spec}" names no model: write ${kind}/${kind === 'remote' ? '<url>' : kind === 'scripted' ? '<file>' : '<model>'}`)
   const model = await open(name, spec, settings)
-  // A scripted model is a file of ours.
+  // A scripted model is a local file.
   if (kind === 'scripted') return model
   const secrets = [...(settings.secrets ?? modelSecrets(settings)), ...(kind === 'remote' ? addressSecrets(name) : [])]
   return redactModel(model, createRedactor(secrets))
@@ -123,7 +124,9 @@ async function load<T>(packageName: string, spec: string, importIt: () => Promis
   }
 }
 
-/** What follows the path of an address, as a whole and what is a secret by its name: a brain that repeats its request repeats it. */
+/**
+ * Returns the part of a URL after its path, as a whole and its values with secret names: a brain that echoes its request would repeat them.
+ */
 function addressSecrets(url: string): string[] {
   const { search, searchParams } = new URL(url)
   return [search, ...secretHeaders(Object.fromEntries(searchParams))]
@@ -136,7 +139,7 @@ const provider = (
   options: Pick<AiSdkModelOptions, 'connect'> & Partial<AiSdkModelOptions>,
 ): Model => aiSdkModel({ id, callId: CALL_ID, fetch: outgoingFetch(network, new URL(baseUrl).origin), timeoutMs, ...options })
 
-// The address is always given: the packages would otherwise look for their own environment variables behind the configuration's back.
+// The base URL is always set: otherwise the packages would read their own environment variables and bypass the configuration.
 function signIn(spec: string, settings: ProviderSettings | undefined, variable: string, defaultUrl: string) {
   if (!settings?.apiKey) throw new Error(`${spec} needs a key: set ${variable}`)
   return { apiKey: settings.apiKey, baseURL: httpUrl(spec, settings.baseUrl || defaultUrl, 'its base URL') }

@@ -19,7 +19,7 @@ interface SentMessage {
 const sentBy = (replay: Replay): SentMessage[] => (replay.requests.at(-1)?.body as { messages: SentMessage[] } | undefined)?.messages ?? []
 const answered = (replay: Replay) => sentBy(replay).find(({ role }) => role === 'assistant')
 
-/** What the gateway is sent in the request after this answer. */
+/** Returns the request to the gateway that follows this answer. */
 async function sentAfter(recording: Pick<Recording, 'status' | 'contentType' | 'body'>): Promise<SentMessage[]> {
   await using server = await startReplayServer()
   const replay = server.play([answerWith(recording), speak('openai-chat', { text: 'Done.' })])

@@ -2,18 +2,18 @@ import type { MetadataExtractor } from '@ai-sdk/openai-compatible'
 import type { SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { JsonObject } from '@countersign/core'
 
-/** The name under which the package takes and gives what is not of Chat Completions itself. */
+/** The name under which the package passes fields that are not part of Chat Completions. */
 const PACKAGE = 'openaiCompatible'
 
-/** The members of a detail that come in fragments, by its type. All else, such as encrypted reasoning, comes whole. */
+/** The members of a detail that arrive in fragments, by its type. All others, such as encrypted reasoning, arrive complete. */
 const FRAGMENTED: Readonly<Record<string, string>> = { 'reasoning.text': 'text', 'reasoning.summary': 'summary' }
 
 /**
  * Collects the `reasoning_details` that gateways such as OpenRouter stream beside Chat Completions. They hold the reasoning with its
- * signature, and the gateway wants them back as one list with whole texts.
+ * signature, and the gateway expects them back as one list with complete texts.
  */
 export const reasoningExtractor: MetadataExtractor = {
-  // Of an answer that is not streamed. We stream all of them.
+  // Answers without streaming are never requested.
   extractMetadata: async () => undefined,
   createStreamExtractor() {
     const collected = collectDetails()
@@ -28,15 +28,15 @@ export const reasoningExtractor: MetadataExtractor = {
   },
 }
 
-/** The details of a step that ended, or an empty list. */
+/** Returns the details of a step that ended, or an empty list. */
 export function detailsOf(metadata: SharedV4ProviderMetadata | undefined): JsonObject[] {
   const details = metadata?.[PACKAGE]?.reasoning_details
   return Array.isArray(details) ? (details as JsonObject[]) : []
 }
 
 /**
- * The details as options of the message that goes back. Gemini’s signatures name the call that they belong to.
- * @param callIds The id that a call goes back with, by the id that the provider gave it.
+ * Returns the details as options of the message in the next request. Gemini’s signatures name the call that they belong to.
+ * @param callIds The id of each call in the history, by the id that the provider gave it.
  */
 export const detailOptions = (details: readonly JsonObject[], callIds: ReadonlyMap<string, string>): SharedV4ProviderOptions => ({
   [PACKAGE]: {
@@ -54,7 +54,7 @@ function collectDetails() {
     const member = typeof piece.type === 'string' && Object.hasOwn(FRAGMENTED, piece.type) ? FRAGMENTED[piece.type] : undefined
     const key = JSON.stringify([piece.type, piece.index])
     const begun = open.get(key)
-    // Without an index only the piece before can be meant.
+    // Without an index, the fragment continues the one before.
     const isNext = piece.index != null || begun === details.at(-1)
     if (member !== undefined && begun && isNext && isContinued(begun, piece, member)) append(begun, piece, member)
     else {
@@ -66,7 +66,7 @@ function collectDetails() {
   return { details, take }
 }
 
-/** A signature closes the text that it signs: more text would make it invalid. */
+/** Returns false after a signature, which ends the text that it signs: more text would make it invalid. */
 const isContinued = (begun: JsonObject, piece: JsonObject, member: string): boolean =>
   !(begun.signature && piece[member]) && (begun.id == null || piece.id == null || begun.id === piece.id)
 

@@ -1,7 +1,7 @@
 import { type LookUp, type Model, type ModelEvent, parseJson } from '@countersign/core'
 import type { Redactor } from '@countersign/toolkit'
 
-/** A model whose events hold no secret of ours: it was sent one in a header, and may say it. */
+/** Wraps a model so that its events contain no configured secret: it received one in a header, and may repeat it. */
 export const redactModel = (model: Model, redactor: Redactor): Model => ({
   id: model.id,
   async *stream(request) {
@@ -9,7 +9,7 @@ export const redactModel = (model: Model, redactor: Redactor): Model => ({
     const reasoning = redactor.pieces()
     let said: 'text' | 'reasoning' | undefined
     for await (const event of model.stream(request)) {
-      // What is held back of one kind goes out before anything else does.
+      // Held-back text of one kind is emitted before any other event.
       if (said !== undefined && event.type !== said) yield* rest(said, (said === 'text' ? text : reasoning).end())
       said = event.type === 'text' || event.type === 'reasoning' ? event.type : undefined
       if (event.type === 'text') yield* rest('text', text.take(event.delta))
@@ -37,7 +37,7 @@ function redactEvent(event: Exclude<ModelEvent, { delta: string }>, redactor: Re
     case 'finish': {
       const { providerData, ...finish } = event
       if (providerData === undefined) return finish
-      // It goes back word for word and may be signed: with a word missing it is worth nothing, and no provider needs it.
+      // This data returns verbatim and may be signed: with a part redacted it is useless, and no provider needs it.
       const isClean = JSON.stringify(redactor.json(providerData)) === JSON.stringify(providerData)
       return isClean ? event : finish
     }
@@ -47,7 +47,7 @@ function redactEvent(event: Exclude<ModelEvent, { delta: string }>, redactor: Re
 const callId = ({ providerCallId }: { providerCallId?: string }, redactor: Redactor) =>
   providerCallId === undefined ? {} : { providerCallId: redactor.text(providerCallId) }
 
-/** Read and written anew where it is JSON: there a letter may be spelled `\u0061`. */
+/** Redacts parsed JSON where the text is JSON, because a letter may be written as `\u0061` there. */
 function argumentsText({ argumentsText: text }: { argumentsText: string }, redactor: Redactor): string {
   const parsed = parseJson(text)
   if (!parsed.ok) return redactor.text(text)

@@ -21,7 +21,7 @@ test('each recorded refusal is what it is about, in words that its provider used
     if (event?.type !== 'error') throw new Error(`${file} is no error`)
     found.push({ file, api, code: event.code, retryable: event.retryable })
     if (event.retryAfterMs !== undefined) retries[file.split('/').at(-1) ?? ''] = event.retryAfterMs
-    // "Bad Request" alone tells nobody what to do.
+    // "Bad Request" alone does not say what to do.
     expect(event.message, file).toMatch(/key|quota|token|length|context|prompt|limit|auth|header|message|invalid|found|access denied/i)
   }
   expect(found).toEqual(RECORDED_REFUSALS)

@@ -33,19 +33,19 @@ export interface RemoteBrainOptions {
 }
 
 /**
- * A remote brain: an HTTP service that thinks and decides, while the actions happen here. It is sent the messages in the shape of
- * OpenAI's chat and answers with server-sent events, the type inside the data or as the event's name: `text-delta`, `require-action
- * {toolCallId, toolName, input}`, `finish`, `error`.
+ * Creates a remote brain: an HTTP service that does the thinking and decides, while the actions are executed here. It receives the messages
+ * in the format of OpenAI's chat and answers with server-sent events, the type inside the data or as the event's name: `text-delta`,
+ * `require-action {toolCallId, toolName, input}`, `finish`, `error`.
  *
- * Beside the messages it is sent `session {id}`, `user {id, name}` (who wrote the newest message) and `agent {name}`. They are told, not
- * proved: a brain takes them for true because the request carries its own secret header.
+ * Beside the messages it receives `session {id}`, `user {id, name}` (the author of the newest message) and `agent {name}`. They are not
+ * signed: a brain trusts them because the request carries its own secret header.
  *
- * Only `require-action` makes a call. A `tool-input-available` announces the same call when a `require-action` follows; when none
- * does, it is a look-up that the brain makes by itself, and `tool-output-available` or `tool-output-error` says how that ended. Either
- * way it starts nothing here. `finish` ends the step: what comes after it is not read, and without it nothing is a call.
+ * Only `require-action` makes a call. A `tool-input-available` announces the same call when a `require-action` follows; otherwise it is a
+ * look-up that the brain makes by itself, and `tool-output-available` or `tool-output-error` reports how that ended. Neither starts
+ * anything here. `finish` ends the step: events after it are not read, and without it there is no call.
  *
- * The brain gets its own `toolCallId` back on the call and its result, as it may know its calls by it; a call whose id is empty or
- * came twice in the conversation carries ours.
+ * The brain gets its own `toolCallId` back on the call and its result, because it may know its calls by it; a call whose id is empty or
+ * occurs twice in the conversation carries ours.
  */
 export function remoteBrain(options: RemoteBrainOptions): Model {
   return {
@@ -184,7 +184,8 @@ const BrainEvent = z.union([
   z.object({ type: z.literal('tool-output-error'), toolCallId: z.string().min(1), errorText: z.string() }),
   z.object({ type: z.literal('finish'), finishReason: z.string().nullish(), reason: z.string().nullish() }),
   z.object({ type: z.literal('error'), error: z.unknown().optional(), message: z.string().optional(), errorText: z.string().optional() }),
-  // A brain may say more than we act on (`start`, `text-end`, a look-up in a shape of its own); only a broken one of these is an error.
+  // A brain may send more event types (`start`, `text-end`, a look-up in a format of its own); only a malformed event of these types is an
+  // error.
   z
     .object({ type: z.string().regex(/^(?!(text-delta|reasoning-delta|require-action|finish|error)$)/) })
     .transform(() => ({ type: 'other' as const })),
@@ -238,16 +239,16 @@ function toBody(model: string, { instructions, messages, tools, conversation, ag
 
 const BrainData = z.object({ callIds: z.array(z.string()).default([]), lookUps: z.array(LookUp).default([]) })
 
-/** What this brain left at a message that it said. */
+/** The data that this brain stored with a message of its own. */
 const brainData = (model: string, message: Extract<ModelMessage, { role: 'assistant' }>): z.infer<typeof BrainData> =>
   (message.model === model ? BrainData.safeParse(message.providerData).data : undefined) ?? { callIds: [], lookUps: [] }
 
 interface BrainIds {
-  /** The brain's own id of a call of ours. */
+  /** Returns the brain's own id of one of our calls. */
   idOf(id: string): string
-  /** The id that a look-up has in the history: call once for each, in order. */
+  /** Returns the id of a look-up in the history: call it once for each, in order. */
   lookUpId(id: string): string
-  /** All ids by which the calls of the conversation are known, here and there. */
+  /** All ids of the conversation's calls, ours and the brain's. */
   callIds: ReadonlySet<string>
 }
 

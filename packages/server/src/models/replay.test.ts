@@ -135,7 +135,7 @@ test('thinking signatures, thought signatures and encrypted reasoning go back ve
   for (const api of ['anthropic-messages', 'google-generateContent', 'openai-responses']) expect(counts[api], api).toBeGreaterThan(0)
 })
 
-/** The signatures that the provider wants back, from the recorded bytes. */
+/** Returns the signatures that the provider expects back, from the recorded bytes. */
 function signaturesOf({ api, body }: Recording): string[] {
   const text = Buffer.from(body).toString('utf8')
   const patterns: Partial<Record<Recording['api'], RegExp>> = {

@@ -30,7 +30,7 @@ const ScriptSteps = z.strictObject({ steps: z.array(ScriptStep).min(1) })
 
 /**
  * Reads a script: a module (`.ts`, `.mjs`, `.js`) whose default export is `defineScript(…)`, or `.yaml`, `.yml` or `.json` with `steps`.
- * @throws Error in plain words when the file cannot be read or is no script.
+ * @throws Error when the file cannot be read or is not a script.
  */
 export async function loadScript(file: string): Promise<Script> {
   const extension = extname(file)
@@ -52,7 +52,7 @@ export async function loadScript(file: string): Promise<Script> {
   return script.data
 }
 
-/** The model that plays a script. `file` is looked for in `directory`, by default the working directory. */
+/** Opens the model that plays a script. `file` is relative to `directory`, by default the working directory. */
 export async function openScript(id: string, file: string, directory = '.'): Promise<ScriptedModel> {
   return scriptedModel({ id, ...(await loadScript(resolve(directory, file))) })
 }

@@ -12,17 +12,17 @@ import {
 } from '@countersign/core'
 import { modelError } from './errors.ts'
 
-/** What a scripted model says in one step. */
+/** The output of a scripted model in one step. */
 export interface ScriptReply {
   reasoning?: string | undefined
   text?: string | undefined
-  /** `arguments` as a text is sent as it stands, so that a script can also misbehave. */
+  /** `arguments` as a text is sent verbatim, so that a script can also produce invalid calls. */
   calls?: { tool: string; arguments: JsonObject | string }[] | undefined
   /** The step ends with this error, after its text. */
   error?: string | { code: ModelErrorCode; message: string; retryable: boolean } | undefined
   /** Default: `tool_calls` with calls, `stop` without. `none` ends the stream without a finish. */
   finish?: FinishReason | 'none' | undefined
-  /** What it counts for. Without it, as with a provider that does not tell. */
+  /** Token usage of the step. Without it, the step reports none, like some providers. */
   usage?: ScriptUsage | undefined
   /** Wait before each word. Default 0. */
   chunkDelayMs?: number | undefined
@@ -35,7 +35,7 @@ export interface ScriptUsage {
   outputTokens: number
 }
 
-/** One step of a script: what must have happened, and what is said then. */
+/** One step of a script: the expected request and the output. */
 export interface ScriptStep extends ScriptReply {
   /**
    * What the last user message and the last tool result must contain; `/…/i` is a regular expression. The tool result is matched in
@@ -47,7 +47,7 @@ export interface ScriptStep extends ScriptReply {
 export type Script = { steps: ScriptStep[] } | { reply: (request: ModelRequest) => ScriptReply }
 
 export interface ScriptedModel extends Model {
-  /** @throws Error when steps of the script were never asked for. */
+  /** @throws Error when steps of the script were never requested. */
   assertDone(): void
 }
 
@@ -55,9 +55,9 @@ export interface ScriptedModel extends Model {
 export const defineScript = (script: Script): Script => script
 
 /**
- * A model that says what a script says, for tests and demonstrations without a provider. The step is chosen by the number of
- * assistant messages in the request, so that it survives a restart; a request that does not fit the step, or is past the last one,
- * is a `model_error`. With `reply` the answer is a function of the request alone.
+ * Creates a model that plays a script, for tests and demonstrations without a provider. The step is chosen by the number of assistant
+ * messages in the request, so that it survives a restart; a request that does not match the step, or is past the last one, is a
+ * `model_error`. With `reply` the answer is a function of the request alone.
  * @example
  * const model = scriptedModel({ id: 'scripted/refund', steps: [
  *   { expect: { lastUser: 'refund' }, calls: [{ tool: 'refund', arguments: { orderId: 'ORD-001' } }] },

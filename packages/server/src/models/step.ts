@@ -9,22 +9,22 @@ type Block = Extract<StepPart, { type: 'text' | 'reasoning' }>
 type CallPart = Extract<StepPart, { type: 'call' }>
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['finishReason']
 
-/** What a provider's stream has said so far. */
+/** Accumulates the parts of a provider's stream. */
 export interface Step {
-  /** Takes one part and returns what may be told at once. */
+  /** Takes one part and returns the events that may be emitted at once. */
   take(part: LanguageModelV4StreamPart): ModelEvent[]
   /** The last finish the provider sent. */
   readonly finish: Finish | undefined
   readonly usage: Usage | undefined
   readonly hasText: boolean
-  /** Names of calls that began and never became whole. */
+  /** Names of calls that began but were never completed. */
   readonly openCalls: string[]
   end(): { calls: CallEvent[]; providerData: JsonValue | undefined }
 }
 
 /**
- * Puts a provider's stream parts together. Calls are told apart by keys made here; the provider's ids are only looked up among the
- * calls that are still open, oldest first, because they repeat (`functions.add:0`) or are missing.
+ * Assembles a provider's stream parts. Calls are identified by keys created here; the provider's ids are only looked up among the calls
+ * that are still open, oldest first, because they repeat (`functions.add:0`) or are missing.
  */
 export function collectStep(): Step {
   const parts: StepPart[] = []
@@ -42,7 +42,8 @@ export function collectStep(): Step {
     return { type: 'tool_call_start', key, providerCallId: id, name }
   }
 
-  // A hosted shell looks like a call for us until its result comes in the same stream: it ran there, and must not run here as well.
+  // A hosted shell looks like one of our calls until its result arrives in the same stream: the provider executed it, and it must not run
+  // here as well.
   const moveToProvider = (toolCallId: string, toolName: string): void => {
     const index = calls.findIndex(({ event }) => event.providerCallId === toolCallId && event.name === toolName)
     const [call] = index === -1 ? [] : calls.splice(index, 1)
@@ -102,7 +103,7 @@ export function collectStep(): Step {
         return []
       }
       case 'custom':
-        // A note of the package about the answer's id and usage, not of the provider.
+        // This comes from the package, about the answer's id and usage, and not from the provider.
         if (part.kind !== 'anthropic.message_start') parts.push(addOptions({ type: 'custom', kind: part.kind }, part.providerMetadata))
         return []
       case 'finish':
@@ -110,7 +111,7 @@ export function collectStep(): Step {
         usage = toUsage(part.usage)
         details = detailsOf(part.providerMetadata)
         return []
-      // Sources, files, metadata, pings and the packages' own notes say nothing the agent uses and nothing the provider wants back.
+      // Sources, files, metadata, pings and the packages' own notes are of no use to the agent, and no provider expects them back.
       default:
         return []
     }

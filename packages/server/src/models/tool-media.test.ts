@@ -27,14 +27,14 @@ const conversation = (...outcomes: ToolOutcome[]): ModelMessage[] => [
   ),
 ]
 
-/** What the provider is sent for a history, as JSON. */
+/** Returns the request to the provider for a history, as JSON. */
 async function sent(api: RecordedApi, vendor: string, messages: ModelMessage[], name = 'm', pictures = false) {
   await using server = await startReplayServer()
   const replay = server.play([speak(api, { text: 'Done.' })])
   const { spec, settings } = modelFor({ api, vendor, model: name }, replay.baseUrl)
   const model = await openModel(spec, pictures ? { ...settings, openaiCompatible: { ...settings.openaiCompatible, pictures } } : settings)
   await collect(model, { instructions: 'You look.', messages, tools: [] })
-  // biome-ignore lint/suspicious/noExplicitAny: what is sent is looked into at any place
+  // biome-ignore lint/suspicious/noExplicitAny: the request is inspected at any depth
   const body = replay.requests.at(-1)?.body as any
   return { body, text: JSON.stringify(body).replaceAll('\\"', '"') }
 }

@@ -1,7 +1,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
 import { type ModelMessage, mediaOfOutcome, resultWithoutMedia, type ToolMedia, type ToolOutcome } from '@countersign/core'
 
-/** Which media types a provider takes, and where: in the result of a tool, or in a message after the results of a step. */
+/** Which media types a provider accepts, and where: in the result of a tool, or in a message after the results of a step. */
 export interface MediaSupport {
   inResult?: RegExp
   after?: RegExp
@@ -10,7 +10,7 @@ export interface MediaSupport {
 const PICTURES = /^image\/(png|jpeg|gif|webp)$/
 const PICTURES_AND_PDF = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/
 
-/** What the APIs take, by provider. Chat Completions has no place for them in a result. */
+/** The accepted types by provider. Chat Completions has no place for them in a result. */
 export const MEDIA = {
   openai: { inResult: PICTURES_AND_PDF },
   openaiChat: { after: PICTURES_AND_PDF },
@@ -22,21 +22,24 @@ export const MEDIA = {
   pictures: { after: PICTURES },
 } as const satisfies Record<string, MediaSupport>
 
-/** A history is sent anew with every step: no more of it than these, the newest first. */
+/** Limits the media in a history, because it is sent with every step: the newest ones first. */
 const MAX_PARTS = 20
 const MAX_CHARACTERS = 8_000_000
 
 type Place = 'inResult' | 'after' | { note: string }
 
-/** How the results of a history go to one provider. */
+/** Places the results of a history for one provider. */
 export interface MediaPlan {
-  /** A result, with the media that stand in it. */
+  /** Returns a result, with the media that are sent in it. */
   output(outcome: ToolOutcome): LanguageModelV4ToolResultPart['output']
-  /** The message after the results of a step, where one is needed. */
+  /** Returns the message after the results of a step, where one is needed. */
   after(outcomes: readonly { toolName: string; outcome: ToolOutcome }[]): LanguageModelV4Prompt
 }
 
-/** Decides for each picture, sound and file of a history whether and where this provider gets it; the model is told of those it does not get. */
+/**
+ * Decides for each image, sound and file of a history whether and where this provider gets it; the model is told which ones it does not
+ * get.
+ */
 export function planMedia(messages: readonly ModelMessage[], support: MediaSupport = {}): MediaPlan {
   const places = new Map<ToolMedia, Place>()
   let parts = 0

@@ -1,16 +1,16 @@
-/** More than any answer needs, and little enough that a runaway provider cannot fill our memory. */
+/** More than any answer needs, and small enough that a runaway provider cannot exhaust memory. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 const MAX_FOREIGN_CHARACTERS = 4096
 
-/** What went over the wire in one step, beside what the provider package made of it. */
+/** Facts about the connection of one step that the provider package does not report. */
 export interface WireReport {
   events: number
   contentType: string
-  /** Lines that are no server-sent events: an error body in the middle of a stream, a proxy's page. Event stream readers drop them. */
+  /** Lines that are not server-sent events: an error body in the middle of a stream, a proxy's page. Event stream readers drop them. */
   foreign: string
-  /** OpenAI chat only: a tool call went on after the last finish reason and nothing closed the answer after it. */
+  /** OpenAI chat only: a tool call continued after the last finish reason and nothing closed the answer after it. */
   callAfterFinish: boolean
-  /** OpenAI chat only: some finish reason was named. */
+  /** OpenAI chat only: a finish reason was sent. */
   hasFinishReason: boolean
   /** OpenAI chat only: the answer was closed with `[DONE]`. */
   closed: boolean
@@ -32,8 +32,8 @@ export interface WireWatch {
 }
 
 /**
- * A `fetch` for one step that lets the bytes pass unchanged and notes what the provider packages cannot say: text outside the event
- * stream, a call after its finish. It also ends a silent or endless answer.
+ * Returns a `fetch` for one step that passes the bytes unchanged and records what the provider packages do not report: text outside the
+ * event stream, a call after its finish. It also ends a silent or endless answer.
  * @param fetch Sends the request.
  * @param timeoutMs The longest silence, before the answer and between two chunks.
  */
@@ -101,7 +101,8 @@ export function watchWire({ fetch, timeoutMs, maxBytes = MAX_ANSWER_BYTES }: Wat
 
 const SSE_FIELDS = new Set(['', 'data', 'event', 'id', 'retry'])
 
-// Not an SSE parser: parsers drop what is foreign, and whether they report it depends on how the bytes were cut. Lines are enough here.
+// This is not an SSE parser: parsers drop foreign lines, and whether they report them depends on the chunk boundaries. Lines are enough
+// here.
 function sseReader(report: WireReport) {
   const decoder = new TextDecoder()
   let unfinished: string[] = []
@@ -137,7 +138,7 @@ interface ChatChunk {
   choices?: { delta?: { tool_calls?: { function?: { arguments?: unknown } }[] | null } | null; finish_reason?: unknown }[]
 }
 
-/** Only counted, never used: numbers with more digits than we keep are fine here. */
+/** Only counted, never used: numbers with more digits than a double holds are fine here. */
 function readChunk(data: string): ChatChunk | undefined {
   try {
     return JSON.parse(data)
@@ -146,9 +147,9 @@ function readChunk(data: string): ChatChunk | undefined {
   }
 }
 
-// Cerebras sends a second call after the finish reason of the first; the packages wait for the end of the stream and then trust the
-// first finish, so a connection cut inside the second call would pass for a whole answer. They also drop fragments that they cannot
-// tell which call to add to, and a call that lost all its arguments looks like one that has none.
+// Cerebras sends a second call after the finish reason of the first; the packages wait for the end of the stream and then trust the first
+// finish, so a connection cut inside the second call would pass for a complete answer. They also drop fragments that they cannot assign to
+// a call, and a call that lost all its arguments looks like one without arguments.
 function noteChatChunk(report: WireReport, data: string): void {
   if (data === '[DONE]') {
     report.callAfterFinish = false

@@ -4,13 +4,16 @@ import { type Network, RefusedAddress } from '@countersign/toolkit'
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 
-/** Why a webhook is not sent, or not made. It does not say where a name leads: whoever reads it may know less of the network than this server. */
+/**
+ * Why a webhook is not sent, or not created. The text does not say where a name resolves to: its reader may know less of the network than
+ * this server.
+ */
 export const NOT_PUBLIC = 'the address is not public. If that is right, list it under network.allow of the configuration'
 
 /**
- * The address of a webhook as it is stored. Where a name leads is looked at for each attempt, at the address that is connected to.
- * @throws CountersignError `bad_request` for anything but https, or http on this machine; for a name and password in it; for an address,
- *   written out, that is not public and not listed.
+ * Parses the URL of a webhook for storage. Host names are resolved for each attempt, and the resolved address is checked then.
+ * @throws CountersignError `bad_request` for anything but https, or http on this machine; for a URL with a user name or password; for an
+ *   IP address that is neither public nor listed.
  */
 export async function readAddress(text: string, network: Network): Promise<string> {
   const url = URL.canParse(text) ? new URL(text) : undefined

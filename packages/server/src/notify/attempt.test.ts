@@ -18,7 +18,7 @@ test('a name that leads inside is not called, also when it led outside a moment 
   for (const address of addresses) {
     let asked = 0
     const network = openNetwork({
-      // The first answer is for whoever checks, the second for whoever connects; here one answer serves both.
+      // The first lookup is for the check, the second for the connection; here one answer serves both.
       resolve: async () => [{ address: asked++ === 1 ? '203.0.113.9' : address, family: address.includes(':') ? 6 : 4 }],
     })
     const attempted = await sendTo(`http://hooks.example.com:${inside.port}/hook`, network)

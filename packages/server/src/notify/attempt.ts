@@ -4,12 +4,12 @@ import type { Clock } from '../clock.ts'
 import { NOT_PUBLIC } from './address.ts'
 import { signatureOf } from './signature.ts'
 
-/** A receiver answers first and works afterwards. Standard Webhooks recommends 15 to 30 seconds. */
+/** Receivers should answer first and work afterwards. Standard Webhooks recommends 15 to 30 seconds. */
 export const ANSWER_WITHIN_MS = 15_000
-/** Read of an answer; the connection is closed then. */
+/** How much of an answer is read; the connection is closed then. */
 const ANSWER_BYTES = 1_024
 
-/** What came of one attempt. `status` is null without an answer, and then `error` says why. */
+/** The result of one attempt. `status` is null without an answer, and then `error` says why. */
 export interface Attempted {
   status: number | null
   answer: string | null
@@ -20,7 +20,7 @@ export interface AttemptOptions {
   network: Network
   clock: Clock
   url: string
-  /** Of the event. */
+  /** Id of the event. */
   id: string
   body: string
   /** The newest first. */
@@ -29,8 +29,8 @@ export interface AttemptOptions {
 }
 
 /**
- * Sends one event once. A redirect is not followed: it is an answer like any other, and no success.
- * @throws the reason of `signal` when that is why it ended.
+ * Sends one event once. A redirect is not followed: it counts as an unsuccessful answer.
+ * @throws The reason of `signal` when that ended the attempt.
  */
 export async function attempt({ network, clock, url, id, body, secrets, signal }: AttemptOptions): Promise<Attempted> {
   const late = new AbortController()
@@ -40,7 +40,7 @@ export async function attempt({ network, clock, url, id, body, secrets, signal }
     const response = await send(network, {
       method: 'POST',
       url: new URL(url),
-      // An admin wrote it down, not the configuration: what is not public is for those that `network.allow` lists.
+      // The URL comes from an admin, not from the configuration: addresses that are not public need `network.allow`.
       own: undefined,
       headers: {
         'content-type': 'application/json',
@@ -61,7 +61,7 @@ export async function attempt({ network, clock, url, id, body, secrets, signal }
   }
 }
 
-/** The first bytes of an answer. One that breaks off, or goes on without end, has been answered all the same. */
+/** Returns the first bytes of an answer. An answer that is cut off, or never ends, still counts as an answer. */
 async function readBeginning(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -76,11 +76,11 @@ async function readBeginning(response: IncomingMessage): Promise<string> {
   } finally {
     response.destroy()
   }
-  // What was cut in the middle of a character ends with a replacement.
+  // A character that was cut in the middle becomes a replacement character.
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, ANSWER_BYTES))
 }
 
-/** Says no address: see {@link NOT_PUBLIC}. */
+/** Describes the failure without the address: see {@link NOT_PUBLIC}. */
 function sentenceOf(error: unknown): string {
   if (error instanceof RefusedAddress) return NOT_PUBLIC
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'

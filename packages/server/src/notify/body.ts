@@ -1,12 +1,12 @@
 import { type DeliveryFacts, type DeliveryWords, isoTime } from '../gate/index.ts'
 import { principals, type Tx, type WebhookDeliveryRow } from '../store/index.ts'
 
-/** What stands for the words of an action that was redacted. */
+/** Replaces the text of a redacted action. */
 const REDACTED_HEADLINE = 'Redacted'
 
 /**
- * The body of a delivery: `{type, timestamp, data}`. Arguments, previews, results and errors are never in it: they may hold secrets, and the
- * receiver can read the action over the API.
+ * Returns the body of a delivery: `{type, timestamp, data}`. It never contains arguments, previews, results or errors: they may hold
+ * secrets, and the receiver can read the action over the API.
  * @param publicUrl Where people reach the console; without one there is no link.
  */
 export function* bodyOf(row: WebhookDeliveryRow, publicUrl: string | undefined): Tx<string> {

@@ -1,2 +1,2 @@
-/** What the record and the log say of an address: paths and queries of webhooks often hold secrets of the receiver. */
+/** Returns the part of a URL that the record and the log show: paths and queries of webhooks often hold secrets of the receiver. */
 export const hostOf = (url: string): string => new URL(url).host

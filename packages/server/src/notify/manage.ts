@@ -22,7 +22,7 @@ import {
 } from '../store/index.ts'
 import { hostOf } from './host-of.ts'
 
-/** One who adds webhooks at the same time as others waits for them: their number is counted. */
+/** Serializes the creation of webhooks, because their number is limited. */
 const LOCK = 'webhooks'
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
@@ -63,7 +63,7 @@ export function* findWebhook(id: string): Tx<WebhookRow> {
   return row
 }
 
-/** What a transaction works with that an admin asked for. */
+/** The context of a transaction that an admin requested. */
 export interface AdminContext {
   outbox: Outbox
   by: Principal
@@ -71,8 +71,8 @@ export interface AdminContext {
 }
 
 /**
- * Adds a webhook. It hears of what happens from this transaction on.
- * @param body Its address checked already.
+ * Creates a webhook. It receives the events from this transaction on.
+ * @param body Its URL is checked already.
  * @throws CountersignError `bad_request` when there are 50.
  */
 export function* createWebhook(
@@ -108,7 +108,7 @@ export function* changeWebhook({ outbox, by, nowMs }: AdminContext, id: string, 
   return yield* viewWebhook(yield* findWebhook(id), nowMs)
 }
 
-/** Gives a webhook another secret; the one before signs too for `overlapMs`. @throws CountersignError `not_found`. */
+/** Gives a webhook a new secret; the previous one also signs for `overlapMs`. @throws CountersignError `not_found`. */
 export function* rotateSecret(
   { outbox, by, nowMs }: AdminContext,
   id: string,
@@ -122,7 +122,7 @@ export function* rotateSecret(
   return yield* viewWebhook(yield* findWebhook(id), nowMs)
 }
 
-/** Takes a webhook away with its secrets, and gives up what waits for it. @throws CountersignError `not_found`. */
+/** Deletes a webhook with its secrets, and discards its pending deliveries. @throws CountersignError `not_found`. */
 export function* deleteWebhook({ outbox, by, nowMs }: AdminContext, id: string): Tx<Webhook> {
   yield* lockKey(LOCK)
   const found = yield* findWebhook(id)
@@ -132,7 +132,7 @@ export function* deleteWebhook({ outbox, by, nowMs }: AdminContext, id: string):
   return yield* viewWebhook(found, nowMs)
 }
 
-/** Puts a test event in the queue. @throws CountersignError `not_found`; `bad_request` while the webhook is disabled. */
+/** Enqueues a test event. @throws CountersignError `not_found`; `bad_request` while the webhook is disabled. */
 export function* sendTest(outbox: Outbox, webhookId: string, nowMs: number): Tx<WebhookDelivery> {
   const id = newId('evt', nowMs)
   yield* requireEnabled(webhookId)
@@ -142,7 +142,7 @@ export function* sendTest(outbox: Outbox, webhookId: string, nowMs: number): Tx<
 }
 
 /**
- * Sends a delivery again, with the same `webhook-id`. One that is just being sent stays as it is.
+ * Sends a delivery again, with the same `webhook-id`. A delivery that is being sent stays as it is.
  * @throws CountersignError `not_found`; `bad_request` while the webhook is disabled.
  */
 export function* redeliver(outbox: Outbox, webhookId: string, id: string, nowMs: number): Tx<WebhookDelivery> {

@@ -2,7 +2,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** How long to wait after the first, second, … failed attempt: what Standard Webhooks suggests. The tenth attempt is the last, three days on. */
+/** Waits after the first, second, … failed attempt, as Standard Webhooks suggests. The tenth attempt is the last, three days on. */
 const WAITS_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -15,11 +15,11 @@ const WAITS_MS = [
   24 * HOUR_MS,
 ]
 
-/** Up to so much of a wait is added, so that what failed together does not come back together. */
+/** The largest random addition to a wait, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2
 
 /**
- * How long to wait before the next attempt, in milliseconds; undefined when there is none.
+ * Returns how long to wait before the next attempt, in milliseconds; undefined after the last one.
  * @param failed How many attempts have failed, at least 1.
  * @param random From 0 to 1.
  */

@@ -11,7 +11,7 @@ import { drawSecret } from './signature.ts'
 const HOUR_MS = 60 * 60_000
 const network = openNetwork({ allow: ['127.0.0.1'] })
 
-/** A sender over a store, driven by hand. */
+/** A sender over a store, driven by the test. */
 function openSender(store: Store, clock: ManualClock, more: Partial<SenderOptions> = {}) {
   const work: Promise<unknown>[] = []
   let isAskedAgain = false
@@ -27,7 +27,7 @@ function openSender(store: Store, clock: ManualClock, more: Partial<SenderOption
   })
   return {
     sender,
-    /** Sends what is due until nothing is. @returns In how many ms there is more; undefined when nothing waits. */
+    /** Sends until nothing is due. @returns In how many ms the next delivery is due; undefined when nothing waits. */
     async send(): Promise<number | undefined> {
       for (;;) {
         isAskedAgain = false
@@ -82,7 +82,7 @@ for (const { database, open } of STORES) {
     expect(waits.map((ms) => ms / 1_000)).toEqual([5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400])
     expect(receiver.events).toHaveLength(10)
     expect(new Set(receiver.ids()).size).toBe(1)
-    // Each attempt says when it was made: a receiver refuses what is older than five minutes.
+    // Each attempt states when it was made: a receiver refuses timestamps older than five minutes.
     expect(new Set(receiver.events.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(10)
     const [row] = await listed(temp.store, webhookId)
     expect(row).toMatchObject({ state: 'failed', next_at: null, tries: 10, answer: 'no', ended_at: clock.nowMs() })
@@ -150,7 +150,7 @@ for (const { database, open } of STORES) {
     await other.sender.recover(['prc_gone'])
     expect(await other.send()).toBeUndefined()
     expect(receiver.ids()).toEqual([id, id])
-    // It wakes up and has nothing to say any more.
+    // It resumes and reports nothing.
     clock.pass(15_000)
     await late
     const rows = await temp.store.read(() => webhooks.listWebhooks.all({}))

@@ -18,16 +18,16 @@ import { bodyOf } from './body.ts'
 import { hostOf } from './host-of.ts'
 import { retryAfterMs } from './schedule.ts'
 
-/** Sent to one webhook at a time. With at most 50 webhooks no other limit is needed, so none that hangs holds up another. */
+/** Concurrent deliveries to one webhook. With at most 50 webhooks no other limit is needed, so a slow webhook does not delay the others. */
 const PER_WEBHOOK = 4
-/** Whoever claimed a delivery has it for so long; then it is taken for lost with its process. Longer than an attempt and its commits take. */
+/** A claim on a delivery expires after this long, when its process must have died. Longer than an attempt and its commits take. */
 const LEASE_MS = ANSWER_WITHIN_MS + 45_000
-/** After nothing but failures for so long a webhook is disabled. */
+/** A webhook that only fails for this long is disabled. */
 const FAILING_MS = 5 * 24 * 60 * 60_000
 const MOST_ATTEMPTS_KEPT = 20
-/** An attempt under way when the process stops has so long to end. Then it is made again later. */
+/** On shutdown, a running attempt has this long to end. Otherwise it is repeated later. */
 const STOP_MS = 3_000
-/** What another process took, or a fault kept from being claimed, is looked at again after this long. */
+/** Deliveries that another process claimed, or that an error kept from being claimed, are checked again after this long. */
 const LOOK_AGAIN_MS = 5_000
 
 export interface SenderOptions {
@@ -37,23 +37,23 @@ export interface SenderOptions {
   /** Where people reach the console. */
   publicUrl: string | undefined
   log: Logger
-  /** Who this process is to the others. */
+  /** Id of this process. */
   processId(): string
-  /** Counts work as under way; its failure is logged. */
+  /** Counts the work as in flight, and logs its failure. */
   background(work: Promise<unknown>): void
-  /** Looks at what is due again. */
+  /** Reads due deliveries again. */
   rearm(): void
   /** From 0 to 1. Default: `Math.random`. */
   random?: () => number
 }
 
-/** Sends what waits for webhooks, each delivery by one process at a time and at least once. */
+/** Sends pending deliveries, each by one process at a time and at least once. */
 export interface WebhookSender {
-  /** Begins to send what is due. @returns In how many ms there is something to do again; undefined when nothing waits. */
+  /** Starts to send what is due. @returns In how many ms the next delivery is due; undefined when nothing waits. */
   doWhatIsDue(signal: AbortSignal): Promise<number | undefined>
-  /** Puts up again what processes had claimed that are gone: those named, or without names all but this one. */
+  /** Releases the claims of processes that are gone: of the given processes, or by default of all but this one. */
   recover(gone?: readonly string[]): Promise<void>
-  /** Ends what is under way soon. Call the result once nothing is. */
+  /** Ends running attempts soon. Call the result once none is left. */
   stop(): () => void
 }
 
@@ -77,7 +77,7 @@ export function createSender(options: SenderOptions): WebhookSender {
     return webhook && delivery && { webhook, delivery, body: yield* bodyOf(delivery, publicUrl) }
   }
 
-  /** False when nothing was sent: another process has it, it ended, or everything is held. */
+  /** Returns false when nothing was sent: another process has the delivery, it ended, or everything is held. */
   async function sendOne(webhookId: string, due: { id: string; epoch: number }): Promise<boolean> {
     checkpoint('webhook.before_claim')
     const job = await store.transact(() => claim(webhookId, due))
@@ -110,7 +110,7 @@ export function createSender(options: SenderOptions): WebhookSender {
   function* settle({ webhook, delivery }: Job, { status, answer, error }: Attempted, at: number): Tx<void> {
     const now = clock.nowMs()
     const isDone = isDelivered(status)
-    // Before the delivery: whoever disables a webhook takes its row first, too.
+    // The webhook's row comes before the delivery's, in the same order as when a webhook is disabled.
     if (isDone) yield* webhooks.noteSuccess.run({ id: webhook.id })
     else yield* webhooks.noteFailure.run({ id: webhook.id, at })
     const tries = isDone ? delivery.tries : delivery.tries + 1
@@ -124,7 +124,7 @@ export function createSender(options: SenderOptions): WebhookSender {
       attempts: JSON.stringify(attempts),
       ended_at: retryMs === undefined ? now : null,
     } as const
-    // Redacted while it was under way, it keeps no answer: what came back may say again what was sent.
+    // If the action was redacted meanwhile, the answer is dropped: it may repeat what was sent.
     for (const kept of [
       { redacted: delivery.redacted, answer },
       { redacted: 1, answer: null },
@@ -136,7 +136,7 @@ export function createSender(options: SenderOptions): WebhookSender {
     }
   }
 
-  /** Disables a webhook that is gone, or that has failed for too long. In a transaction of its own: the lock of the record comes first. */
+  /** Disables a webhook that is gone, or that has failed for too long. In its own transaction: the lock of the record comes first. */
   function* disable(outbox: Outbox, id: string, status: number | null): Tx<'gone' | 'failing' | undefined> {
     const now = clock.nowMs()
     yield* lock(SYSTEM)
@@ -162,7 +162,7 @@ export function createSender(options: SenderOptions): WebhookSender {
       const left = (underWay.get(webhookId) ?? 1) - 1
       if (left > 0) underWay.set(webhookId, left)
       else underWay.delete(webhookId)
-      // What could not be claimed is not looked at again at once: a full disk would be asked without end.
+      // A failed claim is not retried at once: on a full disk that would loop forever.
       if (wasSent) rearm()
     }
   }
@@ -174,7 +174,7 @@ export function createSender(options: SenderOptions): WebhookSender {
         const now = clock.nowMs()
         const room = PER_WEBHOOK - (underWay.get(id) ?? 0)
         if (next_at > now) waits.push(next_at - now)
-        // Each attempt that ends looks again.
+        // Each attempt that ends checks again.
         if (next_at > now || room <= 0 || signal.aborted) continue
         waits.push(LOOK_AGAIN_MS)
         for (const due of await store.read(() => webhookDeliveries.dueDeliveries.all({ webhook_id: id, now, limit: room }))) {
@@ -190,7 +190,7 @@ export function createSender(options: SenderOptions): WebhookSender {
   }
 }
 
-/** A delivery as it is claimed: with the claim it counts one more. */
+/** Identifies a delivery and its claim: the epoch increases with each claim. */
 const keyOf = ({ webhook_id, id, epoch }: WebhookDeliveryRow) => ({ webhook_id, id, epoch })
 
 const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status <= 299

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-/** Standard Webhooks takes 24 to 64 bytes. */
+/** Standard Webhooks allows 24 to 64 bytes. */
 const SECRET_BYTES = 32
 const PREFIX = 'whsec_'
 
-/** A new secret: `whsec_` and the base64 of 32 random bytes. */
+/** Draws a new secret: `whsec_` and the base64 of 32 random bytes. */
 export const drawSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
 export interface Signed {
@@ -15,8 +15,8 @@ export interface Signed {
 }
 
 /**
- * The header `webhook-signature` of a request, after Standard Webhooks: `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`, once
- * for each secret, separated by spaces.
+ * Returns the header `webhook-signature` of a request, as Standard Webhooks defines it: `v1,` and the base64 of HMAC-SHA256 over
+ * `id.timestamp.body`, once for each secret, separated by spaces.
  * @param secrets Each as {@link drawSecret} makes it.
  * @example
  * signatureOf({ id: 'evt_1', timestamp: 1_674_087_231, body: '{}' }, [secret]) // 'v1,K5oZfzN9…'

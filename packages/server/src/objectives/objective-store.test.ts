@@ -48,7 +48,7 @@ for (const [name, open] of Object.entries({ SQLite: () => openTempSqlite(), Post
     const history = await temp.store.read(() =>
       objectives.listChanges({ objectiveId: id, keyResultId: undefined, before: undefined, limit: 10 }),
     )
-    // The history has what happened, and nothing of what did not.
+    // The history has what happened, and nothing else.
     expect(history.map(({ kind }) => kind)).toEqual(['progress_recorded', 'created'])
     expect((await kept.find(id))?.keyResults).toMatchObject([{ version: 2, current: ends[0].status === 'fulfilled' ? 3 : 4 }])
   })

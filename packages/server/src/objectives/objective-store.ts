@@ -5,7 +5,7 @@ import { objectives, type Store, type Tx } from '../store/index.ts'
 import { viewChange, viewObjective } from './view.ts'
 import { writeObjective } from './write.ts'
 
-/** The database as the place where the tools keep objectives. */
+/** Stores the objectives of the tools in the database. */
 export function openObjectiveStore(store: Store, clock: Clock): ObjectiveStore {
   function* findObjective(id: string): Tx<Objective | undefined> {
     const row = yield* objectives.findObjective.first({ id })

@@ -12,7 +12,7 @@ import { isoTime, viewPrincipal } from '../gate/index.ts'
 import { type KeyResultRow, type ObjectiveChangeRow, type ObjectiveRow, objectives, principals, type Tx } from '../store/index.ts'
 
 const measureOf = (row: KeyResultRow): Measure => ({ start: row.start_value, target: row.target_value, current: row.current_value })
-/** Percent with one place. */
+/** Percent with one decimal. */
 const percent = (thousandths: number): number => thousandths / 10
 
 function viewKeyResult(row: KeyResultRow): KeyResult {
@@ -33,7 +33,7 @@ function viewKeyResult(row: KeyResultRow): KeyResult {
   }
 }
 
-/** An objective with its key results, its progress, and how it stands at that time. */
+/** Returns an objective with its key results, its progress, and its status at that time. */
 export function* viewObjective(row: ObjectiveRow, nowMs: number): Tx<Objective> {
   const keyResults = yield* objectives.keyResultsOf.all({ objective_id: row.id })
   const { id, title, description, owner, period, state, version } = row
@@ -55,7 +55,7 @@ export function* viewObjective(row: ObjectiveRow, nowMs: number): Tx<Objective> 
   }
 }
 
-/** @param seesAction False for an action that whoever looks may not see. */
+/** @param seesAction Returns false for an action that the reader may not see. */
 export function* viewChange(row: ObjectiveChangeRow, seesAction: (actionId: string) => boolean): Tx<ObjectiveChange> {
   const { id, kind, objective_id, key_result_id, before, after, note, by_id, action_id, at } = row
   const isKnown = by_id !== null && (yield* principals.findPrincipal.first({ id: by_id })) !== undefined

@@ -3,8 +3,8 @@ import { checkpoint, type KeyResultValues, type ObjectiveWrite, type Written } f
 import { newId, objectives, type Tx } from '../store/index.ts'
 
 /**
- * Makes one change: the history first, whose key belongs to the attempt, so that a repeat finds that it is done. What it is held against is
- * part of each update: in two changes of one version the second finds nothing to change, and all of it is undone.
+ * Makes one change: the history first, whose key belongs to the attempt, so that a repeat detects that it is done. The condition is part of
+ * each update: of two changes to one version, the second finds nothing to change and is rolled back completely.
  * @throws ToolError `stale`
  */
 export function* writeObjective(write: ObjectiveWrite, nowMs: number): Tx<Written> {

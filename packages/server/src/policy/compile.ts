@@ -14,15 +14,15 @@ import { type Condition, readCondition } from './condition.ts'
 import { Facts, type PolicyCall } from './facts.ts'
 import { Meter } from './meter.ts'
 
-/** A version of the policy, ready to be asked. */
+/** A version of the policy, ready for evaluation. */
 export interface CompiledPolicy {
   readonly version: number
   readonly document: PolicyDocument
   /** SHA-256 (hex) over the document's canonical JSON. */
   readonly digest: string
-  /** What it says about a call. Never throws for what the call holds: a condition that fails makes nothing weaker. */
+  /** Returns its verdict on a call. Never throws for any content of the call: a condition that fails makes no rule weaker. */
   evaluate(call: PolicyCall): PolicyResult
-  /** What each of its rules makes of a call. */
+  /** Returns how each of its rules evaluates for a call. */
   explain(call: PolicyCall): RuleOpinion[]
 }
 
@@ -33,7 +33,7 @@ export function compilePolicy(document: PolicyDocument, version: number): Compil
   const conditions = document.rules.map(({ name, match }): Condition | undefined => {
     if (match.when === undefined) return undefined
     const read = readCondition(match.when)
-    // What was written by a version that knew more than this one: it asks, or refuses, and says so.
+    // A condition written by a newer version may be unreadable here: then the rule asks, or denies, and gives that reason.
     return 'condition' in read ? read.condition : () => ({ failed: `the condition of "${name}" cannot be read here: ${read.problem}` })
   })
   const checkFor = (call: PolicyCall): CheckCondition => {
@@ -54,10 +54,10 @@ export function compilePolicy(document: PolicyDocument, version: number): Compil
   }
 }
 
-/** The rule that an action names which was asked about for its tool's sake. */
+/** The rule name of an action that needs approval because its tool has changed. */
 const CAUTION = 'changed tool'
 
-/** What policy allows of a tool that is not the one people know is asked nevertheless. */
+/** Requires approval for an allowed call when its tool differs from the one that people reviewed. */
 const withCaution = ({ caution }: PolicyCall['tool'], said: PolicyResult): PolicyResult => {
   if (caution === undefined || said.verdict === 'deny') return said
   return { ...said, verdict: 'ask', reason: caution, ...(said.verdict === 'allow' && { rule: CAUTION }) }

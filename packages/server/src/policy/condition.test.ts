@@ -167,7 +167,7 @@ describe('a condition has an end', () => {
     const answer = read.condition(facts, new Meter())
     const ms = performance.now() - startedAt
     expect(answer).toEqual({ failed: 'it would take too long for arguments of this size' })
-    // Ten times what it is measured to take: this machine has other work.
+    // Ten times the measured duration: this machine has other work.
     expect(ms).toBeLessThan(100)
   })
 

@@ -5,7 +5,7 @@ import { FACTS, type Facts } from './facts.ts'
 import { childrenOf, type Meter, meterNodes } from './meter.ts'
 import { addNumbers } from './numbers.ts'
 
-/** A condition that was read and checked. */
+/** A condition that was parsed and checked. */
 export type Condition = (facts: Facts, meter: Meter) => boolean | ConditionFailure
 
 export type ReadCondition = { condition: Condition } | { problem: string }
@@ -35,7 +35,7 @@ function makeEnvironment(): Environment {
   return environment
 }
 
-// Evaluation never waits, so one condition is under way at a time.
+// Evaluation is synchronous, so only one condition runs at a time.
 let underWay: Meter | undefined
 
 function meter(): Meter {
@@ -44,7 +44,7 @@ function meter(): Meter {
 }
 
 /**
- * Reads the `when` of a rule: CEL that answers true or false.
+ * Parses the `when` of a rule: a CEL expression that returns true or false.
  * @example
  * const read = readCondition('args.amount > 500')
  * if ('condition' in read) read.condition(factsOf(call), new Meter())
@@ -65,7 +65,7 @@ export function readCondition(text: string): ReadCondition {
   }
 }
 
-/** The facts that an expression names. */
+/** Collects the facts that an expression names. */
 function namesIn(node: ASTNode, found = new Set<string>()): string[] {
   if (node.op === 'id' && node.args in FACTS) found.add(node.args)
   for (const child of childrenOf(node)) namesIn(child, found)
@@ -84,13 +84,13 @@ function evaluate(expression: (values: Values) => unknown, values: Values, own: 
   } catch (error) {
     failed = wordsOf(error)
   }
-  // Asked last: `a || b` and `exists` go on after an error.
+  // Checked last: `a || b` and `exists` continue after an error.
   if (!own.end()) return { failed: 'it would take too long for arguments of this size' }
   if (failed !== undefined) return { failed }
   return typeof answer === 'boolean' ? answer : { failed: 'it gave something else than true or false' }
 }
 
-/** Why an expression is none that we evaluate; undefined when it may be one. */
+/** Returns why an expression is not supported; undefined when it may be. */
 function problemOf(node: ASTNode): string | undefined {
   if (node.op === 'call' || node.op === 'rcall') {
     const [name] = node.args
@@ -111,7 +111,7 @@ function problemOf(node: ASTNode): string | undefined {
 
 const at = ({ pos }: ASTNode, problem: string): string => `${problem} (at character ${pos + 1})`
 
-/** What the parser, the type checker or the evaluator has to say, without its drawing of the line. */
+/** Returns the message of the parser, the type checker or the evaluator, without its drawing of the line. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const summary = 'summary' in error && typeof error.summary === 'string' ? error.summary : error.message

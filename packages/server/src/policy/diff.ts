@@ -2,7 +2,7 @@ import type { PolicyChange, PolicyDocument, PolicyRule } from '@countersign/core
 import { orderPolicy } from './order.ts'
 import { lineOf } from './text.ts'
 
-/** What differs from `before` to `after`: rules by name, each with its parts, then their order. Every text is whole. */
+/** Returns the differences from `before` to `after`: rules by name, each with its parts, then their order. Every text is complete. */
 export function diffPolicies(before: PolicyDocument, after: PolicyDocument): PolicyChange[] {
   const [was, is] = [orderPolicy(before), orderPolicy(after)]
   const changes: PolicyChange[] = []
@@ -37,7 +37,7 @@ export function diffPolicies(before: PolicyDocument, after: PolicyDocument): Pol
   return changes
 }
 
-/** The parts that differ, each by its path: `match.when`, `requires.quorum`, `verdict`. */
+/** Returns the parts that differ, each by its path: `match.when`, `requires.quorum`, `verdict`. */
 function* partsChanged(before: PolicyRule, after: PolicyRule): Generator<string> {
   const [was, is] = [partsOf(before), partsOf(after)]
   for (const path of new Set([...was.keys(), ...is.keys()])) {

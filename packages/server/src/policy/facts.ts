@@ -1,18 +1,18 @@
 import { type JsonObject, type JsonValue, type Principal, personOf, type Tool } from '@countersign/core'
 
-/** A call as policy is asked about it. */
+/** A call as the policy evaluates it. */
 export interface PolicyCall {
   tool: Pick<Tool, 'name' | 'caution' | 'group' | 'effect' | 'destination'>
   arguments: JsonObject
   agent: string | undefined
   /** The session it was proposed in; null where an outside agent proposes. */
   session: { id: string; agent: string; title: string } | null
-  /** On whose behalf it was proposed. */
+  /** The person or agent on whose behalf it was proposed. */
   requester: Principal
   nowMs: number
 }
 
-/** What a condition may name. A variable that lists its fields has no others. */
+/** The variables of a condition. A variable that lists its fields has no others. */
 export const FACTS: Record<string, { type: string; fields?: readonly string[] }> = {
   args: { type: 'map<string, dyn>' },
   tool: { type: 'map<string, string>', fields: ['name', 'group', 'effect', 'destination'] },
@@ -22,7 +22,7 @@ export const FACTS: Record<string, { type: string; fields?: readonly string[] }>
   now: { type: 'google.protobuf.Timestamp' },
 }
 
-/** The facts of one call, each turned into what the evaluator works on when the first condition asks for it. */
+/** Provides the facts of one call, each converted for the evaluator when the first condition needs it. */
 export class Facts {
   readonly #call: PolicyCall
   readonly #values = new Map<string, unknown>()
@@ -31,7 +31,7 @@ export class Facts {
     this.#call = call
   }
 
-  /** The facts of these names; there may be others. */
+  /** Returns the facts of these names; the result may hold more. */
   values(names: readonly string[]): ReadonlyMap<string, unknown> {
     for (const name of names) if (!this.#values.has(name)) this.#values.set(name, MAKE[name]?.(this.#call))
     return this.#values
@@ -50,7 +50,7 @@ const MAKE: Record<string, (call: PolicyCall) => unknown> = {
   now: ({ nowMs }) => new Date(nowMs),
 }
 
-/** Maps instead of objects: with `{"constructor": …}` in its arguments a call would look like a type that nobody knows. */
+/** Converts objects to maps: with `{"constructor": …}` in its arguments a call would look like an unknown type. */
 function asFact(value: JsonValue): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(asFact)

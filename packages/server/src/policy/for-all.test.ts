@@ -97,5 +97,5 @@ test('a condition of a grant has to be true of each who asked', () => {
 
 test('nobody is asked about a call that nobody asked for', () => {
   const policy = compilePolicy({ default: 'ask', rules: [] }, 1)
-  expect(() => evaluateForAll(policy, callOf([], NONE))).toThrow('somebody asked for the call')
+  expect(() => evaluateForAll(policy, callOf([], NONE))).toThrow('a call needs at least one requester')
 })

@@ -2,12 +2,12 @@ import { type Condition, readCondition } from './condition.ts'
 import { Facts, type PolicyCall } from './facts.ts'
 import { Meter } from './meter.ts'
 
-/** Conditions that were read, by their text; the one longest unused goes first. */
+/** Parsed conditions, by their text; the least recently used one is dropped first. */
 const MAX_READ = 1_000
 const known = new Map<string, Condition | undefined>()
 
 /**
- * True when a condition is true of a call. One that cannot be read, or gives no answer, is not.
+ * Returns true when a condition is true of a call; false also for a condition that cannot be parsed or fails.
  * @example
  * isTrueOf('args.amount < 50', { tool, arguments: { amount: 20 }, agent: 'desk', session: null, requester, nowMs: Date.now() }) // true
  */

@@ -2,38 +2,38 @@ import { assert } from '@countersign/core'
 import type { ASTNode } from '@marcbachmann/cel-js'
 
 /**
- * What conditions may cost, in units of roughly 25 ns. CEL has no endless loops, but a list in a list in a list is as good as one: 100,000
- * elements in the arguments and three nested `all` would take years.
+ * Limits the cost of conditions, in units of roughly 25 ns. CEL has no endless loops, but nested lists come close: 100,000 elements in the
+ * arguments and three nested `all` would take years.
  */
 const MAX_PER_CONDITION = 16_000
 const MAX_PER_CALL = 160_000
 
-/** Characters that are looked through in a unit. */
+/** Characters that are scanned per unit. */
 const CHARACTERS = 16
-/** Characters of a text that is searched for, or of a pattern, that are taken apart in a unit. */
+/** Characters of a searched text, or of a pattern, that are split per unit. */
 const SOUGHT = 2
-/** A text of so many characters is found, or not, as fast as the other one is read. */
+/** Searching for a text of up to this many characters costs no more than scanning the other text. */
 const SHORT = 16
-/** Pairs of characters that are compared in a unit when a longer one is looked for, and when it is from the end. */
+/** Pairs of characters that are compared per unit in a search for a longer text, forwards and from the end. */
 const PAIRS = 32
 const PAIRS_BACKWARDS = 12
-/** Keys of a map that are listed in a unit. */
+/** Keys of a map that are listed per unit. */
 const KEYS = 2
-/** An error carries its place and a stack. */
+/** An error carries its position and a stack. */
 const ERROR_COST = 400
-/** Making one kind of value of another: a time of a text, a text of a number. */
+/** Conversions between kinds of values: a time from a text, a text from a number. */
 const CALL_COST = 25
-/** Asking for the time of day somewhere in the world. */
+/** Reading the time of day in a time zone. */
 const TIME_ZONE_COST = 2_000
 
 class TooMuch extends Error {
   override readonly name = 'TooMuch'
 }
 
-// Made once: inside `all` and `exists` it is thrown for every element that is left.
+// Created once: inside `all` and `exists` it is thrown for every remaining element.
 const TOO_MUCH = new TooMuch('it would take too long for arguments of this size')
 
-/** Counts what the conditions of one call cost. */
+/** Counts the cost of the conditions of one call. */
 export class Meter {
   #leftOfCall = MAX_PER_CALL
   #left = 0
@@ -44,7 +44,10 @@ export class Meter {
     this.#leftOfCall -= this.#left
   }
 
-  /** Ends it: what it left is for the others. False when it ran out, whatever became of the error on its way. */
+  /**
+   * Ends the condition and returns its remaining units to the others. Returns false when it ran out, even if its error was swallowed on the
+   * way.
+   */
   end(): boolean {
     if (this.#left < 0) return false
     this.#leftOfCall += this.#left
@@ -60,7 +63,7 @@ export class Meter {
     if (this.#left < 0) throw TOO_MUCH
   }
 
-  /** The price of a value that is compared as a whole. */
+  /** Charges for a value that is compared as a whole. */
   spendOnAll(value: unknown): void {
     if (typeof value === 'string') this.spend(value.length / CHARACTERS)
     else if (Array.isArray(value)) {
@@ -74,32 +77,32 @@ export class Meter {
 
 const SEARCHES = new Set(['contains', 'fits', 'indexOf', 'lastIndexOf'])
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
-/** These go on with the next element after an error: one that is true, or false, may make up for it. */
+/** These continue with the next element after an error: a later element may decide the result. */
 const CARRIES_ON = new Set(['all', 'exists'])
 
 type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown
 
-/** What the evaluator calls on a node. It puts a faster function in its place when it is first called. */
+/** The function that the evaluator calls on a node. The evaluator replaces it with a faster function on the first call. */
 interface Evaluated {
   evaluate: Evaluate
 }
 
 /**
- * Makes every step of an expression pay. The evaluator has no limit of its own at run time, so the function of each node is wrapped; macros
- * are unfolded into nodes of their own, but what they repeat are always nodes that were written.
- * @param meter The one that counts at the moment.
+ * Charges every step of an expression. The evaluator has no limit of its own at run time, so the function of each node is wrapped; macros
+ * are expanded into nodes of their own, but the parts they repeat are always nodes of the source.
+ * @param meter Returns the meter of the running condition.
  */
 export function meterNodes(node: ASTNode, meter: () => Meter): void {
   meterNode(node, meter, { isCompared: false, isLooped: false, onValue: undefined })
 }
 
-/** What is done with a value, beyond handing it on. */
+/** How a value is used, beyond being passed on. */
 interface Use {
-  /** It is looked through to its last element: an operand of `==`, `!=` or `in`. */
+  /** It is scanned to its last element: an operand of `==`, `!=` or `in`. */
   isCompared: boolean
-  /** A loop goes over it, for which the keys of a map are made into a list first, however soon the loop ends. */
+  /** A loop iterates over it, for which the keys of a map are listed first, however soon the loop ends. */
   isLooped: boolean
-  /** Is told each value that it has. */
+  /** Called with each value of the node. */
   onValue: ((value: unknown) => void) | undefined
 }
 
@@ -121,13 +124,13 @@ function meterNode(node: ASTNode, meter: () => Meter, { isCompared, isLooped, on
 }
 
 /**
- * The price of looking for one text in another. A short one costs what reading costs; a long one may be compared anew at each place, so
- * both lengths count: 1,000 characters in 250,000 that are like them would take 155 ms.
+ * Charges for a search of one text in another. A short text costs as much as scanning; a long one may be compared again at each position,
+ * so both lengths count: 1,000 characters in 250,000 similar ones would take 155 ms.
  */
 function meterSearch(name: string, meter: () => Meter) {
   let text: string | undefined
   let sought: string | undefined
-  // Once both are known, whichever of them is worked out first.
+  // Once both are known, whichever is evaluated first.
   function pay(): void {
     if (text === undefined || sought === undefined) return
     const longest = name === 'fits' ? longestPiece(sought) : sought.length
@@ -168,7 +171,7 @@ function wrap(node: ASTNode, meter: () => Meter, pay: (value: unknown) => void):
       meter().spend(error === TOO_MUCH ? 0 : ERROR_COST)
       throw error
     }
-    // The first call puts the faster function in place and comes back here with it: that one has paid.
+    // The first call installs the faster function and calls it through here: it has been charged already.
     if (called === inner) pay(value)
     return value
   }
@@ -180,12 +183,12 @@ function wrap(node: ASTNode, meter: () => Meter, pay: (value: unknown) => void):
   })
 }
 
-/** What such a call was unfolded into: the question whether to go on is asked before each element. */
+/** The expansion of such a call: before each element it checks whether to continue. */
 interface Unfolded {
   meta: { alternate?: { args: { condition?: (soFar: unknown) => boolean } } }
 }
 
-/** Without this an `all` over a long list would meet the end of the meter once for every element that is left. */
+/** Stops a loop once the meter has run out: otherwise an `all` over a long list would fail again for every remaining element. */
 function endWithMeter(node: ASTNode, meter: () => Meter): void {
   const loop = (node as unknown as Unfolded).meta.alternate?.args
   const goesOn = loop?.condition
@@ -196,13 +199,13 @@ function endWithMeter(node: ASTNode, meter: () => Meter): void {
   }
 }
 
-/** What it may cost to look through a value once. */
+/** Returns the cost of scanning a value once. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length / CHARACTERS
   return Array.isArray(value) ? value.length / CHARACTERS : 0
 }
 
-/** The nodes right below one. */
+/** Returns the direct children of a node. */
 export function childrenOf(node: ASTNode): ASTNode[] {
   switch (node.op) {
     case 'value':

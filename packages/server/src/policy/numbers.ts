@@ -10,8 +10,8 @@ const OPERATORS: Record<string, Calculate> = {
 }
 
 /**
- * Lets the numbers of JSON, which are all `double`, be reckoned with whole numbers as people write them: `args.price * 3`. Standard CEL wants
- * `args.price * 3.0`, and whoever forgets it has a condition that always fails.
+ * Lets conditions mix JSON numbers, which are all `double`, with integers as people write them: `args.price * 3`. Standard CEL requires
+ * `args.price * 3.0`, and a condition without the `.0` always fails.
  */
 export function addNumbers(environment: Environment): void {
   for (const [operator, calculate] of Object.entries(OPERATORS)) {

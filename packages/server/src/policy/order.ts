@@ -4,8 +4,8 @@ const { match, requires, escalate } = PolicyRule.shape
 const PARTS = { match: match.shape, requires: requires.unwrap().shape, escalate: escalate.unwrap().shape }
 
 /**
- * The document with its keys in the order in which people write and read them: what a rule is called, what it matches, what it says. It is
- * stored as canonical JSON, which sorts them by letters.
+ * Returns the document with its keys in the order in which people write and read them: the name of a rule, its match, its verdict. It is
+ * stored as canonical JSON, which sorts them alphabetically.
  */
 export const orderPolicy = (document: PolicyDocument): PolicyDocument =>
   inOrder({ ...document, rules: document.rules.map(orderRule) }, PolicyDocument.shape)
@@ -20,7 +20,7 @@ function orderRule(rule: PolicyRule): PolicyRule {
   }
 }
 
-/** The members of `value` in the order of `shape`; one that the shape does not know comes last. */
+/** Returns the members of `value` in the order of `shape`; members that are not in the shape come last. */
 function inOrder<T extends object>(value: T, shape: object): T {
   const places = Object.keys(shape)
   const placeOf = (key: string) => (places.includes(key) ? places.indexOf(key) : places.length)

@@ -3,20 +3,20 @@ import { policyVersions, type Store, type Tx } from '../store/index.ts'
 import { type CompiledPolicy, compilePolicy } from './compile.ts'
 import { type AskedCall, evaluateForAll } from './for-all.ts'
 
-/** What both versions say about a call. */
+/** The results of both versions for a call. */
 export interface PolicyOpinion {
   said: PolicyResult
-  /** What the version that is tried says, where it says something else. */
+  /** The result of the version on trial, where it differs. */
   shadow?: PolicyResult
 }
 
-/** The policy as the gate asks for it. */
+/** The policy as the gate uses it. */
 export interface Policies {
-  /** The version that was in force when this process last looked. What it says stands only once a transaction has seen it in force. */
+  /** The version in force at the last check of this process. Its result counts only once a transaction has confirmed the version. */
   readonly current: CompiledPolicy
-  /** The version that is tried beside it, if one is. */
+  /** The version on trial, if there is one. */
   readonly shadow: CompiledPolicy | undefined
-  /** The version in force as the transaction sees it. */
+  /** Returns the version in force as the transaction sees it. */
   inForce(): Tx<CompiledPolicy>
 }
 
@@ -26,8 +26,8 @@ const isSame = (one: VersionInUse | undefined, number: number, digest: string): 
   one?.version === number && one.digest === digest
 
 /**
- * Opens the policy of a database that has one: see `seedPolicy`. Each process keeps the compiled version and asks, in every transaction that
- * acts on it, whether it is still the one in force: one row by an index, no notice that could be late.
+ * Opens the policy of a database that has one: see `seedPolicy`. Each process caches the compiled version and checks, in every transaction
+ * that acts on it, whether it is still in force: one row by an index, and no notification that could be late.
  */
 export async function openPolicies(store: Store): Promise<Policies> {
   let current: CompiledPolicy | undefined
@@ -43,7 +43,7 @@ export async function openPolicies(store: Store): Promise<Policies> {
     const rows = yield* policyVersions.inUse.all({})
     const force = rows.find(({ in_use }) => in_use === 'force')
     if (!force) throw new Error('no version of the policy is in force')
-    // By digest too: a version that this process saw in a transaction that was undone may have left its number to another.
+    // Compared by digest too: a version that this process saw in a transaction that was rolled back may have left its number to another.
     if (!isSame(current, force.number, force.digest)) current = yield* load(force.number)
     const tried = rows.find(({ in_use }) => in_use === 'shadow')
     if (!tried) shadow = undefined
@@ -63,7 +63,7 @@ export async function openPolicies(store: Store): Promise<Policies> {
   }
 }
 
-/** One policy that nobody changes. */
+/** Returns a policy that never changes. */
 export const fixedPolicies = (policy: CompiledPolicy): Policies => ({
   current: policy,
   shadow: undefined,
@@ -73,14 +73,14 @@ export const fixedPolicies = (policy: CompiledPolicy): Policies => ({
   },
 })
 
-/** Asks the version in force and the one that is tried. */
+/** Evaluates the version in force and the one on trial. */
 export function askPolicies({ current, shadow }: Policies, call: AskedCall): PolicyOpinion {
   const said = evaluateForAll(current, call)
   const other = shadow && evaluateForAll(shadow, call)
   return other && isOther(said, other) ? { said, shadow: other } : { said }
 }
 
-/** Reasons, names and numbers of rules are no difference to anybody who waits. */
+/** Leaves out reasons, names and positions of rules: they make no difference for a waiting action. */
 const outcomeOf = ({ rule: _rule, reason: _reason, version: _version, ...outcome }: PolicyResult): string => JSON.stringify(outcome)
 
 const isOther = (one: PolicyResult, other: PolicyResult): boolean => outcomeOf(one) !== outcomeOf(other)

@@ -3,15 +3,15 @@ import type { SetupProblem } from '@countersign/toolkit'
 import type { ToolRegistry } from '@countersign/toolkit/internal'
 import { readCondition } from './condition.ts'
 
-/** What the rules of a policy may name. */
+/** The names that the rules of a policy may use. */
 export interface PolicyWorld {
   tools: Pick<ToolRegistry, 'mayFit'>
   agents: readonly string[]
 }
 
 /**
- * What is wrong with a policy here: a rule that names a tool or an agent nobody has (a misspelt name would quietly take the rule away), and
- * conditions that cannot be evaluated. Paths are inside the document.
+ * Finds the problems of a policy in this installation: rules that name an unknown tool or agent (a misspelt name would silently disable the
+ * rule), and conditions that cannot be evaluated. Paths are inside the document.
  */
 export function findPolicyProblems({ rules }: PolicyDocument, { tools, agents }: PolicyWorld): SetupProblem[] {
   return rules.flatMap(({ match: { tool, agent, when } }, index) => {

@@ -4,13 +4,13 @@ import { dotted, zodFindings } from '@countersign/toolkit/internal'
 import { parseDocument } from 'yaml'
 import { findPolicyProblems, type PolicyWorld } from './problems.ts'
 
-/** Words for what is wrong with a document, a line each: the place, and what about it. */
+/** Formats the problems of a document, a line each: the path, and the problem. */
 export const tellProblems = (problems: readonly SetupProblem[]): string =>
   problems.map(({ path, message }) => (path.length === 0 ? message : `${dotted(path)}: ${message}`)).join('\n')
 
 /**
- * Reads a document that somebody sent, as JSON or as text in YAML, and holds it against the tools and agents that there are.
- * @throws CountersignError `bad_request` with `issues: [{path, message}]`: every problem, with its place.
+ * Reads a document that a client sent, as JSON or as YAML text, and checks it against the available tools and agents.
+ * @throws CountersignError `bad_request` with `issues: [{path, message}]`: every problem, with its path.
  */
 export function readPolicy(given: string | object, world: PolicyWorld): PolicyDocument {
   const result = PolicyDocument.safeParse(typeof given === 'string' ? readText(given) : given, { reportInput: true })
@@ -21,7 +21,7 @@ export function readPolicy(given: string | object, world: PolicyWorld): PolicyDo
   throw refused(problems)
 }
 
-/** JSON is YAML too, and this parser refuses duplicate keys in both. */
+/** Parses JSON as YAML, too, because this parser refuses duplicate keys in both. */
 function readText(text: string): unknown {
   const document = parseDocument(text, { prettyErrors: true })
   const [wrong] = [...document.errors, ...document.warnings]
@@ -34,7 +34,7 @@ function readText(text: string): unknown {
   return checked.value
 }
 
-/** Aliases that unfold to more than anybody writes are refused when they are unfolded. */
+/** Refuses aliases that expand to an unreasonable size. */
 function toData(read: () => unknown): unknown {
   try {
     return read()

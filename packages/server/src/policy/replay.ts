@@ -7,7 +7,7 @@ import { evaluateForAll } from './for-all.ts'
 
 const PAGE = 500
 const MAX_SAMPLES = 5
-/** People wait for the answer. */
+/** Time limit, because people wait for the answer. */
 const MAX_MS = 8_000
 
 export interface ReplayOptions {
@@ -15,9 +15,9 @@ export interface ReplayOptions {
   tools: ToolRegistry
   policy: CompiledPolicy
   sinceMs: number
-  /** The most actions that are looked at. */
+  /** The most actions that are evaluated. */
   limit: number
-  /** Says how long it has been under way. */
+  /** Returns how long it has been running. */
   elapsedMs(): number
 }
 
@@ -31,7 +31,10 @@ interface StoredCall {
 
 export type Replay = Omit<ReplayedActions, 'version' | 'since'>
 
-/** Asks a policy about stored actions, newest first, and compares with what was said then. Reads page by page: others work meanwhile. */
+/**
+ * Evaluates a policy for stored actions, newest first, and compares with the verdicts of then. Reads page by page, so that other work
+ * continues.
+ */
 export async function replayActions({ store, tools, policy, sinceMs, limit, elapsedMs }: ReplayOptions): Promise<Replay> {
   const was = { allow: 0, ask: 0, deny: 0 }
   const wouldBe = { allow: 0, ask: 0, deny: 0 }
@@ -79,7 +82,7 @@ function* readCalls(page: Page, known: Known): Tx<StoredCall[]> {
   const calls: StoredCall[] = []
   for (const row of yield* actions.listActions(page)) {
     const session = row.session_id === null ? null : yield* known.session(row.session_id)
-    // One from before all of them were kept is taken for its owner's alone.
+    // An action from before all requesters were stored is evaluated for its owner alone.
     const ids = stored.requestersOf(row) ?? [row.requested_by]
     const requesters: Principal[] = []
     for (const id of ids) requesters.push(yield* known.principal(id))
@@ -93,13 +96,16 @@ function* isThereMore(before: string | undefined, sinceMs: number): Tx<boolean> 
   return next !== undefined && next.created_at >= sinceMs
 }
 
-/** What policy said when it was proposed. Who had approved everything further was spared the question: policy asked it. */
+/**
+ * Returns the verdict of the policy at the time of the proposal. An action under "approve all" counts as `ask`, which is what the policy
+ * said.
+ */
 function verdictThen(row: ActionRow): Verdict {
   const { verdict, rule } = stored.policyOf(row)
   return rule === 'approve all' ? 'ask' : verdict
 }
 
-/** Principals and sessions, each read once. */
+/** Caches principals and sessions, so that each is read once. */
 type Known = ReturnType<typeof createKnown>
 
 function createKnown() {

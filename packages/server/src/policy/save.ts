@@ -9,13 +9,13 @@ export interface Save {
   reason: string
   use: 'force' | 'shadow'
   author: Principal
-  /** The version that its author had before them; undefined where they name no document of their own. */
+  /** The version that the author's change is based on; undefined when they send no document. */
   basedOn: number | undefined
 }
 
 /**
- * Saves a version of the policy and puts it to use. Answers its number.
- * @throws CountersignError `revision_mismatch` when the version in force is not the one that its author had before them.
+ * Saves a version of the policy and puts it in force, or on trial. Returns its number.
+ * @throws CountersignError `revision_mismatch` when the version in force is not the one that the change is based on.
  */
 export function* savePolicy(policies: Policies, outbox: Outbox, save: Save, nowMs: number): Tx<number> {
   yield* lock(SYSTEM)
@@ -28,7 +28,7 @@ export function* savePolicy(policies: Policies, outbox: Outbox, save: Save, nowM
   return yield* insertVersion(outbox, { document, source: 'api', author: author.id, reason, use }, nowMs)
 }
 
-/** Stops trying the version that is tried. @throws CountersignError `not_found` when none is. */
+/** Ends the trial of the version on trial. @throws CountersignError `not_found` when none is. */
 export function* endShadow(outbox: Outbox, author: Principal, nowMs: number): Tx<void> {
   yield* lock(SYSTEM)
   const tried = (yield* policyVersions.inUse.all({})).find(({ in_use }) => in_use === 'shadow')

@@ -7,8 +7,8 @@ import { findPolicyProblems, type PolicyWorld } from './problems.ts'
 import { tellProblems } from './read-document.ts'
 
 /**
- * Brings the configuration's policy into the database: the first start makes it version 1, and a later start a new version whenever the file
- * says something else than it last did. What people saved meanwhile stays in force as long as the file stays as it is.
+ * Stores the configuration's policy in the database: the first start makes it version 1, and a later start creates a new version whenever
+ * the file has changed. Versions that people saved meanwhile stay in force as long as the file does not change.
  */
 export async function seedPolicy(store: Store, document: PolicyDocument, nowMs: number): Promise<void> {
   const digest = digestPolicy(document)
@@ -16,7 +16,7 @@ export async function seedPolicy(store: Store, document: PolicyDocument, nowMs: 
   if (last?.digest === digest) return
   await store.transact(function* (outbox) {
     yield* lock(SYSTEM)
-    // Asked again behind the lock: another process may start with the same file.
+    // Read again after taking the lock: another process may start with the same file.
     if ((yield* policyVersions.newestOfFile.first({}))?.digest === digest) return
     yield* insertVersion(
       outbox,
@@ -35,7 +35,7 @@ export interface NewVersion {
   use: 'force' | 'shadow'
 }
 
-/** Stores a version, puts it to use, and writes it down in the record. The caller holds the lock of the scope `system`. Answers its number. */
+/** Stores a version, puts it to use, and records that. The caller holds the lock of the scope `system`. Returns its number. */
 export function* insertVersion(outbox: Outbox, { document, source, author, reason, use }: NewVersion, nowMs: number): Tx<number> {
   const before = yield* policyVersions.newestVersion.first({})
   const number = (before?.number ?? 0) + 1
@@ -55,7 +55,7 @@ export function* insertVersion(outbox: Outbox, { document, source, author, reaso
   }
   yield* recordAudit(outbox, { kind: 'policy_saved', actor: author ?? SYSTEM, data }, nowMs)
   yield* policyVersions.endUse.run({ in_use: use })
-  // Promoted: there is nothing left to try.
+  // A promoted version is no longer on trial.
   if (use === 'force' && inUse.some((one) => one.in_use === 'shadow' && one.digest === digest)) {
     yield* policyVersions.endUse.run({ in_use: 'shadow' })
   }
@@ -66,8 +66,8 @@ export function* insertVersion(outbox: Outbox, { document, source, author, reaso
 }
 
 /**
- * Refuses to start on a policy in force that names what is not there any more: a rule that has lost its tool protects nothing.
- * @throws Error in plain words, a line for each problem.
+ * Refuses to start when the policy in force names tools or agents that no longer exist: a rule without its tool protects nothing.
+ * @throws Error with a line for each problem.
  */
 export function requireUsable({ version, document }: CompiledPolicy, world: PolicyWorld): void {
   const problems = findPolicyProblems(document, world)

@@ -4,7 +4,9 @@ import { findVersion } from './views.ts'
 
 const MAX_SAMPLES = 50
 
-/** What the version that is tried would have said otherwise so far. @throws CountersignError `not_found` when none is tried. */
+/**
+ * Returns how the verdicts of the version on trial would have differed so far. @throws CountersignError `not_found` when none is on trial.
+ */
 export function* reportShadow(): Tx<ShadowReport> {
   const tried = (yield* policyVersions.inUse.all({})).find(({ in_use }) => in_use === 'shadow')
   if (!tried) throw new CountersignError('not_found', 'no version of the policy is being tried')

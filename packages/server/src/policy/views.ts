@@ -3,7 +3,7 @@ import { type PolicyVersionRow, policyVersions, principals, type Tx } from '../s
 import { diffPolicies } from './diff.ts'
 import { orderPolicy } from './order.ts'
 
-/** A version as it leaves the server. */
+/** Returns the wire form of a version. */
 export function* viewVersion(row: PolicyVersionRow): Tx<PolicyVersion> {
   const author = row.author === null ? undefined : yield* principals.findPrincipal.first({ id: row.author })
   return {
@@ -16,7 +16,7 @@ export function* viewVersion(row: PolicyVersionRow): Tx<PolicyVersion> {
   }
 }
 
-/** The policy in force. */
+/** Returns the policy in force. */
 export function* viewPolicy(): Tx<PolicyView> {
   const rows = yield* policyVersions.inUse.all({})
   const of = (use: PolicyVersionRow['in_use']) => rows.find(({ in_use }) => in_use === use)?.number
@@ -29,7 +29,10 @@ export function* viewPolicy(): Tx<PolicyView> {
   }
 }
 
-/** A version with its document and what it changed, against the one that was in force until then. @throws CountersignError `not_found` */
+/**
+ * Returns a version with its document and its changes, compared with the version that was in force before. @throws CountersignError
+ * `not_found`
+ */
 export function* viewVersionWhole(number: number): Tx<PolicyVersionView> {
   const row = yield* findVersion(number)
   const before =

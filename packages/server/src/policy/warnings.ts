@@ -1,11 +1,14 @@
 import { durationMs, type PolicyDocument, type PolicyRule } from '@countersign/core'
 
-/** Roles that need nobody to carry them yet. */
+/** Roles that need no warning when nobody has them yet. */
 const BUILT_IN = new Set(['admin', 'approver'])
 
-/** What the author of a policy may not have meant. Nothing of it keeps the policy from being used. @param roles Those that somebody has, where that is known. */
+/**
+ * Returns warnings about likely mistakes of a policy's author. None of them keeps the policy from being used. @param roles Those that
+ * principals have, where that is known.
+ */
 export function warningsAbout({ rules, expires }: PolicyDocument, roles: ReadonlySet<string> | undefined): string[] {
-  // What the document says stands for every rule that asks and says nothing.
+  // The document's defaults apply to every rule that asks and sets no value of its own.
   const timed = rules.map((rule) => (rule.verdict === 'ask' ? { expires, ...rule } : rule))
   return timed.flatMap((rule) => [...warningsOf(rule, roles)].map((text) => `"${rule.name}" ${text}`))
 }

@@ -14,10 +14,10 @@ const ADDED = [
   'estimated',
 ] as const
 
-/** What each model did for each agent, added up. */
+/** The usage of each model by each agent, added up. */
 export interface ModelTotals {
   add(group: Group): void
-  /** Who counted most first. */
+  /** The largest usage first. */
   views(): ModelStats[]
 }
 
@@ -33,7 +33,7 @@ export function modelTotals(): ModelTotals {
   }
 }
 
-// Sums come as text from Postgres.
+// Postgres returns sums as text.
 const sumOf = (groups: readonly Group[]) =>
   Object.fromEntries(ADDED.map((column) => [column, groups.reduce((sum, group) => sum + Number(group[column]), 0)])) as Record<
     (typeof ADDED)[number],
@@ -42,7 +42,7 @@ const sumOf = (groups: readonly Group[]) =>
 
 export type Tokens = Pick<ModelStats, 'inputTokens' | 'cachedInputTokens' | 'cacheWriteTokens' | 'outputTokens'>
 
-/** The tokens of several groups together. */
+/** Adds up the tokens of several groups. */
 export function tokensOf(groups: readonly Group[]): Tokens {
   const sum = sumOf(groups)
   return {

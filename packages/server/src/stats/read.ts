@@ -10,13 +10,16 @@ const DAY_MS = BUCKET_MS.day
 const MAX_BY_HOUR_MS = 14 * DAY_MS
 const MAX_MS = 366 * DAY_MS
 const DEFAULT_MS = 7 * DAY_MS
-/** Pieces that a time is read in, shortest first, and how many of them at most: each is a query that nobody else is answered beside. */
+/**
+ * Lengths of the pieces that a period is read in, shortest first, and the most pieces of each: each piece is a query that blocks others.
+ */
 const PIECES_MS = [HOUR_MS, 6 * HOUR_MS, DAY_MS]
 const MAX_PIECES = 400
 
 /**
- * What was asked, decided, done and counted in a time. It is read in many short pieces, so that nobody waits for it.
- * @throws CountersignError `bad_request` for a time that is empty or too long.
+ * Returns statistics about the proposals, decisions, executions and model calls of a period. It reads in many short pieces, so that other
+ * requests do not have to wait.
+ * @throws CountersignError `bad_request` for a period that is empty or too long.
  * @example
  * const { actions, models } = await readStats(store, { since: '2026-01-01T00:00:00Z' }, clock.nowMs())
  */
@@ -64,7 +67,7 @@ export async function readStats(store: Store, query: StatsQuery, nowMs: number):
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** The first id that an action of this millisecond could have. */
+/** Returns the lowest id that an action of this millisecond could have. */
 const idAt = (ms: number): string => makeId('act', ms, new Uint8Array(16))
 
 function windowOf(query: StatsQuery, nowMs: number) {
@@ -78,7 +81,7 @@ function windowOf(query: StatsQuery, nowMs: number) {
   return { since, until, bucket }
 }
 
-/** A time in pieces, none of which lies in two hours or days (of UTC) of the series. */
+/** Splits a period into pieces, none of which spans two hours or days (of UTC) of the series. */
 function piecesOf(since: number, until: number): { from: number; to: number }[] {
   const pieceMs = PIECES_MS.find((ms) => until - since <= ms * MAX_PIECES) ?? DAY_MS
   const first = since - (since % pieceMs)
@@ -90,7 +93,7 @@ function piecesOf(since: number, until: number): { from: number; to: number }[] 
 
 function decisionsOf(times: number[]): Stats['decisions'] {
   const sorted = times.map((ms) => Math.max(0, ms)).sort((a, b) => a - b)
-  // The smallest that at least this share took no longer than.
+  // The smallest bound that covers at least this share.
   const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? null
   return { count: sorted.length, medianMs: at(0.5), p95Ms: at(0.95) }
 }

@@ -1,25 +1,25 @@
 import { CountersignError } from '@countersign/core'
 
-/** What is known about damage of one database. Shared by everything that meets its errors. */
+/** The known damage of one database. Shared by all code that handles its errors. */
 export interface DamageWatch {
-  /** Why the database cannot be trusted and what to do; undefined while nothing is known. */
+  /** Why the database cannot be trusted and what to do; undefined while no damage is known. */
   readonly damage: string | undefined
-  /** The error that every transaction is refused with, `not_ready`; undefined while nothing is known. */
+  /** The error that every transaction is refused with, `not_ready`; undefined while no damage is known. */
   readonly refusal: CountersignError | undefined
-  /** Takes note of what an error says about the database. Returns the error that the caller is to throw: the refusal when it tells of damage. */
+  /** Learns from an error. Returns the error that the caller should throw: the refusal when the error indicates damage. */
   learn(error: unknown): unknown
 }
 
 export interface DamageWatchOptions {
-  /** What an error tells of the database; undefined for one that tells nothing. */
+  /** Returns the damage that an error indicates; undefined for any other error. */
   damageOf(error: unknown): string | undefined
-  /** What a person does about it. */
+  /** Instructions for the operator. */
   whatToDo: string
-  /** Told once, as a sentence. */
+  /** Called once, with a sentence. */
   onDamage?: ((sentence: string) => void) | undefined
 }
 
-/** Remembers the first damage for good: what is written to a damaged file may be lost, or overwrite what could still be saved. */
+/** Remembers the first damage permanently: writes to a damaged file may be lost, or overwrite data that could still be saved. */
 export function watchDamage({ damageOf, whatToDo, onDamage }: DamageWatchOptions): DamageWatch {
   let damage: string | undefined
   let refusal: CountersignError | undefined

@@ -23,7 +23,7 @@ import { checkFor } from './check-pages.ts'
 import { lookAtDatabase } from './inspect.ts'
 import { addEvent } from './testing/add-event.ts'
 
-/** What a server that was killed leaves behind: its newest commits are in the write-ahead log only. */
+/** Simulates a killed server: its newest commits are in the write-ahead log only. */
 async function crashedFolder(): Promise<string> {
   const [live, crashed] = [temporaryFolder(), temporaryFolder()]
   onTestFinished(() => {

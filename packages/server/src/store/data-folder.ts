@@ -14,17 +14,17 @@ import {
 import { join } from 'node:path'
 import { syncFolder } from '../durable-files.ts'
 
-/** The embedded database of a data folder. */
+/** Returns the path of the embedded database in a data folder. */
 export const databaseFile = (dataDir: string): string => join(dataDir, 'countersign.db')
 
-/** A restore copies the backup to this name first. The file is there after a restore that was interrupted. */
+/** A restore copies the backup to this name first. The file remains after an interrupted restore. */
 export const restoringFile = (dataDir: string): string => join(dataDir, 'countersign.db.restoring')
 
 const stateFile = (dataDir: string): string => join(dataDir, 'database.state')
 
 const bytesOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.size
 
-/** The names of files that only a folder with a database has. */
+/** Names of files that only a folder with a database has. */
 export function tracesOfUse(dataDir: string): string[] {
   if (!existsSync(dataDir)) return []
   const isTrace = (name: string) =>
@@ -37,9 +37,9 @@ export function tracesOfUse(dataDir: string): string[] {
 
 /**
  * Checks, before SQLite opens anything, that a folder that was in use still has its database. SQLite would delete the write-ahead log
- * beside an empty file and begin a new database.
- * @param acceptLoss True moves what is left of a lost database to `lost-…` in the folder instead of throwing.
- * @throws Error that names the file, what is left and what to do.
+ * beside an empty file and create a new database.
+ * @param acceptLoss True moves the rest of a lost database to `lost-…` in the folder instead of throwing.
+ * @throws Error that names the file, the remaining files and what to do.
  */
 export function requireDatabase(dataDir: string, acceptLoss: boolean): void {
   const file = databaseFile(dataDir)
@@ -59,8 +59,8 @@ export function requireDatabase(dataDir: string, acceptLoss: boolean): void {
 }
 
 /**
- * Moves the database of a folder, with all that belongs to it, to a new folder inside: `lost-2026-11-22T18-00-00.000Z`.
- * The instance file goes too: what is in the folder afterwards is not the instance that it names.
+ * Moves the database of a folder, with all related files, to a new folder inside: `lost-2026-11-22T18-00-00.000Z`. The instance file is
+ * moved, too: it belongs to the moved database.
  */
 export function moveAside(dataDir: string, why: 'lost' | 'before-restore'): string {
   const aside = join(dataDir, `${why}-${new Date().toISOString().replaceAll(':', '-')}`)
@@ -73,32 +73,32 @@ export function moveAside(dataDir: string, why: 'lost' | 'before-restore'): stri
 const newFile = (dataDir: string): string => join(dataDir, 'countersign.db.new')
 
 /**
- * Says, durably, that a database is about to be made. After a power failure meanwhile its file may have no tables, exactly as one that was
- * copied without its write-ahead log, but nothing was ever in it.
+ * Marks, durably, that a database is about to be created. After a power failure during the creation its file may have no tables, exactly
+ * like one that was copied without its write-ahead log, but it never held data.
  */
 export function beginDatabase(dataDir: string): void {
   writeFileSync(newFile(dataDir), '', { mode: 0o600 })
   syncFolder(dataDir)
 }
 
-/** True when the making of the database was cut short. */
+/** Returns true when the creation of the database was interrupted. */
 export const isUnfinished = (dataDir: string): boolean => existsSync(newFile(dataDir))
 
-/** The database has its tables. Call before anything is stored in it. */
+/** Removes the mark once the database has its tables. Call it before anything is stored in it. */
 export function finishDatabase(dataDir: string): void {
   if (!isUnfinished(dataDir)) return
   rmSync(newFile(dataDir))
   syncFolder(dataDir)
 }
 
-/** What is known of a database outside of it: how far its log reached, and whether its last server closed it. */
+/** The state that is stored outside a database: how far its log reached, and whether its last server closed it. */
 export interface DatabaseState {
   /** Place of the last committed event. */
   position: number
   isRunning: boolean
 }
 
-/** @returns Undefined for a folder without the file, which an older version or a restore leaves. */
+/** @returns Undefined for a folder without the file, as an older version or a restore leaves it. */
 export function readState(dataDir: string): DatabaseState | undefined {
   if (!existsSync(stateFile(dataDir))) return undefined
   const [, position, state] = /^position (\d+) (\w+)/.exec(readFileSync(stateFile(dataDir), 'utf8')) ?? []
@@ -107,15 +107,15 @@ export function readState(dataDir: string): DatabaseState | undefined {
 
 /** Keeps {@link DatabaseState} up to date while a server runs. */
 export interface StateKeeper {
-  /** Call after a commit and before anybody hears of it. */
+  /** Call it after a commit and before any caller gets an answer. */
   reached(position: number): void
-  /** The database was closed. */
+  /** Records that the database was closed. */
   stopped(): void
 }
 
 /**
- * Writes the state in place and without an fsync (8 µs on a busy machine): it survives the death of the process, and after a power failure it may be
- * older than the database, never newer. So a database that is behind it has lost commits.
+ * Writes the state in place and without an fsync (8 µs on a busy machine): it survives a crash of the process, and after a power failure it
+ * may be older than the database, but never newer. So a database that is behind it has lost commits.
  */
 export function keepState(dataDir: string, position: number): StateKeeper {
   const handle = openState(stateFile(dataDir))
@@ -125,7 +125,7 @@ export function keepState(dataDir: string, position: number): StateKeeper {
       if (handle === undefined) return
       writeSync(handle, `position ${String(reachedPosition).padStart(16, '0')} ${state}\n`, 0)
     } catch {
-      // The commit stands. An older state only finds less.
+      // The commit stands. An outdated state only detects fewer losses.
     }
   }
   write('running')

@@ -14,22 +14,25 @@ import { writeText } from './postgres/text.ts'
 import type { Schema } from './tables/schema.ts'
 import { globOf, isAscii, likeOf, regexpOf } from './text-patterns.ts'
 
-/** What the two databases do differently, asked where a query is built. */
+/** The differences between the two databases, applied where a query is built. */
 export interface Dialect {
   readonly builder: Kysely<Schema>
-  /** A text as the database takes it. */
+  /** Returns a text in a form that the database can store. */
   writeText(text: string): string
-  /** LIKE that takes capital and small letters (of ASCII) for the same. */
+  /** LIKE that ignores the case of ASCII letters. */
   readonly like: RawBuilder<unknown>
-  /** True when the text in `column` has `text` in it, whatever the case of its letters, those of ASCII and all others. */
+  /** True when the text in `column` contains `text`, ignoring the case of all letters. */
   hasText(column: string, text: string): RawBuilder<boolean>
-  /** True when the list under `key` of the JSON object in `column` holds one of `values`. */
+  /** True when the list under `key` of the JSON object in `column` contains one of `values`. */
   listHasAny(column: RawBuilder<unknown>, key: string, values: readonly string[]): RawBuilder<boolean>
-  /** What time it is: the database's own clock where several processes share it, else the caller's. */
+  /** The current time: the database's own clock where several processes share it, else the caller's. */
   nowMs(callerNowMs: number): RawBuilder<number>
-  /** The first place of the log that a transaction under way may still fill; all below are final. Undefined where nobody writes meanwhile. */
+  /**
+   * The first place of the log that an open transaction may still fill; all lower places are final. Undefined where nothing else writes
+   * meanwhile.
+   */
   readonly firstOpenPlace: RawBuilder<number> | undefined
-  /** Of the row of `instance`: true when the database was promoted since a process vouched for it. */
+  /** For the row of `instance`: true when the database was promoted since a process vouched for it. */
   readonly wasPromoted: RawBuilder<boolean>
   /** True where wake-ups are jobs in tables of graphile-worker. */
   readonly hasJobs: boolean
@@ -47,7 +50,7 @@ export const SQLITE: Dialect = {
   writeText: (text) => text,
   like: sql`like`,
   hasText(column, text) {
-    // A pattern ends at its first NUL, and would find whatever has the text before it. `lower` knows the case of ASCII letters only.
+    // A pattern ends at its first NUL, and would match any text with the part before it. `lower` handles only ASCII letters.
     if (text.includes('\0')) return sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`
     return isAscii(text) ? sql`${sql.ref(column)} like ${likeOf(text)} escape '\\'` : sql`${sql.ref(column)} glob ${globOf(text)}`
   },
@@ -59,18 +62,18 @@ export const SQLITE: Dialect = {
   hasJobs: false,
 }
 
-/** Room for the events of one transaction: its places in the log are its number × this, and what follows. */
+/** Room for the events of one transaction: its places in the log are its number × this, and the following ones. */
 export const PLACES_PER_TRANSACTION = 10_000
 
-/** The setting with the number that counts as the first transaction of the log. */
+/** The setting with the number of the transaction that counts as the first of the log. */
 export const FIRST_TRANSACTION = 'log.first_transaction'
 
-/** More than these are not looked for one by one. */
+/** A longer list of values is not searched for one by one. */
 const FEW = 16
 
 /**
- * True when the text of some JSON names one of `values`: a list in it cannot hold one otherwise. Asked first, because Postgres takes long
- * to open a list: of 100,000 waiting actions of 50 groups a page of one group took 570 ms, and takes 160. SQLite gains nothing by it.
+ * True when the text of some JSON contains one of `values`: otherwise a list in it cannot contain one. Checked first, because Postgres takes
+ * long to parse a list: of 100,000 waiting actions of 50 groups a page of one group took 570 ms, and takes 160. SQLite gains nothing by it.
  */
 const namesAny = (column: RawBuilder<unknown>, values: readonly string[]): RawBuilder<boolean> =>
   values.length > FEW

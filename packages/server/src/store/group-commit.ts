@@ -10,15 +10,15 @@ import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
 
 export interface GroupCommitOptions {
   db: DatabaseSync
-  /** Called after each commit with what its transactions asked for, in their order. */
+  /** Called after each commit with the outboxes of its transactions, in their order. */
   onCommitted(outbox: Outbox): void
-  /** Called after each commit with the place of its last event, before anybody hears of it. Default: nobody minds. */
+  /** Called after each commit with the place of its last event, before any caller gets an answer. Default: does nothing. */
   onStored?: ((position: number) => void) | undefined
-  /** Told of every error. Once it refuses, everything that is queued is refused with that error. Default: nobody minds. */
+  /** Learns from every error. Once it refuses, everything in the queue is rejected with that error. Default: does nothing. */
   watch?: Pick<DamageWatch, 'refusal' | 'learn'>
   /**
-   * Runs `commit` a little later; whatever begins until then shares it. Default `setImmediate`, not a microtask: everything that this turn
-   * of the event loop still starts joins the same fsync.
+   * Runs `commit` a little later; transactions that begin until then share it. Default `setImmediate`, not a microtask: everything that this
+   * turn of the event loop still starts joins the same fsync.
    */
   schedule?: (commit: () => void) => void
 }
@@ -31,7 +31,9 @@ interface Waiting {
 
 type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error: unknown }
 
-/** A store on a migrated SQLite connection: transactions in flight together share one commit. Closing it leaves the connection open. */
+/**
+ * Creates a store on a migrated SQLite connection: transactions in flight together share one commit. Closing it leaves the connection open.
+ */
 export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, schedule = setImmediate }: GroupCommitOptions): Store {
   const runQuery = queryRunner(db, SQLITE, (table) => memory.forget(table))
   const memory = cacheQueries(runQuery)
@@ -53,7 +55,10 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
     return lastPlace
   }
 
-  /** A command beside this process may have taken places: with the write lock held nobody takes more. Costs 4 µs, once for each batch. */
+  /**
+   * Reads the last place again, because a command beside this process may have used places; the write lock then prevents that. Costs 4 µs
+   * per batch.
+   */
   function joinOthers(): void {
     const now = otherWrites.get()?.data_version
     if (now === writtenByOthers) return
@@ -68,7 +73,7 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
       return { ok: true, value: drive(member.work(outbox), memory.run, takePlaces), outbox }
     } catch (caught) {
       const error = watch.learn(caught)
-      // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more of it may be. On a damaged
+      // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more may be. On a damaged
       // database the members that succeeded are not committed either.
       if (!db.isTransaction || watch.refusal) throw error
       return { ok: false, error }
@@ -121,7 +126,7 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
       checkpoint('batch.after_commit')
     } catch (caught) {
       const error = watch.learn(caught)
-      // Nothing of a batch that broke, or whose commit failed, is durable: every member hears it, none of their results gets out.
+      // A batch that broke, or whose commit failed, leaves nothing durable: every member gets the error, and no result is returned.
       if (db.isTransaction) rollback.run()
       memory.forget()
       outcomes = batch.map(() => ({ ok: false, error }))
@@ -149,8 +154,8 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
         }
       })
     },
-    // Between batches no transaction is open on the connection, so a read sees exactly what is committed. Nothing is remembered here: what
-    // others wrote is only asked for at the begin of a batch.
+    // Between batches no transaction is open on the connection, so a read sees exactly what is committed. These reads bypass the query
+    // cache, because writes of other processes are only checked at the beginning of a batch.
     read: async (work) => drive(work(), runQuery, takePlaces),
     close: async () => {
       closed = true
@@ -165,7 +170,7 @@ function lastPlaceOf(outcomes: readonly Outcome[]): number {
   return last
 }
 
-/** The last place of the log that was ever given out: one is not given again after its row was dropped. */
+/** Returns the last place of the log that was ever used: a place is not reused after its row was dropped. */
 function findLastPlace(db: DatabaseSync): number {
   const row = db
     .prepare(
@@ -177,7 +182,7 @@ function findLastPlace(db: DatabaseSync): number {
 
 const NO_WATCH: Pick<DamageWatch, 'refusal' | 'learn'> = { refusal: undefined, learn: (error) => error }
 
-/** What SQLite's error codes mean to whoever wanted something stored. */
+/** Messages for callers by SQLite's error codes. */
 const STORAGE_ERRORS: Record<number, string> = {
   8: 'the database takes no writes: nothing was changed',
   10: 'there is no room: nothing was changed',

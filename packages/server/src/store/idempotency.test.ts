@@ -5,7 +5,7 @@ import { findSetting, insertSetting } from './tables/settings.ts'
 
 const once = { scope: 'prn_ana POST /api/sessions', key: 'k1', requestHash: 'h1' }
 
-/** Does `name` under a key and answers how often it was done. */
+/** Runs `name` under a key and returns how often it ran. */
 function openWork({ store }: TempStore) {
   let done = 0
   return (key: typeof once | undefined, name = 'thing', fails = false) =>

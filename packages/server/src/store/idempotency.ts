@@ -27,7 +27,7 @@ const insertOnce = question<{ scope: string; key: string; request_hash: string; 
 )
 
 /**
- * Returns the answer stored under a key, or undefined when there is none.
+ * Returns the answer stored under a key, or undefined without one.
  * @throws CountersignError `idempotency_mismatch` when the key was used for another request.
  */
 export function* findAnswer<T>({ scope, key, requestHash }: IdempotencyKey): Tx<T | undefined> {

@@ -7,15 +7,15 @@ import { listMigrations, missing } from './migrate.ts'
 import { openingError } from './sqlite/errors.ts'
 import type { Database } from './store.ts'
 
-/** What a database is, found out by reading only. */
+/** The facts about a database that a read-only look finds. */
 export interface DatabaseLook {
-  /** False where it will be made at the first start. */
+  /** False when the first start will create it. */
   isThere: boolean
-  /** The migrations that the next start makes. */
+  /** The migrations that the next start applies. */
   pending: string[]
-  /** Lists of roles in JSON, one for each combination that somebody has; undefined where that cannot be told yet. */
+  /** Distinct role lists of principals, as JSON; undefined while they cannot be read. */
   roles?: string[] | undefined
-  /** Room on the disk that it is on; undefined where that is another machine's. */
+  /** Free space on its disk; undefined where the disk belongs to another machine. */
   freeBytes?: number | undefined
 }
 
@@ -28,8 +28,8 @@ interface Applied {
 }
 
 /**
- * Looks at a database without changing it; servers may run on it meanwhile.
- * @throws Error in plain words when it cannot be opened, or is newer than this code.
+ * Inspects a database without changing it; servers may run on it meanwhile.
+ * @throws Error when it cannot be opened, or is newer than this code.
  */
 export const lookAtDatabase = async (database: Database, signal: AbortSignal): Promise<DatabaseLook> =>
   database.kind === 'sqlite' ? lookAtSqlite(database.dataDir) : lookAtPostgres(database.directUrl ?? database.url, signal)
@@ -58,7 +58,7 @@ function lookAtSqlite(dataDir: string): DatabaseLook {
   }
 }
 
-/** Of the folder, or of the nearest one above it that is there. */
+/** Returns the free space of the folder's disk, or of the nearest existing parent's. */
 function freeBytesAt(folder: string): number {
   if (!existsSync(folder)) return freeBytesAt(dirname(folder))
   const { bavail, bsize } = statfsSync(folder)
@@ -68,7 +68,7 @@ function freeBytesAt(folder: string): number {
 async function lookAtPostgres(url: string, signal: AbortSignal): Promise<DatabaseLook> {
   const client = new Client({ connectionString: url, application_name: 'countersign doctor', connectionTimeoutMillis: 5_000 })
   client.on('error', () => undefined)
-  // A client that is ended while it connects never says so, and a server that hangs never answers an end.
+  // A client that is ended while it connects never reports that, and a hanging server never answers an end.
   const stopped = Promise.withResolvers<never>()
   stopped.promise.catch(() => undefined)
   const stop = () => {

@@ -1,15 +1,15 @@
 import { Client, type ClientConfig } from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
 
-/** A connection to the database, as far as a lasting one uses it. */
+/** A connection to the database, with the functions that a permanent one needs. */
 export type DatabaseClient = Pick<Client, 'connect' | 'query' | 'end' | 'on' | 'once'>
 
-/** What a process takes from the machine that it runs on: time, and a way to the database. A simulation has its own. */
+/** The services of the machine that a process uses: time, and a connection to the database. A simulation has its own. */
 export interface Machine {
   readonly clock: Clock
-  /** Milliseconds that nobody can set, from an arbitrary beginning. */
+  /** Monotonic milliseconds from an arbitrary beginning. */
   steadyMs(): number
-  /** A connection that is still to be made. */
+  /** Creates a connection that is not open yet. */
   newClient(config: ClientConfig): DatabaseClient
 }
 

@@ -3,19 +3,19 @@ import { type IdPrefix, makeId } from '@countersign/core'
 
 const BYTES_PER_ID = 16
 
-// Asking the system for each id cost 80 µs of a gated cycle; 256 ids are drawn at a time.
+// A system call for each id took 80 µs of a gated cycle, so 256 ids are drawn at a time.
 const pool = new Uint8Array(256 * BYTES_PER_ID)
 let used = pool.length
 let fill: (bytes: Uint8Array) => void = randomFillSync
 
-/** Draws the ids from now on from `source`, for a simulation that is to happen again exactly. */
+/** Draws further ids from `source`, for a reproducible simulation. */
 export function drawIdsFrom(source: (bytes: Uint8Array) => void): void {
   fill = source
   used = pool.length
   salts = ''
 }
 
-/** 16 random bytes, to be used before the next are drawn. */
+/** Returns 16 random bytes, valid until the next call. */
 function draw(): Uint8Array {
   if (used === pool.length) {
     fill(pool)
@@ -26,8 +26,8 @@ function draw(): Uint8Array {
 }
 
 /**
- * A fresh id of its kind; see {@link makeId}.
- * @param position Puts ids of the same millisecond in order, from 0 to 1023: lists go by id, and the calls of a step keep their order.
+ * Returns a new id of its kind; see {@link makeId}.
+ * @param position Orders ids of the same millisecond, from 0 to 1023: lists are sorted by id, and the calls of a step keep their order.
  */
 export function newId(prefix: IdPrefix, nowMs: number, position = 0): string {
   const random = draw()
@@ -37,16 +37,16 @@ export function newId(prefix: IdPrefix, nowMs: number, position = 0): string {
   return makeId(prefix, nowMs, random)
 }
 
-/** 32 bytes that nobody can guess. */
+/** Returns 32 unpredictable bytes. */
 export const newSecret = (): Uint8Array => Uint8Array.from([...draw(), ...draw()])
 
 const SALT_CHARACTERS = 22
 let salts = ''
 
-/** 132 random bits as text: hashed with a value, they keep others from guessing it by its hash. */
+/** Returns 132 random bits as text: hashed together with a value, they prevent others from guessing the value by its hash. */
 export function newSalt(): string {
   if (salts.length < SALT_CHARACTERS) {
-    // Many at once: writing 16 bytes as text costs more than hashing with them.
+    // Drawn in batches: formatting 16 bytes as text costs more than hashing with them.
     const bytes = new Uint8Array(3_960)
     fill(bytes)
     salts = Buffer.from(bytes).toString('base64url')

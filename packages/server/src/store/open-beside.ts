@@ -5,15 +5,15 @@ import type { Database, Outbox, Store } from './store.ts'
 import { tellToLookAgain } from './tables/notices.ts'
 
 /**
- * Opens a database for a command that may run beside the servers on it. It writes only what they read afresh each time: keys.
- * @throws Error in plain words when it cannot be opened, or a server of another version is running on it.
+ * Opens a database for a command that may run beside its servers. It writes only data that servers read afresh each time: keys.
+ * @throws Error when it cannot be opened, or a server of another version is running on it.
  */
 export const openBeside = async (database: Database): Promise<Store> =>
   database.kind === 'sqlite'
     ? openSqliteBeside(database.dataDir)
     : openPostgres({ ...database, onCommitted: () => undefined, enqueue: tellOfAccess })
 
-/** Servers on SQLite find it out by themselves: see `writesOfOthers`. */
+/** Servers on SQLite detect such writes by themselves: see `writesOfOthers`. */
 function* tellOfAccess({ access }: Outbox): Tx<void> {
   if (access) yield* tellToLookAgain()
 }

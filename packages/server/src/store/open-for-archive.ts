@@ -3,17 +3,17 @@ import { openPostgres } from './postgres/postgres.ts'
 import { openSqliteForArchive } from './sqlite/sqlite.ts'
 import type { Database, Store } from './store.ts'
 
-/** Any number that nobody else uses in the database. */
+/** Any number that nothing else uses in the database. */
 const ARCHIVE_LOCK = 4_319_002
 
 /**
- * Opens a database for the archive, which works beside the servers on it. One run at a time.
- * @throws Error in plain words when it cannot be opened or another run is under way.
+ * Opens a database for the archive, which works beside its servers. One run at a time.
+ * @throws Error when it cannot be opened or another run is in progress.
  */
 export async function openForArchive(database: Database): Promise<Store> {
   if (database.kind === 'sqlite') return openSqliteForArchive(database.dataDir)
   const { url, directUrl } = database
-  // Held by a connection of its own: the database gives it back when this process is gone, however it ended.
+  // A connection of its own holds the lock: the database releases it when this process ends, for any reason.
   const holder = new Client({ connectionString: directUrl ?? url, application_name: 'countersign archive', connectionTimeoutMillis: 5_000 })
   holder.on('error', () => undefined)
   await holder.connect()

@@ -9,7 +9,7 @@ import { ask, type Tx } from './query.ts'
 
 const person = (id: string, role: string): Principal => ({ id, kind: 'person', name: id, roles: [role] })
 
-/** What the table says, whatever anybody remembers. */
+/** Returns the row in the table, bypassing the cache. */
 function* rolesInTable(id: string): Tx<string | undefined> {
   const [row] = yield* ask((db) => db.selectFrom('principal').select('roles').where('id', '=', id))
   return row?.roles
@@ -20,7 +20,7 @@ function* rememberedRoles(id: string): Tx<string | undefined> {
 }
 
 const IDS = ['prn_a', 'prn_b'] as const
-/** A member of a batch: asks, writes or not, asks again, and may fail. */
+/** A member of a batch: reads, optionally writes, reads again, and may fail. */
 const memberOf = fc.record({ id: fc.constantFrom(...IDS), role: fc.option(fc.constantFrom('x', 'y')), fails: fc.boolean() })
 
 test('what is remembered is what the table says, whatever is written, undone and asked side by side', async () => {
@@ -43,7 +43,7 @@ test('what is remembered is what the table says, whatever is written, undone and
         })
       }
     }),
-    // Each opens a database: long ones, and few.
+    // Few but long examples, because each opens a database.
     { numRuns: 20 },
   )
 })

@@ -63,7 +63,7 @@ test.each(STORES)('any text and any number we count with comes back as it was st
 
 test.each(STORES)('a transaction that is run again begins with an empty outbox ($database)', async ({ open }) => {
   await using temp = await open()
-  // Two that read the same and write the same: one of them is run again, and then finds what the other wrote.
+  // Two transactions with the same reads and writes: one of them is run again, and then finds the other's write.
   const claim = (name: string) =>
     temp.store.transact(function* (outbox) {
       outbox.sessions.add(name)

@@ -8,14 +8,14 @@ export type Database =
   | {
       kind: 'sqlite'
       dataDir: string
-      /** True begins anew where the database, or its newest commits, are lost. */
+      /** True starts a new database when the old one, or its newest commits, are lost. */
       acceptLoss?: boolean | undefined
     }
   | {
       kind: 'postgres'
       /** `postgres://…` A secret: it holds the password. */
       url: string
-      /** The same database past the pooler in transaction mode that `url` goes through. A secret. */
+      /** The same database without the pooler in transaction mode that `url` goes through. A secret. */
       directUrl?: string | undefined
     }
 
@@ -54,12 +54,12 @@ export interface StorageHealth {
   readonly damage: string | undefined
   /**
    * Checks that there is room for a write, without changing stored data.
-   * @throws CountersignError `storage_full` when there is none.
+   * @throws CountersignError `storage_full` without room.
    */
   requireRoom(): Promise<void>
 }
 
-/** The health of a store that nothing is known about. */
+/** The health of a store without any known problem. */
 export const ALWAYS_WELL: StorageHealth = { damage: undefined, requireRoom: async () => undefined }
 
 export interface Store {
@@ -67,7 +67,7 @@ export interface Store {
   /**
    * Runs `work` as one transaction and resolves after it is on disk. Transactions in flight together share the commit. When one of them
    * fails the others are run again from their start, so `work` acts through its queries and its outbox only.
-   * @throws whatever `work` throws, with everything it wrote undone; CountersignError `storage_full` when the disk is full.
+   * @throws The error of `work`, after its writes were rolled back; CountersignError `storage_full` when the disk is full.
    */
   transact<T>(work: (outbox: Outbox) => Tx<T>): Promise<T>
   /** Runs `work` without writing, on a consistent view. */

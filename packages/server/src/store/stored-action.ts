@@ -1,7 +1,7 @@
 import type { Action, ActionErrorView, JsonObject, JsonValue, PolicyResult, PreviewField, Requires } from '@countersign/core'
 import type { ActionRow } from './tables/schema.ts'
 
-/** The JSON columns of an action, and what they hold. Requirements and risk have columns of their own. */
+/** The JSON columns of an action, and their types. Requirements and risk have their own columns. */
 interface Columns {
   arguments: JsonObject
   policy: Omit<PolicyResult, 'requires' | 'risk'>

@@ -6,12 +6,12 @@ import { openTestDatabase } from '../../../../verification/testing/test-database
 import { includesText } from './tables/session-search.ts'
 import { globOf, isAscii, likeOf, regexpOf } from './text-patterns.ts'
 
-/** Characters that mean something in a pattern, letters with several cases or one, and some that are more than one unit. */
+/** Characters with a meaning in patterns, letters with several cases or one, and some that are more than one unit. */
 const CHARACTER = fc.constantFrom(...'aAzZ09 %_*?[]^-\\.(){}|+$"\'/äÄßẞéÉωΩσΣжЖǆǅǄİıſK漢😀\u{10400}\u{10428}\n\u200d'.split(/(?:)/u))
 const TEXT = fc.string({ unit: CHARACTER, maxLength: 12 })
 const PART = fc.string({ unit: CHARACTER, minLength: 1, maxLength: 4 })
 
-/** Lower-casing may be another length, or depend on the letters around: a character alone has to agree. */
+/** Lower-casing may change the length, or depend on the letters around, so single characters have to agree. */
 const agrees = (a: string, b: string) => a === b || a.toLowerCase() === b || a.toUpperCase() === b
 
 const expected = (whole: string, part: string): boolean => {

@@ -1,4 +1,4 @@
-/** A character with its capital and its small letter, where each is one character, too. */
+/** A character with its upper-case and lower-case form, where each is one character, too. */
 const cases = (character: string): string[] => {
   const forms = [character, character.toLowerCase(), character.toUpperCase()]
   return [...new Set(forms.filter((form) => [...form].length === 1))]
@@ -8,13 +8,16 @@ const isLetter = (character: string): boolean => cases(character).length > 1
 
 export const isAscii = (text: string): boolean => [...text].every((character) => character <= '\u{7f}')
 
-/** SQLite's LIKE for anything that has `text` in it. It knows the case of ASCII letters only, and is eight times as fast as GLOB. */
+/**
+ * Returns a pattern for SQLite's LIKE that matches text with `text` in it. LIKE handles the case of ASCII letters only, and is eight times
+ * as fast as GLOB.
+ */
 export const likeOf = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 
-/** SQLite's GLOB for anything that has `text` in it, whatever the case of its letters. */
+/** Returns a pattern for SQLite's GLOB that matches text with `text` in it, ignoring the case of all letters. */
 export const globOf = (text: string): string =>
   `*${[...text].map((c) => (isLetter(c) ? `[${cases(c).join('')}]` : '*?['.includes(c) ? `[${c}]` : c)).join('')}*`
 
-/** The same as a regular expression of Postgres: with the locale C its `ILIKE` knows ASCII letters only. */
+/** Returns the same as a regular expression of Postgres: with the locale C its `ILIKE` handles ASCII letters only. */
 export const regexpOf = (text: string): string =>
   [...text].map((c) => (isLetter(c) ? `[${cases(c).join('')}]` : /[\w\0]/.test(c) || c > '\u{7f}' ? c : `\\${c}`)).join('')

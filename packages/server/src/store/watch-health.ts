@@ -3,19 +3,19 @@ import type { DamageWatch } from './damage-watch.ts'
 import type { Store } from './store.ts'
 
 export interface HealthOptions {
-  /** Shared with `store` where that can refuse transactions that are queued already. */
+  /** Shared with `store` when that can refuse queued transactions. */
   watch: DamageWatch
   /**
-   * Finds out whether there is room.
-   * @param hasFailed True when the last write found none: then a real attempt is worth its price.
+   * Checks whether there is room.
+   * @param hasFailed True when the last write found none: then an actual attempt is worth its cost.
    * @throws CountersignError `storage_full`.
    */
   findRoom(hasFailed: boolean): Promise<void>
 }
 
 /**
- * A store that remembers what its errors say about the database. After the first sign of damage it takes no more transactions until the
- * server is started again. Reads go on, as far as they succeed.
+ * Wraps a store and remembers the damage that its errors indicate. After the first sign of damage it refuses all transactions until the
+ * server is started again. Reads continue, as far as they succeed.
  */
 export function watchHealth(store: Store, { watch, findRoom }: HealthOptions): Store {
   let isFull = false

@@ -1,4 +1,4 @@
-// A process that archives everything settled of the database of its first argument (JSON) into the folder of its second.
+// Archives, in its own process, everything settled in the database of its first argument (JSON) into the folder of its second.
 import { openForArchive } from '../../store/index.ts'
 import { runArchive } from '../run-archive.ts'
 

@@ -1,20 +1,20 @@
 import type { SourceFinding } from '@countersign/toolkit'
 
-/** One thing that was found, and what was looked at. */
+/** One finding, and what was checked. */
 export interface Finding extends SourceFinding {
   check: string
 }
 
-/** One thing to look at. Never changes anything. */
+/** One check. Never changes anything. */
 export interface Check {
   name: string
   run(signal: AbortSignal): Promise<SourceFinding[]> | SourceFinding[]
 }
 
 /**
- * Runs all checks side by side, each for at most `timeoutMs`.
- * @param onDone Called as each ends, with what it found.
- * @param clean Takes secrets out of what is said.
+ * Runs all checks concurrently, each for at most `timeoutMs`.
+ * @param onDone Called as each ends, with its findings.
+ * @param clean Removes secrets from the findings.
  * @returns All findings, in the order of the checks.
  */
 export async function runChecks(
@@ -40,7 +40,7 @@ async function runOne({ run }: Check, timeoutMs: number): Promise<SourceFinding[
     late.resolve([problem(`did not answer within ${timeoutMs / 1_000} s`)])
   }, timeoutMs)
   try {
-    // What does not heed the signal is not waited for either.
+    // A check that ignores the signal is not waited for either.
     return await Promise.race([Promise.try(run, stop.signal), late.promise])
   } catch (error) {
     return [problem(error instanceof Error ? error.message : String(error))]

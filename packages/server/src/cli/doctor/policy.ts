@@ -5,23 +5,23 @@ import type { Config } from '../../config/index.ts'
 import { warningsAbout } from '../../policy/index.ts'
 import { note, ok } from './check.ts'
 
-/** What would become of a call of a tool. */
+/** What the policy does with a call of a tool. */
 export interface PolicyRow {
   tool: string
   effect: Tool['effect']
-  /** Who calls it, where that makes a difference; undefined for everybody. */
+  /** The caller, where that makes a difference; undefined for all callers. */
   agent?: string
   /** In words: `runs`, `asks 1 of approver`, `denied`. */
   would: string
   risk?: string
   rule: string
-  /** Rules that may say something else of some calls: they have a condition. */
+  /** Rules that may decide differently for some calls: they have a condition. */
   unless: string[]
 }
 
 type World = Pick<Config, 'agents' | 'tools' | 'policy'>
 
-/** What policy says of every tool, as far as that can be said without a call. */
+/** Returns the verdict of the policy on every tool, as far as it does not depend on a call. */
 export function policyTable({ agents, tools, policy }: World): PolicyRow[] {
   return tools.all().flatMap((tool) => {
     const callers = agents.filter((agent) => agent.tools.some(({ name }) => name === tool.name)).map(({ name }) => name)
@@ -36,7 +36,7 @@ export function policyTable({ agents, tools, policy }: World): PolicyRow[] {
 
 function rowOf(policy: PolicyDocument, tool: Tool, agent: string | undefined): PolicyRow {
   const { name, group, effect } = tool
-  // What a condition would say is not known: without one first, and then who may say otherwise.
+  // The result of a condition is unknown: evaluate without conditions first, then list the rules that may decide differently.
   const said = evaluatePolicy(policy, 0, { tool: name, group, effect, agent }, () => false)
   const unless = policy.rules.filter((rule) => rule.match.when !== undefined && fits(rule, tool, agent)).map(({ name }) => name)
   return {
@@ -52,7 +52,7 @@ function rowOf(policy: PolicyDocument, tool: Tool, agent: string | undefined): P
 
 function wouldOf({ verdict, requires: { quorum, roles, notRequester } }: PolicyResult): string {
   if (verdict !== 'ask') return verdict === 'allow' ? 'runs' : 'denied'
-  return `asks ${quorum} of ${roles.join(' or ')}${notRequester ? ', not who asked for it' : ''}`
+  return `asks ${quorum} of ${roles.join(' or ')}${notRequester ? ', not by the requester' : ''}`
 }
 
 const fits = ({ match: { tool: glob, effect, agent: wanted } }: PolicyRule, tool: Tool, agent: string | undefined): boolean =>
@@ -60,14 +60,14 @@ const fits = ({ match: { tool: glob, effect, agent: wanted } }: PolicyRule, tool
   (effect === undefined || effect === tool.effect) &&
   (wanted === undefined || (agent !== undefined && matchesGlob(wanted, agent)))
 
-/** What may not be meant: rules for nothing, tools for nobody, roles that nobody has. */
+/** Finds likely mistakes: rules without a tool, tools without an agent, roles without a person. */
 export function findPolicyDoubts({ agents, tools, policy }: World, roles: ReadonlySet<string> | undefined): SourceFinding[] {
   const all = tools.all()
   const names = agents.map(({ name }) => name)
   const findings = warningsAbout(policy, roles).map((warning) => note(`the rule ${warning}`))
   for (const rule of policy.rules) {
     if (!all.some((tool) => [undefined, ...names].some((agent) => fits(rule, tool, agent))))
-      findings.push(note(`the rule "${rule.name}" is for no tool that there is`))
+      findings.push(note(`the rule "${rule.name}" matches no tool`))
   }
   const used = new Set(agents.flatMap((agent) => agent.tools.map(({ name }) => name)))
   const unused = all.filter(({ name }) => !used.has(name)).map(({ name }) => name)
@@ -77,5 +77,5 @@ export function findPolicyDoubts({ agents, tools, policy }: World, roles: Readon
         `no agent here has ${unused.length <= 8 ? unused.join(', ') : `${unused.slice(0, 8).join(', ')} and ${unused.length - 8} more tools`}`,
       ),
     )
-  return findings.length === 0 ? [ok(`${policy.rules.length} rules, ${policy.default} for what none of them names`)] : findings
+  return findings.length === 0 ? [ok(`${policy.rules.length} rules, ${policy.default} for everything else`)] : findings
 }

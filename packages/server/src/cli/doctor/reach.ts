@@ -4,7 +4,7 @@ import type { Config, ConfiguredAgent } from '../../config/index.ts'
 import { type ModelSettings, openModel } from '../../models/index.ts'
 import { type Check, ok, problem } from './check.ts'
 
-/** One check for every address that routes go to: whether somebody answers there. Nothing of ours is sent, no route is called. */
+/** Returns one check for every address of routes: whether a server answers there. It sends no credentials and calls no route. */
 export function routeChecks({ tools, sources, network }: Config): Check[] {
   const ofRoutes = tools.all().filter(({ group, destination }) => !sources.has(group) && /^https?:/.test(destination))
   const origins = [...new Set(ofRoutes.map(({ destination }) => destination))]
@@ -28,17 +28,19 @@ export function routeChecks({ tools, sources, network }: Config): Check[] {
   }))
 }
 
-/** One check for every model an agent may ask: whether it can be opened; with `isAsked`, whether it answers one short question. */
+/**
+ * Returns one check for every model that an agent may use: whether it can be opened; with `isAsked`, whether it answers one short question.
+ */
 export function modelChecks(agents: readonly ConfiguredAgent[], settings: ModelSettings, isAsked: boolean): Check[] {
   const headersOf = new Map(agents.map(({ model, remoteHeaders }) => [model, remoteHeaders]))
   const models = [...new Set(agents.flatMap(({ model, fallbacks }) => [model, ...fallbacks.map((one) => one.model)]))]
   return models.map((name) => ({
-    // What follows the path of a remote brain may be a token.
+    // The part after the path of a remote brain's URL may be a token.
     name: `model ${name.split(/[?#]/, 1)[0]}`,
     async run(signal): Promise<SourceFinding[]> {
       const model = await openModel(name, { ...settings, remote: { headers: { ...headersOf.get(name) } } })
-      // A scripted one has its own order of things, which a question would disturb.
-      if (!isAsked || name.startsWith('scripted/')) return [ok(isAsked ? 'is a script' : 'can be opened; --models asks it something')]
+      // A scripted model expects a fixed order of requests, which a question would disturb.
+      if (!isAsked || name.startsWith('scripted/')) return [ok(isAsked ? 'is a script' : 'can be opened; --models sends it a question')]
       for await (const event of model.stream({
         instructions: 'Answer with one word.',
         messages: [{ role: 'user', content: 'Say ok.' }],

@@ -1,7 +1,7 @@
 import type { SourceFinding } from '@countersign/toolkit'
 import { problem } from './check.ts'
 
-/** What keys look like, by who gives them out. */
+/** Formats of keys, by issuer. */
 const SHAPES: readonly [what: string, shape: RegExp][] = [
   ['a key of OpenAI or Anthropic', /\bsk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,}/],
   ['a token of GitHub', /\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,})/],
@@ -19,7 +19,7 @@ const SHAPES: readonly [what: string, shape: RegExp][] = [
   ],
 ]
 
-/** Every line of a configuration that holds what looks like a secret. What it is is never said. */
+/** Reports every line of a configuration that seems to hold a secret, without showing the secret. */
 export function findSecrets(text: string): SourceFinding[] {
   return text.split('\n').flatMap((line, index) => {
     const found = SHAPES.find(([, shape]) => shape.test(line))

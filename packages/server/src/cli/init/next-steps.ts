@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import type { StarterKind } from './starter.ts'
 
-/** Where the command was called, and where the program is. */
+/** The folder of the call, and the location of the program. */
 export interface Place {
   /** Absolute. */
   folder: string
@@ -12,7 +12,7 @@ export interface Place {
   program: string
 }
 
-/** The commands to type next, in order. */
+/** Returns the commands to type next, in order. */
 export function nextSteps(kind: StarterKind, place: Place): string[] {
   const { folder, workingFolder, program } = place
   const config = join(folder, kind === 'yaml' ? 'countersign.yaml' : 'countersign.config.ts')
@@ -41,7 +41,7 @@ function isInstalledAt(folder: string, name: string): boolean {
   return paths.some((path) => existsSync(join(path, name, 'package.json')))
 }
 
-/** False where Node would read the configuration as CommonJS, and fail at its first import. */
+/** Returns false where Node would read the configuration as CommonJS, and fail at its first import. */
 function isModuleFolder(folder: string): boolean {
   try {
     return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).type !== 'commonjs'

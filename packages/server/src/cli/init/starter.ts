@@ -5,7 +5,7 @@ import { CONFIG_FILE_NAMES } from '../../config/index.ts'
 
 export type StarterKind = 'yaml' | 'typescript'
 
-/** The files that `init` writes are files of the package, so that they are checked like any other. */
+/** The files that `init` writes are files of the package, so that they are checked like all others. */
 const STARTER = fileURLToPath(new URL('../../../starter/', import.meta.url))
 
 const FILES: Record<StarterKind, readonly { path: string; from: string; about: string }[]> = {
@@ -25,24 +25,24 @@ const FILES: Record<StarterKind, readonly { path: string; from: string; about: s
 
 /** A file to write. */
 export interface StarterFile {
-  /** From the folder, with forward slashes. */
+  /** Relative to the folder, with forward slashes. */
   path: string
   content: string
   about: string
 }
 
-/** What `init` writes into a folder. @throws Error when the installed package is incomplete. */
+/** Returns the files that `init` writes into a folder. @throws Error when the installed package is incomplete. */
 export function starterFiles(kind: StarterKind, folder: string): StarterFile[] {
   const files = FILES[kind].map(({ path, from, about }) => ({ path, content: readFileSync(join(STARTER, from), 'utf8'), about }))
   if (kind === 'yaml' || existsSync(join(folder, 'package.json'))) return files
-  // Node reads a TypeScript file as a module by this.
+  // This makes Node read a TypeScript file as a module.
   return [
     ...files,
     { path: 'package.json', content: '{\n  "private": true,\n  "type": "module"\n}\n', about: 'says that the files are modules' },
   ]
 }
 
-/** The files of a folder that `init` would overwrite, or that would be a second configuration. */
+/** Returns the files of a folder that `init` would overwrite, or that would be a second configuration. */
 export function filesInTheWay(files: readonly StarterFile[], folder: string): string[] {
   const names = new Set([...CONFIG_FILE_NAMES, ...files.map(({ path }) => path)])
   return [...names].filter((name) => existsSync(join(folder, name)))
@@ -50,7 +50,7 @@ export function filesInTheWay(files: readonly StarterFile[], folder: string): st
 
 const IGNORED = ['.countersign/', '.env']
 
-/** The lines that a `.gitignore` lacks, behind what stands in it; undefined when none is missing. */
+/** Returns the lines that a `.gitignore` lacks, appended to its content; undefined when none is missing. */
 export function gitignoreWith(existing: string): string | undefined {
   const lines = new Set(existing.split(/\r?\n/).map((line) => line.trim()))
   const missing = IGNORED.filter((line) => !lines.has(line))

@@ -12,7 +12,7 @@ export function writeStarter(files: readonly StarterFile[], folder: string): voi
     for (const { path, content } of files) {
       const file = join(folder, path)
       makeFolder(dirname(file), undo)
-      // Fails if the file was made meanwhile.
+      // Fails if the file was created meanwhile.
       writeFileSync(file, content, { flag: 'wx' })
       undo.push(() => rmSync(file))
     }

@@ -12,18 +12,21 @@ export interface ClusterMemberOptions {
   notices: Notices
   hub: PostgresHub
   dispatch: JobDispatch
-  /** Looks at everything again: see `createResync`. */
+  /** Rereads everything: see `createResync`. */
   lookAround(): void
   log: Logger
 }
 
-/** The membership of a process among others on one Postgres: it takes over from those that are gone, and hands over when it leaves. */
+/**
+ * Creates the membership of one of several processes on one Postgres: it takes over from processes that are gone and hands over its work
+ * when it leaves.
+ */
 export function clusterMember({ processes, notices, hub, dispatch, lookAround, log }: ClusterMemberOptions): Membership {
   const { connection } = processes
   let isLeaving = false
   let joined: MembershipWork | undefined
 
-  /** Takes up what no process answers for, and puts up again all that calls for work: no job is lost for good. */
+  /** Adopts the work that no live process owns, and enqueues everything that is due again: no job is lost for good. */
   async function adoptOrphans(work: MembershipWork): Promise<void> {
     await work.recover(await claims.strayRunners(connection))
     await claims.unlockJobs(connection, await claims.strayPools(connection))
@@ -59,7 +62,7 @@ export function clusterMember({ processes, notices, hub, dispatch, lookAround, l
     async join(work) {
       joined = work
       await adoptOrphans(work)
-      // The database was away: what became due, or was written without an answer, is read again.
+      // The database was unreachable: whatever became due, or was written without an answer, is read again.
       notices.onGap(work.rearm)
       notices.onNotice(({ left }) => left && work.rearm())
       processes.start({
@@ -79,7 +82,7 @@ export function clusterMember({ processes, notices, hub, dispatch, lookAround, l
       } catch (error) {
         log.warn({ error }, 'process.handover_failed')
       }
-      // Whom nobody heard leave is taken over, and what is due is looked for then.
+      // A process may have left without anybody noticing: its work is adopted, and then due work is looked up.
       const isTold = await notices.tellOfLeaving()
       await processes.leave(isDrained && isTold)
       await notices[Symbol.asyncDispose]()

@@ -1,13 +1,16 @@
 import type { Clock } from '../../clock.ts'
 import type { Machine } from '../../store/index.ts'
 
-/** The database's time, told from the machine's steady clock and what the database said last. */
+/** The database's time, derived from the machine's steady clock and the last reading from the database. */
 export interface DatabaseClock extends Clock {
-  /** Takes in that the database's time was `databaseMs` at some moment between `sentAt` and `receivedAt` of the machine's steady clock. */
+  /** Records that the database's time was `databaseMs` at some moment between `sentAt` and `receivedAt` of the machine's steady clock. */
   adjust(databaseMs: number, sentAt: number, receivedAt: number): void
 }
 
-/** Counts as exact what may be: a measurement only moves the clock by as much as it contradicts it, so that noise does not. */
+/**
+ * Treats the current estimate as exact while it is plausible: a measurement moves the clock only by as much as it contradicts it, so that
+ * noise does not.
+ */
 export function createDatabaseClock({ clock, steadyMs }: Pick<Machine, 'clock' | 'steadyMs'>): DatabaseClock {
   const began = clock.nowMs() - steadyMs()
   let offset: number | undefined

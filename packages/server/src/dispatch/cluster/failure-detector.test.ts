@@ -11,7 +11,7 @@ const other = (seen: Partial<OtherProcess>): OtherProcess => ({
   silentMs: 900,
   ...seen,
 })
-/** Looks with the usual grace. */
+/** Calls `look` with the usual grace period. */
 const lookAt = (watch: FailureDetector, others: OtherProcess[], nowMs: number) => watch.look(others, nowMs, GRACE_MS)
 const idsOf = (processes: OtherProcess[]) => processes.map(({ id }) => id)
 
@@ -30,7 +30,7 @@ test('who left work undone is gone at once', () => {
   expect(idsOf(lookAt(createFailureDetector(), [other({ heldBy: null, silentMs: 1.8e12 })], 0).gone)).toEqual(['prc_1'])
 })
 
-/** Looks once a second, from `fromMs` to `toMs`, at a process that was last heard at 0. Answers when it was called frozen. */
+/** Looks once a second, from `fromMs` to `toMs`, at a process that was last heard at 0. Returns when the process was declared frozen. */
 function lookOn(watch: FailureDetector, fromMs: number, toMs: number): number | undefined {
   for (let nowMs = fromMs; nowMs <= toMs; nowMs += 1_000) {
     if (lookAt(watch, [other({ silentMs: nowMs })], nowMs).frozen.length > 0) return nowMs
@@ -48,7 +48,7 @@ test('a silent process that holds its own lock is frozen; one whose lock another
 test('who stood still itself calls nobody frozen until it has watched for as long again', () => {
   const watch = createFailureDetector()
   expect(lookOn(watch, 0, 3_000)).toBeUndefined()
-  // The whole machine was starved for 12 s: the other one is about to say that it lives.
+  // The whole machine was starved for 12 s: the other process is about to report that it is alive.
   expect(lookAt(watch, [other({ silentMs: 15_000 })], 15_000).frozen).toEqual([])
   expect(watch.lateMs).toBe(12_000)
   expect(lookAt(watch, [other({ silentMs: 300 })], 16_000).frozen).toEqual([])
@@ -79,7 +79,7 @@ test('it says of who is gone whether it was frozen, died or left', () => {
 
 test('after a time without the database everybody has longer to come back', () => {
   const watch = createFailureDetector()
-  // Nobody could say anything for a minute.
+  // No process could report anything for a minute.
   const away = other({ heldBy: null, silentMs: 60_000 })
   expect(watch.look([away], 0, RETURN_MS).gone).toEqual([])
   expect(watch.look([away], RETURN_MS - 1, RETURN_MS).gone).toEqual([])

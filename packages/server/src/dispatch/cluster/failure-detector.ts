@@ -1,45 +1,46 @@
 import type { OtherProcess } from '../../store/index.ts'
 
 /**
- * A process that says nothing for this long while this one watches in time is frozen: its sign of life is ended for it. It may be starved
- * rather than frozen; nobody can tell from outside. It begins nothing after half of that, so taking over is safe.
+ * A process that is silent for this long, while this one looks on schedule, counts as frozen and its sign of life is ended. It may be
+ * starved rather than frozen; that cannot be distinguished from outside. A silent process begins nothing after half of this time, so taking
+ * over is safe.
  */
 export const SILENT_MS = 10_000
-/** A process that says nothing for this long is frozen whatever else is known: its work must go on. */
+/** A process that is silent for this long counts as frozen, whatever else is known: its work must continue. */
 export const LONG_SILENT_MS = 60_000
-/** Longer between two looks, and this process stood still itself: on a starved machine, or while the database was away. */
+/** With a longer pause between two looks, this process itself was suspended: the machine was starved, or the database was unreachable. */
 const LATE_MS = 3_000
-/** Whoever only lost the connection has this long to come back before another process takes over. */
+/** A process that only lost its connection has this long to reconnect before another process takes over. */
 export const GRACE_MS = 500
-/** After a time without the database everybody has to come back: then it is this long. */
+/** The same grace period after the database was unreachable, when every process has to reconnect. */
 export const RETURN_MS = 3_000
-/** Who left work undone says so by a silence longer than any. */
+/** Recorded as the silence of a process that reports unfinished work on leaving: it exceeds every limit. */
 const LEFT_MS = 365 * 24 * 3_600_000
-/** Before another attempt to take over from a process that this one failed to take over from. */
+/** Pause before this process retries a takeover that failed. */
 const FAILED_MS = 2_000
 
-/** Why a process is gone: it held its lock and said nothing, its lock was given back, or it said that it leaves. */
+/** Why a process is gone: it held its lock but was silent, its lock was released, or it announced that it leaves. */
 export type GoneCause = 'frozen' | 'dead' | 'left'
 
-/** What is to be done about the other processes. */
+/** What to do about the other processes. */
 export interface Sighting {
-  /** To be taken over now. */
+  /** Take over from these now. */
   gone: OtherProcess[]
-  /** Alive as far as the database knows, but silent for too long. */
+  /** Alive according to the database, but silent for too long. */
   frozen: OtherProcess[]
 }
 
-/** Remembers who had no sign of life the last time it looked. */
+/** Detects processes that are gone, by comparing each look with the ones before. */
 export interface FailureDetector {
-  /** @param graceMs How long who is missing may still come back. */
+  /** @param graceMs How long a missing process may still come back. */
   look(others: readonly OtherProcess[], nowMs: number, graceMs: number): Sighting
-  /** Why a process is gone that {@link look} called gone. */
+  /** Returns why a process that {@link look} reported as gone is gone. */
   causeOf(gone: OtherProcess): GoneCause
-  /** How long this process itself stood still before its last look; 0 when it was in time. */
+  /** How long this process itself was suspended before its last look; 0 when it looked on schedule. */
   readonly lateMs: number
-  /** This process could not take over from that one: it is not asked to again at once. */
+  /** Records that taking over from that process failed: the next attempt waits a while. */
   postpone(processId: string, nowMs: number): void
-  /** True while somebody may be gone: look again soon. */
+  /** True while a process may be gone: look again soon. */
   readonly isUnsure: boolean
 }
 
@@ -48,11 +49,11 @@ export function createFailureDetector(): FailureDetector {
   const postponedTo = new Map<string, number>()
   const frozenOnes = new Set<string>()
   let lastLookAt: number | undefined
-  /** Since then this process has looked in time. */
+  /** Since then this process has looked on schedule. */
   let punctualSince = 0
   let lateMs = 0
 
-  /** What starves this process starves its neighbours: they get the time again to say that they live. */
+  /** Whatever starves this process starves its neighbours as well, so they get the full time again to report that they are alive. */
   function checkOwnTime(nowMs: number): void {
     const gapMs = lastLookAt === undefined ? 0 : nowMs - lastLookAt
     lateMs = gapMs > LATE_MS ? gapMs : 0
@@ -61,7 +62,7 @@ export function createFailureDetector(): FailureDetector {
   }
 
   const isFrozen = ({ heldBy, backend, silentMs }: OtherProcess, nowMs: number) =>
-    // A lock held by another than the process itself is held by who takes it over.
+    // When another process holds the lock, that process is taking over.
     heldBy === backend && (silentMs >= LONG_SILENT_MS || (silentMs > SILENT_MS && nowMs - punctualSince >= SILENT_MS))
 
   return {

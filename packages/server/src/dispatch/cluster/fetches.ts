@@ -1,27 +1,27 @@
-/** A job as it is locked for a pool of workers: the same job locked a second time is another one of these. */
+/** A job as it is locked for a pool of workers: a second lock of the same job counts as another one. */
 export interface LockedJob {
   id: string
   lockedAtMs: number
 }
 
 /**
- * Remembers which jobs the database handed to this process, and which fetches still wait for their answer. A fetch locks its jobs and
- * commits by itself, so a job that is locked for this process, and that no answered fetch handed over, was lost with the answer.
+ * Tracks which jobs the database handed to this process, and which fetches still wait for their answer. A fetch locks its jobs and commits
+ * by itself, so a job that is locked for this process, but that no answered fetch handed over, was lost with the answer.
  */
 export interface Fetches {
   /**
-   * A fetch for `pool` was sent that asks for up to `size` jobs. Call the result with the jobs of its answer, or with `undefined` when it
+   * Records that a fetch of up to `size` jobs for `pool` was sent. Call the result with the jobs of its answer, or with `undefined` when it
    * failed.
    */
   begin(pool: string, size: number): (jobs: readonly LockedJob[] | undefined) => void
-  /** True when the last answer for this pool was as large as it may be: more jobs wait, and the pool takes them one after the other. */
+  /** Returns true when the last answer for this pool was full: more jobs wait, and the pool fetches them one batch after the other. */
   isBehind(pool: string): boolean
   /** Forgets a pool that takes no more jobs. */
   forget(pool: string): void
-  /** Calls `listener` whenever a fetch failed: its jobs may be locked all the same. */
+  /** Calls `listener` whenever a fetch failed: its jobs may be locked nevertheless. */
   onFailed(listener: () => void): void
   /**
-   * Compares with what the database says is locked for this process, and answers the jobs that were lost.
+   * Compares the recorded jobs with those that the database has locked for this process, and returns the jobs that were lost.
    * @param readLocked Reads all jobs that are locked for this process.
    */
   findLost<J extends LockedJob>(readLocked: () => Promise<readonly J[]>): Promise<J[]>
@@ -56,7 +56,8 @@ export function createFetches(): Fetches {
     async findLost(readLocked) {
       const before = [...handed]
       const locked = await readLocked()
-      // Whatever this saw as locked was locked by a fetch that has been sent by now. Once those have their answers, nothing is on its way.
+      // Every lock that this read was set by a fetch that has been sent by now. Once those fetches have their answers, no job is in
+      // transit.
       await Promise.all(waiting)
       const stillLocked = new Set(locked.map(keyOf))
       for (const key of before) if (!stillLocked.has(key)) handed.delete(key)

@@ -15,15 +15,15 @@ const ROOM = { advance: 4, execute: 4 }
 interface Desk {
   url: string
   store: Store
-  /** Commits that sessions or actions call for something. */
+  /** Commits changes for which sessions or actions need work. */
   call(wanted: { sessions?: string[]; actions?: string[] }): Promise<void>
   start(work?: Partial<Work>, limits?: typeof ROOM): Promise<{ dispatch: JobDispatch; processes: Processes }>
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
-  /** What `sql` was notified of. */
+  /** The `sql` notifications that arrived. */
   heard: string[]
 }
 
-/** A database and dispatches on it, each as in a process of its own. Nobody hears of a commit but by a job. */
+/** A database and dispatches on it, each as in its own process. They learn of a commit only through a job. */
 async function openDesk(): Promise<Desk> {
   const { url, ...database } = await openTestDatabase()
   onTestFinished(() => database[Symbol.asyncDispose]())
@@ -64,7 +64,7 @@ async function openDesk(): Promise<Desk> {
   }
 }
 
-/** Remembers what it was called with, and lets it go on when told to. */
+/** Records what it was called with, and continues when the test releases it. */
 function held() {
   const begun: string[] = []
   const gates: PromiseWithResolvers<void>[] = []
@@ -109,7 +109,7 @@ test('a session that is called for while its job is being taken gets another one
   dispatch.lookForJobs()
   await expect.poll(() => begun, WITHIN).toEqual(['ses_a'])
   gates[0]?.resolve()
-  // One loop at a time in a process: the second job makes the first one look once more.
+  // A process runs one loop per session: the second job makes the first loop look once more.
   await expect.poll(() => begun, WITHIN).toEqual(['ses_a', 'ses_a'])
   gates[1]?.resolve()
   await dispatch.idle()
@@ -160,11 +160,11 @@ test('what one process has no room for is done by another', async () => {
   await call({ sessions: ['ses_a'] })
   first.dispatch.take({ sessions: new Set(['ses_a']), actions: new Set() })
   await expect.poll(() => busy.begun, WITHIN).toEqual(['ses_a'])
-  // A session that waits for its model keeps no action from being carried out.
+  // A session that waits for its model does not keep an action from execution.
   await call({ actions: ['act_a'] })
   first.dispatch.take({ sessions: new Set(), actions: new Set(['act_a']) })
   await expect.poll(() => busy.begun, WITHIN).toEqual(['ses_a', 'act_a'])
-  // Only now somebody else, who would take the action as well.
+  // Only now a second process starts, which would take the action as well.
   await start({ advance: idle.run })
   await call({ sessions: ['ses_b'] })
   first.dispatch.take({ sessions: new Set(['ses_b']), actions: new Set() })
@@ -183,7 +183,7 @@ test('it goes on by itself when its connections break, also between a job and it
   const cut = () =>
     sql(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'countersign jobs'
     and datname = current_database()`)
-  // Nobody can write down that the job has ended.
+  // Nothing can record that the job has ended.
   await sql('begin; lock table graphile_worker._private_jobs')
   gates[0]?.resolve()
   await expect
@@ -191,7 +191,7 @@ test('it goes on by itself when its connections break, also between a job and it
     .not.toEqual([])
   await cut()
   await sql('commit')
-  // It is not known to have been done, so it is done again: what it does is harmless to repeat.
+  // The job is not recorded as done, so it runs again; repeating it is harmless.
   await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_a'])
   gates[1]?.resolve()
   await cut()
@@ -215,4 +215,27 @@ test('a process that stops gives back what it had not begun, and what it had beg
   expect(begun).toHaveLength(2)
   const left = await sql(`select payload ->> 'id' as id, locked_by from graphile_worker._private_jobs order by 1`)
   expect(left).toEqual(['act_a', 'act_b', 'act_c', 'act_d'].map((id) => ({ id, locked_by: null })))
+})
+
+test('work that is done when its job is found missing gets none', async () => {
+  const { start, sql } = await openDesk()
+  const { dispatch, processes } = await start({}, { advance: 0, execute: 0 })
+  await sql(`insert into principal (id, kind, name, roles, created_at) values ('prn_a', 'person', 'Ana', '[]', 0)`)
+  for (const [id, status] of [
+    ['ses_done', 'waiting_approval'],
+    ['ses_due', 'active'],
+  ])
+    await sql(
+      `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ($1, 'desk', '', $2, 'prn_a', 0, 0)`,
+      [id, status],
+    )
+  expect(
+    await claims.addMissingJobs(processes.connection, [
+      { name: 'advance', id: 'ses_done' },
+      { name: 'advance', id: 'ses_due' },
+      { name: 'execute', id: 'act_gone' },
+    ]),
+  ).toBe(1)
+  expect(await sql(`select payload ->> 'id' as id from graphile_worker._private_jobs`)).toEqual([{ id: 'ses_due' }])
+  expect(await dispatch.reconcile({ sessions: ['ses_done', 'ses_due'], actions: [] })).toMatchObject({ putUp: 0 })
 })

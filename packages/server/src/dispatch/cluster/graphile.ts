@@ -6,15 +6,15 @@ import { createJobDispatch, type JobDispatch, type JobDispatchOptions } from './
 import { openJobPool } from './job-pool.ts'
 import { watchFetches } from './watch-fetches.ts'
 
-/** Connections for jobs: two that hear of new ones, and enough to fetch and end them. */
+/** Connections for jobs: two that listen for new jobs, and enough to fetch and complete them. */
 const CONNECTIONS = 5
-/** A connection that answers nothing for this long is given up: the machine behind it may have vanished without a word. */
+/** A connection without an answer for this long is closed: the machine behind it may have disappeared. */
 const ANSWER_MS = 15_000
 
 /**
- * The dispatch of a process among others, over graphile-worker.
+ * Creates the dispatch of one of several processes, on graphile-worker.
  * @param url Of the database itself, not of a pooler.
- * @throws Error when the tables of graphile-worker cannot be made.
+ * @throws Error when the tables of graphile-worker cannot be created.
  */
 export async function openGraphile({
   url,
@@ -27,8 +27,8 @@ export async function openGraphile({
 }
 
 /**
- * Connections that jobs come over, to a database that has graphile-worker's tables: they are made where they are not there.
- * @param fetches Is told of each job fetch over them.
+ * Opens connections for jobs to a database, and creates graphile-worker's tables where they are missing.
+ * @param fetches Receives each job fetch over these connections.
  */
 export async function openJobConnections(url: string, answerMs = ANSWER_MS, fetches = createFetches()): Promise<Pool> {
   const pg = new Pool({
@@ -37,15 +37,15 @@ export async function openJobConnections(url: string, answerMs = ANSWER_MS, fetc
     max: CONNECTIONS,
     connectionTimeoutMillis: 5_000,
     query_timeout: answerMs,
-    // Only with this is a connection given up, not the query alone.
+    // This setting closes the connection; the others only cancel the query.
     pipeline: true,
-    // For those that only listen.
+    // For connections that only listen.
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
-    // Who has a job means nothing after a crash of the database; what is to be done was written by the transaction that called for it.
+    // Job ownership means nothing after a crash of the database; the transaction that required the work has recorded it durably.
     options: '-c synchronous_commit=off',
   })
-  // Whoever uses a broken connection hears of it from the query.
+  // Pool errors surface in the next query, so the event is ignored here.
   pg.on('error', () => {})
   pg.on('connect', (client) => {
     client.on('error', () => {})
@@ -53,7 +53,7 @@ export async function openJobConnections(url: string, answerMs = ANSWER_MS, fetc
   })
   try {
     const client = await pg.connect()
-    // Its own migrations do not expect company.
+    // Its own migrations do not expect concurrent runs.
     const work = inMigrationLock(client, async () => {
       await runMigrations({ pgPool: pg, logger: new GraphileLogger(() => () => {}) })
       await claims.addJobIndexes(client)

@@ -10,27 +10,29 @@ import type { JobPool, JobPoolOptions } from './job-pool.ts'
 import type { Notices } from './notices.ts'
 import type { Processes } from './processes.ts'
 
-/** How often `idle` looks whether jobs are left. */
+/** How often `idle` checks whether jobs are left. */
 const LOOK_MS = 20
 
 export interface JobDispatchOptions {
-  /** Begins to take jobs of one kind from the database. */
+  /** Starts to take jobs of one kind from the database. */
   openPool(options: JobPoolOptions): JobPool
   /** The fetches of these pools. */
   fetches: Fetches
-  /** Ends the connections that the jobs come over. */
+  /** Closes the connections for jobs. */
   close(): Promise<void>
   clock: Clock
   processes: Processes
   notices: Notices
-  /** Jobs of each kind at once, at most. They share nothing: sessions that wait for slow models keep nobody from executing. */
+  /** Concurrent jobs of each kind, at most. The kinds share nothing: sessions that wait for slow models do not delay executions. */
   limits: Record<JobName, number>
   log: Logger
 }
 
-/** The dispatch of a process among others: every wake-up is a job in the database, written by the transaction that calls for it. */
+/**
+ * The dispatch of one of several processes: every wake-up is a job in the database, written by the transaction that requires it.
+ */
 export interface JobDispatch extends Dispatch {
-  /** Looks for jobs now. */
+  /** Fetches jobs now. */
   lookForJobs(): void
   close(): Promise<void>
 }
@@ -45,7 +47,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   let stopLoops = () => {}
   let stopped: Promise<unknown> = Promise.resolve()
 
-  /** @returns What resolves when the pool has told under which ids it takes jobs. */
+  /** @returns A promise that resolves when the pool has reported the ids under which it takes jobs. */
   async function saveIds(name: JobName, current: readonly string[], ended: string | undefined): Promise<void> {
     ids[name] = current
     await processes.usePools([...ids.advance, ...ids.execute])
@@ -75,17 +77,17 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     await work(id)
     checkpoint(`job.${name}.done`)
     if (!isStopped) return
-    // Stopping may have cut it short, or kept it from beginning: another process has a look.
+    // The shutdown may have interrupted it, or kept it from starting: another process picks it up.
     await claims.giveBackJob(connection, processes.id, name, id)
     notices.tell({ jobs: true })
   }
 
   function lookForJobs(): void {
-    // Without room it would fetch what it cannot begin, and keep it from others for a while.
+    // A full pool would fetch jobs that it cannot begin, and keep them from other processes for a while.
     for (const pool of pools ? [pools.advance, pools.execute] : []) if (pool.hasRoom) pool.nudge(1)
   }
 
-  /** Unlocks the jobs that are locked for this process and that it never got: the answer to their fetch was lost. */
+  /** Unlocks the jobs that are locked for this process but never arrived: the answer to their fetch was lost. */
   async function unlockLost(): Promise<void> {
     const lost = await fetches.findLost(() => claims.lockedJobs(connection, [...ids.advance, ...ids.execute]))
     if (lost.length === 0) return
@@ -105,26 +107,24 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
             connection,
             wanted.map(({ id }) => id),
           )
-    // A job that was begun and failed is not unattended: why is in the log, and it is tried again.
+    // A job that began and failed is not overdue: the log has the reason, and it is retried.
     const states = new Map(held.map(({ id, taken, failed }) => [id, taken || failed]))
     const missing = wanted.filter(({ id }) => !states.has(id))
-    if (missing.length > 0) {
-      await claims.addMissingJobs(connection, missing)
-      lookForJobs()
-    }
-    // What waits while every worker of this process is busy, or while it works off a long queue, waits for its turn.
+    const added = missing.length > 0 ? await claims.addMissingJobs(connection, missing) : 0
+    if (added > 0) lookForJobs()
+    // A job that waits while every worker of this process is busy, or behind a long queue, waits for its turn.
     const hasTime = (name: JobName) => pools?.[name].hasRoom === true && !ids[name].some(fetches.isBehind)
     const isUnattended = (name: JobName) => (id: string) => states.get(id) !== true && hasTime(name)
     const unlockedNow = unlocked
     unlocked = 0
     return {
       unlocked: unlockedNow,
-      putUp: missing.length,
+      putUp: added,
       unattended: { sessions: sessions.filter(isUnattended('advance')), actions: actions.filter(isUnattended('execute')) },
     }
   }
 
-  /** What this process has no room for, another one is told of. */
+  /** Notifies another process of the jobs that this process has no room for. */
   function nudge(name: JobName, count: number): void {
     if (count === 0) return
     if (pools?.[name].hasRoom) pools[name].nudge(count)

@@ -5,31 +5,36 @@ import type { Logger } from 'pino'
 import { systemClock } from '../../clock.ts'
 import type { JobName, JobPayload } from '../../store/index.ts'
 
-/** How often it looks for jobs that nobody told it of: what failed and waits for its next attempt, what another process let go of. */
+/** How often it polls for jobs without a notification: failed jobs that wait for their next attempt, jobs that another process released. */
 const POLL_MS = 2_000
-/** Jobs that were fetched and have had no worker for this long are given back, for other processes. */
+/** Fetched jobs without a worker for this long are given back to other processes. */
 const UNUSED_MS = 1_000
-/** The ends of jobs that come within this time are written at once. */
+/** Completions of jobs within this time are written in one batch. */
 const BATCH_MS = 5
 const RESTART_MS = 250
 
 export interface JobPoolOptions {
   name: JobName
-  /** Jobs at once, at most. */
+  /** Concurrent jobs, at most. */
   size: number
   log: Logger
   run(id: string): Promise<void>
-  /** @param ids Under which it takes jobs now. @param ended Under which nobody works any more: what is locked under it is free. */
+  /**
+   * @param ids The ids under which the pool takes jobs now. @param ended The ids that are no longer in use: jobs locked under them are
+   * free.
+   */
   onIds(ids: readonly string[], ended: string | undefined): void
 }
 
-/** Takes jobs of one kind and runs them while it is open. A graphile-worker pool that gives up (the database was away) is followed by another. */
+/**
+ * Takes jobs of one kind and runs them while it is open. A graphile-worker pool that gives up (the database was unreachable) is replaced.
+ */
 export interface JobPool {
   /** True while it takes jobs and has room for more. */
   readonly hasRoom: boolean
-  /** There are `count` new jobs. */
+  /** Notes that there are `count` new jobs. */
   nudge(count: number): void
-  /** Takes no more jobs; what was fetched and has not begun is given back. Resolves when what has begun has ended. */
+  /** Takes no more jobs and gives back fetched jobs that have not begun. Resolves when the running ones have ended. */
   stop(): Promise<void>
 }
 
@@ -63,8 +68,8 @@ export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions 
         noHandleSignals: true,
         pollInterval: POLL_MS,
         preset: {
-          // One query for all workers, not one each: an idle process asks every two seconds. And only with batches does a failure to
-          // write the end of a job come back as an error that somebody handles.
+          // One query for all workers instead of one each: an idle process polls every two seconds. And only with batches does a failure to
+          // write a job's completion surface as an error that can be handled.
           worker: { localQueue: { size, ttl: UNUSED_MS }, completeJobBatchDelay: BATCH_MS, failJobBatchDelay: BATCH_MS },
         },
       },
@@ -98,7 +103,7 @@ export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions 
       stopWaiting?.()
       const last = current
       current = undefined
-      // It fails when jobs were fetched that have not begun: they stay locked. Whoever hears that this pool has ended unlocks them.
+      // This fails when fetched jobs have not begun: they stay locked, and the listener for the pool's end unlocks them.
       await Promise.allSettled([last?.gracefulShutdown()])
       await Promise.allSettled([...pools.values()].map((pool) => pool.promise))
     },

@@ -35,7 +35,7 @@ test('what others hear is told once; what nobody of ours said ends no process, a
         access: new Set(['prn_a']),
       },
     ])
-  // Also what waits to be told with others, in one notice.
+  // This includes what waits to be sent in one notice with others.
   one.tell({ sessions: new Set(['ses_c']) })
   expect(await one.tellOfLeaving()).toBe(true)
   await expect.poll(() => heard.slice(1), WITHIN).toMatchObject([{ sessions: new Set(['ses_c']), jobs: true, left: true }])

@@ -4,34 +4,34 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { type Machine, notices, openLastingConnection } from '../../store/index.ts'
 
-/** What is told within this time is told at once: a NOTIFY each would cost most of the throughput. */
+/** Changes within this time are sent in one notice: a NOTIFY for each would cost most of the throughput. */
 const COLLECT_MS = 5
 const RETRY_MS = 100
 
-/** What happened in the database, as far as a process has to look at it. It may be told of more than happened, never of less. */
+/** What happened in the database, as far as other processes need to react. A notice may announce more than happened, never less. */
 export interface Notice {
   /** Sessions with new events; `many` when there are too many to name. */
   sessions: ReadonlySet<string> | 'many'
   /** True when actions moved. */
   inbox: boolean
-  /** Runs that a person ended. Told for their sake who makes a model call for one: it is not found by reading. */
+  /** Runs that a person ended, for the process that makes a model call for one: reading does not find them. */
   ended: ReadonlySet<string>
-  /** True when there are jobs that the teller does not take. */
+  /** True when there are jobs that the sender does not take. */
   jobs: boolean
-  /** Principals who may do less than before, or something else; `all` when there are too many to name. */
+  /** Principals whose rights were reduced or changed; `all` when there are too many to name. */
   access: ReadonlySet<string> | 'all'
-  /** True when the teller stops: what it alone knew to be due, others have to think of. */
+  /** True when the sender stops: other processes must schedule what only the sender knew to be due. */
   left: boolean
 }
 
-/** Tells the processes on one database what to look at. A lost notice is made good by reading everything again: see `onGap`. */
+/** Tells the processes on one database what to read. A lost notice is made up for by reading everything again: see `onGap`. */
 export interface Notices extends AsyncDisposable {
   tell(notice: Partial<Notice>): void
-  /** Tells the others at once that this process stops. @returns False when the database does not take it. */
+  /** Announces at once that this process stops. @returns False when the database does not accept the notice. */
   tellOfLeaving(): Promise<boolean>
-  /** What other processes tell. */
+  /** Receives what other processes announce. */
   onNotice(listener: (notice: Notice) => void): void
-  /** Something may have been told that nobody heard here. */
+  /** Reports that notices may have been missed. */
   onGap(listener: () => void): void
 }
 
@@ -41,13 +41,13 @@ const WireNotice = z.object({
   inbox: z.boolean(),
   ended: z.array(z.string()),
   jobs: z.boolean(),
-  // Not said by the first versions.
+  // The first versions did not send this field.
   left: z.boolean().default(false),
   access: z.union([z.literal('all'), z.array(z.string())]).default([]),
 })
 type WireNotice = z.infer<typeof WireNotice>
 
-/** Undefined for what anybody else on the database, or another version, may have said. */
+/** Returns undefined for messages of other applications on the database or of other versions. */
 function readNotice(text: string): (Notice & { from: string }) | undefined {
   const parsed = parseJson(text)
   const known = parsed.ok ? WireNotice.safeParse(parsed.value) : undefined
@@ -69,7 +69,7 @@ function writeNotice({ sessions, access, ended, ...notice }: Notice, from: strin
     ended: [...ended],
     access: access === 'all' ? access : [...access],
   }
-  // Whoever is not named is found by reading, and a call whose run has ended by the next piece of its answer.
+  // A run that is not named here is found by reading, and its model call ends with the next chunk of the answer.
   const many: WireNotice = { ...whole, sessions: 'many' }
   const shorter: WireNotice[] = [whole, many, { ...many, ended: [] }, { ...many, ended: [], access: 'all' }]
   const texts = shorter.map((notice) => JSON.stringify(notice))
@@ -139,7 +139,8 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
       checkpoint('notice.after_send')
       return true
     } catch {
-      // The database is away. Who hears again when it is back reads everything anyway, but not everybody loses the connection.
+      // The database is unreachable. A process that lost its connection rereads everything on reconnect anyway, but not every process loses
+      // it.
       add(notice)
       if (!isClosed) schedule(RETRY_MS)
       return false

@@ -22,7 +22,7 @@ interface Place {
   move(actionId: string): Promise<void>
 }
 
-/** Processes on one database, as far as events go. What they commit is told when `tell` is called, or at once. */
+/** Processes on one database, reduced to events. Commits are announced when `tell` is called, or at once. */
 async function openPlaces(count: number) {
   const database = await openTestDatabase()
   onTestFinished(() => database[Symbol.asyncDispose]())
@@ -76,7 +76,7 @@ async function openPlaces(count: number) {
   return { url: database.url, at, ids, told }
 }
 
-/** Listens to a session, and gives the numbers of what it heard. */
+/** Listens to a session, and returns the numbers of the events that arrived. */
 async function hear(hub: PostgresHub, sessionId: string): Promise<{ numbers(): (number | null)[] }> {
   const heard: StoredEvent[] = []
   await hub.onSession(sessionId, (event) => heard.push(event))
@@ -114,7 +114,7 @@ test('what was committed while nobody could tell or hear it is read when the con
   at(1).proxy.refuse(true)
   at(1).proxy.cutAll()
   await at(0).say(id)
-  // Everybody who listens has heard of it by now; the one that is cut off has not.
+  // Every listener has received it by now, except the one that is cut off.
   const { numbers: elsewhere } = await hear(at(0).hub, id)
   await at(0).say(id)
   await expect.poll(elsewhere, WITHIN).toEqual([3])
@@ -191,7 +191,7 @@ test('whoever subscribes at any moment, and whatever breaks, misses nothing and 
         } else if (each.do === 'cut') at(each.by).proxy.cutAll()
         else if (each.do === 'wait') await underWay.at(-1)
         else {
-          // As a stream does: subscribes, reads what is there, and leaves out what it has.
+          // Does the same as a stream: subscribes, reads the existing events, and skips those it has.
           const heard: StoredEvent[] = []
           await at(each.by).hub.onSession(id, (event) => heard.push(event))
           const from = (await at(each.by).store.read(() => sessions.findSession.first({ id })))?.last_seq ?? 0

@@ -6,7 +6,7 @@ import { createFeed, type Feed } from '../feed.ts'
 import type { Notices } from './notices.ts'
 
 const PAGE = 500
-/** How soon to look again while a transaction may still write before what is there already. */
+/** How soon to look again while a transaction may still write before the events that already exist. */
 const FIRST_LOOK_MS = 5
 const LAST_LOOK_MS = 500
 
@@ -18,14 +18,14 @@ export interface PostgresHubOptions {
 }
 
 export interface PostgresHub extends EventHub {
-  /** Looks at everything that is followed here: somebody may have died before saying what happened. */
+  /** Rereads everything that is followed here: a process may have died before it announced its commit. */
   readAgain(): void
   close(): void
 }
 
 /**
- * The hub of a process among others: told which sessions have news, it reads those that somebody follows here from the log. The rows are
- * the truth. What this process commits itself goes to its listeners without a detour where it joins on to what they have.
+ * Creates the hub of one of several processes: when told which sessions have news, it reads those that have listeners here from the log.
+ * The rows are the truth. Commits of this process go directly to its listeners when they continue what the listeners have.
  */
 export function createPostgresHub({ store, notices, clock, log }: PostgresHubOptions): PostgresHub {
   const feeds = new Map<string, Feed>()
@@ -58,7 +58,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
     })
   }
 
-  /** Rows that are not final are no news for the inbox yet, whose places only rise; but their actions have moved. */
+  /** Rows that are not final are not shown in the inbox yet, because its places only increase; but their actions have moved. */
   function followInbox(): Feed {
     let early = new Set<number>()
     let lookMs = FIRST_LOOK_MS
@@ -93,7 +93,7 @@ export function createPostgresHub({ store, notices, clock, log }: PostgresHubOpt
     inbox = undefined
   }
 
-  /** Adds a listener and answers when its feed is in place; when that fails nothing is left behind. */
+  /** Adds a listener and returns when its feed is in place; on failure nothing is left behind. */
   async function subscribe(feed: Feed, unsubscribe: () => void): Promise<() => void> {
     try {
       await feed.ready

@@ -7,7 +7,7 @@ import { processes, thisMachine } from '../../store/index.ts'
 import { GRACE_MS, RETURN_MS } from './failure-detector.ts'
 import { openProcesses, type Processes, type ProcessWork } from './processes.ts'
 
-/** A database and processes on it, that end with the test. `sql` is somebody with a psql. */
+/** A database and processes on it that end with the test. `sql` stands for an operator with psql. */
 async function openDesk() {
   const database = await openTestDatabase()
   onTestFinished(() => database[Symbol.asyncDispose]())
@@ -28,7 +28,7 @@ async function openDesk() {
   }
 }
 
-/** This machine, but its steady clock stands still, except for what a test lets pass: however busy the machine, no patience runs out. */
+/** This machine, except that its steady clock advances only when a test advances it: no timeout passes however busy the machine is. */
 function stillMachine() {
   let nowMs = thisMachine.steadyMs()
   return {
@@ -39,7 +39,7 @@ function stillMachine() {
   }
 }
 
-/** Remembers who was taken over; `next` resolves with the next one. */
+/** Records the processes that were taken over; `next` resolves with the next one. */
 function taker() {
   const taken: string[] = []
   let wake = Promise.withResolvers<void>()
@@ -78,7 +78,7 @@ test('a process that lost its connection has the same id when it is back in time
   pass(GRACE_MS - 1)
   const ofThisDatabase = `locktype = 'advisory' and classid = $1 and database = (select oid from pg_database where datname = current_database())`
   const held = () => desk.sql(`select count(*)::int as held from pg_locks where ${ofThisDatabase}`, [0x4353])
-  // The end of the connection and the way back are noticed in their own time: until then, only the other's lock is held.
+  // The end of the connection and the reconnect are noticed at different times: until then, only the other's lock is held.
   await expect.poll(held).toEqual([{ held: 2 }])
   await looksAgain(desk, other)
   expect(one.id).toBe(id)
@@ -105,7 +105,7 @@ test('after a time without the database, whoever is back first takes over from n
   await desk.sql('update process set seen_at = seen_at - 60000')
   proxies[0].refuse(false)
   await expect.poll(() => first.isAlive).toBe(true)
-  // Longer than anybody is missed in quiet times, and not as long as they may take now.
+  // Longer than the usual grace period, and shorter than the one that applies now.
   pass(RETURN_MS - 1)
   await looksAgain(desk, first)
   expect(taken).toEqual([])
@@ -153,7 +153,7 @@ test('a frozen process, whose connection lives, is ended and taken over', async 
   const desk = await openDesk()
   const { takeOver, next, taken } = taker()
   await desk.start({ takeOver })
-  // Registered like any other, and never heard of again.
+  // Registered like any other process, but it never reports again.
   const frozen = new Client({ connectionString: desk.url })
   const ended = Promise.withResolvers<void>()
   frozen.on('error', () => {}).on('end', ended.resolve)

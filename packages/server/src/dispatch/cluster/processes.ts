@@ -7,15 +7,15 @@ import { createDatabaseClock } from './database-clock.ts'
 import { createFailureDetector, GRACE_MS, RETURN_MS, SILENT_MS } from './failure-detector.ts'
 
 const BEAT_MS = 1_000
-/** Without a beat for this long, nothing new is begun before the next one: others may have taken this process for frozen. */
+/** Without a beat for this long, nothing new is begun before the next one: other processes may have taken this one for frozen. */
 const FRESH_MS = SILENT_MS / 2
 /** How long work waits for the sign of life to come back. */
 const PATIENCE_MS = 10_000
 
 export interface ProcessesOptions {
-  /** Of the database itself, not of a pooler: a session of our own is the sign of life. */
+  /** Of the database itself, not of a pooler: a dedicated session is the sign of life. */
   url: string
-  /** Machine and process number, for people. */
+  /** Machine and process number, for operators. */
   name: string
   version: string
   machine: Machine
@@ -23,33 +23,40 @@ export interface ProcessesOptions {
 }
 
 export interface ProcessWork {
-  /** Does what another process left undone; then that one is forgotten. Called by one process at a time, and again when it throws. */
+  /**
+   * Completes the work that another process left; then that process is forgotten. Called by one process at a time, and again after it
+   * throws.
+   */
   takeOver(gone: OtherProcess): Promise<void>
-  /** This process was taken for dead and has another id now: what it still does under the former, somebody else does too. */
+  /**
+   * Called when this process was taken for dead and has a new id: the work it still does under the old id was taken over by another
+   * process.
+   */
   beginAnew(formerId: string): void
 }
 
 /**
- * This process among the others on one database. Its sign of life is an advisory lock, which the database takes back the moment the
- * process or its connection ends. Once a second it says that it lives, measures the database's clock, and sees who is gone.
+ * This process among the others on one database. Its sign of life is an advisory lock, which the database releases the moment the process
+ * or its connection ends. Once a second the process reports that it is alive, measures the database's clock, and checks which processes are
+ * gone.
  */
 export interface Processes {
-  /** Under which it works now. */
+  /** The id under which it works now. */
   readonly id: string
   /** The database's time. */
   readonly clock: Clock
   readonly connection: OwnConnection
-  /** False without a sign of life: then nothing is begun. */
+  /** False without a sign of life: nothing is begun then. */
   readonly isAlive: boolean
   /** Resolves when it is alive. @throws CountersignError `not_ready` when that takes too long. */
   whenAlive(): Promise<void>
   /** True when another process on the database is alive. */
   hasOthers(): Promise<boolean>
-  /** Looks after the others from now on. */
+  /** Starts to look after the other processes. */
   start(work: ProcessWork): void
-  /** Takes jobs under these ids from now on. */
+  /** Adds ids under which this process takes jobs. */
   usePools(pools: readonly string[]): Promise<void>
-  /** Ends the sign of life. A process with nothing left undone is forgotten; otherwise another one takes over at once. */
+  /** Ends the sign of life. A process without unfinished work is forgotten; otherwise another one takes over at once. */
   leave(isEverythingDone: boolean): Promise<void>
 }
 
@@ -63,7 +70,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
   let id = newId('prc', machine.clock.nowMs())
   let number: number | undefined
   let seenAt = 0
-  /** When the connection was made again; before the first time it broke, long ago. */
+  /** When the connection was last restored; long ago before the first reconnect. */
   let returnedAt = Number.NEGATIVE_INFINITY
   let work: ProcessWork | undefined
   let hasLeft = false
@@ -112,7 +119,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
     if (others.lateMs > 0) log.warn({ processId: id, lateMs: others.lateMs }, 'process.heartbeat_late')
     for (const { id: processId, backend, silentMs } of frozen) {
       log.warn({ processId, silentMs }, 'process.frozen')
-      // Who runs as another user of the database may not: its connection ends with the machine.
+      // A process with another database user lacks the permission: its connection ends with its machine.
       await rows.endConnection(session, backend).catch((error) => log.warn({ processId, error }, 'process.end_failed'))
     }
     if (gone.length > 0 && work && !isTakingOver) void takeOver(gone, work)
@@ -125,7 +132,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
       beat(connection).then(
         () => scheduleBeat(others.isUnsure ? GRACE_MS : BEAT_MS),
         (error) => {
-          // A broken connection is made again and beats then.
+          // A broken connection is restored, and the next beat follows.
           if (!connection.isOpen || hasLeft) return
           log.error({ error }, 'process.heartbeat_failed')
           scheduleBeat(BEAT_MS)
@@ -138,7 +145,8 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
     isTakingOver = true
     for (const other of gone) {
       try {
-        // Whoever holds its lock is the only one, proves that it is gone, and keeps it from coming back under its id.
+        // The holder of its lock is the only one that takes over, proves that the process is gone, and prevents it from returning under its
+        // id.
         if (!(await rows.takeProcess(connection, other.number))) continue
         log.warn({ processId: other.id, cause: others.causeOf(other) }, 'process.gone')
         checkpoint('takeover.begun')
@@ -176,7 +184,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
       const stop = machine.clock.after(PATIENCE_MS, () =>
         reject(new CountersignError('not_ready', 'the database does not answer: try again')),
       )
-      // Who stood still asks at once what became of it meanwhile.
+      // After a suspension, this process checks at once whether it still holds its id.
       if (connection.isOpen) scheduleBeat(0)
       await promise.finally(() => {
         stop()
@@ -200,7 +208,7 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
       hasLeft = true
       stopWaiting?.()
       try {
-        // Only who really left nothing undone is forgotten.
+        // A process is forgotten only when it left no unfinished work.
         if (!isEverythingDone || !(await rows.forgetProcess(connection, id))) await rows.abandonProcess(connection, id)
       } catch (error) {
         log.warn({ processId: id, error }, 'process.deregister_failed')

@@ -13,7 +13,7 @@ import { createPostgresHub } from './postgres-hub.ts'
 import { openProcesses } from './processes.ts'
 import { createResync } from './resync.ts'
 
-/** Runs out of patience a thousand times as fast. */
+/** Runs timeouts a thousand times as fast. */
 const hurriedClock = { nowMs: () => Date.now() * 1_000, after: systemClock.after }
 
 test('what a commit said whose fate stays unknown is heard by every process, carried out and done in its time', async () => {
@@ -24,7 +24,7 @@ test('what a commit said whose fate stays unknown is heard by every process, car
   const log = createLog('silent')
   const carriedOut = Promise.withResolvers<string>()
 
-  /** A process, as far as it is told of news. The store of the first is behind the proxy. */
+  /** A process, reduced to the notices it receives. The store of the first one is behind the proxy. */
   async function open(storeUrl: string) {
     let lookAround = () => {}
     const onUnknown = () => lookAround()
@@ -69,7 +69,8 @@ test('what a commit said whose fate stays unknown is heard by every process, car
     },
   })
 
-  // Reading ends with a COMMIT, too: the one after the writing is meant. It is carried out, and the database is away before its answer.
+  // Reading ends with a COMMIT, too: this one means the COMMIT after the write. It is executed, and the connection breaks before its
+  // answer.
   let isWriting = false
   proxy.onRequest = (bytes) => {
     isWriting ||= bytes.includes('insert into')

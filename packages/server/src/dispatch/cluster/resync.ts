@@ -9,14 +9,14 @@ export interface ResyncDeps {
   hub: PostgresHub
   dispatch: JobDispatch
   timers: Timers
-  /** For what waits for webhooks. */
+  /** For pending webhooks. */
   deliveries?: Timers
   sealer: Sealer
 }
 
 /**
- * Looks at everything again, here and in all other processes: something may be in the database of which nobody was told, because who
- * wrote it died right behind the commit, or never heard what became of it.
+ * Rereads everything, here and in all other processes: the database may hold changes that were never announced, because their writer died
+ * right after the commit or never received its result.
  */
 export const createResync =
   ({ notices, hub, dispatch, timers, deliveries, sealer }: ResyncDeps) =>

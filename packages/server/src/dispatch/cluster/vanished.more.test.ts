@@ -37,7 +37,7 @@ test('jobs go on when the machine behind a connection vanishes without a word', 
   dispatch.start({ advance: async () => {}, execute: async (id) => void begun.push(id) })
   await call('act_before')
   await expect.poll(() => begun).toEqual(['act_before'])
-  // A question of each kind of job stays without an answer, and its connection without an end.
+  // One query of each kind of job gets no answer, and its connection is never closed.
   let questions = 0
   const areLost = Promise.withResolvers<void>()
   proxy.onRequest = () => {

@@ -1,12 +1,14 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg'
 import type { Fetches } from './fetches.ts'
 
-/** How graphile-worker names the statement that locks jobs and answers them: with how many it asks for, none meaning one. */
+/**
+ * How graphile-worker names the statement that locks and returns jobs; the number is how many jobs it asks for, and its absence means one.
+ */
 const FETCH = /^get_job(\d*)F?N?\//
 
 type Query = (query: unknown, ...rest: unknown[]) => unknown
 
-/** Tells `fetches` of each job fetch that graphile-worker sends over this connection, and of its answer. */
+/** Reports each job fetch that graphile-worker sends over this connection, and its answer, to `fetches`. */
 export function watchFetches(client: PoolClient, fetches: Fetches): void {
   const query = client.query.bind(client) as Query
   const watched: Query = (text, ...rest) => {
@@ -23,7 +25,7 @@ export function watchFetches(client: PoolClient, fetches: Fetches): void {
   client.query = watched as typeof client.query
 }
 
-/** Who fetches and how many jobs at most; undefined for any other statement. */
+/** Returns the pool that fetches and its maximum number of jobs; undefined for any other statement. */
 function readFetch(query: unknown): { pool: string; size: number } | undefined {
   const { name, values } = (typeof query === 'object' && query !== null ? query : {}) as Partial<QueryConfig>
   const size = FETCH.exec(name ?? '')?.[1]

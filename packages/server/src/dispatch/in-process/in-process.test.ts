@@ -7,7 +7,7 @@ import { createDispatch } from './in-process.ts'
 
 const sessions = (...ids: string[]) => ({ sessions: new Set(ids), actions: new Set<string>() })
 
-/** Work that goes on only when it is told to, and remembers what was begun. */
+/** Work that continues only when the test releases it, and records what was begun. */
 function openWork() {
   const begun: string[] = []
   const gates: PromiseWithResolvers<void>[] = []

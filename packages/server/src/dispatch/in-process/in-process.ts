@@ -6,7 +6,7 @@ import { type Dispatch, MODEL_CALLS, type Work } from '../dispatch.ts'
 import { createInFlight } from '../in-flight.ts'
 import { createSessionLoops } from '../session-loops.ts'
 
-/** The dispatch of a process that has its database to itself: what it commits it does, and nobody else does anything. */
+/** Creates the dispatch of a process that has its database to itself: it does all the work that its commits require. */
 export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CALLS): Dispatch {
   const underWay = createInFlight(log)
   const early: Pick<Outbox, 'sessions' | 'actions'> = { sessions: new Set(), actions: new Set() }
@@ -16,7 +16,7 @@ export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CAL
   let work: Work | undefined
   let isStopped = false
 
-  /** Counts what is begun about `id` until it ends. */
+  /** Counts the work for `id` until it ends. */
   function hold(id: string, begun: Promise<unknown>): void {
     inHand.set(id, (inHand.get(id) ?? 0) + 1)
     const letGo = () => {
@@ -46,7 +46,7 @@ export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CAL
       early.actions.clear()
     },
     take,
-    // One loop per session is one caller per step, where nobody else has loops.
+    // One loop per session means one caller per step, because no other process runs loops.
     claimStep: async () => !isStopped,
     background: underWay.add,
     async reconcile(due) {

@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '@countersign/core'
 import type { RouteOptions } from 'fastify'
 import { CONSOLE_HEADER } from '../../identity/console-credential.ts'
 
-/** What a decision about one action can be refused with. */
+/** Codes that a decision about one action can be refused with. */
 export const DECISION_ERRORS = [
   'illegal_transition',
   'already_decided',
@@ -17,8 +17,8 @@ export const DECISION_ERRORS = [
 const READS = new Set(['GET', 'HEAD'])
 
 /**
- * The codes that a route answers with: its own, and those that every route of its kind does. `forbidden` is general: a key that only reads
- * the metrics is refused everywhere else, and what changes something looks at the console's credential and at limited keys.
+ * Returns the codes of a route: its own, and those that every route of its kind has. `forbidden` is general: a key that may only read the
+ * metrics is refused everywhere else, and routes that change something check the console's credential and limited keys.
  */
 export function errorsOf({ method, url, schema, config }: RouteOptions): ErrorCode[] {
   const { params, errors = [] } = schema ?? {}
@@ -35,11 +35,11 @@ export function errorsOf({ method, url, schema, config }: RouteOptions): ErrorCo
   return [...codes].sort((a, b) => order.indexOf(a) - order.indexOf(b))
 }
 
-/** Signing in and out are safe to repeat as they are; in MCP the messages have ids of their own. */
+/** Operations that need no `Idempotency-Key`: signing in and out are safe to repeat, and MCP messages have their own ids. */
 export const takesIdempotencyKey = ({ method, access, isGateway }: { method: string; access: string | undefined; isGateway: boolean }) =>
   !READS.has(method) && !isGateway && (access === undefined || access === 'key')
 
-/** Header parameters, by name. `Idempotency-Key` and `Last-Event-ID` stand at every operation that takes them without being named there. */
+/** Header parameters, by name. `Idempotency-Key` and `Last-Event-ID` are documented automatically for every operation that accepts them. */
 export const REQUEST_HEADERS = {
   'Idempotency-Key': {
     description:
@@ -53,7 +53,7 @@ export const REQUEST_HEADERS = {
     schema: { type: 'string', pattern: '^"?[0-9]{1,15}"?$' },
   },
   'Last-Event-ID': {
-    description: 'The `id` of the last event that arrived: the stream goes on behind it. Takes precedence over `after`.',
+    description: 'The `id` of the last event that arrived: the stream continues after it. Takes precedence over `after`.',
     required: false,
     schema: { type: 'string' },
   },
@@ -61,7 +61,7 @@ export const REQUEST_HEADERS = {
 
 export type RequestHeader = keyof typeof REQUEST_HEADERS
 
-/** Headers of answers, by name. `Retry-After` comes with 429. */
+/** Response headers, by name. `Retry-After` comes with 429. */
 export const RESPONSE_HEADERS = {
   ETag: { description: 'The version of the policy in force, for `If-Match`.', schema: { type: 'string' } },
   'Content-Disposition': { description: 'The name of the file.', schema: { type: 'string' } },

@@ -23,7 +23,7 @@ interface Answer {
   content?: object
 }
 
-const SUCCESS: Record<string, string> = { 200: 'Done', 201: 'Made', 202: 'Accepted: the work goes on' }
+const SUCCESS: Record<string, string> = { 200: 'Done', 201: 'Created', 202: 'Accepted: the work continues' }
 
 const PROBLEM = {
   description: 'An error (RFC 9457).',
@@ -36,7 +36,7 @@ const PROBLEM = {
     code: { type: 'string', enum: Object.keys(ERRORS) },
     detail: { type: 'string' },
     issues: {
-      description: 'What is wrong with the request or the arguments, place by place.',
+      description: 'The errors in the request or the arguments, each with its location.',
       type: 'array',
       items: {
         type: 'object',
@@ -47,13 +47,13 @@ const PROBLEM = {
   },
 }
 
-/** Described by its parts it would contain itself, and the types that generators make of that do not compile. */
+/** Describing a JSON value by its parts would make the schema recursive, and the types that generators make of that do not compile. */
 const JSON_VALUE = { description: 'Any JSON value.' }
 
 const referTo = (kind: 'headers' | 'parameters', name: string) => ({ $ref: `#/components/${kind}/${name}` })
 const pascal = (code: string): string => code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
-/** Adds to a document what is the same for many operations: errors, headers, security, tags. */
+/** Adds to a document the parts that many operations share: errors, headers, security, tags. */
 export function completeDocument(document: Document, operations: ReadonlyMap<string, Operation>): Document {
   const responses: Record<string, Answer> = {}
   const { paths = {}, components = {} } = document as { paths?: Record<string, Record<string, DocumentedOperation>>; components?: object }
@@ -87,7 +87,7 @@ export function completeDocument(document: Document, operations: ReadonlyMap<str
   } as Document
 }
 
-/** All answers of an operation: its own, and its errors, which stand among the components once for all that have the same. */
+/** Returns all answers of an operation: its own, and its errors, which are shared components wherever they are the same. */
 function answersOf(
   { responses: own }: DocumentedOperation,
   operation: Operation,
@@ -102,7 +102,7 @@ function answersOf(
     const { name, answer } = answerWith(codes, headersOfError(status, operation))
     const beside = own[status]
     if (beside) {
-      // What the route itself answers with this status stands beside the problem.
+      // The route's own answer with this status is documented beside the problem.
       const description = `${beside.description}, or ${answer.description}`
       answers[status] = { ...answer, description, content: { ...beside.content, ...answer.content } }
     } else {
@@ -113,7 +113,7 @@ function answersOf(
   return answers
 }
 
-/** The answer with one of these codes, which have one status, and the name that it has among the components. */
+/** Returns the answer for codes that share one status, and its name among the components. */
 function answerWith(codes: readonly ErrorCode[], headers: readonly ResponseHeader[]): { name: string; answer: Answer } {
   const name = codes.map(pascal).join('Or')
   const sentence = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('. ')
@@ -135,7 +135,7 @@ function headersTaken(operation: Operation): RequestHeader[] {
   return names
 }
 
-/** The secret of a console is renewed with answers to what changes something. */
+/** Answers to requests that change something renew the secret of a console. */
 const headersSent = ({ method, isEventStream, isGateway, sends }: Operation): ResponseHeader[] =>
   method === 'GET' || isEventStream || isGateway ? [...sends] : [...sends, CONSOLE_HEADER]
 

@@ -2,10 +2,10 @@ import * as core from '@countersign/core'
 import { z } from 'zod'
 import { EVENT_SCHEMAS } from './events.ts'
 
-/** What a document refers to by name: every shape of the wire that core exports, and the events of streams. */
+/** The schemas that a document refers to by name: every wire shape that core exports, and the events of streams. */
 export const schemaRegistry = z.registry<{ id: string }>()
 for (const [id, schema] of Object.entries({ ...core, ...EVENT_SCHEMAS })) {
-  // The properties of a query stand in the document one by one.
+  // The document lists the properties of a query one by one.
   if (schema instanceof z.ZodType && !id.endsWith('Query')) schemaRegistry.add(schema, { id })
 }
 
@@ -15,8 +15,8 @@ const REFERENCE = /"#\/components\/schemas\/([^"]+)"/g
 const namesIn = (value: unknown): string[] => [...JSON.stringify(value).matchAll(REFERENCE)].map(([, name = '']) => name)
 
 /**
- * Takes out the schemas that nothing refers to, and gives every shape one name: what is sent and what is answered differ where a value has a
- * default, and then what is sent is called `<name>Input`; where they are the same, or only one of them is used, it is just `<name>`.
+ * Removes the schemas that nothing refers to, and gives every shape one name: requests and responses differ where a value has a default,
+ * and then the request's schema is called `<name>Input`; where they are the same, or only one of them is used, it is just `<name>`.
  * @param document Any part of a document that refers to `schemas`.
  */
 export function nameOnce<T>(document: T, schemas: Schemas): { document: T; schemas: Schemas } {
@@ -34,7 +34,7 @@ export function nameOnce<T>(document: T, schemas: Schemas): { document: T; schem
   return { document: rename(document), schemas: Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1))) }
 }
 
-/** The names of all schemas that a value needs, itself or through others. */
+/** Returns the names of all schemas that a value refers to, directly or indirectly. */
 function reachable(value: unknown, schemas: Schemas): Set<string> {
   const found = new Set<string>()
   const open = namesIn(value)

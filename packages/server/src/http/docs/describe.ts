@@ -6,9 +6,9 @@ import { TAGS } from './tags.ts'
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** Codes that the route answers with, besides those that every route of its kind does: see {@link errorsOf}. */
+    /** Codes of the route, besides those that every route of its kind has: see {@link errorsOf}. */
     errors?: readonly ErrorCode[]
-    /** Headers that the route reads, besides those that every route of its kind does. */
+    /** Headers that the route reads, besides those that every route of its kind reads. */
     takes?: readonly RequestHeader[]
     /** Headers of its successful answer. */
     sends?: readonly ResponseHeader[]
@@ -17,13 +17,13 @@ declare module 'fastify' {
   }
 }
 
-/** What the document says about an operation, besides what its schemas say. */
+/** The documentation of an operation, besides its schemas. */
 export interface Operation {
   method: string
   access: 'key' | 'public' | 'probe'
   isGateway: boolean
   isEventStream: boolean
-  /** A request without a body stands for `{}`. */
+  /** True when a request without a body counts as `{}`. */
   isBodyOptional: boolean
   errors: readonly ErrorCode[]
   takes: readonly RequestHeader[]
@@ -31,14 +31,14 @@ export interface Operation {
 }
 
 /**
- * Collects what routes say about themselves, by `operationId`, as they are registered. Call it before routes are registered.
+ * Collects the documentation of routes by `operationId` as they are registered. Call it before routes are registered.
  * @throws Error from the registration of a route that lacks an `operationId`, a `summary` or a known tag, or whose `operationId` is taken:
  * a route can be left out of the document (`hide: true`), but not be undocumented in it.
  */
 export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Operation> {
   const operations = new Map<string, Operation>()
   app.addHook('onRoute', (route) => {
-    // HEAD is GET without its answer.
+    // HEAD is GET without a body.
     if (route.method === 'HEAD' || route.schema?.hide === true) return
     const { operationId = '', takes = [], sends = [], produces = [], body } = route.schema ?? {}
     const faults = faultsOf(route)
@@ -58,7 +58,7 @@ export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Ope
   return operations
 }
 
-/** What the schema of a route has to say before it goes into the document, as sentences. */
+/** Returns what is missing in the schema of a route before it can be documented, as sentences. */
 function faultsOf({ schema, method }: RouteOptions): string[] {
   const { operationId, summary, tags = [], streams, produces = [], response } = schema ?? {}
   const [tag] = tags

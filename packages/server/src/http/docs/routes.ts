@@ -17,7 +17,7 @@ Errors are problem documents (RFC 9457) with a \`code\`. Unknown ids and ids you
 const toJsonSchema = createJsonSchemaTransform({ schemaRegistry })
 const addComponents = createJsonSchemaTransformObject({ schemaRegistry })
 
-/** A route that produces a stream or a file says so here; its events have a shape, a file is text. */
+/** The content of routes that produce a stream or a file: events have a shape, a file is text. */
 const transform: typeof toJsonSchema = ({ schema, ...route }) => {
   const produces = schema?.produces
   if (!schema || !produces) return toJsonSchema({ ...route, schema })
@@ -26,8 +26,8 @@ const transform: typeof toJsonSchema = ({ schema, ...route }) => {
 }
 
 /**
- * The OpenAPI 3.1 document, made from the routes' own schemas, and a page that shows it. Register before the routes: one that does not say
- * what it is cannot be registered.
+ * Serves the OpenAPI 3.1 document, generated from the routes' own schemas, and a page that shows it. Register it before the routes: an
+ * undocumented route cannot be registered then.
  * @param publicUrl Where clients reach the server; without one the document names the server that it came from.
  */
 export async function docsRoutes(app: App, publicUrl: string | undefined): Promise<void> {
@@ -50,8 +50,7 @@ export async function docsRoutes(app: App, publicUrl: string | undefined): Promi
             type: 'apiKey',
             in: 'header',
             name: CONSOLE_HEADER,
-            description:
-              'The console of a person who signed in, with an Origin of this server. Over https a cookie stands in for this header.',
+            description: 'The console of a person who signed in, with an Origin of this server. Over https a cookie replaces this header.',
           },
         },
       },

@@ -1,6 +1,6 @@
 import type { JsonObject, Model, ModelEvent, ModelMessage, ModelRequest, ToolOutcome } from '@countersign/core'
 
-/** A request with one user message and nothing else, or with what is given. */
+/** Creates a request with one user message and nothing else, or with the given fields. */
 export const request = (given: Partial<ModelRequest> = {}): ModelRequest => ({
   instructions: '',
   messages: [{ role: 'user', content: 'Hello' }],
@@ -9,7 +9,7 @@ export const request = (given: Partial<ModelRequest> = {}): ModelRequest => ({
   ...given,
 })
 
-/** All events of one step. */
+/** Collects all events of one step. */
 export async function collect(model: Model, given: Partial<ModelRequest> = {}): Promise<ModelEvent[]> {
   const events: ModelEvent[] = []
   for await (const event of model.stream(request(given))) events.push(event)
@@ -20,7 +20,7 @@ export const textOf = (events: readonly ModelEvent[]): string => events.map((eve
 
 export const callsOf = (events: readonly ModelEvent[]) => events.filter((event) => event.type === 'tool_call')
 
-/** A step that may become actions: it has calls and a finish that says that they are complete. */
+/** Returns true for a step that may become actions: it has calls and a finish that says that they are complete. */
 export function isActionable(events: readonly ModelEvent[]): boolean {
   const last = events.at(-1)
   return callsOf(events).length > 0 && last?.type === 'finish' && (last.reason === 'stop' || last.reason === 'tool_calls')
@@ -33,7 +33,9 @@ const OUTCOMES: ToolOutcome[] = [
   { type: 'outcome_unknown', message: 'the connection broke' },
 ]
 
-/** The messages the agent would keep of a step: the assistant's, and a result for each call, the outcomes taken in turn. */
+/**
+ * Returns the messages that the agent would store for a step: the assistant's, and a result for each call, with the given outcomes in turn.
+ */
 export function messagesOf(events: readonly ModelEvent[], model: string, step = 1): ModelMessage[] {
   const finish = events.at(-1)
   const toolCalls = callsOf(events).map((call, index) => ({

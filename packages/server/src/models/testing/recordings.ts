@@ -10,7 +10,7 @@ export interface RecordedCall {
   name: string
   /** The JSON text as it was assembled when the stream was recorded. */
   argumentsText: string
-  /** The provider ran it itself. */
+  /** The provider executed it itself. */
   providerExecuted: boolean
 }
 
@@ -27,7 +27,7 @@ export interface Recording {
   status: number
   contentType: string
   body: Uint8Array
-  /** What the vendor's SDK and the matching AI SDK provider made of it. */
+  /** The results of the vendor's SDK and of the matching AI SDK provider. */
   expected: { calls: RecordedCall[]; text: string; finish: string | undefined }
   quirks: string[]
 }
@@ -60,10 +60,10 @@ const FIXTURES = new URL('../../../../../../shared/fixtures/', import.meta.url)
 const APIS: readonly string[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'google-generateContent'] satisfies RecordedApi[]
 
 /**
- * The recorded model streams of the four APIs we speak, with what others made of them. Origin and licence of each file stand in
+ * Loads the recorded model streams of the four supported APIs, with the results of other clients. Origin and licence of each file are in
  * `llm/MANIFEST.json` beside them.
- * @param wanted Which rows of the index; files are only read for these.
- * @throws Error when the recordings are not there; `vitest.config.ts` says which suites need them.
+ * @param wanted Selects rows of the index; files are only read for these.
+ * @throws Error when the recordings are missing; `vitest.config.ts` says which suites need them.
  */
 export function recordings(
   wanted: (row: { api: RecordedApi; hasCalls: boolean; file: string; id: string }) => boolean = () => true,
@@ -78,7 +78,7 @@ export function recordings(
   const oracle = new Map(lines.map((line) => JSON.parse(line) as OracleRow).map((row) => [row.id, row]))
   return rows.flatMap((row) => {
     if (!isOurs(row)) return []
-    // A stream that is an error from its first event has nothing that anyone could make of it.
+    // A stream that is an error from its first event has no results to compare.
     const expected = oracle.get(row.id)?.ai ?? { calls: [], text: '' }
     const hasCalls = row.n_tools > 0 || expected.calls.length > 0
     if (!wanted({ api: row.api, hasCalls, file: row.file, id: row.id })) return []
@@ -106,7 +106,10 @@ export function recordings(
   })
 }
 
-/** The model that reads a recording's API, for `openModel`: OpenAI and Azure by their own package, other chat APIs as compatible ones. */
+/**
+ * Returns the model that reads a recording's API, for `openModel`: OpenAI and Azure by their own package, other chat APIs as compatible
+ * ones.
+ */
 export function modelFor(
   { api, vendor, model }: Pick<Recording, 'api' | 'vendor' | 'model'>,
   baseUrl: string,
@@ -140,7 +143,7 @@ function answersOf(row: IndexRow & { api: RecordedApi }): Uint8Array[] {
   return [body]
 }
 
-/** Ruby writes bytes that are no UTF-8 text as base64 under this tag; `!binary` itself is the YAML 1.1 name. */
+/** Ruby writes bytes that are not UTF-8 text as base64 under this tag; `!binary` itself is the YAML 1.1 name. */
 const binary: ScalarTag = { tag: '!binary', resolve: (text: string) => Buffer.from(text, 'base64') }
 
 interface Cassette {
@@ -163,7 +166,7 @@ function cassette(file: string): Buffer[] {
   return buffers
 }
 
-/** Some files hold the answers to several requests one after the other; each begins after the last event of the one before. */
+/** Splits files that hold the answers to several requests: each begins after the last event of the one before. */
 function splitAnswers(api: RecordedApi, lines: readonly string[]): string[][] {
   const ends =
     api === 'anthropic-messages'

@@ -19,7 +19,7 @@ interface Cassette {
   }[]
 }
 
-/** The recorded refusals that say what they are about: the file, the API that stands for its provider here, and which failure it is. */
+/** The recorded refusals with a recognizable cause: the file, the API that represents its provider here, and the kind of failure. */
 export const RECORDED_REFUSALS: readonly { file: string; api: RecordedApi; code: string; retryable: boolean }[] = [
   ...(
     [
@@ -60,7 +60,7 @@ export const RECORDED_REFUSALS: readonly { file: string; api: RecordedApi; code:
     code: 'model_refused_request',
     retryable: false,
   })),
-  // Asked for too much at once, these two limit the rate and say when to come back.
+  // For too many requests at once, these two limit the rate and state when to retry.
   ...(
     [
       ['azure_grok-4-1-fast-non-reasoning', 'openai-chat'],
@@ -110,7 +110,7 @@ export const RECORDED_REFUSALS: readonly { file: string; api: RecordedApi; code:
   },
 ]
 
-/** The recorded answer itself. A file that is only a body has the status that its error names, or that of its kind. */
+/** Returns the recorded answer. A file that is only a body gets the status in its error, or the usual one of its kind. */
 export function readRefusal(file: string): Refusal {
   const text = readFileSync(new URL(file, FIXTURES), 'utf8')
   if (!file.endsWith('.yml')) {

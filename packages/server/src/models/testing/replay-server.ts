@@ -2,29 +2,29 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the server answers to one request. */
+/** The server's answer to one request. */
 export interface ReplayAnswer {
   status: number
   contentType: string
   /** More headers: `retry-after`. */
   headers?: Record<string, string>
-  /** The body, cut where the server shall cut it; an async one may wait between two chunks. */
+  /** The body, with its chunk boundaries; an async one may wait between two chunks. */
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
   /** How the body ends. `reset` breaks the connection instead of ending the answer. Default `end`. */
   ending?: 'end' | 'reset'
 }
 
 export interface ReplayRequest {
-  /** Without the prefix that tells the replays apart: `/chat/completions`. */
+  /** Without the prefix that distinguishes the replays: `/chat/completions`. */
   path: string
   headers: IncomingHttpHeaders
   body: unknown
-  /** The same as it came. */
+  /** The raw body. */
   text: string
 }
 
 export interface Replay {
-  /** To be given as the provider's base URL. */
+  /** The base URL of the stand-in provider. */
   baseUrl: string
   requests: ReplayRequest[]
 }
@@ -35,7 +35,7 @@ export interface ReplayServer extends AsyncDisposable {
 }
 
 /**
- * A loopback HTTP server that answers with recorded bytes, as they were.
+ * Starts a loopback HTTP server that answers with recorded bytes, unchanged.
  * @example
  * await using server = await startReplayServer()
  * const { baseUrl, requests } = server.play([answerWith(recording)])
@@ -80,7 +80,7 @@ export async function startReplayServer(): Promise<ReplayServer> {
   }
 }
 
-/** An answer with a whole body in one piece, or cut at the given byte offsets. */
+/** Returns an answer with a whole body in one piece, or split at the given byte offsets. */
 export function answerWith(
   { status, contentType, body }: { status: number; contentType: string; body: Uint8Array },
   cuts: readonly number[] = [],

@@ -1,25 +1,25 @@
 import type { RecordedApi } from './recordings.ts'
 import { answerWith, type ReplayAnswer } from './replay-server.ts'
 
-/** What a stand-in provider says in one answer. */
+/** The output of a stand-in provider in one answer. */
 export interface Speech {
   text?: string
   calls?: { id: string; name: string; argumentsText: string }[]
-  /** The provider's mark on what it thought, which it wants back as it was. With chat, gateways have one and OpenAI has none. */
+  /** The provider's signature of its reasoning, which it expects back verbatim. With chat, gateways have one and OpenAI has none. */
   signature?: string
-  /** What it says that it counted; by default some say one token and some nothing. */
+  /** The usage that it reports; by default some report one token and some nothing. */
   usage?: SpokenUsage
 }
 
 export interface SpokenUsage {
-  /** All of the request, with what was read from the cache and, where the API tells it, written into it. */
+  /** All input tokens, including those read from the cache and, where the API reports it, written to it. */
   input: number
   cached: number
   written: number
   output: number
 }
 
-/** A whole answer in the words of an API, for a stand-in provider where no recording fits: the end of a loop, parallel calls. */
+/** Encodes a complete answer in the format of an API, for cases without a recording: the end of a loop, parallel calls. */
 export function speak(api: RecordedApi, { text = '', calls = [], signature, usage }: Speech): ReplayAnswer {
   const events = SAY[api](text, calls, signature, usage)
   const body = events
@@ -124,7 +124,7 @@ const anthropic: Say = (text, calls, signature, counted = { input: 1, cached: 0,
       delta: { type: 'input_json_delta', partial_json: call.argumentsText },
     })),
   ]
-  // Here what was read from the cache, or written into it, is not part of the input.
+  // In this API, cached tokens are not part of the input.
   const usage = {
     input_tokens: counted.input - counted.cached - counted.written,
     cache_read_input_tokens: counted.cached,

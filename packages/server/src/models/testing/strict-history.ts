@@ -3,8 +3,8 @@ import type { RecordedApi } from './recordings.ts'
 type Item = Record<string, unknown>
 
 /**
- * What the strictest of the providers of an API would refuse in a request's history: a call without its result or with two, a result
- * at the wrong place or without a call, ids that repeat or have letters the API does not take, arguments that are no object,
+ * Returns what the strictest of an API's providers would refuse in a request's history: a call without its result or with two, a result in
+ * the wrong place or without a call, ids that repeat or have letters that the API does not accept, arguments that are not an object,
  * reasoning that cannot be verified.
  * @returns A sentence for each problem; empty for a valid history.
  */
@@ -22,7 +22,7 @@ export function historyProblems(api: RecordedApi, body: unknown): string[] {
   }
 }
 
-/** How many calls with their results a history has: to be sure that a check had something to check. */
+/** Returns how many calls with their results a history has, so that a test can be sure that there was something to check. */
 export function countCalls(api: RecordedApi, body: unknown): number {
   const request = body as Item
   switch (api) {
@@ -67,7 +67,7 @@ function chatProblems(messages: Item[]): string[] {
   return problems.found
 }
 
-/** What the output of a call may be made of, besides plain text. */
+/** The content types of a call's output, besides plain text. */
 const CONTENT: ReadonlySet<string> = new Set(['input_text', 'input_image', 'input_file'])
 
 // DeepSeek's Responses API refuses outputs between calls: all calls of a step, then all their outputs, then anything else.
@@ -103,7 +103,7 @@ function responsesProblems(input: Item[]): string[] {
   return problems.found
 }
 
-// The provider's own calls (server_tool_use) may wait for their results until ours are in: they are not counted.
+// The provider's own calls (server_tool_use) may wait for their results until ours are in, so they are not counted.
 function anthropicProblems(messages: Item[]): string[] {
   const problems = new Problems()
   let open: string[] = []

@@ -8,7 +8,7 @@ export type { BackupSummary }
 /**
  * Writes a checked, consistent backup of a database to one file. Servers may run on it meanwhile: every decision that was answered before
  * the start is in the backup.
- * @throws Error in plain words; then the file is as it was before.
+ * @throws Error; the file is then unchanged.
  */
 export const backupDatabase = (database: Database, file: string, options: BackupOptions): Promise<BackupSummary> =>
   database.kind === 'sqlite'
@@ -17,7 +17,7 @@ export const backupDatabase = (database: Database, file: string, options: Backup
 
 /**
  * Restores a backup where no server runs.
- * @throws Error in plain words; then nothing was restored.
+ * @throws Error; nothing was restored then.
  */
 export const restoreDatabase = (database: Database, file: string, options: RestoreOptions): Promise<Restored> =>
   database.kind === 'sqlite'

@@ -13,7 +13,7 @@ import type { BackupOptions, Restored, RestoreOptions, ToolEnvironment } from '.
 import { type BackupSummary, SUMMARY_QUERY, toSummary } from './summary.ts'
 import { writeWholeFile } from './target-file.ts'
 
-/** Between two reports of progress. */
+/** Time between two progress reports. */
 const REPORT_MS = 2_000
 
 /**
@@ -27,7 +27,7 @@ export async function backupPostgres(
   { overwrite, onProgress, environment }: BackupOptions,
 ): Promise<BackupSummary> {
   return withClient(url, async (client) => {
-    // The dump and the summary show the same moment.
+    // The dump and the summary show the same snapshot.
     await client.query('begin isolation level repeatable read read only')
     const { rows: snapshots } = await client.query('select pg_export_snapshot() as name')
     const { rows } = await client.query(SUMMARY_QUERY)
@@ -65,8 +65,8 @@ const HAS_TABLES = `select exists (select 1 from pg_class as c join pg_namespace
   where c.relkind in ('r', 'p') and n.nspname not like 'pg\\_%' and n.nspname <> 'information_schema') as found`
 
 /**
- * Restores a dump into an empty database, as a whole or not at all, brings it to this version and holds it.
- * The instance file in the data folder vouches for another database, so it is moved aside.
+ * Restores a dump into an empty database, as a whole or not at all, migrates it to this version and holds it. The instance file in the data
+ * folder belongs to another database, so it is moved aside.
  * @throws Error when the dump cannot be used, or the database has tables.
  */
 export async function restorePostgres(url: string, file: string, { dataDir, environment }: RestoreOptions): Promise<Restored> {
@@ -86,15 +86,15 @@ export async function restorePostgres(url: string, file: string, { dataDir, envi
   })
 }
 
-/** The migrations that a dumped database has had. */
+/** Returns the migrations that were applied to a dumped database. */
 async function appliedIn(file: string, environment: ToolEnvironment): Promise<{ number: number; name: string }[]> {
   const script = await run('pg_restore', ['--data-only', '--table=migration', '--file=-', file], environment)
   return [...script.matchAll(/^(\d+)\t([^\t\n]+)\t\d+$/gm)].map(([, number, name = '']) => ({ number: Number(number), name }))
 }
 
 /**
- * Restores a dump, migrates it and holds it in one transaction. `psql` commits only when it reads the last line, which is written when
- * `pg_restore` has succeeded: when this process is killed at any moment, the database is empty or held.
+ * Restores a dump, migrates it and holds it in one transaction. `psql` commits only when it reads the last line, which is written after
+ * `pg_restore` has succeeded: if this process is killed at any moment, the database is empty or held.
  */
 async function restoreHeld(file: string, applied: readonly AppliedMigration[], environment: ToolEnvironment): Promise<void> {
   const migrations = missing(listMigrations(), applied)
@@ -105,7 +105,7 @@ async function restoreHeld(file: string, applied: readonly AppliedMigration[], e
   const dump = start('pg_restore', ['--no-owner', '--no-privileges', '--file=-', file], environment)
   dump.child.stdout.pipe(psql.child.stdin, { end: false })
   dump.child.stdin.end()
-  // A dump whose reader has gone would wait for it for ever.
+  // Without its reader, the dump would wait forever.
   const abandoned = psql.ended.finally(() => dump.child.stdout.destroy())
   try {
     await Promise.race([dump.ended, abandoned.then(() => Promise.reject(new Error('psql ended before the dump was read')))])
@@ -140,14 +140,14 @@ async function withClient<T>(url: string, work: (client: Client) => Promise<T>):
   }
 }
 
-/** The command to run where the tools of Postgres are. */
+/** The command to run where the tools of Postgres are installed. */
 const BY_HAND: Record<string, string> = {
   pg_dump: 'pg_dump --format=custom --file=FILE "$DATABASE_URL"',
   psql: 'countersign restore FILE',
   pg_restore: 'pg_restore --single-transaction --no-owner --dbname="$DATABASE_URL" FILE',
 }
 
-/** Runs a tool of Postgres; the password goes through the environment, where other users do not see it. Answers what it printed. */
+/** Runs a tool of Postgres; the password is passed through the environment, where other users do not see it. Returns its output. */
 async function run(tool: string, args: readonly string[], environment: ToolEnvironment): Promise<string> {
   const { child, ended } = start(tool, args, environment)
   child.stdin.end()
@@ -155,10 +155,10 @@ async function run(tool: string, args: readonly string[], environment: ToolEnvir
   return stdout
 }
 
-/** Starts a tool of Postgres. `ended` rejects with what it says when it fails. */
+/** Starts a tool of Postgres. `ended` rejects with the tool's error output when it fails. */
 function start(tool: string, args: readonly string[], environment: ToolEnvironment) {
   const child = spawn(tool, args, { env: environment, stdio: ['pipe', 'pipe', 'pipe'] })
-  // When it ends early, its own message says why.
+  // When it ends early, its own message gives the reason.
   child.stdin.on('error', () => undefined)
   const closed = once(child, 'close').catch((cause) => {
     if (cause.code !== 'ENOENT') throw cause
@@ -170,12 +170,12 @@ function start(tool: string, args: readonly string[], environment: ToolEnvironme
   const ended = Promise.all([text(child.stderr), closed]).then(([stderr, [code]]) => {
     if (code !== 0) throw new Error(`${tool} failed: ${stderr.trim() || `exit code ${code}`}`)
   })
-  // Whoever waits for it hears of it; until then somebody else may have failed first.
+  // The caller that awaits it gets the error; until then, another tool may fail first.
   ended.catch(() => undefined)
   return { child, ended }
 }
 
-/** The variables by which libpq knows a database. */
+/** Returns the environment variables with which libpq finds a database. */
 function connectionOf(url: string): Record<string, string> {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url)
   const given = {

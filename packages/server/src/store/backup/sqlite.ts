@@ -9,23 +9,23 @@ import { holdRestored } from './hold.ts'
 import { type BackupSummary, SUMMARY_QUERY, toSummary } from './summary.ts'
 import { syncToDisk, writeWholeFile } from './target-file.ts'
 
-/** Pages copied between two reports of progress: 16 MB. */
+/** Pages copied between two progress reports: 16 MB. */
 const PAGES_PER_STEP = 4_096
 
-/** The variables that the tools of Postgres are run with: `PATH`, and what the person set for them. */
+/** The environment of the tools of Postgres: `PATH`, and variables that the user set for them. */
 export type ToolEnvironment = Readonly<Record<string, string | undefined>>
 
 export interface BackupOptions {
   environment: ToolEnvironment
-  /** True replaces a file that is there. */
+  /** True replaces an existing file. */
   overwrite: boolean
-  /** Told how much has been copied: a share of 1 where the whole is known, else bytes. */
+  /** Called with the progress: a share of 1 where the total is known, else bytes. */
   onProgress(done: { share: number } | { bytes: number }): void
 }
 
 /**
- * Writes a consistent copy of the database in a data folder to one file, while a server works on it or not, and checks the copy.
- * @throws Error when there is no database, the file exists, or the copy is not whole.
+ * Writes a consistent copy of the database in a data folder to one file, even while a server works on it, and checks the copy.
+ * @throws Error when there is no database, the file exists, or the copy is incomplete.
  */
 export async function backupSqlite(
   dataDir: string,
@@ -38,7 +38,7 @@ export async function backupSqlite(
   return writeWholeFile(file, overwrite, async (partial) => {
     const db = openToRead(source, dataDir)
     try {
-      // With a read transaction open, every step copies the same state: without it, each commit of the server begins the copy anew.
+      // With an open read transaction, every step copies the same state: without it, each commit of the server would restart the copy.
       db.exec('BEGIN')
       db.prepare('select 1 from sqlite_schema').get()
       const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) =>
@@ -60,7 +60,7 @@ function openToRead(file: string, dataDir: string): DatabaseSync {
   }
 }
 
-/** The copy says of itself that it has a write-ahead log, as its source has. It stands alone. */
+/** Removes the write-ahead log mode that the copy inherits from its source: a backup is a single file. */
 function makeSingleFile(file: string): void {
   const db = new DatabaseSync(file)
   try {
@@ -119,8 +119,8 @@ export interface Restored {
 }
 
 /**
- * Puts a backup into a data folder that no server uses, brought to this version and held.
- * @param replace True moves a database that is there to `before-restore-…` in the folder.
+ * Restores a backup into a data folder that no server uses, migrates it to this version and holds it.
+ * @param replace True moves an existing database to `before-restore-…` in the folder.
  * @throws Error when the backup cannot be used, a server uses the folder, or it has data.
  */
 export async function restoreSqlite(dataDir: string, file: string, replace: boolean): Promise<Restored> {

@@ -1,10 +1,10 @@
-/** What a backup holds. */
+/** The content of a backup. */
 export interface BackupSummary {
   /** When the newest event in it was written, epoch ms; undefined before the first. */
   newestEventAt: number | undefined
   /** Place of the newest event in the log; 0 before the first. */
   position: number
-  /** Actions by what is left to do about them. */
+  /** Actions, grouped by what still has to be done about them. */
   waiting: number
   approved: number
   executing: number
@@ -12,7 +12,7 @@ export interface BackupSummary {
   migration: string
 }
 
-/** Asks a database of either kind for its summary. */
+/** The query for the summary, for databases of either kind. */
 export const SUMMARY_QUERY = `select
   (select max(id) from event) as position,
   (select created_at from event order by id desc limit 1) as newest_event_at,

@@ -3,9 +3,9 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Lets `write` make a file, and gives it its name only when it is whole and on the disk. Until then it is called `….partial`; killed
- * anywhere, the name is absent or stands for what it did before.
- * @param overwrite False refuses a name that is taken.
+ * Lets `write` create a file, and gives it its name only when it is complete and on disk. Until then it is called `….partial`; after a
+ * crash at any point, the name is absent or has its previous content.
+ * @param overwrite False refuses an existing name.
  * @throws Error when the name is taken or `write` throws.
  */
 export async function writeWholeFile<T>(file: string, overwrite: boolean, write: (partial: string) => Promise<T>): Promise<T> {
@@ -28,7 +28,7 @@ export async function writeWholeFile<T>(file: string, overwrite: boolean, write:
   }
 }
 
-/** Waits until a file, or the names in a folder, are on the disk. */
+/** Waits until a file, or the entries of a folder, are on disk. */
 export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

@@ -7,23 +7,23 @@ import type { Outbox } from '../store.ts'
 import { findRow, inboxRowsAfter, insertEvents } from '../tables/events.ts'
 import { openPostgres } from './postgres.ts'
 
-/** Says one thing about one action, in the log alone. */
+/** Commits one event about one action, in the log alone. */
 const say = (actionId: string, onSaid = () => {}) =>
   function* (outbox: Outbox): Tx<void> {
     const event = { type: 'approval_overdue', data: { actionId, waitedMs: 1 } } as const
     outbox.events.push(...(yield* insertEvents({ sessionId: null, events: [{ seq: null, event }], nowMs: 1 })))
-    // Waited for: the COMMIT comes alone, behind what is written.
+    // Awaited, so that the COMMIT is sent alone, after the writes.
     yield* findRow.first({ id: 0 })
     onSaid()
   }
 
 test('what a crash of the database lost is done again, also when another transaction has its number now', async () => {
-  // Nothing is written before somebody commits.
+  // No row is visible before a commit.
   await using postgres = await startPostgres({ settings: { wal_writer_delay: 10_000 } })
   const url = await createDatabase(postgres.url('postgres'))
   await using proxy = await openFaultProxy({ host: '127.0.0.1', port: postgres.port })
   const store = await openPostgres({ url: throughProxy(url, proxy), onCommitted: () => undefined })
-  // The COMMIT leaves and never arrives; what it was to keep is in nobody's memory but that of the server.
+  // The COMMIT is sent and never arrives; the writes exist only in the memory of the server.
   const sent = Promise.withResolvers<void>()
   proxy.onRequest = (bytes) => {
     if (!bytes.includes('COMMIT')) return 'pass'
@@ -38,7 +38,7 @@ test('what a crash of the database lost is done again, also when another transac
   await postgres.start()
   proxy.onRequest = () => 'pass'
   {
-    // Others are first after the crash.
+    // Other transactions get these numbers after the crash.
     await using others = await openTempPostgres(url)
     for (let n = 0; n < 20; n++) await others.store.transact(say(`act_${n}`))
   }

@@ -1,11 +1,11 @@
 import { CountersignError } from '@countersign/core'
 import { DatabaseError } from 'pg'
 
-/** What a failed attempt at a transaction calls for. */
+/** How to react to a failed attempt at a transaction. */
 export type Failure =
-  /** Others were in the way: the same again finds them done. */
+  /** Other transactions conflicted: a retry finds them committed. */
   | 'again'
-  /** The connection, or the server behind it, is no longer there or takes no writes. */
+  /** The connection, or the server behind it, is gone or takes no writes. */
   | 'lost'
   | 'final'
 
@@ -25,15 +25,15 @@ const LOST = new Set([
   '53300', // too_many_connections
 ])
 
-/** A prepared statement was older than a migration that ran beside it: a new connection prepares it anew. */
+/** A prepared statement was older than a concurrent migration: a new connection prepares it again. */
 const isOutdatedPlan = (error: unknown) => error instanceof DatabaseError && error.code === '0A000' && error.message.includes('cached plan')
 
 const sqlStateOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
 
-/** A transaction was asked for that the database has not begun. */
+/** The database never began the requested transaction. */
 export const isOfTheFuture = (error: unknown): boolean => sqlStateOf(error) === '22023'
 
-/** Sorts what a query or a connection failed with. What `work` itself threw is final. */
+/** Classifies the error of a query or a connection. Errors that `work` itself threw are final. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ConnectionLost) return 'lost'
   const state = sqlStateOf(error)
@@ -42,28 +42,28 @@ export function failureOf(error: unknown): Failure {
   return LOST.has(state) || state.startsWith('08') || isOutdatedPlan(error) ? 'lost' : 'final'
 }
 
-/** The connection broke: it could not be made, or ended before the answer came. */
+/** The connection broke: it could not be opened, or ended before the answer arrived. */
 export class ConnectionLost extends Error {
   constructor(cause: unknown) {
     super(`the connection to the database broke: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }
 }
 
-/** What a caller is told who waited long enough. */
+/** Returns the error for a caller after all retries. */
 export function asStoreError(error: unknown): unknown {
   const state = sqlStateOf(error)
   if (state === '53100') return new CountersignError('storage_full', 'the disk is full: nothing was changed', {}, { cause: error })
   if (state === '25006') {
     return new CountersignError('storage_full', 'the database takes no writes at the moment: nothing was changed', {}, { cause: error })
   }
-  // 57014: the statement took too long; 55P03: so did somebody else with a lock.
+  // 57014: the statement took too long; 55P03: another transaction held a lock for too long.
   if (failureOf(error) === 'lost' || state === '57014' || state === '55P03') {
     return new CountersignError('not_ready', 'the database does not answer: nothing was changed, try again', {}, { cause: error })
   }
   return error
 }
 
-/** Why a database cannot be trusted any more, when that is what an error says. */
+/** Returns why a database can no longer be trusted, when an error indicates that. */
 export function postgresDamage(error: unknown): string | undefined {
   const state = sqlStateOf(error)
   // data_corrupted, index_corrupted

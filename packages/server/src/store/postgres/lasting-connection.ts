@@ -2,32 +2,32 @@ import { CountersignError } from '@countersign/core'
 import type { DatabaseClient, Machine } from '../machine.ts'
 import type { OwnConnection } from '../tables/processes.ts'
 
-/** A connection that answers nothing for this long is given up. */
+/** A connection without an answer for this long is closed. */
 const ANSWER_MS = 5_000
 const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 500
 
-// What is written here says who is alive; it means nothing after a crash of the database. A peer that vanished is noticed in 5 s.
+// Rows written here report liveness and mean nothing after a crash of the database. A peer that disappeared is noticed in 5 s.
 export const LASTING_OPTIONS = '-c synchronous_commit=off -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3'
 
 export interface LastingConnectionOptions {
-  /** Straight to the database: this is a session, no pooler may share it. */
+  /** A direct address of the database: this is a session that no pooler may share. */
   url: string
-  /** Seen in `pg_stat_activity`. */
+  /** Shown in `pg_stat_activity`. */
   name: string
   machine: Machine
-  /** Makes the session what it is to be, each time. The connection does not count as open before. */
+  /** Prepares the session after each connect. The connection does not count as open before. */
   onOpen(connection: OwnConnection): Promise<void>
   onLost?(): void
   onNotification?(payload: string): void
 }
 
-/** One session of this process's own, which is made again whenever it breaks: then its queries are refused. They run in their order. */
+/** A dedicated session that is restored whenever it breaks; until then its queries are rejected. They run in their order. */
 export interface LastingConnection extends OwnConnection, AsyncDisposable {
   readonly isOpen: boolean
 }
 
-/** @throws Error when the first connection cannot be made. */
+/** @throws Error when the first connection cannot be opened. */
 export async function openLastingConnection({
   url,
   name,
@@ -46,15 +46,15 @@ export async function openLastingConnection({
       connectionString: url,
       application_name: name,
       connectionTimeoutMillis: ANSWER_MS,
-      // Queries go out at once, in their order, and a connection that hangs is cut.
+      // Queries are sent at once, in their order, and a hanging connection is closed.
       pipeline: true,
       query_timeout: ANSWER_MS,
-      // One that only listens asks nothing: a database that vanished without a word is noticed in 15 s.
+      // A connection that only listens sends no queries: a database that disappeared is noticed in 15 s.
       keepAlive: true,
       keepAliveInitialDelayMillis: ANSWER_MS,
       options: LASTING_OPTIONS,
     })
-    // The end of the connection is told by 'end', however it came.
+    // The 'end' event reports the end of the connection, whatever the reason.
     attempt.on('error', () => {})
     attempt.on('notification', ({ payload = '' }) => onNotification?.(payload))
     try {

@@ -2,17 +2,17 @@ import type { Clock } from '../../clock.ts'
 import { ConnectionLost } from './errors.ts'
 import { Session, type SessionOptions } from './session.ts'
 
-/** Longer than a queue of work takes; then the connections in use are stuck. */
+/** Longer than a queue of work takes: after that, the connections in use are stuck. */
 const WAIT_MS = 30_000
 
-/** Connections to one database, made when they are needed and kept. */
+/** Connections to one database, opened when they are needed and kept. */
 export interface SessionPool {
   /**
-   * Runs `work` with a connection that nobody else uses meanwhile; waits for one while all are in use. A broken one is not used again.
+   * Runs `work` with a connection that is not shared meanwhile; waits for one while all are in use. A broken one is not reused.
    * @throws ConnectionLost when none becomes free in half a minute.
    */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>
-  /** Closes what is idle now and the others when their work is done. */
+  /** Closes idle connections now and the others when their work is done. */
   close(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export function createPool(options: SessionOptions, maxSessions: number, clock: 
     })
   }
 
-  /** Gives the place of a connection to whoever waits: with the connection, or for a new one. */
+  /** Gives the slot of a connection to the next caller in line: with the connection, or for a new one. */
   function pass(session: Session | undefined): void {
     const next = waiting.shift()
     if (next) next(session)

@@ -8,18 +8,18 @@ const AWAY_MS = 10_000
 const RETRY_MS = 250
 
 /**
- * Checks that what is set in a connection stays with it: locks and notices need that.
+ * Checks that session state stays with a connection, which locks and notices require.
  * @param client Connected to `url`.
- * @param variable What the user set it with, for the error.
- * @throws Error in plain words when a pooler stands between that gives each transaction another connection, or that takes no settings.
+ * @param variable The setting that named the address, for the error.
+ * @throws Error when a pooler assigns each transaction another connection, or rejects settings.
  */
 export async function requireOwnSession(client: Client, url: string, variable: 'DATABASE_URL' | 'DATABASE_DIRECT_URL'): Promise<void> {
   const backend = await backendOf(client)
-  // The database names the process that serves a connection when it opens. A pooler makes up a number.
+  // The database names the process that serves a connection when it opens. A pooler invents a number.
   if ('processID' in client && client.processID === backend) return
   let cause: unknown
   try {
-    // Held by a transaction of its own, the second connection takes the backend of the first where a pooler shares them.
+    // While a transaction holds the first backend, a second connection through a pooler shares it or not.
     const isShared = await onConnection(url, { options: LASTING_OPTIONS }, async (second) => {
       await second.query('begin')
       return (await backendOf(second)) === backend || (await backendOf(client)) !== backend
@@ -38,8 +38,8 @@ export async function requireOwnSession(client: Client, url: string, variable: '
 }
 
 /**
- * Checks that a pooler in transaction mode keeps prepared statements. One that is away is waited for, 10 seconds at most.
- * @throws Error in plain words when it does not keep them or stays away.
+ * Checks that a pooler in transaction mode keeps prepared statements. Waits up to 10 seconds for an unreachable pooler.
+ * @throws Error when it does not keep them or stays unreachable.
  */
 export async function requirePreparedStatements(url: string, clock: Clock): Promise<void> {
   const giveUpAt = clock.nowMs() + AWAY_MS
@@ -73,7 +73,7 @@ async function tryStatement(url: string): Promise<void> {
     await first.query(statement)
     await onConnection(url, {}, async (second) => {
       await second.query('begin')
-      // On the same backend it would be there already, and on another one it would be missing.
+      // On the same backend the statement would exist already, and on another one it would be missing.
       await second.query(statement)
       await first.query(statement)
     })

@@ -10,7 +10,7 @@ import type { Outbox, Store } from '../store.ts'
 import { findSetting, insertSetting } from '../tables/settings.ts'
 import { openPostgres } from './postgres.ts'
 
-/** A store that reaches its database through a proxy, and a look at the database past it. */
+/** A store that reaches its database through a proxy, and a direct connection to the database. */
 interface Reached extends AsyncDisposable {
   store: Store
   proxy: FaultProxy
@@ -18,7 +18,7 @@ interface Reached extends AsyncDisposable {
   directly(text: string): Promise<Record<string, unknown>[]>
 }
 
-/** Runs out of patience a thousand times as fast. */
+/** Runs timeouts a thousand times as fast. */
 const hurriedClock = {
   nowMs: () => Date.now() * 1_000,
   after: systemClock.after,
@@ -40,7 +40,7 @@ async function openReached(clock = systemClock): Promise<Reached> {
   return { store, proxy, committed, directly, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** Counts its own runs in what it writes. */
+/** Counts its own runs in the data that it writes. */
 function openCounted(store: Store) {
   let runs = 0
   const count = () =>
@@ -55,7 +55,7 @@ function openCounted(store: Store) {
 
 const WRITTEN = `select name from setting where name like 'run %'`
 
-/** A verdict about the first piece that holds a text; everything else passes. */
+/** Returns a verdict about the first packet that contains a text; all others pass. */
 function once(text: string, verdict: Verdict, onMeeting = () => {}) {
   let isOver = false
   return (bytes: Buffer): Verdict => {
@@ -127,7 +127,7 @@ test('a COMMIT that is still under way when its sender is cut off is waited for'
   expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 1' }])
 })
 
-/** What a pooler says to its client when it has lost the server behind it. */
+/** The message of a pooler that has lost the server behind it. */
 function saidByPooler(code: string, words: string): Buffer {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${words}\0\0`)
   const head = Buffer.alloc(5)
@@ -196,7 +196,7 @@ test('two transactions that wait for each other both succeed in the end', async 
   const both = (first: string, second: string) =>
     db.store.transact(function* () {
       yield* add(first)
-      // Long enough for the other to have its first row, and none when it is run again.
+      // Long enough for the other one to get its first row, and no delay on a retry.
       yield* raw(sql`select pg_sleep(${tries++ < 2 ? 0.5 : 0})`)
       yield* add(second)
     })
@@ -204,7 +204,7 @@ test('two transactions that wait for each other both succeed in the end', async 
   expect(await db.directly(`select value from setting where name in ('a', 'b')`)).toEqual([{ value: '2' }, { value: '2' }])
   expect(db.committed).toHaveLength(2)
   expect(tries).toBeGreaterThan(2)
-  // The statistics are told a moment later.
+  // The statistics are updated a moment later.
   const deadlocks = async () =>
     (await db.directly('select deadlocks from pg_stat_database where datname = current_database()'))[0]?.deadlocks
   await expect.poll(async () => Number(await deadlocks())).toBeGreaterThan(0)
@@ -291,7 +291,7 @@ test('a server that a failing machine makes forget commits is named at each star
   const told: string[] = []
   const store = await openPostgres({ url: database.url, onCommitted: () => undefined, warn: (sentence) => void told.push(sentence) })
   await store.close()
-  // The tests' own server is one: nobody cuts its power.
+  // The tests' own server has this setting: a power failure does not matter there.
   expect(told.join()).toContain('fsync = off')
 })
 
@@ -306,7 +306,7 @@ test('a reading of one question is one packet; one of several is of one moment, 
   packets = 0
   await db.store.read(() => findSetting.first({ name: 'one' }))
   expect(packets).toBe(1)
-  // The same question, now the first of two; the answer to the second comes after somebody wrote.
+  // The same query, now the first of two; the second is answered after a concurrent write.
   for (let n = 0; n < 2; n++) {
     const asked = Promise.withResolvers<void>()
     db.proxy.onRequest = once('select 1 as later', 'hold', asked.resolve)

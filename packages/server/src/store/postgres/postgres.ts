@@ -15,7 +15,7 @@ import { postgresRoom } from './room.ts'
 import type { Session } from './session.ts'
 import { CommitUnanswered, findFate, Transaction } from './transaction.ts'
 
-/** Longer than any transaction is allowed to take: then the other side is gone without a word. */
+/** Longer than any transaction may take: after that, the other side has disappeared. */
 const ATTEMPT_LIMIT_MS = 35_000
 
 export interface PostgresOptions {
@@ -23,15 +23,15 @@ export interface PostgresOptions {
   url: string
   /** The same database without the pooler in transaction mode that `url` goes through. */
   directUrl?: string | undefined
-  /** Called after each commit with what its transaction asked for. Those of several connections come in any order. */
+  /** Called after each commit with its outbox. Commits of several connections arrive in any order. */
   onCommitted(outbox: Outbox): void
-  /** Called when it stays unknown what became of a commit: there may be news of which {@link onCommitted} never hears. Default: nobody minds. */
+  /** Called when the result of a commit stays unknown: there may be news that {@link onCommitted} never reports. Default: does nothing. */
   onUnknown?: () => void
-  /** The last part of each transaction: writes down what is to be done next, for whichever process does it. */
+  /** The last part of each transaction: records the next work, for any process. */
   enqueue?: (outbox: Outbox) => Tx<void>
-  /** Told, as a sentence, what makes the database unsafe without being refused. */
+  /** Receives, as a sentence, settings that make the database unsafe but are not refused. */
   warn?: (sentence: string) => void
-  /** Told, as a sentence, when the database turns out to be damaged. Default: nobody. */
+  /** Receives, as a sentence, that the database is damaged. Default: none. */
   onDamage?: ((sentence: string) => void) | undefined
   /** Connections at most, default 10. */
   maxSessions?: number
@@ -40,8 +40,8 @@ export interface PostgresOptions {
 
 /**
  * Opens (and migrates) a Postgres database, which any number of processes may share.
- * @throws Error in plain words when it cannot be reached, is too old, read-only or newer than this code, forgets commits, or is behind a
- * pooler that keeps too little.
+ * @throws Error when it cannot be reached, is too old, read-only or newer than this code, may lose commits, or is behind a pooler that
+ * loses session state.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const {
@@ -66,14 +66,15 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const underWay = new Set<Promise<unknown>>()
   let isClosed = false
 
-  /** Runs `work` with a connection, which is given up when not even the server's own timeouts end it. */
+  /** Runs `work` with a connection, which is closed when even the server's own timeouts do not end it. */
   const inSession = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
     pool.use(async (session) => {
       const stop = clock.after(ATTEMPT_LIMIT_MS, () => session.destroy())
       try {
         return await work(session)
       } catch (error) {
-        // The server may have become a standby, or the tables others than the statements here were prepared for: the next one connects anew.
+        // The server may have become a standby, or the tables may have changed since statements were prepared: the next caller gets a new
+        // connection.
         if (failureOf(error) === 'lost' || error instanceof CommitUnanswered) session.destroy()
         throw error
       } finally {
@@ -127,8 +128,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 }
 
 /**
- * True when what a transaction did is in the database, undefined while it is under way. A database that crashed gives the numbers of
- * transactions that it lost to the next ones: what it said has to be in the log, too.
+ * Returns whether a transaction was committed; undefined while it is open. A database that crashed reuses the numbers of lost transactions,
+ * so its events have to be in the log, too.
  */
 async function isDurable(session: Session, transactionId: string, { events: said }: Outbox): Promise<boolean | undefined> {
   const fate = await findFate(session, transactionId)
@@ -138,7 +139,7 @@ async function isDurable(session: Session, transactionId: string, { events: said
 
 async function onOneConnection<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url, application_name: 'countersign', connectionTimeoutMillis: 5_000 })
-  // What breaks is told by the query that it breaks.
+  // Connection errors surface in the query that they break.
   client.on('error', () => undefined)
   await client.connect().catch((cause) => {
     const { host, pathname } = new URL(url)

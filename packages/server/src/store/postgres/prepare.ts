@@ -5,9 +5,9 @@ import { inMigrationLock, migratePostgres } from './migrate.ts'
 const OLDEST_VERSION = 15
 
 /**
- * Makes a database ready for this code: checks what it can do, migrates it. Answers the transaction that counts as the first of its log.
- * @param warn Told, as a sentence, what makes it unsafe that its operator may have meant.
- * @throws Error in plain words.
+ * Prepares a database for this code: checks its capabilities and migrates it. Returns the transaction that counts as the first of its log.
+ * @param warn Receives, as a sentence, unsafe settings that the operator may have chosen on purpose.
+ * @throws Error when the database cannot be used.
  */
 export async function prepareDatabase(client: Client, warn: (sentence: string) => void = () => undefined): Promise<number> {
   await requireDurability(client, warn)
@@ -31,7 +31,7 @@ async function requireDurability(client: Client, warn: (sentence: string) => voi
       'the database has synchronous_commit = off and could forget a decision that was taken: set it on for this database (alter database … set synchronous_commit = on)',
     )
   }
-  // Of the whole cluster, not of this database: somebody chose it, and only losing the machine tells the difference.
+  // A setting of the whole cluster, not of this database: the operator chose it, and it only matters when the machine is lost.
   for (const [name, value] of Object.entries({ fsync, full_page_writes })) {
     if (value === 'off')
       warn(`the database server runs with ${name} = off: when its machine fails, decisions that were taken are lost or the data is damaged`)
@@ -39,8 +39,8 @@ async function requireDurability(client: Client, warn: (sentence: string) => voi
 }
 
 /**
- * The log counts transactions from this one. A database that was restored into a cluster which has had fewer transactions counts from
- * an earlier one, or new events would stand before old ones.
+ * Determines the first transaction of the log. A database that was restored into a cluster with fewer transactions counts from an earlier
+ * one; otherwise new events would precede old ones.
  */
 async function findFirstTransaction(client: Client): Promise<number> {
   const { rows } = await client.query(

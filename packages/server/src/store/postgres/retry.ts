@@ -2,16 +2,16 @@ import { CountersignError } from '@countersign/core'
 import type { Clock } from '../../clock.ts'
 import { asStoreError, failureOf } from './errors.ts'
 
-/** How often a transaction is run again because others were in its way. */
+/** How often a transaction is repeated because of conflicts with others. */
 const MAX_RUNS = 20
-/** How long it waits for a database that went away. */
+/** How long to wait for an unreachable database. */
 const LOST_MS = 10_000
-/** How long is asked what became of a transaction whose COMMIT was not answered: longer than the server keeps one that stands still. */
+/** How long to ask for the result of a transaction whose COMMIT was not answered: longer than the server keeps an idle one. */
 const FATE_MS = 30_000
 
-/** How long to go on with what may still succeed. */
+/** How long to repeat what may still succeed. */
 export interface Patience {
-  /** Runs `attempt` until it succeeds, as often and as long as that is of use. @throws what a caller is told who waited long enough. */
+  /** Runs `attempt` until it succeeds, as often and as long as that may help. @throws The error for callers after all retries. */
   insist<T>(attempt: () => Promise<T>): Promise<T>
   /** Asks until there is an answer. @throws CountersignError `not_ready`. */
   untilKnown<T>(ask: () => Promise<T | undefined>): Promise<T>

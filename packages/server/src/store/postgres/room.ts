@@ -7,8 +7,8 @@ import type { Store } from '../store.ts'
 const ROOM_FOUND = new Error('there is room')
 
 /**
- * Finds out whether the database takes writes again after one that found no room: a temporary table needs new blocks as rows do, and
- * nothing of it stays. While writes succeed nobody asks.
+ * Checks whether the database takes writes again after a write that found no room: a temporary table needs new blocks like rows do, and
+ * leaves nothing behind. While writes succeed, this check does not run.
  */
 export const postgresRoom =
   (store: Store) =>
@@ -21,7 +21,7 @@ export const postgresRoom =
         throw ROOM_FOUND
       })
     } catch (error) {
-      // Whoever may not make temporary tables learns from the next write.
+      // Without permission for temporary tables, the next write shows it.
       if (isCountersignError(error)) throw error
     }
   }

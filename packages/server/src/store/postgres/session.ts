@@ -4,20 +4,20 @@ import { type BoundQuery, prepareForPostgres, type Row } from '../query.ts'
 import { ConnectionLost } from './errors.ts'
 import { readText } from './text.ts'
 
-/** Longer than any of our queries takes; shorter than people wait. */
+/** Longer than any query takes; shorter than people wait. */
 const STATEMENT_TIMEOUT_MS = 30_000
 const LOCK_TIMEOUT_MS = 20_000
-/** A process that stands still in the middle of a transaction holds its session's row no longer than this. */
+/** A process that is suspended in the middle of a transaction holds its session's row no longer than this. */
 const IDLE_IN_TRANSACTION_MS = 10_000
 const CONNECT_TIMEOUT_MS = 5_000
 
 export interface SessionOptions {
   url: string
-  /** True when a pooler in transaction mode stands between: nothing can be set for the whole connection. */
+  /** True with a pooler in transaction mode: settings for the whole connection are impossible then. */
   isPooled: boolean
 }
 
-/** A statement as it goes over the wire. */
+/** A statement in wire format. */
 interface Statement {
   text: string
   values?: (string | number | null)[]
@@ -26,7 +26,7 @@ interface Statement {
 
 const prepared = new WeakMap<object, ReturnType<typeof prepareForPostgres>>()
 
-/** One connection. Queries are sent at once, one behind the other, without waiting for the answers before them. */
+/** One connection. Queries are sent at once, one after the other, without waiting for earlier answers. */
 export class Session {
   readonly #client: Client
   readonly #isPooled: boolean
@@ -38,7 +38,7 @@ export class Session {
     this.#isPooled = isPooled
   }
 
-  /** @throws ConnectionLost, or what the server refuses the connection with. */
+  /** @throws ConnectionLost, or the error with which the server refuses the connection. */
   static async connect({ url, isPooled }: SessionOptions): Promise<Session> {
     const client = new Client({
       connectionString: url,
@@ -71,22 +71,22 @@ export class Session {
     return session
   }
 
-  /** True once nothing more can be asked here. */
+  /** True once the connection can no longer be used. */
   get isBroken(): boolean {
     return this.#isBroken
   }
 
-  /** Begins a transaction that sees what others commit meanwhile. Nobody waits for it. */
+  /** Begins a transaction that sees concurrent commits. Returns without waiting for the answer. */
   begin(onError: (error: unknown) => void): void {
     this.tell({ text: this.#isPooled ? `BEGIN; ${LOCAL_TIMEOUTS}` : 'BEGIN' }, onError)
   }
 
-  /** Begins a transaction that sees the database as it is at its first query, and writes nothing. */
+  /** Begins a read-only transaction that sees the database as it is at its first query. */
   beginReading(onError: (error: unknown) => void): void {
     this.tell({ text: `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY${this.#isPooled ? `; ${LOCAL_TIMEOUTS}` : ''}` }, onError)
   }
 
-  /** Sends a statement whose answer nobody waits for. `onError` is called before the answer to any later one arrives. */
+  /** Sends a statement without waiting for its answer. `onError` is called before the answer to any later one arrives. */
   tell(statement: Statement, onError: (error: unknown) => void): void {
     this.#cork()
     this.#client.query(statement, (error: Error | null) => {
@@ -104,7 +104,7 @@ export class Session {
     })
   }
 
-  /** What is sent in one go travels in one packet. */
+  /** Sends several messages in one packet. */
   #cork(): void {
     if (this.#isCorked) return
     this.#isCorked = true
@@ -116,7 +116,7 @@ export class Session {
     })
   }
 
-  /** Lets go of the connection without a word; whoever waits for an answer hears that it broke. */
+  /** Closes the connection immediately; callers that wait for an answer get the error of a broken connection. */
   destroy(): void {
     this.#isBroken = true
     this.#client.connection.stream.destroy()
@@ -131,7 +131,7 @@ export class Session {
 const LOCAL_TIMEOUTS = `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; \
 SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`
 
-/** A query as a statement, compiled and named once. */
+/** Returns a query as a statement, compiled and named once. */
 export function statementOf(query: BoundQuery): Statement {
   let use = prepared.get(query.definition)
   if (!use) {
@@ -147,7 +147,7 @@ const INT8 = 20
 const NUMBERS = new Set([21, 23, 26, 700, 701])
 const BOOLEAN = 16
 
-/** Numbers as numbers; what is neither number nor truth stays text. */
+/** Parses numbers and booleans; all other values stay text. */
 function parserOf(type: number): (text: string) => unknown {
   if (type === INT8) return readInteger
   if (NUMBERS.has(type)) return Number

@@ -4,10 +4,10 @@ const MARK = '\u{10ffff}'
 const NUL_WRITTEN = `${MARK}0`
 const MARK_WRITTEN = `${MARK}1`
 
-/** Any text as Postgres takes it. */
+/** Encodes any text for Postgres. */
 export const writeText = (text: string): string =>
   text.includes('\0') || text.includes(MARK) ? text.replaceAll(MARK, MARK_WRITTEN).replaceAll('\0', NUL_WRITTEN) : text
 
-/** The text that was written. */
+/** Decodes the text that was written. */
 export const readText = (text: string): string =>
   text.includes(MARK) ? text.replaceAll(NUL_WRITTEN, '\0').replaceAll(MARK_WRITTEN, MARK) : text

@@ -5,10 +5,10 @@ import type { BoundQuery, JointRequest, LockRequest, Request, Row, Tx } from '..
 import { failureOf, isOfTheFuture } from './errors.ts'
 import { type Session, statementOf } from './session.ts'
 
-/** The number that the database gave a transaction, by which it can be asked later what became of it. */
+/** The database's number of a transaction, with which its result can be asked later. */
 type TransactionId = string
 
-/** The connection broke after COMMIT was sent: it may have happened or not. */
+/** The connection broke after COMMIT was sent: the transaction may or may not be committed. */
 export class CommitUnanswered extends Error {
   readonly transactionId: TransactionId
 
@@ -18,11 +18,11 @@ export class CommitUnanswered extends Error {
   }
 }
 
-/** Keeps our locks apart from other uses of the same database. */
+/** Separates these locks from other uses of the same database. */
 const LOCK_SEED = 4_319
-// Not the lock of a row: who waits for one is numbered before it gets it. Nor does this one write anything.
+// An advisory lock, not a row lock: a transaction that waits for a row lock gets its number before the lock. It also writes nothing.
 const LOCK = { text: `select pg_advisory_xact_lock(hashtextextended($1, ${LOCK_SEED}))`, name: 'lock' }
-// The lock first, then the number: numbers are in the order of the locks.
+// First the lock, then the number, so that numbers are in the order of the locks.
 const LOCK_AND_ID = {
   text: `with held as materialized (select pg_advisory_xact_lock(hashtextextended($1, ${LOCK_SEED})))
     select pg_current_xact_id()::text as id from held`,
@@ -32,13 +32,13 @@ const ID = { text: 'select pg_current_xact_id()::text as id', name: 'transaction
 const ID_IF_ANY = { text: 'select pg_current_xact_id_if_assigned()::text as id', name: 'transaction-id-if-any' }
 const NO_ROWS: Row[] = []
 
-/** What was asked first by those who asked more behind it. */
+/** The first query of callers that sent more queries after it. */
 const firstOfSeveral = new WeakSet<object>()
 
 /** A transaction of one connection. */
 export class Transaction {
   readonly #session: Session
-  /** The first is the reason; those after it only say that the transaction has failed. */
+  /** The first error is the reason; later ones only say that the transaction has failed. */
   readonly #failures: unknown[] = []
   #id: Promise<TransactionId> | undefined
   #placesTaken = 0
@@ -50,7 +50,7 @@ export class Transaction {
   /**
    * Runs `tx` to its COMMIT.
    * @param firstTransaction The transaction that counts as the first of the log.
-   * @throws what the first statement failed with, or what `tx` threw, after ROLLBACK; CommitUnanswered.
+   * @throws The error of the first failed statement, or of `tx`, after ROLLBACK; CommitUnanswered.
    */
   async write<T>(tx: Tx<T>, firstTransaction: number): Promise<T> {
     try {
@@ -68,14 +68,14 @@ export class Transaction {
     }
   }
 
-  /** Runs the queries of `work` on one consistent view of the database. */
+  /** Runs the queries of `work` on one consistent snapshot of the database. */
   async read<T>(work: () => Tx<T>): Promise<T> {
     const tx = work()
     const first = tx.next(NO_ROWS)
     if (first.done) return first.value
     const request = asReading(first.value)
     if ('definition' in request && request.definition.isFixed && !firstOfSeveral.has(request.definition)) {
-      // One query is of one moment by itself. When it turns out to have been the first of several, they are asked from the start.
+      // A single query has its own snapshot. When it turns out to be the first of several, they start again in a transaction.
       const next = tx.next(await this.#send(request))
       if (next.done) return next.value
       firstOfSeveral.add(request.definition)
@@ -90,7 +90,7 @@ export class Transaction {
     } catch (error) {
       throw this.#failures[0] ?? error
     } finally {
-      // Nobody waits for its answer: the next query of this connection goes behind it.
+      // Its answer is not awaited: the next query of this connection follows it.
       this.#session.tell({ text: 'COMMIT' }, this.#onError)
     }
   }
@@ -113,7 +113,7 @@ export class Transaction {
   }
 
   #lock({ lock, givesPlace }: LockRequest): Row[] {
-    // Numbered once it has the lock, a transaction stands in the log behind those that had it before.
+    // Numbered after it gets the lock, a transaction follows its predecessors in the log.
     if (givesPlace && !this.#id) this.#id = this.#askForId({ ...LOCK_AND_ID, values: [lock] })
     else this.#session.tell({ ...LOCK, values: [lock] }, this.#onError)
     return NO_ROWS
@@ -130,10 +130,10 @@ export class Transaction {
     }
   }
 
-  /** Nobody waits for the answer: it comes with that of the next query. */
+  /** Sends without awaiting the answer: it arrives with that of the next query. */
   #askForId(query: Parameters<Session['ask']>[0] = ID): Promise<TransactionId> {
     const answer = this.#session.ask(query).then(({ rows }) => (rows[0]?.id === null ? '' : String(rows[0]?.id)))
-    // Where it fails, the query before it has failed or the connection broke: that is told by whoever waits.
+    // A failure here means that an earlier query failed or the connection broke, which its caller reports.
     answer.catch(this.#onError)
     return answer
   }
@@ -147,7 +147,7 @@ export class Transaction {
   }
 
   async #commit(): Promise<void> {
-    // Without its number nobody could find out what became of a COMMIT that is not answered. One that wrote nothing has none.
+    // Without its number, the result of an unanswered COMMIT could not be found out. A transaction without writes has none.
     const id = await (this.#id ?? this.#askForId(ID_IF_ANY))
     if (this.#failures.length > 0) throw this.#failures[0]
     checkpoint('commit.before_send')
@@ -156,8 +156,8 @@ export class Transaction {
     const command = await answer.then(
       (result) => result.command,
       (error) => {
-        // Nor is it an answer when a pooler says that the server behind it went away. With the connection, the answers to the writes just
-        // before are lost: they were on their way together.
+        // A pooler's message that the server behind it is gone is no answer either. With the connection, the answers to the writes just
+        // before are lost, because they were in transit together.
         const isUnanswered = [...this.#failures, error].every((failure) => failureOf(failure) === 'lost')
         if (isUnanswered && id !== '') throw new CommitUnanswered(id, error)
         throw error
@@ -170,7 +170,7 @@ export class Transaction {
 }
 
 function asReading(request: Request): BoundQuery | JointRequest {
-  assert('definition' in request || 'together' in request, 'who only reads says nothing and waits for nobody')
+  assert('definition' in request || 'together' in request, 'a read-only transaction yields only queries')
   return request
 }
 
@@ -185,8 +185,8 @@ async function drive<T>(tx: Tx<T>, answer: (request: Request) => Promise<Row[]> 
 }
 
 /**
- * What became of a transaction: true when it was committed, undefined while it is under way. After a crash of the database its number may
- * be that of another one.
+ * Returns the result of a transaction: true when it was committed, undefined while it is open. After a crash of the database its number may
+ * belong to another one.
  */
 export async function findFate(session: Session, id: TransactionId): Promise<boolean | undefined> {
   try {
@@ -194,7 +194,7 @@ export async function findFate(session: Session, id: TransactionId): Promise<boo
     const fate = rows[0]?.fate
     return fate === 'in progress' ? undefined : fate === 'committed'
   } catch (error) {
-    // After a failover the new primary may never have heard of it: then it did not happen there.
+    // After a failover the new primary may not know the number: then the transaction was not committed there.
     if (isOfTheFuture(error)) return false
     throw error
   }

@@ -1,16 +1,16 @@
-/** Extended codes of SQLITE_IOERR that tell of a lack of memory or room, not of a failed disk. */
+/** Extended codes of SQLITE_IOERR that indicate a lack of memory or space, and not a failed disk. */
 const NO_FAILED_DISK = new Set([3082 /* NOMEM */, 4618 /* SHMOPEN */, 4874 /* SHMSIZE */, 5386 /* SHMMAP */])
 
-/** SQLite's extended error code; undefined for an error of another kind. */
+/** Returns SQLite's extended error code; undefined for an error of another kind. */
 const codeOf = (error: unknown): number | undefined => (error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined)
 
-/** True for an error that tells of a failed disk. */
+/** Returns true for an error that indicates a failed disk. */
 function hasDiskFailed(error: unknown): boolean {
   const code = codeOf(error) ?? 0
   return (code & 0xff) === 10 && !NO_FAILED_DISK.has(code)
 }
 
-/** Why a database file cannot be trusted any more, when that is what an error says; undefined for any other error. */
+/** Returns why a database file can no longer be trusted, when an error indicates that; undefined for any other error. */
 export function sqliteDamage(error: unknown, file: string): string | undefined {
   const code = codeOf(error)
   if (code === undefined || !(error instanceof Error)) return undefined
@@ -23,7 +23,7 @@ export function sqliteDamage(error: unknown, file: string): string | undefined {
 
 export const WHAT_TO_DO_ABOUT_DAMAGE = 'stop the server, check the disk, and restore a backup: countersign restore FILE --force'
 
-/** The reason in plain words why a database could not be opened; the error itself where SQLite has nothing to do with it. */
+/** Returns the reason why a database could not be opened; the error itself when it does not come from SQLite. */
 export function openingError(cause: unknown, dataDir: string, file: string): unknown {
   const damage = sqliteDamage(cause, file)
   if (damage !== undefined) return new Error(`${damage}: ${WHAT_TO_DO_ABOUT_DAMAGE}`, { cause })

@@ -18,7 +18,7 @@ type TempStore = Awaited<ReturnType<typeof openTempSqlite>>
 const settingOf = async ({ store }: TempStore, name: string) => (await store.read(() => findSetting.first({ name })))?.value
 const put = ({ store }: TempStore, name: string, value = name) => store.transact(() => insertSetting.run({ name, value }))
 
-/** What another program sees on disk. */
+/** Returns the files as another program sees them on disk. */
 function onDisk({ dataDir }: TempStore, name: string): unknown {
   const db = new DatabaseSync(join(dataDir, 'countersign.db'), { readOnly: true })
   try {
@@ -41,7 +41,7 @@ test('nobody hears of a transaction before it can be read from the disk', async 
 test('a commit that fails rejects every member of its batch, stores nothing, and the next batch works', async () => {
   await using temp = await openTempSqlite()
   const owed = temp.store.transact(function* () {
-    // A key of nobody is only noticed at the end of the transaction.
+    // A key without a principal is only detected at the end of the transaction.
     yield* raw(sql`pragma defer_foreign_keys = on`)
     yield* keyOfNobody()
   })
@@ -133,7 +133,7 @@ test('on a full disk every transaction of the batch is refused as storage_full, 
   await using temp = await openTempSqlite(disk.path)
   await put(temp, 'early')
   temp.committed.length = 0
-  // More than SQLite holds back in memory: the disk is full in the middle of the transaction, not only at its commit.
+  // More than SQLite buffers in memory: the disk is full in the middle of the transaction, not only at its commit.
   await temp.store.read(() => raw(sql`pragma cache_size = -500`))
   const large = () =>
     temp.store.transact(function* () {
@@ -187,7 +187,7 @@ test('the write-ahead log that a reader beside the server made long is cut when 
   for (let i = 0; i < 60; i++) await fill(temp, i * 100, 100)
   expect(bytesOf(log)).toBeGreaterThan(50_000_000)
   reader.close()
-  // What is begun again is cut with the first commit after a checkpoint that reached the end.
+  // A reset log is truncated with the first commit after a complete checkpoint.
   for (let i = 60; i < 64; i++) await fill(temp, i * 100, 100)
   expect(bytesOf(log)).toBeLessThanOrEqual(33_554_432)
 })

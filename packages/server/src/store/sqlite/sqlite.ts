@@ -36,13 +36,13 @@ const PRAGMAS = `
 `
 
 export interface SqliteOptions {
-  /** Folder of the database; made when missing. */
+  /** Folder of the database; created when missing. */
   dataDir: string
-  /** Called after each commit with what its transactions asked for, in their order. */
+  /** Called after each commit with the outboxes of its transactions, in their order. */
   onCommitted(outbox: Outbox): void
-  /** True begins anew where the database, or its newest commits, are lost; what is left of it is moved aside. Default false. */
+  /** True starts a new database when the old one, or its newest commits, are lost; the remaining files are moved aside. Default false. */
   acceptLoss?: boolean | undefined
-  /** Told, as a sentence, when the file turns out to be damaged. Default: nobody. */
+  /** Receives, as a sentence, that the file is damaged. Default: none. */
   onDamage?: ((sentence: string) => void) | undefined
 }
 
@@ -53,16 +53,16 @@ export interface SqliteOptions {
  */
 export function openSqlite({ dataDir, onCommitted, acceptLoss = false, onDamage }: SqliteOptions): Store {
   const owner = own(dataDir)
-  // A second process on the same folder would take our executing actions for lost ones.
+  // A second process on the same folder would take this one's executing actions for lost ones.
   if (!owner) throw new Error(`another Countersign process is using ${dataDir}; stop it, or choose another folder with --data`)
   const db = openOwned(dataDir, owner, acceptLoss)
   return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, state: keepState(dataDir, lastEvent(db)) })
 }
 
 /**
- * Opens the embedded database for the archive: alone, or beside the server that owns the folder. Besides moving what nobody works on any
- * more, whoever is beside writes nothing: the server's own memory of the log has to stay true.
- * @throws Error when there is no database, another archive run is under way, or the server is of another version.
+ * Opens the embedded database for the archive: alone, or beside the server that owns the folder. Beside a server, it writes nothing except
+ * the removal of archived rows, so that the server's own view of the log stays correct.
+ * @throws Error when there is no database, another archive run is in progress, or the server is of another version.
  */
 export function openSqliteForArchive(dataDir: string): Store {
   if (!existsSync(databaseFile(dataDir))) throw new Error(`there is no database in ${dataDir}; name its folder with --data`)
@@ -80,7 +80,7 @@ export function openSqliteForArchive(dataDir: string): Store {
 }
 
 /**
- * Opens the embedded database for a command: alone, and then it is made when missing, or beside the server that owns the folder.
+ * Opens the embedded database for a command: alone, creating it when missing, or beside the server that owns the folder.
  * @throws Error when the server is of another version, or the database is lost or damaged.
  */
 export function openSqliteBeside(dataDir: string): Store {
@@ -90,7 +90,7 @@ export function openSqliteBeside(dataDir: string): Store {
   return openStore({ db, dataDir, lock, onCommitted: () => undefined })
 }
 
-/** Makes the folder when it is missing, and owns it; undefined when another process does. */
+/** Creates the folder when it is missing, and locks it; undefined when another process holds the lock. */
 export function own(dataDir: string): Lock | undefined {
   try {
     makeDurableFolder(dataDir)
@@ -125,9 +125,9 @@ function openStore({ db, dataDir, lock, onCommitted, onDamage, state }: OpenedSq
 }
 
 /**
- * Makes durable what can be read of a write-ahead log that was left behind. The process before may have ended because an fsync failed: its
- * last commits can be read, but they may not be on the disk, and after a power failure nothing behind them could be read.
- * About 30 ms for the 16 MB that a log usually has at most; nothing after a stop in peace, which leaves none.
+ * Makes the readable part of a left-over write-ahead log durable. The previous process may have ended because an fsync failed: its last
+ * commits can be read, but they may not be on disk, and after a power failure nothing after them could be read. Takes about 30 ms for the
+ * usual maximum of 16 MB; nothing after a clean stop, which leaves no log.
  */
 function rewriteLog(db: DatabaseSync): void {
   const log = `${db.location()}-wal`
@@ -141,12 +141,12 @@ function rewriteLog(db: DatabaseSync): void {
   }
 }
 
-/** Gives the lock back when the database cannot be used: the reason is another one than "in use", also the second time. */
+/** Releases the lock when the database cannot be used, so that a second attempt reports the same reason instead of "in use". */
 function openDatabase(dataDir: string, lock: Lock, prepare: (db: DatabaseSync) => void): DatabaseSync {
   const file = databaseFile(dataDir)
   let db: DatabaseSync | undefined
   try {
-    // SQLite makes its files as the umask says, and the log and the shared memory like the database.
+    // SQLite creates its files according to the umask, and the log and the shared memory with the database's mode.
     makePrivateFile(file)
     db = new DatabaseSync(file, { timeout: 5_000 })
     requireVersion(db)
@@ -160,7 +160,7 @@ function openDatabase(dataDir: string, lock: Lock, prepare: (db: DatabaseSync) =
   }
 }
 
-/** Opens a database that nobody else uses, and checks first that it is whole. */
+/** Opens a database in exclusive use, and checks its integrity first. */
 function openOwned(dataDir: string, lock: Lock, acceptLoss: boolean): DatabaseSync {
   const file = databaseFile(dataDir)
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0
@@ -190,7 +190,7 @@ function openOwned(dataDir: string, lock: Lock, acceptLoss: boolean): DatabaseSy
   })
 }
 
-/** A server that ended without closing its database has told in its state file how far that reached. */
+/** Compares with the state file, in which a server that ended without closing its database left how far its log reached. */
 function requireNewestCommits(db: DatabaseSync, dataDir: string, hadLog: boolean): void {
   const state = readState(dataDir)
   const position = lastEvent(db)
@@ -203,15 +203,15 @@ function requireNewestCommits(db: DatabaseSync, dataDir: string, hadLog: boolean
   )
 }
 
-/** The place of the last event that was ever committed; 0 before the first. */
+/** Returns the place of the last event that was ever committed; 0 before the first. */
 function lastEvent(db: DatabaseSync): number {
   if (db.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() === undefined) return 0
   return Number(db.prepare("select seq from sqlite_sequence where name = 'event'").get()?.seq ?? 0)
 }
 
 /**
- * Holds a file as its only holder; undefined when another process has it. It is a SQLite transaction held for life, so the operating system
- * gives it back even after kill -9.
+ * Locks a file exclusively; undefined when another process has it. The lock is a SQLite transaction that stays open, so the operating
+ * system releases it even after kill -9.
  */
 function holdLock(file: string): DatabaseSync | undefined {
   makePrivateFile(file)

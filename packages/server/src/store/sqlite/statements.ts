@@ -5,18 +5,18 @@ import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, t
 interface Prepared extends PreparedQuery {
   statement: StatementSync
   columns: readonly string[]
-  /** The table that it writes to; `?` for one that cannot be told, undefined for a statement that only reads. */
+  /** The table that it writes to; `?` when that is unknown, undefined for a statement that only reads. */
   writes: string | undefined
 }
 
 const NO_ROWS: Row[] = []
 
-/** Statements belong to their connection and are prepared once for it, whoever asks. */
+/** Statements belong to their connection and are prepared once for it. */
 const ofConnection = new WeakMap<DatabaseSync, WeakMap<object, Prepared>>()
 
 /**
- * What runs one query of a transaction on a connection, always in the same dialect.
- * @param onWrite Told of each table before it is written to; of none where that cannot be told.
+ * Returns a function that runs one query of a transaction on a connection, always in the same dialect.
+ * @param onWrite Called with each table before it is written to; without a table when that is unknown.
  */
 export function queryRunner(
   db: DatabaseSync,
@@ -31,7 +31,8 @@ export function queryRunner(
     if (!use) {
       const compiled = prepareForSqlite(query, dialect)
       const statement = db.prepare(compiled.sql)
-      // Rows as lists, made into objects here: node:sqlite's own row objects are dictionaries, slow to make and slower to read.
+      // Rows are read as arrays and made into objects here: node:sqlite's own row objects are dictionaries, slow to create and slower to
+      // read.
       statement.setReturnArrays(true)
       use = { ...compiled, statement, columns: statement.columns().map((column) => column.name), writes: tableWrittenBy(compiled.sql) }
       prepared.set(query.definition, use)
@@ -59,7 +60,7 @@ function tableWrittenBy(text: string): string | undefined {
 
 /**
  * Runs a transaction's queries one after another, without a pause.
- * @param takePlaces Hands out the next places in the log and answers the last of them.
+ * @param takePlaces Reserves the next places in the log and returns the last of them.
  */
 export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): T {
   let next = tx.next([])
@@ -72,7 +73,7 @@ export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[], take
 function answer(request: Request, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): Row[] {
   if ('places' in request) return [{ last: takePlaces(request.places) }]
   if ('together' in request) return [{ answers: request.together.map(runQuery) }]
-  // Nobody else is under way.
+  // No other transaction is open.
   return 'lock' in request ? NO_ROWS : runQuery(request)
 }
 

@@ -38,11 +38,11 @@ const COLUMNS = {
   lose: ANSWERED,
 } as const satisfies Readonly<Record<ActionEvent, readonly (keyof ActionRow)[]>>
 
-/** What an event writes into the row of an action besides `state` and `updated_at`. */
+/** The values that an event writes into the row of an action besides `state` and `updated_at`. */
 export type PatchOf<E extends ActionEvent> = Pick<ActionRow, (typeof COLUMNS)[E][number]>
 
 interface Given {
-  /** The action as it was read: the update happens only while both are the same. */
+  /** The action as it was read: the update requires that both still match. */
   revision: number
   epoch: number
   now: number
@@ -56,7 +56,7 @@ const inTime: Conditions = ({ now }, dialect) => [isInTime(dialect, now)]
 const always: Conditions = () => []
 const maySend: Conditions = (_, dialect) => [notArchived, mayStart(dialect)]
 
-/** What has to hold besides the state, the revision and the epoch, for an action that is read before it is moved. */
+/** The conditions besides the state, the revision and the epoch, for an action that is read before it is moved. */
 const CONDITIONS: Readonly<Record<MovedAsRead, Partial<Record<ActionState, Conditions>>>> = {
   approve: { proposed: inTime },
   decline: { proposed: inTime },
@@ -65,7 +65,7 @@ const CONDITIONS: Readonly<Record<MovedAsRead, Partial<Record<ActionState, Condi
     approved: () => [notArchived],
     failed: () => [notArchived],
   },
-  // A client that claims too late is refused as people who decide too late are.
+  // A client that claims too late is refused like a person who decides too late.
   start: { approved: (p, dialect) => [...maySend(p, dialect), sql<boolean>`(executor = 'server' or ${isInTime(dialect, p.now)})`] },
   retry: { failed: maySend },
   resend: { outcome_unknown: maySend },
@@ -74,7 +74,10 @@ const CONDITIONS: Readonly<Record<MovedAsRead, Partial<Record<ActionState, Condi
   lose: { executing: always },
 }
 
-/** The events of actions that are read after they were moved: an update waits for another transaction that moves the action, a read does not. */
+/**
+ * The events of actions that are read after they were moved: an update waits for another transaction that moves the action, a read does
+ * not.
+ */
 export type MovedById = 'expire' | 'cancel'
 /** The events of actions that were read before. */
 export type MovedAsRead = Exclude<ActionEvent, MovedById>
@@ -92,7 +95,7 @@ function moveFrom(event: MovedAsRead, from: ActionState) {
         ...(begins(event) && { instance_epoch: currentEpoch }),
         ...(event === 'revise' && { revision: sql<number>`revision + 1` }),
       })
-      // A literal, so that SQLite does not prepare the statement anew for each value.
+      // A literal, so that SQLite does not prepare the statement again for each value.
       .where('state', '=', lit(from))
       .where('revision', '=', p.revision)
       .where('epoch', '=', p.epoch)
@@ -109,8 +112,8 @@ const MOVES = Object.fromEntries(
 ) as Readonly<Record<MovedAsRead, Partial<Record<ActionState, Move>>>>
 
 /**
- * Moves an action that was read, as the table of its states says. Undefined when it is no longer as it was read, or may not move: then
- * nothing changed.
+ * Moves an action that was read, according to the state table. Returns undefined, and changes nothing, when the action has changed since or
+ * may not move.
  */
 export function* moveAction<E extends MovedAsRead>(row: ActionRow, event: E, patch: PatchOf<E>, nowMs: number): Tx<ActionRow | undefined> {
   const move = MOVES[event][row.state]
@@ -122,10 +125,10 @@ export function* moveAction<E extends MovedAsRead>(row: ActionRow, event: E, pat
   return moved && { ...moved, state: to, revision: row.revision + (event === 'revise' ? 1 : 0) }
 }
 
-/** What ends an action that nobody has started, whatever became of it since it was read. */
+/** The events that end an action before its start, whatever changed since it was read. */
 interface EndPatch {
   error: string | null
-  /** True where an action may end although its time is over. */
+  /** True where an action may end although its deadline has passed. */
   atAnyTime: boolean
 }
 
@@ -149,8 +152,8 @@ const cancelAction = question<{ id: string; error: string | null; any_time: numb
 )
 
 /**
- * Ends an action that has not started, and reads it. Undefined when it had started, was settled, or its time says otherwise: a deadline is
- * compared in the update that moves the action, by the clock of the database, so that no answer slips in between.
+ * Ends an action that has not started, and returns it. Returns undefined when it had started, was settled, or its deadline says otherwise:
+ * the deadline is compared in the update that moves the action, by the clock of the database, so that no answer slips in between.
  */
 export function* endUnstarted(id: string, event: MovedById, { error, atAnyTime }: EndPatch, now: number): Tx<ActionRow | undefined> {
   const changed =

@@ -8,14 +8,14 @@ export type ActionUpdate = UpdateQueryBuilder<Schema, 'action', 'action', Update
 /** The values that a guard compares with, by name. */
 type Given = Record<string, Bindable>
 
-/** A state is written by a transition only: `action-moves.ts`. */
+/** Only a transition writes a state: `action-moves.ts`. */
 type Writable = Exclude<keyof ActionRow, 'state'>
 
 /**
- * An update of one action. The same patch makes the SQL and the row that is answered, so that the two cannot differ.
- * @param columns What the patch writes.
- * @param guard Adds the conditions under which the update may happen, and columns that the database works out.
- * @returns A function that answers the action as it is then, or undefined when the guard did not hold and nothing changed.
+ * Creates an update of one action. The same patch makes the SQL and the returned row, so that the two cannot differ.
+ * @param columns The columns that the patch writes.
+ * @param guard Adds the conditions of the update, and columns that the database computes.
+ * @returns A function that returns the updated action, or undefined when the guard did not hold and nothing changed.
  */
 export function actionUpdate<C extends Writable, G extends Given = Record<never, never>>(
   columns: readonly C[],

@@ -12,7 +12,7 @@ import * as attempts from './attempts.ts'
 import * as principals from './principals.ts'
 import type { ActionRow } from './schema.ts'
 
-/** Moves an action as it is now, and answers whether it moved. */
+/** Moves an action as it is now, and returns whether it moved. */
 function* move(id: string, event: MovedAsRead, read: Partial<ActionRow> = {}): Tx<boolean> {
   const found = yield* actions.findAction.first({ id })
   assert(found, 'the action is there')
@@ -74,7 +74,7 @@ test.each(STORES)('the row that a move answers is the row that the database has 
             : yield* moveAction(row, event, patch, 9)
         return [moved, yield* actions.findAction.first({ id })]
       })
-      // The database works out the epoch of the installation, which nothing reads in the same transaction.
+      // The database computes the epoch of the installation, which nothing reads in the same transaction.
       const known = (row: ActionRow | undefined) => row && { ...row, instance_epoch: null }
       expect(known(answered), `${event} from ${state}`).toEqual(known(stored))
     }

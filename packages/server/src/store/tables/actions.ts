@@ -72,8 +72,8 @@ export const insertAction = insertInto('action', {
 export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
 
 /**
- * True while people may still decide. A deadline is looked at in the very update that moves the action, by the database's clock where
- * several processes share it: no answer slips in between, and none that a process thinks is in time because its own clock is behind.
+ * True while people may still decide. The deadline is compared in the very update that moves the action, by the database's clock where
+ * several processes share it: no answer slips in between, and a process with a slow clock cannot accept one too late.
  */
 export const isInTime = (dialect: Dialect, now: number) => sql<boolean>`(expires_at is null or expires_at > ${dialect.nowMs(now)})`
 const isSameQuestion = (update: ActionUpdate, p: Asked, dialect: Dialect) =>
@@ -85,21 +85,21 @@ interface Asked {
   [name: string]: string | number | null
 }
 
-/** Takes note of a vote that does not settle the question yet. Nothing changed: someone else won, the action changed, or its time is over. */
+/** Records a vote that does not decide yet. No row changes when another vote won, the action changed, or its deadline has passed. */
 export const noteVote = actionUpdate(['updated_at'], isSameQuestion)
 
-/** The earlier of two times, either of which may be none. */
+/** Returns the earlier of two optional times. */
 const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
   sql<number | null>`coalesce(case when ${sql.ref(a)} < ${sql.ref(b)} then ${sql.ref(a)} else ${sql.ref(b)} end, ${sql.ref(a)})`
 
-/** Takes note that people are reminded. Nothing changed: it is not time for it, or it was done, or it was settled. */
+/** Records a reminder. No row changes when it is too early, when it was sent already, or when the action was settled. */
 export const remindAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
     .set({
       remind_at: null,
       due_at: earlier('escalate_at', 'expires_at'),
-      // Later than the view without it, and never later than the database's own clock: a reader keeps the later of two views.
+      // Later than the previous view, and never later than the database's own clock: a reader keeps the later of two views.
       updated_at: sql<number>`case when updated_at > remind_at then updated_at else remind_at end`,
     })
     .where('id', '=', p.id)
@@ -108,7 +108,10 @@ export const remindAction = question<{ id: string; now: number }>((db, p, dialec
     .where(isInTime(dialect, p.now)),
 )
 
-/** Asks others too, as `requires` says. Nothing changed: it is not time for it, or it was done, or it was settled or revised. */
+/**
+ * Escalates to further people, according to `requires`. No row changes when it is too early, or when the action was escalated, settled or
+ * revised.
+ */
 export const escalateAction = actionUpdate(['requires', 'updated_at'], (update, p: Asked, dialect) =>
   isSameQuestion(update, p, dialect)
     .set({ escalate_at: null, due_at: earlier('remind_at', 'expires_at') })
@@ -129,7 +132,7 @@ export const openActions = question<{ session_id: string }, OpenAction>((db, p) 
     .limit(lit(10_000)),
 )
 
-/** How many actions of a session are of unknown outcome. */
+/** Counts the actions of a session with an unknown outcome. */
 export const countUnknown = question<{ session_id: string }, { unknown: number }>((db, p) =>
   db
     .selectFrom('action')
@@ -139,21 +142,21 @@ export const countUnknown = question<{ session_id: string }, { unknown: number }
     .where('state', '=', lit('outcome_unknown')),
 )
 
-/** Actions to which time itself does the next thing now, the longest due first. */
+/** Actions with a due timer, the longest due first. */
 export const dueActions = question<{ now: number; limit: number }, Pick<ActionRow, 'id' | 'session_id' | 'state' | 'due_at'>>(
   (db, p, dialect) =>
     db
       .selectFrom('action')
       .select(['id', 'session_id', 'state', 'due_at'])
       .where('due_at', 'is not', null)
-      // A query of its own is asked once, and the index used up to there; else the clock is asked for every row: 0.04 against 830 ms on
+      // As a subquery, the clock is read once, and the index used up to there; otherwise it is read for every row: 0.04 against 830 ms on
       // Postgres with 300,000 actions that are due later.
       .where(sql<boolean>`due_at <= (select ${dialect.nowMs(p.now)})`)
       .orderBy('due_at')
       .limit(p.limit),
 )
 
-/** The first action to which time will do something: how long until then, negative when it is over. */
+/** The action with the earliest timer: how long until then, negative when it is overdue. */
 export const nextDue = question<{ now: number }, { waitMs: number }>((db, p, dialect) =>
   db
     .selectFrom('action')
@@ -163,7 +166,7 @@ export const nextDue = question<{ now: number }, { waitMs: number }>((db, p, dia
     .limit(lit(1)),
 )
 
-/** What was declined in a session under a digest, the oldest first. */
+/** The actions that were declined in a session under a digest, the oldest first. */
 export const declinedWith = question<{ session_id: string; digest: string }, ActionRow>((db, p) =>
   db
     .selectFrom('action')
@@ -186,10 +189,10 @@ export const actionsOfMessage = question<{ session_id: string; message_id: strin
     .limit(lit(1_000)),
 )
 
-/** How far back a look at earlier calls goes, over all tools. */
+/** How many earlier calls are searched, over all tools. */
 const LOOK_AT = 5_000
 
-/** The latest calls of a tool by an agent, before an action, about which people were asked and are not any more; newest first. */
+/** The latest decided calls of a tool by an agent that required approval, before an action; newest first. */
 export const askedBefore = question<
   Pick<ActionRow, 'id' | 'tool' | 'agent'> & { limit: number },
   Pick<ActionRow, 'id' | 'arguments' | 'state'>
@@ -214,30 +217,30 @@ export const askedBefore = question<
 )
 
 export interface ActionFilter {
-  /** Any of them; none given means all. */
+  /** Any of them; an empty list means all. */
   states?: readonly ActionRow['state'][]
   tool?: string | undefined
   session?: string | undefined
   agent?: string | undefined
   risk?: string | undefined
-  /** Only what asks somebody with one of these roles and has no vote of `voter`. */
+  /** Only actions that need one of these roles and have no vote of `voter`. */
   waitsFor?: { roles: readonly string[]; voter: string } | undefined
-  /** In the description or the arguments. */
+  /** Text in the description or the arguments. */
   text?: string | undefined
-  /** Whom they are for; undefined for who sees all of them. */
+  /** The reader; undefined for readers who see everything. */
   reader?: Reader | undefined
   /** Only ids before this one. */
   before?: string | undefined
   limit: number
 }
 
-/** Actions that fit every given filter, newest first. */
+/** Actions that match every given filter, newest first. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
   ask((db, dialect) => {
     let query = db.selectFrom('action').selectAll().orderBy('id', 'desc').limit(filter.limit)
     const { states = [] } = filter
     const [only] = states
-    // Written out, so that the partial index of what waits, or is of unknown outcome, is used.
+    // Literals, so that the partial index of waiting actions, or of unknown outcomes, is used.
     if (only !== undefined && states.length === 1) query = query.where('state', '=', lit(only))
     else if (states.length > 0) query = query.where('state', 'in', [...states])
     if (filter.tool !== undefined) query = query.where('tool', '=', filter.tool)

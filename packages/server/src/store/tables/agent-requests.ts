@@ -13,7 +13,7 @@ export const findRequest = question<{ id: string }, AgentRequestRow>((db, p) =>
   db.selectFrom('agent_request').selectAll().where('id', '=', p.id),
 )
 
-/** A request that nobody called for yet. */
+/** A request that was not called yet. */
 export const findHeldRequest = question<{ session_id: string; seq: number }, { id: string }>((db, p) =>
   db.selectFrom('message').select('id').where('session_id', '=', p.session_id).where('seq', '=', p.seq).where('queued', '=', lit(2)),
 )
@@ -22,11 +22,11 @@ export interface ToolCallFilter {
   toolCallId: string
   /** Only those that wait for a decision. */
   waiting: boolean
-  /** Whom they are for; undefined for who sees all of them. */
+  /** The reader; undefined for readers who see everything. */
   reader: Reader | undefined
 }
 
-/** The newest two actions of a tool call id: models' ids are theirs, so two sessions may have the same. */
+/** The newest two actions of a tool call id: models choose these ids, so two sessions may have the same. */
 export const actionsOfToolCall = ({ toolCallId, waiting, reader }: ToolCallFilter): Tx<ActionRow[]> =>
   ask((db, dialect) => {
     let query = db.selectFrom('action').selectAll().where('tool_call_id', '=', toolCallId).orderBy('id', 'desc').limit(2)

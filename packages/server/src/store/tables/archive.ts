@@ -2,16 +2,16 @@ import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { ActionRow, ArchiveFileRow, EventRow, Schema, SessionRow } from './schema.ts'
 
-/** What somebody or something still has to move; an unknown outcome waits for a person. */
+/** States that a person or the server still has to move; an unknown outcome waits for a person. */
 const OPEN: readonly ActionRow['state'][] = ['proposed', 'approved', 'executing', 'outcome_unknown']
 const OPEN_LIST = sql.raw(OPEN.map((state) => `'${state}'`).join(', '))
 
-/** A session as it was read: whatever happens to it later changes one of these. */
+/** A session as it was read: every later change affects one of these fields. */
 export type SettledSession = Pick<SessionRow, 'id' | 'last_seq' | 'archived_seq' | 'updated_at'>
 
 /**
- * Sessions with events in the log in which nothing is open and nothing has happened since `before`, by id: no run, no action that somebody
- * or something still has to move, no message that waits for its turn.
+ * Sessions with events in the log, without open work and without changes since `before`, by id: no run, no unfinished action, no queued
+ * message.
  */
 export const settledSessions = question<{ after: string; before: number; limit: number }, SettledSession>((db, p) =>
   db
@@ -27,7 +27,7 @@ export const settledSessions = question<{ after: string; before: number; limit: 
     .limit(p.limit),
 )
 
-/** Rows of the log before `before` that belong to no session, in order: what outside agents' actions said. */
+/** Rows of the log before `before` that belong to no session, in order: the events of outside agents' actions. */
 export const rowsOfNoSession = question<{ after: number; before: number; limit: number }, EventRow>((db, p) =>
   db
     .selectFrom('event')
@@ -39,11 +39,11 @@ export const rowsOfNoSession = question<{ after: number; before: number; limit: 
     .limit(p.limit),
 )
 
-/** True when nothing has happened to an action since `before` and nobody has to do anything about it. */
+/** True when an action has not changed since `before` and needs nothing more. */
 export const isSettledSince = (row: ActionRow | undefined, before: number): row is ActionRow =>
   row !== undefined && row.updated_at < before && !OPEN.includes(row.state)
 
-/** Notes that the events of a session up to `to` are archived. Nothing changed: something has happened to it since it was read. */
+/** Records that the events of a session up to `to` are archived. No row changes when the session has changed since it was read. */
 export const moveSession = question<
   { id: string; to: number; now: number } & Pick<SettledSession, 'archived_seq' | 'last_seq' | 'updated_at'>
 >((db, p) =>
@@ -56,7 +56,7 @@ export const moveSession = question<
     .where('updated_at', '=', p.updated_at),
 )
 
-/** Takes rows of a session out of the log: those that end after `from` and not after `to`. */
+/** Deletes rows of a session from the log: those that end after `from` and not after `to`. */
 export const deleteSessionRows = question<{ session_id: string; from: number; to: number }>((db, p) =>
   db.deleteFrom('event').where('session_id', '=', p.session_id).where('last_seq', '>', p.from).where('last_seq', '<=', p.to),
 )
@@ -72,7 +72,7 @@ export const archiveActionsOf = question<{ session_id: string; now: number }>((d
     .where('archived_at', 'is', null),
 )
 
-/** Closes an action of no session for good. Nothing changed: something has happened to it since it was read. */
+/** Closes an action without a session for good. No row changes when the action has changed since it was read. */
 export const archiveAction = question<{ id: string; updated_at: number; now: number }>((db, p) =>
   db
     .updateTable('action')
@@ -95,7 +95,7 @@ export const insertFile = question<Pick<ArchiveFileRow, 'number' | 'folder' | 'n
   } satisfies Schema['archive_file']),
 )
 
-/** Notes that a file is written. Nothing changed: another run took it for a leftover. */
+/** Records that a file is complete. No row changes when another run deleted it as a leftover. */
 export const finishFile = question<{
   number: number
   name: string
@@ -113,7 +113,7 @@ export const finishFile = question<{
     .where('sha256', 'is', null),
 )
 
-/** Forgets a file that never was finished. */
+/** Deletes the row of an unfinished file. */
 export const forgetFile = question<{ number: number; name: string }>((db, p) =>
   db.deleteFrom('archive_file').where('number', '=', p.number).where('name', '=', p.name).where('sha256', 'is', null),
 )

@@ -3,7 +3,7 @@ import { lit, question } from '../query.ts'
 import { type ActionUpdate, actionUpdate } from './action-update.ts'
 import type { ActionRow } from './schema.ts'
 
-/** Notes whose client holds the attempt of `epoch`. */
+/** Records which client holds the attempt of `epoch`. */
 export const noteClaim = question<{ id: string; epoch: number; claimed_by: string }>((db, p) =>
   db.updateTable('action').set({ claimed_by: p.claimed_by }).where('id', '=', p.id).where('epoch', '=', p.epoch),
 )
@@ -13,13 +13,16 @@ interface Attempted {
   [name: string]: string | number | null
 }
 
-/** Gives the attempt to another process, under a new epoch: what the one before it still answers is stale. Nothing changed: it is not that attempt any more. */
+/**
+ * Gives the attempt to another process, under a new epoch: a later answer of the previous process is stale. No row changes when the attempt
+ * is a newer one.
+ */
 export const takeOverAction = actionUpdate(['epoch', 'runner'], (update, p: Attempted) =>
   update.where('state', '=', lit('executing')).where('epoch', '=', p.epoch),
 )
 
 interface Checked extends Attempted {
-  /** When the check is due, or until when this process has it: a check is one process's at a time. */
+  /** When the check is due, or until when this process holds it: only one process at a time makes a check. */
   due_at: number
 }
 
@@ -27,20 +30,20 @@ const isUnknown = (update: ActionUpdate, p: Attempted) => update.where('state', 
 const hasCheck = (update: ActionUpdate, p: Checked) => isUnknown(update, p).where('due_at', '=', p.due_at)
 
 /**
- * Takes the check that is due for this process: until its new `due_at` no other makes it. Nothing changed: it is not due by the database's
- * clock, another process has it, or the outcome is known.
+ * Claims the due check for this process, until its new `due_at`. No row changes when it is not due by the database's clock, another process
+ * holds it, or the outcome is known.
  */
 export const takeCheck = actionUpdate(['due_at'], (update, p: Checked & { now: number }, dialect) =>
   hasCheck(update, p).where('due_at', '<=', dialect.nowMs(p.now)),
 )
 
-/** Plans the next check. Nothing changed: another process has the present one by now, or the outcome is known. */
+/** Schedules the next check. No row changes when another process holds the current one by now, or the outcome is known. */
 export const planCheck = actionUpdate(['due_at'], hasCheck)
 
-/** Ends the checks, as {@link planCheck} plans another. */
+/** Ends the checks, under the same conditions as {@link planCheck}. */
 export const endChecks = actionUpdate(['due_at', 'checks'], hasCheck)
 
-/** Notes a look-up that settled nothing. Nothing changed: somebody else noted one, or the outcome is known. */
+/** Records a look-up that settled nothing. No row changes when another one was recorded meanwhile, or the outcome is known. */
 export const noteLook = actionUpdate(['checks'], (update, p: Attempted & { checks: string }) =>
   isUnknown(update, p).where('checks', '=', p.checks),
 )
@@ -51,7 +54,7 @@ interface Page {
   [name: string]: string | number
 }
 
-/** Actions that a process of this server carries out, by id: those of whom `runner` says so, or with null those of all but `except`. */
+/** Actions that a process of this server executes, by id: those of `runner`, or with null those of all but `except`. */
 const executingBy = (which: 'runner' | 'others') =>
   question<Page & { runner: string }, ActionRow>((db, p) =>
     db
@@ -66,12 +69,12 @@ const executingBy = (which: 'runner' | 'others') =>
       .limit(p.limit),
   )
 
-/** What `runner` is carrying out, by id. */
+/** The actions that `runner` is executing, by id. */
 export const executingOf = executingBy('runner')
-/** What anybody but `runner` is carrying out, by id. */
+/** The actions that other processes than `runner` are executing, by id. */
 export const executingOfOthers = executingBy('others')
 
-/** What is approved and not started, by id. */
+/** The actions that are approved and not started, by id. */
 export const approvedAfter = question<Page, { id: string }>((db, p) =>
   db
     .selectFrom('action')

@@ -19,17 +19,20 @@ const insert = insertInto('audit', {
   hash: true,
 })
 
-/** Stores one row of the record, at the next place, and answers that. The transaction holds the lock of the scope, so that one row follows another. */
+/**
+ * Stores one row of the record, at the next place, and returns the place. The transaction holds the lock of the scope, so that rows follow
+ * each other.
+ */
 export function* insertRow(row: Omit<AuditRow, 'id'>): Tx<number> {
   const id = yield* takePlaces(1)
   yield* insert.run({ id, ...row })
   return id
 }
 
-/** True of what is no session: in the very words of the index that knows these scopes. A session remembers its end itself. */
+/** True for a scope that is not a session, in exactly the words of the partial index. A session row stores its own last audit row. */
 const isNoSession = sql<boolean>`substr(scope, 1, 4) <> 'ses_'`
 
-/** The last row of a scope that is no session. */
+/** The last row of a scope that is not a session. */
 export const lastOfScope = question<{ scope: string }, Pick<AuditRow, 'seq' | 'hash'> & { place: number }>((db, p) =>
   db
     .selectFrom('audit')
@@ -40,7 +43,7 @@ export const lastOfScope = question<{ scope: string }, Pick<AuditRow, 'seq' | 'h
     .limit(lit(1)),
 )
 
-/** The places of a scope's rows, from its end, or from the row that the one at `before` follows, back to its first. */
+/** The places of a scope's rows, backwards from its end, or from the predecessor of the row at `before`, to its first. */
 function chainOf(scope: string, before?: number) {
   const end = sql`select audit_place from session where id = ${scope}
     union all select * from (select id from audit where scope = ${scope} and ${isNoSession} order by seq desc limit 1) as newest`
@@ -55,10 +58,10 @@ export const lastHead = question<Record<string, never>, AuditHeadRow>((db) =>
   db.selectFrom('audit_head').selectAll().orderBy('number', 'desc').limit(lit(1)),
 )
 
-/** What a head covers of a row. */
+/** The fields of a row that a head covers. */
 export type SealedRow = Pick<AuditRow, 'id' | 'at' | 'hash' | 'follows'>
 
-/** Rows of the record after a place, in order. Those that are not final are not to be sealed yet: others may still appear before them. */
+/** Rows of the record after a place, in order. Rows that are not final must not be sealed yet: other rows may still appear before them. */
 export const rowsToSeal = question<{ after: number; limit: number }, SealedRow & { is_final: number }>((db, p, { firstOpenPlace }) =>
   db
     .selectFrom('audit')
@@ -97,13 +100,13 @@ export const headsDownFrom = question<{ last: number; limit: number }, AuditHead
   db.selectFrom('audit_head').selectAll().where('number', '<=', p.last).orderBy('number', 'desc').limit(p.limit),
 )
 
-/** Takes away heads that nobody of this installation signed. Answers how many. */
+/** Deletes heads that were not signed by this installation. Returns how many. */
 export const deleteHeadsAfter = question<{ number: number }>((db, p) => db.deleteFrom('audit_head').where('number', '>', p.number))
 
-/** A row, and the hash of the row that it says it follows. */
+/** A row, and the hash of the row that it claims to follow. */
 export type CheckedRow = AuditRow & { follows_hash: string | null }
 
-/** Rows behind `after` up to `last`, in order, each with the hash of the row at the place that it follows. */
+/** Rows after `after` up to `last`, in order, each with the hash of the row that it follows. */
 export const rowsToCheck = question<{ after: number; last: number; limit: number }, CheckedRow>((db, p) =>
   db
     .selectFrom('audit')
@@ -116,12 +119,12 @@ export const rowsToCheck = question<{ after: number; last: number; limit: number
     .limit(p.limit),
 )
 
-/** The newest rows of a scope that is no session. */
+/** The newest rows of a scope that is not a session. */
 export const newestOfScope = question<{ scope: string; limit: number }, Pick<AuditRow, 'kind' | 'data'>>((db, p) =>
   db.selectFrom('audit').select(['kind', 'data']).where('scope', '=', p.scope).where(isNoSession).orderBy('seq', 'desc').limit(p.limit),
 )
 
-/** The numbers of the first and the last head with rows of a time; null without any. */
+/** The numbers of the first and the last head with rows of a period; null without any. */
 export const headRange = question<{ since: number; until: number }, { first: number | null; last: number }>((db, p) =>
   db
     .selectFrom('audit_head')
@@ -130,12 +133,12 @@ export const headRange = question<{ since: number; until: number }, { first: num
     .where('first_at', '<', p.until),
 )
 
-/** Heads behind `after` up to `last`, in order. */
+/** Heads after `after` up to `last`, in order. */
 export const headsUpTo = question<{ after: number; last: number; limit: number }, AuditHeadRow>((db, p) =>
   db.selectFrom('audit_head').selectAll().where('number', '>', p.after).where('number', '<=', p.last).orderBy('number').limit(p.limit),
 )
 
-/** Rows behind `after` up to `last`, in order. */
+/** Rows after `after` up to `last`, in order. */
 export const rowsUpTo = question<{ after: number; last: number; limit: number }, AuditRow>((db, p) =>
   db.selectFrom('audit').selectAll().where('id', '>', p.after).where('id', '<=', p.last).orderBy('id').limit(p.limit),
 )
@@ -158,7 +161,7 @@ export interface AuditFilter {
   until?: number | undefined
 }
 
-/** Rows of one scope that fit every given filter, newest first. @param before Only rows before the one at this place. */
+/** Rows of one scope that match every given filter, newest first. @param before Only rows before the one at this place. */
 export const listScope = (scope: string, filter: AuditFilter, before: number | undefined, limit: number): Tx<AuditRow[]> =>
   ask((db) =>
     db
@@ -194,12 +197,12 @@ const fitting = ({ actionId, actor, kind, since, until }: AuditFilter): Conditio
     ['at', '<', until] as const,
   ].flatMap(([column, is, value]) => (value === undefined ? [] : [[column, is, value] as Condition]))
 
-/** The place of the row that stands `count` rows before `before`; undefined when there are not so many. */
+/** The place of the row that is `count` rows before `before`; undefined when there are not so many. */
 export const placeBefore = question<{ before: number; count: number }, { id: number }>((db, p) =>
   db.selectFrom('audit').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
 )
 
-/** Blanks what is known of an action beyond that it happened. */
+/** Redacts the audit data of an action, but not the rows themselves. */
 export const blankRows = ({ scope, actionId }: { scope: string; actionId: string }): Tx<unknown[]> =>
   ask((db) => db.updateTable('audit').set({ data: null, salt: null }).where('id', 'in', chainOf(scope)).where('action_id', '=', actionId))
 

@@ -3,8 +3,8 @@ import type { OwnConnection } from './processes.ts'
 import type { RunRow } from './schema.ts'
 
 /**
- * Takes the next model call of a run for a process. False when another process makes that call, or it has been made: one caller per step,
- * however many processes were woken. False, too, while everything is held.
+ * Claims the next model call of a run for a process. Returns false when another process makes that call, or it has been made: one caller
+ * per step, however many processes were woken. Returns false, too, while everything is held.
  */
 export async function claimStep(connection: OwnConnection, processId: string, { session_id, id, steps }: RunRow): Promise<boolean> {
   const { rowCount } = await connection.query({
@@ -25,11 +25,11 @@ const GIVE_BACK = `with given as (
   )
   select countersign_quiet.add_jobs(specs) from told where specs is not null`
 
-/** Gives back the model calls that a process began and did not end, and puts their sessions up again. */
+/** Releases the model calls that a process began and did not end, and enqueues their sessions again. */
 export const giveBackSteps = (connection: OwnConnection, processId: string): Promise<unknown> =>
   connection.query({ name: 'step_give_back', text: GIVE_BACK, values: [processId] })
 
-/** Gives back a job that a process had and may not have done, with the model call that it began for it. */
+/** Releases a job that a process had and may not have done, with the model call that it began for it. */
 export const giveBackJob = (connection: OwnConnection, processId: string, name: JobName, id: string): Promise<unknown> =>
   connection.query({
     name: 'job_give_back',
@@ -40,7 +40,7 @@ export const giveBackJob = (connection: OwnConnection, processId: string, name: 
     values: [processId, name, id],
   })
 
-/** Unlocks the jobs that were taken under these ids. */
+/** Unlocks the jobs that were locked under these ids. */
 export const unlockJobs = (connection: OwnConnection, pools: readonly string[]): Promise<unknown> =>
   connection.query({ name: 'job_unlock', text: 'select graphile_worker.force_unlock_workers($1)', values: [pools] })
 
@@ -48,7 +48,7 @@ export const unlockJobs = (connection: OwnConnection, pools: readonly string[]):
 export interface LockedRow {
   id: string
   lockedAtMs: number
-  /** The same time as the database writes it, to the microsecond. */
+  /** The same time in the database's format, to the microsecond. */
   lockedAt: string
 }
 
@@ -65,7 +65,7 @@ export async function lockedJobs(connection: OwnConnection, pools: readonly stri
   return rows.map(({ id, locked_at, text }) => ({ id, lockedAtMs: locked_at.getTime(), lockedAt: text }))
 }
 
-/** Unlocks jobs that are still locked as they were read. The attempt that nobody made is not counted. */
+/** Unlocks jobs that are still locked as they were read. The attempt that never happened is not counted. */
 export const unlockLostJobs = (connection: OwnConnection, jobs: readonly LockedRow[]): Promise<unknown> =>
   connection.query({
     name: 'job_unlock_lost',
@@ -75,7 +75,7 @@ export const unlockLostJobs = (connection: OwnConnection, jobs: readonly LockedR
   })
 
 interface FoundJob {
-  /** Of the session or the action. */
+  /** Id of the session or the action. */
   id: string
   /** True when a process has it. */
   taken: boolean
@@ -84,8 +84,8 @@ interface FoundJob {
 }
 
 /**
- * Which of these sessions and actions have a job that will be done. A job that failed too often, or that is locked for a process which
- * nobody knows, will not be done.
+ * Returns which of these sessions and actions have a job that will be done. A job that failed too often, or that is locked for an unknown
+ * process, will not be done.
  */
 export async function findJobs(connection: OwnConnection, ids: readonly string[]): Promise<FoundJob[]> {
   const { rows } = await connection.query<FoundJob>({
@@ -98,31 +98,45 @@ export async function findJobs(connection: OwnConnection, ids: readonly string[]
   return rows
 }
 
-/** Puts up jobs that are missing. Keyed, so that processes which find the same do not put it up once each. */
-export const addMissingJobs = (connection: OwnConnection, jobs: readonly { name: JobName; id: string }[]): Promise<unknown> =>
-  connection.query({
+/**
+ * Adds the jobs of those sessions and actions that still call for work, and returns how many. The rows may have changed since they were read: a
+ * process that was paused between the two reads would otherwise enqueue work that is done. The keys keep processes that find the same from
+ * enqueueing it twice.
+ */
+export async function addMissingJobs(connection: OwnConnection, jobs: readonly { name: JobName; id: string }[]): Promise<number> {
+  const { rows } = await connection.query<{ count: string }>({
     name: 'job_add_missing',
-    text: 'select countersign_quiet.add_jobs($1::json)',
-    values: [JSON.stringify(jobs.map(({ name, id }) => ({ identifier: name, payload: { id }, job_key: `${name}:${id}` })))],
+    text: `with wanted as (select name, id from json_to_recordset($1) as wanted (name text, id text)),
+      due as (select name, id from wanted where case name
+        when 'execute' then exists (select 1 from action where action.id = wanted.id and state = 'approved' and executor = 'server')
+        else exists (select 1 from session where session.id = wanted.id and status = 'active')
+          or exists (select 1 from message where message.session_id = wanted.id and queued = 1) end),
+      specs as (select json_agg(json_build_object('identifier', name, 'payload', json_build_object('id', id), 'job_key', name || ':' || id))
+        as specs from due),
+      added as (select countersign_quiet.add_jobs(specs) from specs where specs is not null)
+      select count(*) as count, (select count(*) from added) from due`,
+    values: [JSON.stringify(jobs.map(({ name, id }) => ({ name, id })))],
   })
+  return Number(rows[0]?.count)
+}
 
-/** For finding jobs by what they are about and by who has them, among a million that wait. */
+/** Indexes for finding jobs by subject and by holder, among a million that wait. */
 const JOB_INDEXES = {
   countersign_job_by_subject: `((payload ->> 'id'))`,
   countersign_job_by_holder: '(locked_by) where locked_by is not null',
 } as const
 
-/** Adds our indexes to graphile-worker's table of jobs, where they are missing. */
+/** Adds these indexes to graphile-worker's table of jobs, where they are missing. */
 export async function addJobIndexes(connection: OwnConnection): Promise<void> {
   for (const [name, columns] of Object.entries(JOB_INDEXES)) {
-    // Asked first: "create index if not exists" waits for every writer of the table even when there is nothing to do.
+    // Checked first: "create index if not exists" waits for every writer of the table even when there is nothing to do.
     const { rows } = await connection.query({ text: `select to_regclass('graphile_worker.${name}') as there` })
     if (rows[0]?.there !== null) continue
     await connection.query({ text: `create index if not exists ${name} on graphile_worker._private_jobs ${columns}` })
   }
 }
 
-/** The ids under which jobs were taken that no process knows as its own. */
+/** The ids under which jobs are locked although no process has them. */
 export async function strayPools(connection: OwnConnection): Promise<string[]> {
   const { rows } = await connection.query<{ locked_by: string }>({
     text: `select distinct locked_by from graphile_worker.jobs where locked_by is not null
@@ -131,7 +145,7 @@ export async function strayPools(connection: OwnConnection): Promise<string[]> {
   return rows.map((row) => row.locked_by)
 }
 
-/** Processes that nobody knows and that actions name as the one that carries them out. */
+/** Unknown processes that actions name as their executor. */
 export async function strayRunners(connection: OwnConnection): Promise<string[]> {
   const { rows } = await connection.query<{ runner: string }>({
     text: `select distinct runner from action where state = 'executing' and executor = 'server'
@@ -140,7 +154,7 @@ export async function strayRunners(connection: OwnConnection): Promise<string[]>
   return rows.map((row) => row.runner)
 }
 
-/** Jobs that wait, are under way or are to be tried again, of all processes. */
+/** Counts the jobs of all processes that wait, run or will be retried. */
 export async function countJobs(connection: OwnConnection): Promise<number> {
   const { rows } = await connection.query<{ count: string }>({
     name: 'job_count',
@@ -151,7 +165,7 @@ export async function countJobs(connection: OwnConnection): Promise<number> {
 
 const MAX_COUNTED = 100_000
 
-/** Jobs that are due and that no process has, of all processes. The count ends at 100,000, so that asking stays cheap. */
+/** Counts the jobs that are due and held by no process, of all processes. The count ends at 100,000, so that it stays cheap. */
 export async function countWaitingJobs(connection: OwnConnection): Promise<number> {
   const { rows } = await connection.query<{ count: string }>({
     name: 'job_count_waiting',
@@ -164,7 +178,7 @@ export async function countWaitingJobs(connection: OwnConnection): Promise<numbe
 
 const PAGE = 1_000
 
-/** What calls for work: sessions at work or with messages in the queue, and approved actions. */
+/** Rows that require work: active sessions or sessions with queued messages, and approved actions. */
 const CALLS = {
   advance: `select id from session where status = 'active' and id > $1
     union select session_id from message where queued = 1 and session_id > $1
@@ -172,7 +186,7 @@ const CALLS = {
   execute: `select id from action where state = 'approved' and executor = 'server' and id > $1`,
 } as const
 
-/** Puts up a page of jobs and answers how many they were and the id of the last. */
+/** Enqueues a page of jobs and returns their number and the id of the last. */
 async function enqueuePage(
   connection: OwnConnection,
   name: keyof typeof CALLS,
@@ -192,8 +206,8 @@ async function enqueuePage(
 }
 
 /**
- * Puts up a job for everything that calls for work. Whatever has one already gets another, which finds nothing left to do: harmless, and
- * nothing is lost with a job that failed too often. Answers how many there were.
+ * Enqueues a job for everything that requires work. A session or action with a job gets another one, which finds nothing left to do: that
+ * is harmless, and it replaces jobs that failed too often. Returns the number of jobs.
  */
 export async function enqueueWork(connection: OwnConnection): Promise<number> {
   let total = 0

@@ -32,7 +32,10 @@ const openSession = (db: Kysely<Schema>) =>
     .where('s.ended_at', 'is', null)
     .where('principal.disabled_at', 'is', null)
 
-/** The session whose cookie holds a secret, or held it before the last change, with who it is of; none once it has ended, or they are disabled. */
+/**
+ * The session whose cookie holds a secret, or held it before the last change, with its principal; undefined once it has ended, or the
+ * principal is disabled.
+ */
 export const findConsoleSession = question<{ hash: string }, OpenConsoleSession>((db, p) =>
   openSession(db).where((eb) => eb.or([eb('s.hash', '=', p.hash), eb('s.earlier_hash', '=', p.hash)])),
 )
@@ -44,12 +47,12 @@ export const idTokenOf = question<{ id: string }, { id_token: string | null }>((
   db.selectFrom('console_session').select('id_token').where('id', '=', p.id),
 )
 
-/** Notes that somebody is there. Nothing changed: it was noted since `before`. */
+/** Records activity. No row changes when activity was recorded since `before`. */
 export const touchConsoleSession = question<{ id: string; before: number; now: number }>((db, p) =>
   db.updateTable('console_session').set({ seen_at: p.now }).where('id', '=', p.id).where('seen_at', '<=', p.before),
 )
 
-/** Gives a session another secret. Nothing changed: another request did, or it has ended. */
+/** Gives a session a new secret. No row changes when another request did, or the session has ended. */
 export const rotateConsoleSession = question<{ id: string; from: string; to: string; now: number }>((db, p) =>
   db
     .updateTable('console_session')
@@ -65,7 +68,7 @@ export const endConsoleSession = question<{ id: string; now: number }>((db, p) =
 
 export type ListedConsoleSession = Pick<ConsoleSessionRow, 'id' | 'how' | 'key_hash' | 'created_at' | 'seen_at'>
 
-/** The sessions of a principal that were neither ended nor left alone since `seenAfter` nor began before `beganAfter`, newest first. */
+/** The open sessions of a principal that were active after `seenAfter` and began after `beganAfter`, newest first. */
 export const listConsoleSessions = question<
   { principal_id: string; seenAfter: number; beganAfter: number; before: string; limit: number },
   ListedConsoleSession
@@ -82,7 +85,7 @@ export const listConsoleSessions = question<
     .limit(p.limit),
 )
 
-/** Ends one session of a principal. Nothing changed: it is not theirs, or has ended. */
+/** Ends one session of a principal. No row changes when it is not theirs, or has ended. */
 export const endOwnConsoleSession = question<{ id: string; principal_id: string; now: number }>((db, p) =>
   db
     .updateTable('console_session')
@@ -119,7 +122,7 @@ export const endConsoleSessions = question<{ principal_id: string; now: number }
     .where('ended_at', 'is', null),
 )
 
-/** Takes an answer of the sign-in service. Nothing changed: it was used before, by whichever process. */
+/** Consumes an answer of the sign-in service. No row changes when any process used it before. */
 export const useSignIn = question<{ state_hash: string; now: number }>((db, p) =>
   db
     .insertInto('used_sign_in')
@@ -127,5 +130,5 @@ export const useSignIn = question<{ state_hash: string; now: number }>((db, p) =
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-/** Forgets used answers that could not be used again anyway. */
+/** Deletes used answers that have expired anyway. */
 export const forgetSignIns = question<{ before: number }>((db, p) => db.deleteFrom('used_sign_in').where('used_at', '<', p.before))

@@ -10,7 +10,7 @@ import * as principals from './principals.ts'
 
 const HOUR_MS = 3_600_000
 const NOW = Date.now()
-/** Far from now, so that it is the same by a database's own clock. */
+/** Far from now, so that the database's own clock makes no difference. */
 const TIMES = { never: null, past: NOW - HOUR_MS, future: NOW + HOUR_MS }
 type Time = keyof typeof TIMES
 

@@ -22,7 +22,7 @@ export const findDelegation = question<{ id: string }, DelegationRow>((db, p) =>
 
 const isInForce = (dialect: Dialect, now: number) => sql<boolean>`expires_at > ${dialect.nowMs(now)}`
 
-/** What others have delegated to somebody and is in force, the oldest first. */
+/** The delegations to a person that are in force, the oldest first. */
 export const delegationsTo = question<{ to_id: string; now: number }, DelegationRow>((db, p, dialect) =>
   db
     .selectFrom('delegation')
@@ -46,7 +46,7 @@ export const delegationsOf = question<{ person_id: string; now: number }, Delega
     .limit(lit(10_000)),
 )
 
-/** Ends a delegation. Nothing changed: it had ended. */
+/** Ends a delegation. No row changes when it had ended. */
 export const revokeDelegation = question<{ id: string; revoked_by: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('delegation')

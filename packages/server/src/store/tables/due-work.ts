@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { lit, question, type Tx } from '../query.ts'
 
-/** How many rows one look takes at most. A look that was full is followed by one behind its last row. */
+/** How many rows one read takes at most. A full page is followed by another one after its last row. */
 const DUE_PAGE = 500
 
-/** An approved action that the server is to carry out. */
+/** An approved action that the server executes. */
 interface ApprovedRow {
   id: string
   session_id: string | null
@@ -19,7 +19,7 @@ interface ApprovedRow {
 
 const OPEN = sql`('proposed', 'approved', 'executing')`
 
-// The states stand there twice: once as a partial index has them, and once as they are meant.
+// The states appear twice: once to match a partial index, and once as the actual condition.
 const approvedWithTurn = question<{ after: string; per_session: number }, ApprovedRow>((db, p) => ({
   compile: () =>
     sql<ApprovedRow>`with page as (
@@ -43,7 +43,7 @@ const approvedWithTurn = question<{ after: string; per_session: number }, Approv
 interface WorkingRow {
   id: string
   updated_at: number
-  /** 1 when the rows call for a model call or a run. */
+  /** 1 when the rows require a model call or a run. */
   calls: number
 }
 
@@ -65,7 +65,7 @@ const sessionsAtWork = question<{ after: string }, WorkingRow>((db, p) => ({
       from page join session on session.id = page.id order by session.id`.compile(db),
 }))
 
-/** Something whose rows call for work, and since when they do. */
+/** A session or action whose rows require work, and since when. */
 export interface DueRow {
   id: string
   sinceMs: number
@@ -73,13 +73,13 @@ export interface DueRow {
 
 export interface DuePage {
   due: DueRow[]
-  /** Where the next look goes on; empty for the beginning. */
+  /** Where the next page begins; empty for the first. */
   next: string
 }
 
 const nextOf = (rows: readonly { id: string }[]) => (rows.length < DUE_PAGE ? '' : (rows.at(-1)?.id ?? ''))
 
-/** Approved actions whose turn it is: what waits because its session has `perSession` under way is not due. */
+/** Approved actions whose turn it is: an action is not due while its session has `perSession` actions executing. */
 export function* dueActions(after: string, perSession: number): Tx<DuePage> {
   const rows = yield* approvedWithTurn.all({ after, per_session: perSession })
   const due = rows
@@ -88,7 +88,7 @@ export function* dueActions(after: string, perSession: number): Tx<DuePage> {
   return { due, next: nextOf(rows) }
 }
 
-/** Sessions whose rows call for a model call or a run. */
+/** Sessions whose rows require a model call or a run. */
 export function* dueSessions(after: string): Tx<DuePage> {
   const rows = yield* sessionsAtWork.all({ after })
   return {
@@ -117,14 +117,14 @@ const countStates = question<Record<string, never>, StateCounts>((db) => ({
       ${counted(sql`state = 'outcome_unknown'`)} as outcome_unknown`.compile(db),
 }))
 
-/** How many actions wait for something, by state. Each count ends at 100,000, so that asking stays cheap. */
+/** Counts the unsettled actions, by state. Each count ends at 100,000, so that it stays cheap. */
 export function* countOpenStates(): Tx<StateCounts> {
   const row = yield* countStates.first({})
   const { proposed = 0, approved = 0, executing = 0, outcome_unknown = 0 } = row ?? {}
   return { proposed: Number(proposed), approved: Number(approved), executing: Number(executing), outcome_unknown: Number(outcome_unknown) }
 }
 
-/** Upper ends of the ages that {@link countByAge} counts by, as first ids that are younger. */
+/** Age limits of {@link countByAge}, as the first ids that are younger. */
 interface AgeEnds {
   minutes: string
   hour: string
@@ -148,7 +148,10 @@ const countAges = question<AgeEnds & Record<string, string>, AgeCounts>((db, p) 
       (select created_at from action where state = 'proposed' order by id limit 1) as oldest`.compile(db),
 }))
 
-/** How many actions wait for people, in all and from before these ids, each up to 100,000; and when the oldest was proposed, in epoch ms. */
+/**
+ * Counts the actions that wait for people, in all and from before these ids, each up to 100,000; and returns when the oldest was proposed,
+ * in epoch ms.
+ */
 export function* countByAge(ends: AgeEnds): Tx<AgeCounts> {
   const row = yield* countAges.first({ ...ends })
   const { all = 0, minutes = 0, hour = 0, day = 0, oldest = null } = row ?? {}

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../store.ts'
 import { insertInto } from './insert.ts'
 import type { EventRow } from './schema.ts'
 
-/** The types of events that the inbox is sent: those about an action. */
+/** The event types that the inbox receives: those about an action. */
 export const INBOX_TYPES: ReadonlySet<string> = new Set(
   Object.entries(EVENT_SUBJECTS).flatMap(([type, subject]) => (subject === 'action' ? [type] : [])),
 )
@@ -28,7 +28,7 @@ export interface EventBatch {
   nowMs: number
 }
 
-/** Stores what one transaction says to one session, and answers it with its places in the log. */
+/** Stores the events of one transaction in one session, and returns them with their places in the log. */
 export function* insertEvents({ sessionId, events, deltaOf, nowMs }: EventBatch): Tx<StoredEvent[]> {
   const id = yield* takePlaces(events.length)
   yield* insertRow.run({
@@ -50,7 +50,7 @@ export const rowOf = (last: StoredEvent | undefined): number | undefined => last
 /** A row of the log, while it is there. */
 export const findRow = question<{ id: number }, { id: number }>((db, p) => db.selectFrom('event').select('id').where('id', '=', p.id))
 
-/** The events of a row of the log. */
+/** Returns the events of a row of the log. */
 export function readEvents(row: EventRow): StoredEvent[] {
   const events: [number | null, NewEvent['type'], NewEvent['data']][] = JSON.parse(row.events)
   const before = row.id - events.length
@@ -64,7 +64,7 @@ export function readEvents(row: EventRow): StoredEvent[] {
 
 const findWholeRow = question<{ id: number }, EventRow>((db, p) => db.selectFrom('event').selectAll().where('id', '=', p.id))
 
-/** True when the log holds this event, the last of its row, and no other one at its place. */
+/** Returns true when the log holds this event, the last of its row, and no other one at its place. */
 export function* isInLog({ id, event }: StoredEvent): Tx<boolean> {
   const row = yield* findWholeRow.first({ id })
   const found = row && readEvents(row).at(-1)
@@ -91,7 +91,7 @@ const ACTION_ID: { readonly [T in StoredEventType]: (data: EventDataOf<T>) => st
   error: noAction,
 }
 
-/** The id of the action that an event names, if it names one. */
+/** Returns the id of the action that an event names, if any. */
 export const actionOf = <T extends StoredEventType>({ type, data }: { type: T; data: EventDataOf<T> }): string | undefined =>
   ACTION_ID[type](data)
 
@@ -110,8 +110,8 @@ export const sessionRowsAfter = question<{ session_id: string; after: number; li
 
 /**
  * Rows with events about actions, of every session, after place `after` in the log, in order; the first may begin before it. Where several
- * transactions write at once, only up to the first place that one of them may still fill: nothing ever appears behind a reader. At times
- * that place is seen lower than before, when a transaction of another database has just ended; `known` is final for sure.
+ * transactions write at once, only up to the first place that one of them may still fill, so that no row ever appears behind a reader. When
+ * a transaction of another database has just ended, that place may briefly appear lower than before; `known` is certainly final.
  */
 export const inboxRowsAfter = question<{ after: number; limit: number; known: number }, EventRow>((db, p, { firstOpenPlace }) => {
   const query = db.selectFrom('event').selectAll().where('inbox', '=', lit(1)).where('id', '>', p.after).orderBy('id').limit(p.limit)
@@ -139,12 +139,12 @@ const findNewestPlace = question<Record<string, never>, { place: number | null }
   db.selectFrom('event').select((eb) => eb.fn.max('id').as('place')),
 )
 
-/** True when the log may have given out this place: it ends there or behind it. */
+/** Returns true when the log may have issued this place: it ends there or after it. */
 export function* isWithinLog(place: number): Tx<boolean> {
   return place <= Math.max((yield* findNewestPlace.first({}))?.place ?? 0, yield* archivedPlace())
 }
 
-/** The highest place in the log behind which a reader can go on. */
+/** Returns the highest place in the log from which a reader can continue. */
 export function* lastPlace(): Tx<number> {
   const row = yield* findLastPlace.first({})
   return Math.max(row?.place ?? 0, yield* archivedPlace())
@@ -154,12 +154,12 @@ const lastArchived = question<Record<string, never>, { last_event: number | null
   db.selectFrom('archive_file').select('last_event').where('last_event', 'is not', null).orderBy('number', 'desc').limit(lit(1)),
 )
 
-/** The highest place in the log of what was archived; -1 when nothing was. */
+/** Returns the highest archived place in the log; -1 when nothing was archived. */
 export function* archivedPlace(): Tx<number> {
   return (yield* lastArchived.first({}))?.last_event ?? -1
 }
 
-/** The streamed pieces of a message that is not stored whole, in order. */
+/** The streamed pieces of a message that is not completely stored, in order. */
 export const deltaRows = question<{ message_id: string }, EventRow>((db, p) =>
   db
     .selectFrom('event')
@@ -170,7 +170,7 @@ export const deltaRows = question<{ message_id: string }, EventRow>((db, p) =>
     .limit(lit(100_000)),
 )
 
-/** Drops the streamed pieces of a message that is now stored whole. */
+/** Deletes the streamed pieces of a message that is now completely stored. */
 export const dropDeltas = question<{ message_id: string }>((db, p) =>
   db.deleteFrom('event').where('delta_of', 'is not', null).where('delta_of', '=', p.message_id),
 )

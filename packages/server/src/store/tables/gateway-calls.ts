@@ -13,21 +13,21 @@ const insertCall = question<{ call: string; once_key: string; now: number }>((db
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-/** The call that is open under this hash: the one that was there, or else a new one with `onceKey`. */
+/** Returns the open call under this hash, or creates one with `onceKey`. */
 export function* openCall(call: string, onceKey: string, now: number): Tx<GatewayCallRow | undefined> {
   yield* insertCall.run({ call, once_key: onceKey, now })
   return yield* findCall.first({ call })
 }
 
-/** Notes which action a call became. */
+/** Records the action of a call. */
 export const nameAction = question<{ call: string; once_key: string; action_id: string }>((db, p) =>
   db.updateTable('gateway_call').set({ action_id: p.action_id }).where('call', '=', p.call).where('once_key', '=', p.once_key),
 )
 
-/** Ends an open call: the next one like it is another action. */
+/** Closes an open call: the next identical one is a new action. */
 export const endCall = question<{ call: string; once_key: string }>((db, p) =>
   db.deleteFrom('gateway_call').where('call', '=', p.call).where('once_key', '=', p.once_key),
 )
 
-/** The same for whichever call an action came of. */
+/** The same for the call of an action. */
 export const endCallOf = question<{ action_id: string }>((db, p) => db.deleteFrom('gateway_call').where('action_id', '=', p.action_id))

@@ -2,12 +2,12 @@ import { lit, question, type Tx } from '../query.ts'
 import type { GatewayCallRow, Schema } from './schema.ts'
 
 /**
- * Requests of MCP clients that wait for an action, as rows of `gateway_call`: every process knows them, so that a client takes its request
- * back wherever its message arrives. `once_key` holds what became of the request:
+ * Requests of MCP clients that wait for an action, as rows of `gateway_call`: every process can read them, so that a client can cancel its
+ * request whichever process receives the message. `once_key` holds the state of the request:
  *
- * - `waits`: it is held by a process.
- * - `lost`: its connection ended, and in the client's protocol that means nothing.
- * - `closed`: its connection ended, and in the client's protocol that takes the request back; `created_at` is when.
+ * - `waits`: a process holds it.
+ * - `lost`: its connection ended, which means nothing in the client's protocol.
+ * - `closed`: its connection ended, which cancels the request in the client's protocol; `created_at` is when.
  */
 type RequestState = 'waits' | 'lost' | 'closed'
 
@@ -27,7 +27,7 @@ const deleteClosed = question<{ action_id: string }>((db, p) =>
   db.deleteFrom('gateway_call').where('action_id', '=', p.action_id).where('once_key', '=', lit('closed')),
 )
 
-/** Notes that a request waits for an action. Its client is there again: whatever it closed before counts no more. */
+/** Records that a request waits for an action. Its client has returned, so earlier closed requests no longer count. */
 export function* holdRequest(request: string, actionId: string, now: number): Tx<void> {
   yield* deleteClosed.run({ action_id: actionId })
   yield* saveRequest.run({ call: rowOf(request), once_key: 'waits', action_id: actionId, now })
@@ -35,7 +35,7 @@ export function* holdRequest(request: string, actionId: string, now: number): Tx
 
 const deleteRequest = question<{ call: string }>((db, p) => db.deleteFrom('gateway_call').where('call', '=', p.call))
 
-/** Notes that a request was answered: its client knows the action. */
+/** Records that a request was answered: its client knows the action. */
 export function* answerRequest(request: string, actionId: string): Tx<void> {
   yield* deleteClosed.run({ action_id: actionId })
   yield* deleteRequest.run({ call: rowOf(request) })
@@ -45,16 +45,16 @@ const changeRequest = question<{ call: string; once_key: RequestState; now: numb
   db.updateTable('gateway_call').set({ once_key: p.once_key, created_at: p.now }).where('call', '=', p.call),
 )
 
-/** Notes that the connection of a request ended before its answer. */
+/** Records that the connection of a request ended before its answer. */
 export const loseRequest = (request: string, state: Exclude<RequestState, 'waits'>, now: number): Tx<void> =>
   changeRequest.run({ call: rowOf(request), once_key: state, now })
 
-/** Forgets a request. */
+/** Deletes a request. */
 export const dropRequest = (request: string): Tx<void> => deleteRequest.run({ call: rowOf(request) })
 
 const findRow = question<{ call: string }, GatewayCallRow>((db, p) => db.selectFrom('gateway_call').selectAll().where('call', '=', p.call))
 
-/** The action that a request was for; undefined when there is no such request, or it was answered. */
+/** Returns the action of a request; undefined when there is no such request, or it was answered. */
 export function* actionOfRequest(request: string): Tx<string | undefined> {
   return (yield* findRow.first({ call: rowOf(request) }))?.action_id ?? undefined
 }
@@ -70,7 +70,7 @@ const findOther = question<{ action_id: string; call: string; since: number }, {
     .limit(lit(1)),
 )
 
-/** True while another request, in whichever process, waits for the action. */
+/** True while another request, in any process, waits for the action. */
 export function* isWaitedFor(actionId: string, request: string, now: number): Tx<boolean> {
   return (yield* findOther.first({ action_id: actionId, call: rowOf(request), since: now - LONGEST_WAIT_MS })) !== undefined
 }
@@ -96,13 +96,13 @@ const findNextClosed = question<{ after: number }, { created_at: number }>((db, 
     .limit(lit(1)),
 )
 
-/** When the first of the requests was taken back that were taken back after `after`. */
+/** Returns when the first request after `after` was cancelled. */
 export function* nextClosedAt(after: number): Tx<number | undefined> {
   const next = yield* findNextClosed.first({ after })
   return next && Number(next.created_at)
 }
 
-/** The requests that their clients took back by `before`, the oldest first, at most 100. */
+/** The requests that their clients cancelled by `before`, the oldest first, at most 100. */
 export function* closedRequests(before: number): Tx<{ request: string; actionId: string }[]> {
   const rows = yield* listClosed.all({ before })
   return rows.map(({ call, action_id }) => ({ request: call.slice(rowOf('').length), actionId: action_id }))

@@ -72,7 +72,7 @@ export const grantsOfKey = question<{ requested_by: string; tool: string; now: n
     .limit(lit(200)),
 )
 
-/** Uses a grant once. Nothing changed: it was revoked, its time is over, or it was used up. */
+/** Uses a grant once. No row changes when it was revoked, expired or used up. */
 export const countUse = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action_grant')
@@ -81,7 +81,7 @@ export const countUse = question<{ id: string; now: number }>((db, p, dialect) =
     .where(isInForce(dialect, p.now)),
 )
 
-/** True while a grant is neither revoked nor over; how often it was used is not asked. */
+/** True while a grant is neither revoked nor expired, regardless of its uses. */
 export const isStanding = question<{ id: string; now: number }, { id: string }>((db, p, dialect) =>
   db
     .selectFrom('action_grant')
@@ -90,7 +90,7 @@ export const isStanding = question<{ id: string; now: number }, { id: string }>(
     .where(sql<boolean>`(revoked_at is null and expires_at > ${dialect.nowMs(p.now)})`),
 )
 
-/** Ends a grant. Nothing changed: it had been revoked. */
+/** Revokes a grant. No row changes when it had been revoked. */
 export const revokeGrant = question<{ id: string; revoked_by: string; now: number }>((db, p) =>
   db
     .updateTable('action_grant')
@@ -110,7 +110,7 @@ export const grantsBy = question<{ made_by: string; now: number }, GrantRow>((db
     .limit(lit(10_000)),
 )
 
-/** The grants in force for whatever a session still asks: "approve all". */
+/** The grants in force for all further actions of a session: "approve all". */
 export const wholeSessionGrants = question<{ session_id: string; now: number }, GrantRow>((db, p, dialect) =>
   db
     .selectFrom('action_grant')
@@ -122,7 +122,7 @@ export const wholeSessionGrants = question<{ session_id: string; now: number }, 
     .limit(lit(1_000)),
 )
 
-/** Grants that fit every given filter, newest first. */
+/** Grants that match every given filter, newest first. */
 export const listGrants = (page: {
   session: string | undefined
   agent: string | undefined
@@ -144,8 +144,8 @@ export const listGrants = (page: {
   })
 
 /**
- * What there is that may answer a call of a session in place of people: something that was declined under its digest, a grant that may
- * cover it. One look instead of three: mostly there is nothing.
+ * Returns what may answer a call of a session without people: a decline under its digest, a grant that may cover it. One query instead of
+ * three, because usually there is none.
  */
 export const priorVerdicts = question<
   { session_id: string; agent: string | null; tool: string; digest: string },

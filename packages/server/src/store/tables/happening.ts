@@ -2,13 +2,13 @@ import type { ActionState, AuditKind, Executor, Verdict } from '@countersign/cor
 import type { Outbox } from '../store.ts'
 import type { ModelCallRow } from './schema.ts'
 
-/** Something that a transaction did, for the metrics of the process that committed it. */
+/** An occurrence in a transaction, for the metrics of the process that committed it. */
 export type Happening =
   | { what: 'proposed'; verdict: Verdict; state: ActionState }
   | { what: 'moved'; kind: AuditKind; state: ActionState; executor: Executor; isByPerson: boolean; tookMs: number | undefined }
   | { what: 'model_call'; call: ModelCallRow; tookMs: number }
 
-/** Adds it to what the metrics of this process count once the transaction is committed. */
+/** Adds it to the metrics of this process once the transaction is committed. */
 export function noteHappening(outbox: Outbox, happening: Happening): void {
   outbox.happened ??= []
   outbox.happened.push(happening)

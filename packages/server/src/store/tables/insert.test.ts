@@ -20,7 +20,7 @@ const CHECKED = ['id', 'session_id', 'requested_by', 'state', 'effect', 'executo
 test.each(STORES)('an inserted action holds every value that it was given ($database)', async ({ open }) => {
   await using temp = await open()
   const plain = anAction('act_1', { claimed_by: 'prn_ana', edited_by: 'prn_ana' })
-  // Another value in each column, so that two columns that change places are noticed.
+  // A different value in each column, so that swapped columns are detected.
   const distinct = Object.fromEntries(
     Object.entries(plain).map(([column, value], n) => {
       if (CHECKED.includes(column)) return [column, value]

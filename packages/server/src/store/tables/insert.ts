@@ -5,7 +5,8 @@ import type { Schema } from './schema.ts'
 type RowOf<T extends keyof Schema> = { [K in keyof Schema[T]]: Extract<Schema[T][K], Bindable> }
 
 /**
- * An insert of whole rows. A list that forgets a column of the table does not compile: the database would store NULL there.
+ * Creates an insert of whole rows. A list that forgets a column of the table does not compile: otherwise the database would store NULL
+ * there.
  * @param columns Every column of the table, in the order in which the statement names them.
  * @example
  * const insertSetting = insertInto('setting', { name: true, value: true })

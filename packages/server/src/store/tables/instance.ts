@@ -4,14 +4,14 @@ import { ask, lit, question, type Tx } from '../query.ts'
 import { actionUpdate } from './action-update.ts'
 import type { ActionRow, InstanceRow } from './schema.ts'
 
-/** Which installation the database belongs to. */
+/** The installation that the database belongs to. */
 export function* readInstance(): Tx<InstanceRow> {
   const [row] = yield* ask((db) => db.selectFrom('instance').selectAll())
   if (!row) throw new Error('the database does not say which installation it belongs to: its table "instance" is empty')
   return row
 }
 
-/** Binds the database to the installation that it is opened by. Nothing changed: another process did so first. */
+/** Binds the database to the installation that opens it. No row changes when another process did so first. */
 export const bindInstance = question<Pick<InstanceRow, 'id' | 'system' | 'timeline' | 'token'> & { now: number }>((db, p) =>
   db
     .updateTable('instance')
@@ -20,7 +20,7 @@ export const bindInstance = question<Pick<InstanceRow, 'id' | 'system' | 'timeli
     .where('held_at', 'is', null),
 )
 
-/** Holds everything from now on. Nothing changed: it was held before. */
+/** Holds everything from now on. No row changes when it was held before. */
 export const holdInstance = question<{ why: string; now: number }>((db, p) =>
   db
     .updateTable('instance')
@@ -28,12 +28,12 @@ export const holdInstance = question<{ why: string; now: number }>((db, p) =>
     .where('held_at', 'is', null),
 )
 
-/** Takes up the hold that a restore has left behind. Nothing changed: another process did so first, or it is no such hold. */
+/** Adopts the hold that a restore has left. No row changes when another process did so first, or it is not such a hold. */
 export const takeUpHold = question<{ now: number }>((db, p) =>
   db.updateTable('instance').set({ bound_at: p.now }).where('held_at', 'is not', null).where('bound_at', 'is', null),
 )
 
-/** Begins a new epoch, in which nothing is held. Nothing changed: somebody else did so first. */
+/** Begins a new epoch, in which nothing is held. No row changes when another caller did so first. */
 export const beginEpoch = question<
   Pick<InstanceRow, 'id' | 'system' | 'timeline' | 'token'> & { epoch: number; held_at: number; now: number }
 >((db, p) =>
@@ -53,19 +53,19 @@ export const beginEpoch = question<
     .where('held_at', '=', p.held_at),
 )
 
-/** Vouches for a database that was promoted: what was committed before is there. */
+/** Vouches that a promoted database holds the earlier commits. */
 export const vouchForTimeline = question<{ id: string; timeline: string }>((db, p) =>
   db.updateTable('instance').set({ timeline: p.timeline }).where('id', '=', p.id).where('held_at', 'is', null),
 )
 
-/** Where a Postgres database is: cluster, database and timeline, each null where the service does not tell. */
+/** The location of a Postgres database: cluster, database and timeline, each null where the service does not report it. */
 export function* readPlace(): Tx<Pick<InstanceRow, 'system' | 'timeline'>> {
   const place = sql<Pick<InstanceRow, 'system' | 'timeline'>>`select countersign_system() as system, countersign_timeline() as timeline`
   const [row] = yield* ask((db) => ({ compile: () => place.compile(db) }))
   return row ?? { system: null, timeline: null }
 }
 
-/** The row on Postgres, together with the timeline that the database is on now; null where the service does not tell. */
+/** The row on Postgres, together with the database's current timeline; null where the service does not report it. */
 export function* readNow(): Tx<InstanceRow & { current_timeline: string | null }> {
   const now = sql<InstanceRow & { current_timeline: string | null }>`select *, countersign_timeline() as current_timeline from instance`
   const [row] = yield* ask((db) => ({ compile: () => now.compile(db) }))
@@ -97,10 +97,10 @@ export const mayStart = (dialect: Dialect) =>
 /** The epoch that an attempt starts in. */
 export const currentEpoch = sql<number>`(select instance.epoch from instance)`
 
-/** Lets an approved action go on although the rest is held. Nothing changed: it is not approved any more. */
+/** Releases an approved action while everything else is held. No row changes when it is no longer approved. */
 export const releaseAction = actionUpdate(['released_at', 'updated_at'], (update) => update.where('state', '=', lit('approved')))
 
-/** Attempts that were under way when everything was held, by id: what this server started since then is its own. */
+/** Attempts that were executing when everything was held, by id: later attempts belong to this server. */
 export const attemptsBefore = question<{ held_at: number; after: string; limit: number }, ActionRow>((db, p) =>
   db
     .selectFrom('action')
@@ -118,7 +118,7 @@ interface Open {
   count: number
 }
 
-/** How many actions are open, by state. */
+/** Counts the open actions, by state. */
 export const countOpen = (): Tx<Open[]> =>
   ask((db) =>
     db

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { question, type Tx } from '../query.ts'
 import type { Outbox } from '../store.ts'
 
-/** What a job is about: `advance` goes on with a session, `execute` carries out an approved action. */
+/** The purpose of a job: `advance` advances a session, `execute` executes an approved action. */
 export type JobName = 'advance' | 'execute'
 
-/** What one is given. */
+/** The payload of a job. */
 export interface JobPayload {
   id: string
 }
@@ -15,11 +15,11 @@ const addJobs = question<{ specs: string }>((db, p) => ({
 }))
 
 /**
- * Puts what a transaction wants done into the queue of jobs, in that transaction. Postgres only.
+ * Enqueues the work that a transaction requires, in that transaction. Postgres only.
  *
- * Neither `queue_name` nor `job_key`. Taking a job locks every named queue there is (1.7 ms with 1,000 of them, 144 ms with 100,000), and
- * a session each makes as many. A second job of the same key can vanish: `add_jobs` leaves it to the first one, which another process may
- * have taken just before and which does not see what this transaction wrote.
+ * It uses neither `queue_name` nor `job_key`. Fetching a job locks every named queue (1.7 ms with 1,000 of them, 144 ms with 100,000), and
+ * one per session would create that many. A second job with the same key can get lost: `add_jobs` leaves the work to the first one, which
+ * another process may have fetched just before and which does not see the writes of this transaction.
  */
 export function* enqueueJobs({ sessions, actions }: Pick<Outbox, 'sessions' | 'actions'>): Tx<void> {
   const spec = (identifier: JobName) => (id: string) => ({ identifier, payload: { id } satisfies JobPayload })

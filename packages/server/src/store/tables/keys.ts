@@ -34,7 +34,7 @@ export type KeyHolder = PrincipalRow & {
   accepted_at: number | null
 }
 
-/** Who a key belongs to, while it is neither revoked nor expired and neither they nor the person who owns them is disabled. */
+/** Returns the holder of a key, while it is neither revoked nor expired and neither the holder nor their owner is disabled. */
 export const holderOfKey = question<{ hash: string; now: number }, KeyHolder>((db, p, dialect) =>
   db
     .selectFrom('api_key')
@@ -50,7 +50,7 @@ export const holderOfKey = question<{ hash: string; now: number }, KeyHolder>((d
     .where(sql<boolean>`(api_key.expires_at is null or api_key.expires_at > ${dialect.nowMs(p.now)})`),
 )
 
-/** Notes that a key was used. Nothing changed: somebody noted it since `before`. */
+/** Records the use of a key. No row changes when a use was recorded since `before`. */
 export const touchKey = question<{ id: string; before: number; now: number }>((db, p) =>
   db
     .updateTable('api_key')
@@ -59,7 +59,7 @@ export const touchKey = question<{ id: string; before: number; now: number }>((d
     .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', p.before)])),
 )
 
-/** Lets a key do what it is made for. Nothing changed: it was accepted, or revoked. */
+/** Accepts a key. No row changes when it was accepted or revoked. */
 export const acceptKey = question<{ id: string; now: number }>((db, p) =>
   db
     .updateTable('api_key')
@@ -71,7 +71,7 @@ export const acceptKey = question<{ id: string; now: number }>((db, p) =>
 
 export const findKey = question<{ id: string }, ApiKeyRow>((db, p) => db.selectFrom('api_key').selectAll().where('id', '=', p.id))
 
-/** Ends a key for good. Nothing changed: there is none, or it was revoked already. */
+/** Revokes a key for good. No row changes when it does not exist, or was revoked already. */
 export const revokeKey = question<{ id: string; revoked_by: string | null; now: number }>((db, p) =>
   db.updateTable('api_key').set({ revoked_at: p.now, revoked_by: p.revoked_by }).where('id', '=', p.id).where('revoked_at', 'is', null),
 )

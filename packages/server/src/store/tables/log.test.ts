@@ -14,10 +14,10 @@ const update = (name: string) =>
     event: { type: 'action_update', data: { proposalId: name, state: 'approved', revision: 1, updatedAt: '2026-01-01T00:00:00.000Z' } },
   }) as const
 
-/** Says that something happened to the actions of these names. */
+/** Writes events about the actions of these names. */
 const say = (...names: string[]): Tx<unknown> => events.insertEvents({ sessionId: null, events: names.map(update), nowMs: 1 })
 
-/** A reader that goes on from where it was, a few rows at a time. */
+/** A reader that continues from its last place, a few rows at a time. */
 function openReader(store: Store, after: number) {
   let place = after
   return async () => {
@@ -56,7 +56,7 @@ test('a reader of the log misses nothing that is committed out of order, and has
   const { rows } = await writer.query('select pg_current_xact_id()::text as id')
   await temp.store.transact(() => say('second'))
   expect(await read()).toEqual([])
-  // Who comes in between begins before both.
+  // A concurrent transaction begins before both.
   const late = openReader(temp.store, await temp.store.read(events.lastPlace))
   expect(await late()).toEqual([])
   await writer.query(`insert into event (id, inbox, events, created_at) values ($1, 1, $2, 1)`, [
@@ -77,7 +77,7 @@ test('what was handed over once stays in the log where a transaction that has ju
   const from = await temp.store.read(events.lastPlace)
   const other = new Client({ connectionString: temp.url })
   await other.connect()
-  // As a reading sees one of another database whose end it comes too late for.
+  // Like a read that sees a transaction of another database just before its end.
   await other.query('begin')
   await other.query('select pg_current_xact_id()')
   const [said] = await temp.store.transact(() => events.insertEvents({ sessionId: null, events: [update('a')], nowMs: 1 }))
@@ -121,7 +121,7 @@ test('a database that was restored into a younger cluster goes on behind its las
   await old.transact(() => raw(sql`insert into event (id, inbox, events, created_at) values (${aMillionLater}, 1, '[]', 1)`))
   await old.close()
   const restored = await open()
-  // Not for as long as a transaction of another database, just ended, is taken for one of ours.
+  // A transaction of another database that has just ended may still be taken for one of ours.
   await expect.poll(() => restored.read(events.lastPlace)).toBe(aMillionLater)
   const read = openReader(restored, aMillionLater)
   await restored.transact(() => say('new'))

@@ -21,12 +21,12 @@ export const insertMessage = insertInto('message', {
   created_at: true,
 })
 
-/** A message of a session, looked for from its end. */
+/** A message of a session, searched from its end. */
 export const findMessage = question<{ session_id: string; id: string }, MessageRow>((db, p) =>
   db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('id', '=', p.id).orderBy('seq', 'desc').limit(lit(1)),
 )
 
-/** Adds to a message what belongs to it beside its text, and who wrote it, where there is nothing yet. */
+/** Adds the attachments of a message and its author, where they are missing. */
 export const addPayload = question<{ session_id: string; id: string; payload: string; model: string }>((db, p) =>
   db
     .updateTable('message')
@@ -47,7 +47,7 @@ export const listMessages = question<{ session_id: string; before: number; limit
     .limit(p.limit),
 )
 
-/** What the model is given of a session after place `after`, in order. */
+/** The messages of a session for the model, after place `after`, in order. */
 export const historyAfter = question<{ session_id: string; after: number }, MessageRow>((db, p) =>
   db
     .selectFrom('message')
@@ -59,7 +59,7 @@ export const historyAfter = question<{ session_id: string; after: number }, Mess
     .limit(lit(100_000)),
 )
 
-/** What was said last in a run: by the agent, or to people about it. Newest first. */
+/** The last messages of a run: of the agent, or notes to people about it. Newest first. */
 export const lastOfRun = question<{ session_id: string; run_id: string }, MessageRow>((db, p) =>
   db
     .selectFrom('message')
@@ -71,7 +71,7 @@ export const lastOfRun = question<{ session_id: string; run_id: string }, Messag
     .limit(lit(10)),
 )
 
-/** The result that a tool call has in its session. */
+/** The result of a tool call in its session. */
 export const findToolResult = question<{ session_id: string; tool_call_id: string }, Pick<MessageRow, 'id'>>((db, p) =>
   db
     .selectFrom('message')
@@ -86,12 +86,12 @@ export const queuedMessages = question<{ session_id: string }, MessageRow>((db, 
   db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('queued', '=', lit(1)).orderBy('seq').limit(lit(1_000)),
 )
 
-/** Puts the message of a held request into the queue. Nothing changed: it had been called for. */
+/** Enqueues the message of a held request. No row changes when it was enqueued before. */
 export const callHeldMessage = question<{ session_id: string; seq: number }>((db, p) =>
   db.updateTable('message').set({ queued: 1 }).where('session_id', '=', p.session_id).where('seq', '=', p.seq).where('queued', '=', lit(2)),
 )
 
-/** Takes a message out of the queue into the history of a run, at the place `to`. */
+/** Moves a message from the queue into the history of a run, at the place `to`. */
 export const dequeueMessage = question<{ session_id: string; seq: number; run_id: string; to: number }, MessageRow>((db, p) =>
   db
     .updateTable('message')
@@ -102,7 +102,7 @@ export const dequeueMessage = question<{ session_id: string; seq: number; run_id
     .returningAll(),
 )
 
-/** Leaves a message that waits for its run where it stands, and out of what the model is given. */
+/** Leaves a queued message in its place, and excludes it from the model's history. */
 export const unqueueMessage = question<{ session_id: string; seq: number }, MessageRow>((db, p) =>
   db
     .updateTable('message')
@@ -113,7 +113,7 @@ export const unqueueMessage = question<{ session_id: string; seq: number }, Mess
     .returningAll(),
 )
 
-/** A message of this author that a run answers, looked for from the end of the session. */
+/** A message of this author that a run answers, searched from the end of the session. */
 export const messageInRun = question<{ session_id: string; run_id: string; author_id: string }, Pick<MessageRow, 'seq'>>((db, p) =>
   db
     .selectFrom('message')
@@ -125,7 +125,7 @@ export const messageInRun = question<{ session_id: string; run_id: string; autho
     .limit(lit(1)),
 )
 
-/** The ids of those who wrote what the model was given in a session. */
+/** The ids of the authors of the model's history in a session. */
 export const authorsOf = question<{ session_id: string }, { author_id: string }>((db, p) =>
   db
     .selectFrom('message')

@@ -1,6 +1,6 @@
 import { insertInto } from './insert.ts'
 
-/** Keeps which model made a step of a run, and what it counted. */
+/** Stores which model made a step of a run, and its usage. */
 export const insertModelCall = insertInto('model_call', {
   session_id: true,
   run_id: true,

@@ -6,14 +6,14 @@ const CHANNEL = 'countersign'
 /** Postgres takes less than 8,000 bytes. */
 export const MAX_NOTICE_BYTES = 7_900
 
-/** Hears from now on what any process tells. */
+/** Listens to the notices of all processes from now on. */
 export const listen = (connection: OwnConnection): Promise<unknown> => connection.query({ text: `listen ${CHANNEL}` })
 
-/** Tells every process that listens, with the commit, to look at everything again: what no server wrote. */
+/** Tells every listening process, on commit, to read everything again, because the writer is not a server. */
 export function* tellToLookAgain(): Tx<void> {
   yield* ask((db) => ({ compile: () => sql`select pg_notify(${sql.lit(CHANNEL)}, '')`.compile(db) }))
 }
 
-/** Tells every process that listens, this one too. */
+/** Sends a notice to every listening process, including this one. */
 export const notify = (connection: OwnConnection, text: string): Promise<unknown> =>
   connection.query({ name: 'notify', text: `select pg_notify('${CHANNEL}', $1)`, values: [text] })

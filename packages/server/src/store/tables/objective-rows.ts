@@ -7,7 +7,7 @@ export interface ObjectiveRow {
   owner: string
   period: string
   state: ObjectiveState
-  /** Goes up with every change of its own values; key results have their own. */
+  /** Increases with every change of its own values; key results have their own. */
   version: number
   created_at: number
   updated_at: number
@@ -19,18 +19,18 @@ export interface KeyResultRow {
   title: string
   metric: string
   unit: string
-  /** Decimals as text: `0.1` is that, and not the nearest double. */
+  /** Decimals as text: `0.1` stays exact, instead of the nearest double. */
   start_value: string
   target_value: string
   current_value: string
   version: number
-  /** When it was taken out; its history stays. */
+  /** When it was removed; its history stays. */
   archived_at: number | null
   created_at: number
   updated_at: number
 }
 
-/** What was changed of an objective: once for every attempt. */
+/** A change of an objective: one for every attempt. */
 export interface ObjectiveChangeRow {
   id: string
   objective_id: string

@@ -26,10 +26,10 @@ export const listObjectives = (page: {
     return query
   })
 
-/** More key results than this make no objective clearer. */
+/** A limit: more key results make no objective clearer. */
 const MAX_KEY_RESULTS = 50
 
-/** The key results of an objective that are not taken out, the oldest first. */
+/** The current key results of an objective, the oldest first. */
 export const keyResultsOf = question<{ objective_id: string }, KeyResultRow>((db, p) =>
   db
     .selectFrom('key_result')
@@ -40,7 +40,7 @@ export const keyResultsOf = question<{ objective_id: string }, KeyResultRow>((db
     .limit(lit(MAX_KEY_RESULTS)),
 )
 
-/** Taken out or not. */
+/** Including removed ones. */
 export const findKeyResult = question<{ id: string }, KeyResultRow>((db, p) =>
   db.selectFrom('key_result').selectAll().where('id', '=', p.id),
 )
@@ -57,7 +57,7 @@ export const insertObjective = insertInto('objective', {
   updated_at: true,
 })
 
-/** Sets the values of an objective that is still of this version. Nothing changed: somebody else was first. */
+/** Sets the values of an objective that still has this version. No row changes when another change was first. */
 export const setObjective = question<
   Pick<ObjectiveRow, 'id' | 'title' | 'description' | 'owner' | 'period' | 'state' | 'version'> & { now: number }
 >((db, p) =>
@@ -76,7 +76,7 @@ export const setObjective = question<
     .where('version', '=', p.version),
 )
 
-/** Notes a change of its key results. Nothing changed: it is not open any more. */
+/** Records a change of its key results. No row changes when it is no longer open. */
 export const touchObjective = question<{ id: string; now: number }>((db, p) =>
   db.updateTable('objective').set({ updated_at: p.now }).where('id', '=', p.id).where('state', '=', lit('open')),
 )
@@ -96,7 +96,7 @@ export const insertKeyResult = insertInto('key_result', {
   updated_at: true,
 })
 
-/** Sets the values of a key result that is still of this version and there. Nothing changed: somebody else was first. */
+/** Sets the values of a key result that still exists and has this version. No row changes when another change was first. */
 export const setKeyResult = question<
   Pick<KeyResultRow, 'id' | 'title' | 'metric' | 'unit' | 'start_value' | 'target_value' | 'current_value' | 'version' | 'archived_at'> & {
     now: number
@@ -120,7 +120,7 @@ export const setKeyResult = question<
     .where('archived_at', 'is', null),
 )
 
-/** Nothing changed: this attempt has made its change already. */
+/** No row is added when this attempt has made its change already. */
 export const insertChange = question<{ [K in keyof ObjectiveChangeRow]: ObjectiveChangeRow[K] }>((db, p) =>
   db
     .insertInto('objective_change')

@@ -1,7 +1,7 @@
 import { lit, question } from '../query.ts'
 import type { ParticipantRow, PrincipalRow, Schema } from './schema.ts'
 
-/** Lets somebody write in a session. Nothing changed: they were invited already. */
+/** Invites a person to write in a session. No row changes when they were invited already. */
 export const insertParticipant = question<{ [K in keyof ParticipantRow]: ParticipantRow[K] }>((db, p) =>
   db
     .insertInto('session_participant')
@@ -14,7 +14,7 @@ export const insertParticipant = question<{ [K in keyof ParticipantRow]: Partici
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-/** Ends an invitation. Nothing changed: there is none. */
+/** Ends an invitation. No row changes when it does not exist. */
 export const deleteParticipant = question<{ session_id: string; principal_id: string }>((db, p) =>
   db.deleteFrom('session_participant').where('session_id', '=', p.session_id).where('principal_id', '=', p.principal_id),
 )
@@ -23,7 +23,7 @@ export const findParticipant = question<{ session_id: string; principal_id: stri
   db.selectFrom('session_participant').selectAll().where('session_id', '=', p.session_id).where('principal_id', '=', p.principal_id),
 )
 
-/** Who is invited to a session, the first one first. */
+/** The people who are invited to a session, the first one first. */
 export const participantsOf = question<{ session_id: string }, Pick<PrincipalRow, 'id' | 'name'>>((db, p) =>
   db
     .selectFrom('session_participant')

@@ -3,7 +3,7 @@ import { lit, question, type Tx } from '../query.ts'
 import { insertInto } from './insert.ts'
 import type { PolicyDifferenceRow, PolicyVersionRow } from './schema.ts'
 
-/** The version in force and the one that is tried beside it, by number and digest: asked with every proposal. */
+/** The version in force and the one on trial, by number and digest: read with every proposal. */
 export const inUse = question<Record<string, never>, Pick<PolicyVersionRow, 'number' | 'digest' | 'in_use'>>(
   (db) => db.selectFrom('policy_version').select(['number', 'digest', 'in_use']).where('in_use', 'is not', null),
   { remembered: 'policy_version' },
@@ -32,7 +32,7 @@ export const versionBefore = question<{ number: number }, PolicyVersionRow>((db,
   db.selectFrom('policy_version').selectAll().where('number', '<', p.number).orderBy('number', 'desc').limit(lit(1)),
 )
 
-/** Ends the use of whichever version is in this use. How many there were: none or one. */
+/** Ends this use of a version. Returns how many versions had it: none or one. */
 export const endUse = question<{ in_use: 'force' | 'shadow' }>((db, p) =>
   db.updateTable('policy_version').set({ in_use: null }).where('in_use', '=', p.in_use),
 )
@@ -87,7 +87,7 @@ const countFrom = question<{ first: string }, { count: number }>((db, p) =>
     .where('id', '>=', p.first),
 )
 
-/** How many actions were proposed since. Ids sort by the time of their making. */
+/** Counts the actions that were proposed since. Ids sort by creation time. */
 export function* countProposedSince(sinceMs: number): Tx<number> {
   return Number((yield* countFrom.first({ first: makeId('act', sinceMs, new Uint8Array(16)) }))?.count)
 }

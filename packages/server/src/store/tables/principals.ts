@@ -21,7 +21,7 @@ const upsertPrincipal = question<Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'ro
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ name: p.name, roles: p.roles })),
 )
 
-/** Makes a principal known, or changes the name and roles of one that is. */
+/** Stores a principal, or changes the name and roles of a known one. */
 export const savePrincipal = (principal: Principal, now: number): Tx<void> => {
   const { id, kind, name, roles, agent = null } = principal
   return upsertPrincipal.run({ id, kind, name, roles: JSON.stringify(roles), person_id: personOf(principal), agent, now })
@@ -43,7 +43,7 @@ export const readPrincipal = ({
   ...(kind === 'agent' && agent != null && { agent }),
 })
 
-/** Gives an agent from before names were kept the name that its keys prove from now on. Nothing changed: it has one. */
+/** Gives an agent from before names were stored the name that its keys prove from now on. No row changes when it has a name. */
 export const nameAgent = question<{ id: string; agent: string }>((db, p) =>
   db.updateTable('principal').set({ agent: p.agent }).where('id', '=', p.id).where('kind', '=', lit('agent')).where('agent', 'is', null),
 )
@@ -58,12 +58,12 @@ export const findPrincipal = question<{ id: string }, PrincipalRow>(
   { remembered: 'principal' },
 )
 
-/** Shuts a person out. Nothing changed: they were disabled. */
+/** Disables a person. No row changes when they were disabled. */
 export const disablePerson = question<{ id: string; by: string | null; now: number }>((db, p) =>
   db.updateTable('principal').set({ disabled_at: p.now, disabled_by: p.by }).where('id', '=', p.id).where('disabled_at', 'is', null),
 )
 
-/** Lets a person in again. Nothing changed: they were not disabled. */
+/** Enables a person. No row changes when they were not disabled. */
 export const enablePerson = question<{ id: string }>((db, p) =>
   db.updateTable('principal').set({ disabled_at: null, disabled_by: null }).where('id', '=', p.id).where('disabled_at', 'is not', null),
 )
@@ -83,7 +83,7 @@ export const principalsOfPerson = question<{ id: string }, PrincipalRow>((db, p)
     .limit(lit(10_000)),
 )
 
-/** People by name. @param page `text` is what an id or a name has in it; only people behind `after`; the disabled ones only when they are asked for. */
+/** People by name. @param page `text` is a part of the id or name; only people after `after`; disabled people only on request. */
 export const listPeople = (page: {
   text: string | undefined
   after: { name: string; id: string } | undefined
@@ -108,14 +108,14 @@ export const listPeople = (page: {
     return query
   })
 
-/** The person behind a principal, where that person is disabled: for an agent or a service, its owner. */
+/** The person behind a principal, if that person is disabled: for an agent or a service, its owner. */
 export function* disabledPersonOf(id: string): Tx<PrincipalRow | undefined> {
   const row = yield* findPrincipal.first({ id })
   const person = row && row.person_id !== null && row.person_id !== row.id ? yield* findPrincipal.first({ id: row.person_id }) : row
   return person && person.disabled_at !== null ? person : undefined
 }
 
-/** Somebody whom another row refers to. */
+/** Returns a principal that another row refers to. */
 export function* principalById(id: string): Tx<Principal> {
   const row = yield* findPrincipal.first({ id })
   assert(row, `principal ${id} is in the table that refers to it`)

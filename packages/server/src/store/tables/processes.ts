@@ -1,26 +1,26 @@
 import type { QueryConfig, QueryResult, QueryResultRow } from 'pg'
 
-// The advisory locks of living processes are pairs of this and their number; 'CS'.
+// The advisory locks of living processes are pairs of this number and their own; 'CS'.
 const LOCKS = 0x4353
 
 const NOW_MS = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
-/** A connection that belongs to one process and is shared with nobody: what its session holds is held by the process. */
+/** A connection that belongs to one process and is not shared: its session's locks are the process's. */
 export interface OwnConnection {
   query<R extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<R>>
 }
 
-/** What a process says of itself. */
+/** The data that a process reports about itself. */
 export interface ProcessCard {
   id: string
-  /** For people: machine and process number. */
+  /** For operators: machine and process number. */
   name: string
   version: string
   /** The ids under which it takes jobs. */
   pools: readonly string[]
 }
 
-/** What another process sees of one that it may have to take over. */
+/** Another process's view of one that it may have to take over. */
 export interface OtherProcess {
   id: string
   number: number
@@ -29,7 +29,7 @@ export interface OtherProcess {
   backend: number
   /** The connection that holds its lock; null when none does. */
   heldBy: number | null
-  /** Since it last said that it lives, by the database's clock. */
+  /** Time since its last beat, by the database's clock. */
   silentMs: number
 }
 
@@ -40,7 +40,7 @@ const first = async <R extends QueryResultRow>(
   values: unknown[] = [],
 ): Promise<R | undefined> => (await connection.query<R>({ name, text, values })).rows[0]
 
-/** Makes a process known. The lock is there before anybody can see the row. Answers its number. */
+/** Registers a process. The lock exists before the row is visible. Returns its number. */
 export async function registerProcess(connection: OwnConnection, { id, name, version, pools }: ProcessCard): Promise<number> {
   const row = await first<{ number: number }>(
     connection,
@@ -56,8 +56,8 @@ export async function registerProcess(connection: OwnConnection, { id, name, ver
 }
 
 /**
- * Takes the lock of a process for a new connection of the same process. False when it has been taken over: then its id is dead.
- * What the server still thinks of the connection before is ended.
+ * Takes the lock of a process for its new connection. Returns false when the process has been taken over: then its id is dead. The server
+ * ends a previous connection that it still considers open.
  */
 export async function resumeProcess(connection: OwnConnection, id: string, number: number): Promise<boolean> {
   await first(
@@ -80,7 +80,7 @@ export async function resumeProcess(connection: OwnConnection, id: string, numbe
   return isThere !== undefined
 }
 
-/** Tells the others under which ids this process takes jobs from now on. */
+/** Announces the ids under which this process takes jobs from now on. */
 export const savePools = (connection: OwnConnection, id: string, pools: readonly string[]): Promise<unknown> =>
   first(connection, 'process_pools', 'update process set pools = $2 where id = $1', [id, JSON.stringify(pools)])
 
@@ -95,7 +95,7 @@ interface BeatRow {
   silent: string
 }
 
-/** Says that the process lives. Answers the database's time, whether the process is still known, and the others. */
+/** Reports that the process is alive. Returns the database's time, whether the process is still registered, and the others. */
 export async function beat(connection: OwnConnection, id: string): Promise<{ nowMs: number; isKnown: boolean; others: OtherProcess[] }> {
   const { rows } = await connection.query<BeatRow>({
     name: 'process_beat',
@@ -119,11 +119,11 @@ export async function beat(connection: OwnConnection, id: string): Promise<{ now
   return { nowMs: Number(rows[0]?.now), isKnown: Number(rows[0]?.known) === 1, others }
 }
 
-/** Ends the connection of a process that is silent: when it wakes up, it finds its sign of life gone. */
+/** Ends the connection of a silent process: when it resumes, it finds its sign of life gone. */
 export const endConnection = (connection: OwnConnection, backend: number): Promise<unknown> =>
   first(connection, 'process_end', 'select pg_terminate_backend($1)', [backend])
 
-/** Takes the lock of a process that is gone. False when another process has it, or it lives after all. */
+/** Takes the lock of a process that is gone. Returns false when another process has it, or the process is alive after all. */
 export async function takeProcess(connection: OwnConnection, number: number): Promise<boolean> {
   const row = await first<{ taken: boolean }>(connection, 'process_take', `select pg_try_advisory_lock(${LOCKS}, $1) as taken`, [number])
   return row?.taken === true
@@ -132,7 +132,7 @@ export async function takeProcess(connection: OwnConnection, number: number): Pr
 export const releaseProcess = (connection: OwnConnection, number: number): Promise<unknown> =>
   first(connection, 'process_release', `select pg_advisory_unlock(${LOCKS}, $1)`, [number])
 
-/** @returns False for a process that still carries an action out or makes a model call: it is not forgotten. */
+/** @returns False for a process that still executes an action or makes a model call: its row is kept. */
 export async function forgetProcess(connection: OwnConnection, id: string): Promise<boolean> {
   const row = await first(
     connection,
@@ -145,6 +145,6 @@ export async function forgetProcess(connection: OwnConnection, id: string): Prom
   return row !== undefined
 }
 
-/** Says that a process leaves work undone: whoever sees it takes over at once. */
+/** Reports that a process leaves unfinished work: another process takes over at once. */
 export const abandonProcess = (connection: OwnConnection, id: string): Promise<unknown> =>
   first(connection, 'process_abandon', 'update process set seen_at = 0 where id = $1', [id])

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { ActionRow } from './schema.ts'
 
-/** The newest read of a session with this digest whose result may be given again. */
+/** The newest read of a session with this digest whose result may be reused. */
 export const findReusable = question<{ session_id: string; digest: string; requested_by: string; now: number }, ActionRow>((db, p) =>
   db
     .selectFrom('action')
@@ -17,7 +17,7 @@ export const findReusable = question<{ session_id: string; digest: string; reque
     .limit(lit(1)),
 )
 
-/** Lets nobody be given again what was read at a destination. */
+/** Prevents the reuse of all results that were read at a destination. */
 export const endReuse = question<{ session_id: string; destination: string }>((db, p) =>
   db
     .updateTable('action')
@@ -27,12 +27,12 @@ export const endReuse = question<{ session_id: string; destination: string }>((d
     .where('destination', '=', p.destination),
 )
 
-/** Lets a read's result be given again until then. */
+/** Allows the reuse of a read's result until then. */
 export const beginReuse = question<{ id: string; until: number }>((db, p) =>
   db.updateTable('action').set({ reusable_until: p.until }).where('id', '=', p.id).where('state', '=', lit('succeeded')),
 )
 
-/** A write of the session that changed something at a destination after `since`, or may be about to. */
+/** A write of the session that changed a destination after `since`, or may be about to. */
 export const findWriteSince = question<{ session_id: string; destination: string; since: number }, { id: string }>((db, p) =>
   db
     .selectFrom('action')

@@ -88,7 +88,7 @@ test.each(STORES)(
     expect(await deleteBatch(temp, retention.deleteAnswers)).toMatchObject({ deleted: 0 })
     for (const key of ['act_waits', 'act_unknown', 'act_settled_lately', 'young']) expect(await isKept(temp, key), key).toBe(true)
     expect(await isKept(temp, 'act_settled_long_ago')).toBe(false)
-    // What was looked at is not looked at again each time: two days later only the one whose 30 days have passed goes.
+    // Rows that were checked are not checked each time: two days later only the one whose 30 days have passed is deleted.
     const later = () => temp.store.transact(() => retention.deleteAnswersOfActions(NOW + 2 * DAY_MS))
     expect(await later()).toMatchObject({ deleted: 1 })
     expect(await isKept(temp, 'act_settled_lately')).toBe(false)

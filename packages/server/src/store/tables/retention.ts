@@ -4,18 +4,18 @@ import { ask, lit, lockKey, question, type Tx } from '../query.ts'
 import type { ActionRow } from './schema.ts'
 import { forgetEarlierSecrets } from './webhooks.ts'
 
-/** Rows that one transaction looks at. A batch takes 2–5 ms on the embedded database, during which nothing else is written. */
+/** Rows that one transaction examines. A batch takes 2–5 ms on the embedded database, which blocks other writes. */
 const BATCH_ROWS = 200
 
-/** What one batch did. */
+/** The result of one batch. */
 export interface Batch {
-  /** Rows that are gone. */
+  /** Number of deleted rows. */
   deleted: number
   /** True when the batch was full: there may be more. */
   isFull: boolean
 }
 
-/** Deletes one batch of the rows of a table that nobody needs any more. */
+/** Deletes one batch of a table's rows that are no longer needed. */
 export type DeleteBatch = (nowMs: number, limits?: RetentionLimits) => Tx<Batch>
 
 const MINUTE_MS = 60_000
@@ -23,15 +23,17 @@ const DAY_MS = 24 * 60 * MINUTE_MS
 
 /** How long rows are kept that only serve a request, a sign-in or a wake-up: milliseconds. */
 export interface RetentionLimits {
-  /** Answers to requests with an `Idempotency-Key`. Clients repeat a request within minutes, and a deploy or a night may lie in between. */
+  /**
+   * Answers to requests with an `Idempotency-Key`. Clients repeat a request within minutes, and a deployment or a night may lie in between.
+   */
   answersMs: number
-  /** What an MCP client may still fetch, or name by its own key, after its action was settled. */
+  /** Results that an MCP client may still fetch, or name by its own key, after its action was settled. */
   gatewayCallsMs: number
-  /** What single model calls counted. Statistics reach back no further. */
+  /** Usage of single model calls. Statistics do not reach back further. */
   modelCallsMs: number
-  /** Sessions of the console after their end, for an operator who looks at the database after an incident. */
+  /** Console sessions after their end, for an operator who examines the database after an incident. */
   endedSessionsMs: number
-  /** Used sign-ins. The state of a sign-in is good for 10 minutes; a used one has to be remembered for longer than any clock is wrong. */
+  /** Used sign-ins. The state of a sign-in is valid for 10 minutes; a used one is kept for longer than clocks may be wrong. */
   usedSignInsMs: number
   /** Jobs of Postgres that failed on each of their attempts, for an operator who looks for the reason. */
   failedJobsMs: number
@@ -50,7 +52,7 @@ export const DEFAULT_RETENTION: RetentionLimits = {
   deliveriesMs: 30 * DAY_MS,
 }
 
-/** One process at a time: two that delete the same rows in another order would wait for each other. */
+/** Runs one process at a time: two that delete the same rows in different order would wait for each other. */
 const alone = (): Tx<void> => lockKey('retention')
 
 const batchOf = (deleted: number): Batch => ({ deleted, isFull: deleted === BATCH_ROWS })
@@ -64,7 +66,7 @@ const deleteAnswersOfADay = question<{ before: number }>((db, p) =>
         .select(['old.scope', 'old.key'])
         .where('old.kept_for', '=', lit('day'))
         .where('old.created_at', '<', p.before)
-        // The gateway finds the action of a call by its answer until the call names its action.
+        // The gateway finds the action of a call by this answer until the call names its action.
         .where(sql<boolean>`not exists (select 1 from gateway_call where action_id is null and once_key = old.key)`)
         .orderBy('old.created_at')
         .limit(lit(BATCH_ROWS))
@@ -85,8 +87,8 @@ interface OldRow {
 }
 
 /**
- * When a row counts as made, so that it is looked at again at the right time; undefined when it can go. What is open, or has an outcome
- * that nobody knows, is looked at again after the whole time.
+ * Returns the creation time to assign to a row so that it is checked again at the right time; undefined when it can be deleted. Open
+ * actions and unknown outcomes are checked again after the full period.
  */
 function keptFrom({ state, updated_at }: OldRow, nowMs: number, keptMs: number): number | undefined {
   if (state === null || updated_at === null) return undefined
@@ -113,7 +115,7 @@ const keepAnswerFrom = question<{ scope: string; key: string; from: number }>((d
   db.updateTable('once').set({ created_at: p.from }).where('scope', '=', p.scope).where('key', '=', p.key),
 )
 
-/** The actions of MCP calls that a client named by its own key, by default 30 days after the action was settled. */
+/** The actions of MCP calls with a client's own key, by default 30 days after the action was settled. */
 export function* deleteAnswersOfActions(nowMs: number, { gatewayCallsMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
   yield* alone()
   const rows = yield* oldAnswersOfActions.all({ before: nowMs - gatewayCallsMs })
@@ -143,7 +145,7 @@ const keepCallFrom = question<{ call: string; from: number }>((db, p) =>
   db.updateTable('gateway_call').set({ created_at: p.from }).where('call', '=', p.call),
 )
 
-/** MCP calls whose result nobody fetched, by default 30 days after their action was settled. */
+/** MCP calls whose result was never fetched, by default 30 days after their action was settled. */
 export function* deleteGatewayCalls(nowMs: number, { gatewayCallsMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
   yield* alone()
   const rows = yield* oldCalls.all({ before: nowMs - gatewayCallsMs })
@@ -175,7 +177,7 @@ const deleteOldModelCalls = question<{ before: number }>((db, p) =>
     ),
 )
 
-/** What single model calls counted, by default after 400 days. */
+/** Usage of single model calls, by default after 400 days. */
 export function* deleteModelCalls(nowMs: number, { modelCallsMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
   yield* alone()
   return batchOf(yield* deleteOldModelCalls.change({ before: nowMs - modelCallsMs }))
@@ -205,7 +207,7 @@ const deleteOldSessions = question<{ ended: number; seen: number; began: number 
   ),
 )
 
-/** Sessions of the console, by default a day after they were ended or ran out. */
+/** Console sessions, by default a day after they were ended or expired. */
 export const deleteConsoleSessions = ({ idleMs, maxMs }: { idleMs: number; maxMs: number }): DeleteBatch =>
   function* (nowMs, { endedSessionsMs } = DEFAULT_RETENTION) {
     yield* alone()
@@ -228,7 +230,7 @@ const deleteOldDifferences = question<Record<never, never>>((db) =>
   ),
 )
 
-/** What policy versions said that are not tried any more: only the report of the one that is tried reads it. */
+/** Differences of policy versions that are no longer on trial: only the report of the one on trial reads them. */
 export function* deletePolicyDifferences(): Tx<Batch> {
   yield* alone()
   return batchOf(yield* deleteOldDifferences.change({}))
@@ -251,7 +253,7 @@ const deleteOldDeliveries = question<{ before: number }>((db, p) =>
     ),
 )
 
-/** Deliveries to webhooks, by default 30 days after they were delivered or given up. Also forgets secrets that have stopped signing. */
+/** Deliveries to webhooks, by default 30 days after they were delivered or given up. Also deletes secrets that no longer sign. */
 export function* deleteDeliveries(nowMs: number, { deliveriesMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
   yield* alone()
   yield* forgetEarlierSecrets.run({ before: nowMs })

@@ -2,7 +2,7 @@ import { lit, question } from '../query.ts'
 import { insertInto } from './insert.ts'
 import type { ActionRevisionRow, ActionRow } from './schema.ts'
 
-/** What another revision of an action may change. */
+/** The fields of an action that another revision may change. */
 export const REVISED_COLUMNS = [
   'effect',
   'arguments',
@@ -33,8 +33,8 @@ export const REVISED_COLUMNS = [
 ] as const satisfies readonly (keyof ActionRow)[]
 
 /**
- * Notes when the values of a waiting revision were read last, and found as they were, or why they could not be read. `updated_at` stays:
- * nothing is told of it, and who follows the stream holds the action as it is.
+ * Records when the values of a waiting revision were last read and found unchanged, or why they could not be read. `updated_at` stays: the
+ * change is not announced, and followers of the stream have the current action.
  */
 export const notePreview = question<{
   id: string
@@ -50,7 +50,7 @@ export const notePreview = question<{
     .where('revision', '=', p.revision),
 )
 
-/** Keeps a revision that is over. */
+/** Stores a revision that was replaced. */
 export const insertRevision = insertInto('action_revision', {
   action_id: true,
   revision: true,

@@ -2,7 +2,7 @@ import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus, Verdi
 import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
 import type { WebhookDeliveryRow, WebhookRow } from './webhook-rows.ts'
 
-/** The tables as both databases hold them: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
+/** The tables in the form that both databases share: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
 export interface Schema {
   setting: { name: string; value: string }
   principal: PrincipalRow
@@ -37,27 +37,27 @@ export interface Schema {
   once: { scope: string; key: string; request_hash: string; answer: string; kept_for: 'day' | 'action'; created_at: number }
 }
 
-/** The one row that says which installation the database belongs to. */
+/** The one row that identifies the installation of the database. */
 export interface InstanceRow {
   only_one: number
-  /** Another one with each epoch. */
+  /** Changes with each epoch. */
   id: string
-  /** Begins anew whenever a copy is accepted. */
+  /** Increases whenever a copy is accepted. */
   epoch: number
   /** Null until a server has started on it. */
   bound_at: number | null
-  /** Of Postgres: the cluster and the database in it. */
+  /** On Postgres: the cluster and the database in it. */
   system: string | null
-  /** Of Postgres: the timeline that a process has vouched for. */
+  /** On Postgres: the timeline that a process has vouched for. */
   timeline: string | null
   /** Hash of the token that its processes have in their environment. */
   token: string | null
-  /** While this is set, nothing is carried out. */
+  /** While this is set, nothing is executed. */
   held_at: number | null
   held_why: string | null
 }
 
-/** What a source said that a tool is, when it was first seen or when people last agreed to it. */
+/** A source's definition of a tool, when it was first seen or when people last accepted it. */
 export interface ToolPinRow {
   group_name: string
   tool: string
@@ -73,12 +73,12 @@ export interface PrincipalRow {
   roles: string
   /** The person behind it: its own id for a person, the owner of an agent or a service. */
   person_id: string | null
-  /** A disabled person signs in nowhere, and nothing of theirs counts. */
+  /** A disabled person can sign in nowhere, and none of their votes and credentials counts. */
   disabled_at: number | null
   disabled_by: string | null
-  /** JSON: which of `roles` the sign-in service gave; null for somebody who has never used one. */
+  /** JSON: which of `roles` the sign-in service gave; null for a principal that has never used one. */
   provided_roles: string | null
-  /** The name that an agent's keys prove; null for persons and services, and for agents from before names were kept. */
+  /** The name that an agent's keys prove; null for persons and services, and for agents from before names were stored. */
   agent: string | null
   created_at: number
 }
@@ -91,27 +91,27 @@ export interface ApiKeyRow {
   created_by: string | null
   /** JSON: which of its principal's roles it carries; null for all of them. */
   roles: string | null
-  /** JSON: what it may be used for; null for everything. */
+  /** JSON: the scopes that it is limited to; null for everything. */
   scopes: string | null
   expires_at: number | null
   revoked_at: number | null
   revoked_by: string | null
   /** To the minute. */
   last_used_at: number | null
-  /** When its person accepted it, or when it was made where nobody has to. A person's key without it only reads. */
+  /** When its person accepted it, or when it was created if no acceptance is needed. Without it, a person's key can only read. */
   accepted_at: number | null
   created_at: number
 }
 
-/** Somebody signed in at a console. */
+/** A person's session at a console. */
 export interface ConsoleSessionRow {
   id: string
   principal_id: string
-  /** Of the secret in its cookie, and of the one before. */
+  /** Hash of the secret in its cookie, and of the previous one. */
   hash: string
   earlier_hash: string | null
   how: 'local' | 'key' | 'oidc'
-  /** Of the key that opened it: it ends with that key. */
+  /** Hash of the key that opened it: it ends with that key. */
   key_hash: string | null
   id_token: string | null
   created_at: number
@@ -130,7 +130,7 @@ export interface SessionRow {
   archived_at: number | null
   /** Its events up to this number are in the archive. */
   archived_seq: number
-  /** Since then nobody sees it: what was said is gone, its actions and its part of the record are kept. */
+  /** Since then it is invisible: its messages are deleted, its actions and its part of the record are kept. */
   deleted_at: number | null
   last_seq: number
   last_run: number
@@ -142,7 +142,7 @@ export interface SessionRow {
   updated_at: number
 }
 
-/** Somebody who may write in a session besides its owner. */
+/** A person who may write in a session besides its owner. */
 export interface ParticipantRow {
   session_id: string
   principal_id: string
@@ -160,20 +160,20 @@ export interface RunRow {
   cached_input_tokens: number
   output_tokens: number
   cache_write_tokens: number
-  /** How many of its steps have estimated tokens, because the provider did not say. */
+  /** How many of its steps have estimated tokens, because the provider reported none. */
   estimated_steps: number
   created_at: number
   updated_at: number
 }
 
-/** One step of a run: which model answered, and what that counted. */
+/** One step of a run: the model that answered, and its usage. */
 export interface ModelCallRow {
   session_id: string
   run_id: string
   /** From 1. */
   step: number
   agent: string
-  /** Who answered, or failed last. */
+  /** The model that answered, or failed last. */
   model: string
   /** Why the agent's first model did not answer. */
   fell_back: string | null
@@ -187,9 +187,9 @@ export interface ModelCallRow {
   created_at: number
 }
 
-/** A request that runs when somebody calls for it. */
+/** A request that runs only during a call. */
 export interface AgentRequestRow {
-  /** Of its run, which begins when it is called for and has its turn. */
+  /** Id of its run, which begins when it is called and has its turn. */
   id: string
   session_id: string
   /** The place of its message while that is held. */
@@ -204,7 +204,7 @@ export interface MessageRow {
   role: 'user' | 'assistant' | 'tool' | 'system'
   kind: 'text' | 'request' | 'note'
   in_history: number
-  /** 1 while it waits for its turn, 2 while it is held until somebody executes it. With a `run_id`, its run will be that one. */
+  /** 1 while it waits for its turn, 2 while it is held until a client calls it. With a `run_id`, its run will be that one. */
   queued: number
   content: string
   tool_calls: string | null
@@ -212,7 +212,7 @@ export interface MessageRow {
   action_ids: string | null
   model: string | null
   payload: string | null
-  /** Who wrote it, where a person or a program did. */
+  /** The author, where a person or a program wrote it. */
   author_id: string | null
   created_at: number
 }
@@ -227,7 +227,7 @@ export interface ActionRow {
   tool: string
   effect: Effect
   destination: string
-  /** Whose rights it happens with. */
+  /** The principal whose rights apply. */
   credential: string
   definition_hash: string
   arguments: string
@@ -235,28 +235,28 @@ export interface ActionRow {
   revision: number
   /** Why the revision is not the first: JSON of `{why, reason, by, at}`. */
   revised: string | null
-  /** Who changed the arguments last. */
+  /** The person who changed the arguments last. */
   edited_by: string | null
   description: string
   preview: string | null
   preview_error: string | null
   previewed_at: number | null
-  /** Hash of what has to be the same still when it starts. */
+  /** Hash of the values that must be unchanged when it starts. */
   precondition: string | null
-  /** The version of the target that the attempt is held against. */
+  /** The version of the target that the attempt is checked against. */
   target_version: string | null
   risk: string
   state: ActionState
   policy: string
   requires: string
   requested_by: string
-  /** JSON: the ids of all whose words led to it; null for one from before this was kept. */
+  /** JSON: the ids of all authors whose messages led to it; null for one from before they were stored. */
   requesters: string | null
   agent: string | null
-  /** 1 when the key of the caller proves the agent's name. Of an action in a session it says nothing: that agent is the server's own. */
+  /** 1 when the key of the caller proves the agent's name. Unused for an action in a session: that agent is the server's own. */
   agent_verified: number
   agent_says: string | null
-  /** How often it was asked for. */
+  /** How often it was proposed. */
   times_asked: number
   /** 1 when it was proposed without an idempotency key. */
   unkeyed: number
@@ -269,7 +269,7 @@ export interface ActionRow {
   resolution: string | null
   cached_from: string | null
   reusable_until: number | null
-  /** The principal whose client carries the attempt out. */
+  /** The principal whose client executes the attempt. */
   claimed_by: string | null
   idempotency_key: string
   /** 1 once an attempt ended without a known outcome: from then on the idempotency key stays. */
@@ -282,19 +282,19 @@ export interface ActionRow {
   result_url: string | null
   error: string | null
   expires_at: number | null
-  /** When people are reminded; null once they were. */
+  /** When people are reminded; null after the reminder. */
   remind_at: number | null
-  /** When others are asked too, until they were. */
+  /** When it is escalated to further people; null after that. */
   escalate_at: number | null
-  /** The grant by which it was approved. */
+  /** The grant that approved it. */
   grant_id: string | null
-  /** Since then nothing can be done about it any more. */
+  /** Since then it can no longer change. */
   archived_at: number | null
-  /** Since then what it was about is blanked. */
+  /** Since then its content is redacted. */
   redacted_at: number | null
-  /** The epoch of the installation that the last attempt was started in. */
+  /** The epoch of the installation in which the last attempt started. */
   instance_epoch: number | null
-  /** When a person let it go on although the rest was held. */
+  /** When a person released it from a hold. */
   released_at: number | null
   created_at: number
   updated_at: number
@@ -321,7 +321,7 @@ export type ActionRevisionRow = Pick<
   | 'revised'
 > & {
   action_id: string
-  /** Why it is over: JSON as of {@link ActionRow.revised}. */
+  /** Why it was replaced: JSON as in {@link ActionRow.revised}. */
   ended: string
 }
 
@@ -329,14 +329,14 @@ export interface VoteRow {
   action_id: string
   revision: number
   principal_id: string
-  /** The person whose right it uses, where that is not the voter's own. */
+  /** The person whose right it uses, if that is not the voter's own. */
   for_id: string | null
   verdict: 'approve' | 'decline'
   reason: string | null
   created_at: number
 }
 
-/** Who decides in whose place, and until when. */
+/** A delegation: who votes in whose place, and until when. */
 export interface DelegationRow {
   id: string
   from_id: string
@@ -357,11 +357,11 @@ export interface GrantRow {
   agent: string | null
   /** The key of the outside agent that it is for; null for an agent of the configuration. */
   requested_by: string | null
-  /** Of a session: JSON, the ids of those whose requests it covers; null for the session's owner alone. */
+  /** Of a session: JSON, the ids of the requesters that it covers; null for the session's owner alone. */
   requesters: string | null
   /** Null for any of `definitions`. */
   tool: string | null
-  /** JSON: the tools as they were, by name, each with the hash of its definition. */
+  /** JSON: the tools at that time, by name, each with the hash of its definition. */
   definitions: string
   /** Canonical JSON of exactly these arguments. */
   arguments: string | null
@@ -371,7 +371,7 @@ export interface GrantRow {
   used: number
   last_used_at: number | null
   made_by: string
-  /** The action it was made for. */
+  /** The action that it was created from. */
   made_from: string | null
   expires_at: number
   revoked_at: number | null
@@ -390,7 +390,7 @@ export interface EventRow {
   created_at: number
 }
 
-/** One file of the archive. Without a hash it is still being written, or was when its run was interrupted. */
+/** One file of the archive. Without a hash it is being written, or its run was interrupted. */
 export interface ArchiveFileRow {
   number: number
   /** Absolute. */
@@ -407,11 +407,11 @@ export interface ArchiveFileRow {
   created_at: number
 }
 
-/** One row of the record. `hash` covers everything but `id`; the data by its hash, so that it can be blanked. */
+/** One row of the record. `hash` covers everything but `id`, and the data through its own hash, so that the data can be redacted. */
 export interface AuditRow {
   /** Its place in the record. */
   id: number
-  /** A session, an action that has none, or `system`. */
+  /** A session, an action without one, or `system`. */
   scope: string
   /** Its number in the scope, from 1. */
   seq: number
@@ -423,7 +423,7 @@ export interface AuditRow {
   kind: string
   actor: string
   action_id: string | null
-  /** Canonical JSON; null once redacted, as the salt. */
+  /** Canonical JSON; null once redacted, like the salt. */
   data: string | null
   salt: string | null
   data_hash: string
@@ -446,7 +446,7 @@ export interface AuditHeadRow {
   signature: string
   /** 1: of a version before 27; 2: covers `follows` of its rows, and `gap`. */
   format: number
-  /** What a person accepted before this head, as JSON; null for almost all. */
+  /** The gap that a person accepted before this head, as JSON; null for almost all. */
   gap: string | null
 }
 
@@ -459,29 +459,29 @@ export interface PolicyVersionRow {
   /** The principal who saved it. */
   author: string | null
   reason: string
-  /** `shadow`: tried beside the one in force, and decides nothing. */
+  /** `shadow`: on trial beside the one in force, without effect. */
   in_use: 'force' | 'shadow' | null
-  /** The version that was in force when it was saved; null for the first, and for those of before this was kept. */
+  /** The version that was in force when it was saved; null for the first, and for those from before this was stored. */
   replaces: number | null
   created_at: number
 }
 
-/** A proposal about which the version that is tried says something else. */
+/** A proposal on which the version on trial has a different verdict. */
 export interface PolicyDifferenceRow {
   shadow: number
   action_id: string
   in_force: number
   was: Verdict
   would_be: Verdict
-  /** JSON: all that the tried version says. */
+  /** JSON: the complete result of the version on trial. */
   said: string
 }
 
-/** A call that came in over MCP and whose result nobody was given yet. */
+/** A call over MCP whose result was not delivered yet. */
 export interface GatewayCallRow {
-  /** Hash of who calls what with which arguments. */
+  /** Hash of caller, tool and arguments. */
   call: string
-  /** Under which it is proposed once. */
+  /** The idempotency key of its proposal. */
   once_key: string
   /** Null until it was proposed. */
   action_id: string | null

@@ -3,7 +3,7 @@ import { lit, question, type Tx } from '../query.ts'
 import { INBOX_TYPES } from './events.ts'
 import type { ActionRow, EventRow, GrantRow } from './schema.ts'
 
-/** An action of a session that something is being done with, or of which nobody knows what was done. */
+/** True for an action of a session that is in progress, or has an unknown outcome. */
 export const unsettledAction = question<{ session_id: string }, Pick<ActionRow, 'id' | 'state' | 'description'>>((db, p) =>
   db
     .selectFrom('action')
@@ -14,7 +14,7 @@ export const unsettledAction = question<{ session_id: string }, Pick<ActionRow, 
     .limit(lit(1)),
 )
 
-/** Every grant for the session that somebody could still use. */
+/** Every grant for the session that could still be used. */
 export const grantsToEnd = question<{ session_id: string }, Pick<GrantRow, 'id'>>((db, p) =>
   db
     .selectFrom('action_grant')
@@ -63,8 +63,8 @@ const markDeleted = question<{ id: string; now: number }>((db, p) =>
 )
 
 /**
- * Takes away what was said in a session: messages, requests, invitations, and its events up to number `last`. What the inbox was told of
- * its actions stays where it is, for readers who are behind.
+ * Deletes the content of a session: messages, requests, invitations, and its events up to number `last`. The inbox events of its actions
+ * stay, for readers who are behind.
  */
 export function* deleteSession({ id, last, now }: { id: string; last: number; now: number }): Tx<void> {
   yield* deleteMessages.run({ session_id: id })

@@ -1,11 +1,11 @@
 import { ask, type Tx } from '../query.ts'
 
-/** True when `whole` has `part` in it, whatever the case of its letters. */
+/** Returns true when `whole` contains `part`, ignoring the case of letters. */
 export const includesText = (whole: string, part: string): boolean => whole.toLowerCase().includes(part.toLowerCase())
 
 /**
- * Those of the sessions in which a person or an agent said `text`, by their ids; the case of letters does not matter. What tools answered,
- * requests for approval and notes are left out: they repeat what actions are about, and that may have been redacted since.
+ * Returns the ids of the given sessions in which a person or an agent wrote `text`, ignoring the case of letters. Answers of tools,
+ * approval requests and notes are left out: they repeat the content of actions, which may have been redacted since.
  */
 export function* sessionsSaying(text: string, sessionIds: readonly string[]): Tx<Set<string>> {
   if (sessionIds.length === 0) return new Set()

@@ -31,7 +31,7 @@ export const insertSession = question<{
 
 export const findSession = question<{ id: string }, SessionRow>((db, p) => db.selectFrom('session').selectAll().where('id', '=', p.id))
 
-/** Writes back what one transaction did to a session's counters and status. */
+/** Stores the changes of one transaction to a session's counters and status. */
 export const updateSession = question<{
   id: string
   status: SessionStatus
@@ -59,7 +59,7 @@ export const updateSession = question<{
 )
 
 export interface SessionPage {
-  /** Who the sessions are for; undefined for who sees all of them. */
+  /** The reader; undefined for readers who see everything. */
   reader: Reader | undefined
   /** Only these; empty for all. */
   statuses: readonly SessionStatus[]
@@ -100,12 +100,12 @@ export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
   db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(lit(1)),
 )
 
-/** A run of a session, whatever came after it. */
+/** A run of a session, even if it is not the newest. */
 export const findRun = question<{ session_id: string; id: string }, RunRow>((db, p) =>
   db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).where('id', '=', p.id).limit(lit(1)),
 )
 
-/** Counts one step of a session's open run. Nothing changed: another loop made this step, or the run has ended. */
+/** Counts one step of a session's open run. No row changes when another loop made this step, or the run has ended. */
 export const countStep = question<{
   session_id: string
   id: string
@@ -134,7 +134,7 @@ export const countStep = question<{
     .where('steps', '=', p.steps),
 )
 
-/** Ends a session's open run because a step of it failed. Nothing changed: that step was made, by another loop, or the run has ended. */
+/** Ends a session's open run because a step failed. No row changes when another loop made that step, or the run has ended. */
 export const failRun = question<{ session_id: string; id: string; steps: number; now: number }>((db, p) =>
   db
     .updateTable('run')
@@ -145,7 +145,7 @@ export const failRun = question<{ session_id: string; id: string; steps: number;
     .where('steps', '=', p.steps),
 )
 
-/** Ends a session's open run, when it is this one. Nothing changed: it had ended already. */
+/** Ends a session's open run, when it is this one. No row changes when it had ended already. */
 export const endRun = question<{ session_id: string; id: string; state: string; now: number }>((db, p) =>
   db
     .updateTable('run')
@@ -198,13 +198,13 @@ const queuesWith = question<{ person_id: string }, { session_id: string }>((db, 
     .limit(lit(1_000_000)),
 )
 
-/** Sessions in which something is done or waits to be done for a person or an agent of theirs. */
+/** Sessions with running or pending work for a person or one of their agents. */
 export function* sessionsWithWorkOf(personId: string): Tx<string[]> {
   const rows = [...(yield* openRunsOf.all({ person_id: personId })), ...(yield* queuesWith.all({ person_id: personId }))]
   return [...new Set(rows.map((row) => row.session_id))]
 }
 
-/** Sessions whose rows call for something: a run that is open, a message that waits for its run. What a starting process looks at. */
+/** Sessions whose rows require work: an open run, a message that waits for its run. Read by a starting process. */
 export function* sessionsWithWork(): Tx<string[]> {
   const rows = [...(yield* sessionsWithOpenRun.all({})), ...(yield* sessionsWithQueue.all({}))]
   return [...new Set(rows.map((row) => row.session_id))]

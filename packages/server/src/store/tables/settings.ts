@@ -5,7 +5,7 @@ export const findSetting = question<{ name: string }, { value: string }>((db, p)
   db.selectFrom('setting').select('value').where('name', '=', p.name),
 )
 
-/** Keeps the value that is there. */
+/** Keeps an existing value. */
 export const insertSetting = question<{ name: string; value: string }>((db, p) =>
   db
     .insertInto('setting')
@@ -13,7 +13,7 @@ export const insertSetting = question<{ name: string; value: string }>((db, p) =
     .onConflict((conflict) => conflict.doNothing()),
 )
 
-/** Replaces the value that is there. */
+/** Replaces an existing value. */
 export const saveSetting = question<{ name: string; value: string }>((db, p) =>
   db
     .insertInto('setting')

@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { RunRow } from './schema.ts'
 
-/** How many actions one query looks at: SQLite answers nobody else meanwhile. */
+/** How many actions one query reads: SQLite blocks others meanwhile. */
 export const ACTIONS_PER_PAGE = 1_000
 
-/** The actions of a page, by what they have in common. `first_id` is the oldest of the group. */
+/** The actions of a page, grouped by common properties. `first_id` is the oldest of the group. */
 export interface ActionGroup {
   tool: string
   state: string
@@ -15,7 +15,9 @@ export interface ActionGroup {
   first_id: string
 }
 
-/** Groups of the newest actions with ids from `from` up to before `before`. @param bucketMs Their time is told in steps of this. */
+/**
+ * Groups of the newest actions with ids from `from` up to before `before`. @param bucketMs Their times are rounded to steps of this length.
+ */
 export const groupActions = question<{ from: string; before: string; bucket_ms: number }, ActionGroup>((db, p) =>
   db
     .selectFrom((eb) =>
@@ -39,7 +41,7 @@ export const groupActions = question<{ from: string; before: string; bucket_ms: 
     .groupBy(['tool', 'state', 'verdict', sql`4`]),
 )
 
-/** How many actions wait for people. */
+/** Counts the actions that wait for people. */
 export const countWaiting = question<Record<string, never>, { count: number }>((db) =>
   db
     .selectFrom('action')
@@ -47,7 +49,7 @@ export const countWaiting = question<Record<string, never>, { count: number }>((
     .where('state', '=', lit('proposed')),
 )
 
-/** How long the newest actions that people voted on, and that do not wait any more, took to their last vote. */
+/** How long the newest decided actions with votes took to their last vote. */
 export const decisionTimes = question<{ from: string; before: string }, { ms: number }>((db, p) =>
   db
     .selectFrom((eb) =>
@@ -67,7 +69,7 @@ export const decisionTimes = question<{ from: string; before: string }, { ms: nu
     .where('action.state', '<>', lit('proposed')),
 )
 
-/** How the runs that began in a time ended. */
+/** How the runs of a period ended. */
 export const groupRuns = question<{ since: number; until: number }, { state: RunRow['state']; count: number }>((db, p) =>
   db
     .selectFrom('run')
@@ -91,7 +93,7 @@ export interface ModelCallGroup {
   estimated: number
 }
 
-/** What models did and counted in a time, by agent and model. */
+/** Results and usage of models in a period, by agent and model. */
 export const groupModelCalls = question<{ since: number; until: number }, ModelCallGroup>((db, p) =>
   db
     .selectFrom('model_call')

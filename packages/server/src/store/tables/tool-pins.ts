@@ -5,7 +5,7 @@ export const pinsOfGroup = question<{ group_name: string }, ToolPinRow>((db, p) 
   db.selectFrom('tool_pin').selectAll().where('group_name', '=', p.group_name).orderBy('tool'),
 )
 
-/** Keeps the pin that is there. */
+/** Keeps an existing pin. */
 export const insertPin = question<{ [K in keyof ToolPinRow]: ToolPinRow[K] }>((db, p) =>
   db
     .insertInto('tool_pin')

@@ -2,25 +2,25 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, type Tx } from '../query.ts'
 
-/** Who reads, where they do not see everything. */
+/** A reader who does not see everything. */
 export interface Reader {
-  /** Of the principal. */
+  /** Id of the principal. */
   id: string
-  /** The person, whose agents' requests are theirs as well; null for an agent or a service. */
+  /** The person, whose agents' requests count as theirs; null for an agent or a service. */
   personId: string | null
-  /** What is routed to one of these roles is for their eyes. */
+  /** The reader sees actions that need one of these roles. */
   roles: readonly string[]
 }
 
 type Condition = RawBuilder<boolean>
 
-/** The id in `column` is the reader's: their own, or that of an agent of theirs. */
+/** True when the id in `column` is the reader's own, or that of one of their agents. */
 const isOwn = ({ id, personId }: Reader, column: string): Condition =>
   personId === null
     ? sql`${sql.ref(column)} = ${id}`
     : sql`${sql.ref(column)} in (select own.id from principal as own where own.person_id = ${personId})`
 
-/** The action in `table` asks people who have a role of the reader's. */
+/** True when the action in `table` needs a role of the reader's. */
 const isRouted = ({ roles }: Reader, table: string, dialect: Dialect): Condition =>
   roles.length === 0
     ? sql`1 = 0`
@@ -29,19 +29,22 @@ const isRouted = ({ roles }: Reader, table: string, dialect: Dialect): Condition
 const hasVoted = (reader: Reader, table: string): Condition =>
   sql`exists (select 1 from vote where vote.action_id = ${sql.ref(`${table}.id`)} and ${isOwn(reader, 'vote.principal_id')})`
 
-/** The action itself is for the reader's eyes: they asked for it, it asks them, or they said something about it. */
+/** True when the action itself concerns the reader: they requested it, it needs their role, or they voted on it. */
 const concerns = (reader: Reader, table: string, dialect: Dialect): Condition =>
   sql`(${isOwn(reader, `${table}.requested_by`)} or ${isRouted(reader, table, dialect)} or ${hasVoted(reader, table)})`
 
-/** The reader was invited to the session in `table`. */
+/** True when the reader was invited to the session in `table`. */
 const isInvited = ({ id }: Reader, table: string): Condition =>
   sql`exists (select 1 from session_participant as invited where invited.session_id = ${sql.ref(`${table}.id`)} and invited.principal_id = ${id})`
 
-/** The reader sees the session in `table`: it is theirs, they were invited, or some action in it concerns them. A conversation is seen as a whole or not at all. */
+/**
+ * True when the reader sees the session in `table`: it is theirs, they were invited, or an action in it concerns them. A conversation is
+ * visible as a whole or not at all.
+ */
 export const sessionIsVisible = (reader: Reader, table: string, dialect: Dialect): Condition =>
   sql`(${isOwn(reader, `${table}.owner_id`)} or ${isInvited(reader, table)} or exists (select 1 from action as one where one.session_id = ${sql.ref(`${table}.id`)} and ${concerns(reader, 'one', dialect)}))`
 
-/** The reader sees the action in `table`: it concerns them, or they see the session it stands in. */
+/** True when the reader sees the action in `table`: it concerns them, or they see its session. */
 export const actionIsVisible = (reader: Reader, table: string, dialect: Dialect): Condition =>
   sql`(${concerns(reader, table, dialect)} or exists (select 1 from session as around where around.id = ${sql.ref(`${table}.session_id`)} and ${sessionIsVisible(reader, 'around', dialect)}))`
 
@@ -57,7 +60,7 @@ export function* seesActionOf(reader: Reader, actionId: string): Tx<boolean> {
   return rows.length > 0
 }
 
-/** Those of the actions that the reader sees, by their ids. */
+/** Returns the ids of the given actions that the reader sees. */
 export function* visibleAmong(reader: Reader, actionIds: readonly string[]): Tx<Set<string>> {
   if (actionIds.length === 0) return new Set()
   const rows = yield* ask((db, dialect) =>

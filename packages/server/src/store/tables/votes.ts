@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { PrincipalRow, Schema, VoteRow } from './schema.ts'
 
-/** Takes a person's vote for a revision, or lets it take the place of the one they gave before. */
+/** Stores a person's vote for a revision, or replaces their earlier one. */
 export const castVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p) =>
   db
     .insertInto('vote')
@@ -34,17 +34,17 @@ export const votesOf = question<{ action_id: string; revision: number }, VoteRow
     .limit(lit(1_000)),
 )
 
-/** A vote, and the person by whose right it was cast as they are now. */
+/** A vote, and the current state of the person whose right it uses. */
 export type HeldVote = VoteRow & {
   holder_kind: PrincipalRow['kind']
   holder_roles: string
   holder_disabled_at: number | null
-  /** The persons whose principals `for_id` (or the voter) and `principal_id` are. */
+  /** The persons behind `for_id` (or the voter) and `principal_id`. */
   holder_person: string | null
   voter_person: string | null
 }
 
-/** The same votes with the persons by whose right they were cast: who counts them asks for nobody one by one. */
+/** The same votes with the persons whose rights they use, so that counting them needs no further query. */
 export const votesWithHolders = question<{ action_id: string; revision: number }, HeldVote>((db, p) =>
   db
     .selectFrom('vote')
@@ -60,7 +60,7 @@ export const votesWithHolders = question<{ action_id: string; revision: number }
     .limit(lit(1_000)),
 )
 
-/** Waiting actions on which a person has voted, or somebody in their place, the oldest first. */
+/** Waiting actions with a vote of a person, or of a delegate in their place, the oldest first. */
 export const waitingWithVoteOf = question<{ person_id: string; limit: number }, { action_id: string }>((db, p) =>
   db
     .selectFrom('action')
@@ -73,7 +73,7 @@ export const waitingWithVoteOf = question<{ person_id: string; limit: number }, 
     .limit(p.limit),
 )
 
-/** Takes away the vote of a person on a revision, and those that others gave in their place. */
+/** Deletes the vote of a person on a revision, and votes of others in their place. */
 export const voidVotes = question<{ action_id: string; revision: number; person_id: string }>((db, p) =>
   db
     .deleteFrom('vote')

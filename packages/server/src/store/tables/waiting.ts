@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { ActionRow } from './schema.ts'
 
-/** How many actions of a requester wait for people. Counts up to `limit`. */
+/** Counts the actions of a requester that wait for people, up to `limit`. */
 export const countWaitingOf = question<{ requested_by: string; limit: number }, { waiting: number }>((db, p) => ({
   compile: () =>
     sql<{ waiting: number }>`select count(*) as waiting from (
@@ -19,7 +19,7 @@ export const countWaitingIn = question<{ session_id: string; limit: number }, { 
     ) as found`.compile(db),
 }))
 
-/** The waiting action that a call of no session repeats: the same call of the same requester, neither of them with a key. */
+/** The waiting action that a call without a session repeats: the same call of the same requester, neither of them with a key. */
 export const sameAsk = question<Pick<ActionRow, 'requested_by' | 'tool' | 'definition_hash' | 'arguments'> & { agent: string }, ActionRow>(
   (db, p) =>
     db
@@ -29,7 +29,7 @@ export const sameAsk = question<Pick<ActionRow, 'requested_by' | 'tool' | 'defin
       .where('state', '=', lit('proposed'))
       .where('session_id', 'is', null)
       .where('unkeyed', '=', 1)
-      // What a person changed is not the call that was made.
+      // An action that a person changed is a different call.
       .where('edited_by', 'is', null)
       .where('tool', '=', p.tool)
       .where('definition_hash', '=', p.definition_hash)
@@ -39,7 +39,7 @@ export const sameAsk = question<Pick<ActionRow, 'requested_by' | 'tool' | 'defin
       .limit(lit(1)),
 )
 
-/** Counts a repeat. Nothing changed: people have decided. */
+/** Counts a repeat. No row changes when people have decided. */
 export const countAsk = question<{ id: string; now: number }>((db, p) =>
   db
     .updateTable('action')
@@ -48,7 +48,7 @@ export const countAsk = question<{ id: string; now: number }>((db, p) =>
     .where('state', '=', lit('proposed')),
 )
 
-/** A requester with at least `limit` actions waiting, those with the most first. */
+/** Requesters with at least `limit` actions waiting, those with the most first. */
 export const fullRequesters = question<{ limit: number }, { id: string; name: string; waiting: number }>((db, p) => ({
   compile: () =>
     sql<{ id: string; name: string; waiting: number }>`select principal.id, principal.name, full_of.waiting from (
@@ -57,7 +57,7 @@ export const fullRequesters = question<{ limit: number }, { id: string; name: st
     ) as full_of join principal on principal.id = full_of.requested_by order by full_of.waiting desc, principal.id`.compile(db),
 }))
 
-/** A session with at least `limit` actions waiting. */
+/** Sessions with at least `limit` actions waiting. */
 export const fullSessions = question<{ limit: number }, { id: string; name: string; waiting: number }>((db, p) => ({
   compile: () =>
     sql<{ id: string; name: string; waiting: number }>`select session.id, session.title as name, full_of.waiting from (

@@ -6,8 +6,8 @@ import type { WebhookDeliveryRow } from './webhook-rows.ts'
 type NewEvent = Pick<WebhookDeliveryRow, 'id' | 'type' | 'action_id' | 'facts' | 'words'> & { now: number }
 
 /**
- * Puts an event in the queue of every webhook that hears of it. One statement, so that a transition waits for no answer: most servers have
- * no webhook.
+ * Enqueues an event for every webhook that subscribes to it. One statement, so that a transition does not wait for an answer: most servers
+ * have no webhook.
  */
 export const insertDeliveries = question<NewEvent>((db, p) =>
   db
@@ -58,7 +58,7 @@ export const findDelivery = question<{ webhook_id: string; id: string }, Webhook
   db.selectFrom('webhook_delivery').selectAll().where('webhook_id', '=', p.webhook_id).where('id', '=', p.id),
 )
 
-/** Of one webhook, newest first. */
+/** Deliveries of one webhook, newest first. */
 export const listDeliveries = (page: {
   webhookId: string
   state: WebhookDeliveryRow['state'] | undefined
@@ -73,7 +73,7 @@ export const listDeliveries = (page: {
     return query
   })
 
-/** The webhooks that something waits for, each with when the first of it is to be sent. */
+/** The webhooks with pending deliveries, each with the time of the earliest. */
 export const nextOfEach = question<Record<never, never>, { id: string; next_at: number }>((db) => ({
   compile: () =>
     sql<{ id: string; next_at: number }>`select id, next_at from (
@@ -83,7 +83,7 @@ export const nextOfEach = question<Record<never, never>, { id: string; next_at: 
       ) as one where next_at is not null order by id`.compile(db),
 }))
 
-/** What is to be sent to a webhook by now, the longest due first. */
+/** The due deliveries of a webhook, the longest due first. */
 export const dueDeliveries = question<{ webhook_id: string; now: number; limit: number }, { id: string; epoch: number }>((db, p) =>
   db
     .selectFrom('webhook_delivery')
@@ -97,7 +97,7 @@ export const dueDeliveries = question<{ webhook_id: string; now: number; limit: 
 
 type Claim = Pick<WebhookDeliveryRow, 'webhook_id' | 'id' | 'epoch'>
 
-/** Takes a delivery for one attempt. Nothing changed: another process took it, it ended, or everything is held. */
+/** Claims a delivery for one attempt. No row changes when another process claimed it, it ended, or everything is held. */
 export const claimDelivery = question<Claim & { runner: string; now: number; until: number }>((db, p, { wasPromoted }) =>
   db
     .updateTable('webhook_delivery')
@@ -112,7 +112,10 @@ export const claimDelivery = question<Claim & { runner: string; now: number; unt
 
 type Settled = Pick<WebhookDeliveryRow, 'state' | 'tries' | 'next_at' | 'attempts' | 'answer' | 'ended_at' | 'redacted'>
 
-/** Ends an attempt. Nothing changed: another one has the delivery, it was given up, or its action was redacted since it was read. */
+/**
+ * Records the result of an attempt. No row changes when another attempt has the delivery, it was given up, or its action was redacted since
+ * it was read.
+ */
 export const settleDelivery = question<Claim & Settled>((db, p) =>
   db
     .updateTable('webhook_delivery')
@@ -132,7 +135,7 @@ export const settleDelivery = question<Claim & Settled>((db, p) =>
     .where('redacted', '=', p.redacted),
 )
 
-/** Notes what came of the last attempt at a delivery that was given up while it was under way. */
+/** Records the result of the last attempt at a delivery that was given up meanwhile. */
 export const noteGivenUp = question<Claim & Pick<Settled, 'attempts' | 'answer' | 'redacted'> & { state: 'delivered' | 'failed' }>(
   (db, p) =>
     db
@@ -145,7 +148,7 @@ export const noteGivenUp = question<Claim & Pick<Settled, 'attempts' | 'answer' 
       .where('redacted', '=', p.redacted),
 )
 
-/** Lets go of what was claimed and not sent. */
+/** Releases deliveries that were claimed and not sent. */
 export const giveBack = question<Claim & { now: number }>((db, p) =>
   db
     .updateTable('webhook_delivery')
@@ -156,14 +159,14 @@ export const giveBack = question<Claim & { now: number }>((db, p) =>
     .where('state', '=', lit('waiting')),
 )
 
-/** Puts up again what processes claimed that are gone: those named, or without names every one but `own`. */
+/** Releases the claims of processes that are gone: of the given processes, or by default of all but `own`. */
 export const giveBackOf = ({ gone, own, now }: { gone: readonly string[] | undefined; own: string; now: number }): Tx<unknown> =>
   ask((db) => {
     const claimed = db.updateTable('webhook_delivery').set({ next_at: now, runner: null }).where('state', '=', lit('waiting'))
     return gone ? claimed.where('runner', 'in', gone.length > 0 ? [...gone] : ['']) : claimed.where('runner', '!=', own)
   })
 
-/** Sends a delivery again, with as many attempts as a new one. */
+/** Enqueues a delivery again, with as many attempts as a new one. */
 export const redeliver = question<{ webhook_id: string; id: string; now: number }>((db, p) =>
   db
     .updateTable('webhook_delivery')
@@ -173,7 +176,7 @@ export const redeliver = question<{ webhook_id: string; id: string; now: number 
     .where('runner', 'is', null),
 )
 
-/** Gives up what waits for a webhook. */
+/** Gives up the pending deliveries of a webhook. */
 export const endWaiting = question<{ webhook_id: string; now: number }>((db, p) =>
   db
     .updateTable('webhook_delivery')
@@ -182,7 +185,7 @@ export const endWaiting = question<{ webhook_id: string; now: number }>((db, p) 
     .where('state', '=', lit('waiting')),
 )
 
-/** Takes out what deliveries say about an action besides ids, names of tools, states and times. */
+/** Redacts the data of deliveries about an action, except ids, names of tools, states and times. */
 export const blankDeliveries = question<{ action_id: string }>((db, p) =>
   db.updateTable('webhook_delivery').set({ words: null, answer: null, redacted: 1 }).where('action_id', '=', p.action_id),
 )

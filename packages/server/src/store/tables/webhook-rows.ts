@@ -1,11 +1,11 @@
 import type { DisabledWhy } from '@countersign/core'
 
-/** Where events are sent. */
+/** An endpoint that receives events. */
 export interface WebhookRow {
   id: string
   url: string
   description: string
-  /** JSON: the types it hears of. */
+  /** JSON: the types it subscribes to. */
   events: string
   secret: string
   /** Signs beside the new one until `earlier_until`. */
@@ -21,21 +21,21 @@ export interface WebhookRow {
 /** One event for one webhook. */
 export interface WebhookDeliveryRow {
   webhook_id: string
-  /** Of the event. */
+  /** Id of the event. */
   id: string
   type: string
   action_id: string | null
   /** JSON: ids, names of tools, states, times. */
   facts: string
-  /** JSON: sentences that may name values. Null for none, and once the action was redacted. */
+  /** JSON: sentences that may contain values. Null when there is none, and once the action was redacted. */
   words: string | null
   redacted: number
   state: 'waiting' | 'delivered' | 'failed'
-  /** Failed attempts since it was last put in the queue. */
+  /** Failed attempts since it was last enqueued. */
   tries: number
-  /** How often it was claimed: only the last one to claim it settles it. */
+  /** How often it was claimed: only the last claim may settle it. */
   epoch: number
-  /** While it waits: when it is sent, or until when whoever claimed it has it. */
+  /** While it waits: when it is sent, or when the current claim expires. */
   next_at: number | null
   /** The process that claimed it. */
   runner: string | null

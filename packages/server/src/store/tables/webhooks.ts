@@ -3,7 +3,7 @@ import { lit, question } from '../query.ts'
 import type { Schema } from './schema.ts'
 import type { WebhookRow } from './webhook-rows.ts'
 
-/** As many as a server has at most. */
+/** The most webhooks of a server. */
 export const MOST_WEBHOOKS = 50
 
 type NewWebhook = Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'secret' | 'created_by'>
@@ -40,7 +40,7 @@ export const changeWebhook = question<Pick<WebhookRow, 'id' | 'url' | 'descripti
   db.updateTable('webhook').set({ url: p.url, description: p.description, events: p.events }).where('id', '=', p.id),
 )
 
-/** The secret signs from now on; the one before does until `until`. */
+/** Activates a new secret; the previous one signs until `until`. */
 export const rotateSecret = question<{ id: string; secret: string; until: number }>((db, p) =>
   db
     .updateTable('webhook')
@@ -48,7 +48,7 @@ export const rotateSecret = question<{ id: string; secret: string; until: number
     .where('id', '=', p.id),
 )
 
-/** Sends nothing there any more. Nothing changed: it was disabled already. */
+/** Disables a webhook. No row changes when it was disabled already. */
 export const disableWebhook = question<{ id: string; why: DisabledWhy; now: number }>((db, p) =>
   db.updateTable('webhook').set({ disabled_at: p.now, disabled_why: p.why }).where('id', '=', p.id).where('disabled_at', 'is', null),
 )
@@ -59,7 +59,7 @@ export const enableWebhook = question<{ id: string }>((db, p) =>
 
 export const deleteWebhook = question<{ id: string }>((db, p) => db.deleteFrom('webhook').where('id', '=', p.id))
 
-/** Notes an attempt that failed, where none did since the last success. */
+/** Records a failed attempt, if it is the first since the last success. */
 export const noteFailure = question<{ id: string; at: number }>((db, p) =>
   db.updateTable('webhook').set({ failing_since: p.at }).where('id', '=', p.id).where('failing_since', 'is', null),
 )
@@ -68,7 +68,7 @@ export const noteSuccess = question<{ id: string }>((db, p) =>
   db.updateTable('webhook').set({ failing_since: null }).where('id', '=', p.id).where('failing_since', 'is not', null),
 )
 
-/** Forgets secrets that have stopped signing. */
+/** Deletes secrets that no longer sign. */
 export const forgetEarlierSecrets = question<{ before: number }>((db, p) =>
   db.updateTable('webhook').set({ earlier_secret: null, earlier_until: null }).where('earlier_until', '<', p.before),
 )

@@ -1,6 +1,6 @@
 import type { ActionRow } from '../tables/schema.ts'
 
-/** A row that the tables take: an action of nobody's tool, asked for by `prn_ana`, in no session. */
+/** A valid row: an action of a tool that does not exist, requested by `prn_ana`, in no session. */
 export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({
   id,
   session_id: null,

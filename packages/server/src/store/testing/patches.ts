@@ -1,7 +1,7 @@
 import type { PatchOf } from '../tables/action-moves.ts'
 import type { ActionRow } from '../tables/schema.ts'
 
-/** What the row of an action says when a process begins an attempt at it. */
+/** The changes to an action's row when a process begins an attempt. */
 export const startedBy = (row: ActionRow, runner: string): PatchOf<'start'> => ({
   attempt: row.attempt + 1,
   epoch: row.epoch + 1,
@@ -15,7 +15,7 @@ export const startedBy = (row: ActionRow, runner: string): PatchOf<'start'> => (
   resolution: null,
 })
 
-/** What it says when an attempt has ended. */
+/** The changes when an attempt has ended. */
 export const ENDED: PatchOf<'succeed'> = {
   result: null,
   result_url: null,
