@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { wordsOf } from '@countersign/toolkit/internal'
 
-/** Of one value, and of all of them: a headline is read, the whole stands among the arguments. */
+/** The maximum lengths of one value and of all of them in a headline. The card shows the full arguments elsewhere. */
 const MAX_VALUE = 80
 const MAX_ARGUMENTS = 240
 
 /**
- * A call in words, from what it will really be called with. A title is the server's own: where it says other words than the name does, the
- * name stands beside it, so that no title hides what is called.
+ * Returns a call in words, from the arguments that it is made with. A title comes from the server: if it differs from the name, the name is
+ * added, so that no title hides which tool is called.
  * @example
  * callWords({ name: 'drop_table', title: '' }, { table: 'users', cascade: true }) // 'Drop table: table "users", cascade true'
  * callWords({ name: 'drop_table', title: 'Tidy up' }, {}) // 'Tidy up (drop_table)'

@@ -7,16 +7,16 @@ import { plainText } from './words.ts'
 
 const MAX_FAILURE_CHARACTERS = 1_000
 
-/** A call of a tool of a server's. */
+/** A call of a server's tool. */
 export type McpCall = Omit<TaskCall, 'name'>
 
-/** The calls of one server's tools, and what came of them. */
+/** Calls one server's tools and finds the outcome of earlier calls. */
 export class McpCalls {
   readonly #server: string
   readonly #connection: McpConnection
   readonly #tasks: McpTasks
 
-  /** @param server What the server is called in a sentence. */
+  /** @param server The name of the server in a sentence. */
   constructor(connection: McpConnection, server: string) {
     this.#connection = connection
     this.#server = server

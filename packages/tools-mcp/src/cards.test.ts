@@ -13,7 +13,7 @@ import { openSource } from './testing/open-source.ts'
 const RAW = fileURLToPath(new URL('./testing/raw-server.ts', import.meta.url))
 const signal = new AbortController().signal
 
-/** A server that nobody here has looked at, with these tools. */
+/** Returns an unknown server with these tools. */
 async function strangeServer(...tools: JsonObject[]) {
   const file = join(await mkdtemp(join(tmpdir(), 'mcp-cards-')), 'tools.json')
   await writeFile(file, JSON.stringify(tools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool }))))

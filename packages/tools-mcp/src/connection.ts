@@ -5,11 +5,11 @@ import { away, isLostSession, readFailure } from './failure.ts'
 import { listTools } from './list-tools.ts'
 import { plainLine } from './words.ts'
 
-/** For a server to come up and shake hands: `npx` may have to fetch it first. */
+/** The time for a server to start and to complete the handshake: `npx` may have to download it first. */
 const CONNECT_MS = 60_000
 /** A program that does not answer a protocol probe speaks the older protocol. A program that is still starting is probed again. */
 const PROGRAM_PROBE_MS = 3_000
-/** A call waits this long for a connection that is just being made. */
+/** How long a call waits for a connection that is being made. */
 const PATIENCE_MS = 5_000
 const FIRST_RETURN_MS = 250
 const LAST_RETURN_MS = 30_000
@@ -24,14 +24,14 @@ export interface ConnectionOptions {
   isHttp: boolean
   /** The time allowed for connecting, in ms. At least 60,000 ms are allowed. */
   connectMs: number
-  /** Called with all entries of `tools/list`, as they came, after connecting and whenever the server says that they changed. */
+  /** Called with all entries of `tools/list`, as received, after connecting and whenever the server reports a change. */
   onListed(entries: unknown[], notes: string[]): void
   onAway(why: string): void
-  /** Oddities of the server's, in words. */
+  /** Called with a description of unexpected behaviour of the server. */
   onOdd(words: string): void
 }
 
-/** How a tool is called. */
+/** The arguments and options of a tool call. */
 export interface Call {
   args: JsonObject
   effect: Effect
@@ -46,12 +46,12 @@ export interface ServerFacts {
   takesTasks: boolean
 }
 
-/** A connection to one MCP server that is made again, with growing pauses, whenever it is lost. */
+/** A connection to one MCP server. It reconnects with growing pauses whenever it is lost. */
 export class McpConnection {
   readonly #options: ConnectionOptions
   readonly #stopped = new AbortController()
   #client: Client | undefined
-  /** Of the connection that is being made. */
+  /** The transport of the connection that is being made. */
   #transport: Transport | undefined
   #connecting: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
@@ -72,17 +72,17 @@ export class McpConnection {
     return this.#stopped.signal
   }
 
-  /** Why it is away; undefined while it is connected. */
+  /** The reason why the server is unavailable; undefined while it is connected. */
   get trouble(): string | undefined {
     return this.#client ? undefined : this.#why
   }
 
-  /** True while it is connected for the first time: it may only be slow. */
+  /** True during the first connect: the server may only be slow. */
   get isStarting(): boolean {
     return !this.#client && !this.#hasFailed && this.#connecting !== undefined
   }
 
-  /** Connects and lists its tools once. Resolves whether or not that worked; it is tried again by itself. */
+  /** Connects and lists the tools once. Resolves whether or not that succeeded. A failed connect is retried automatically. */
   connect(): Promise<void> {
     this.#connecting ??= this.#connectOnce().finally(() => {
       this.#connecting = undefined
@@ -102,7 +102,7 @@ export class McpConnection {
   }
 
   /**
-   * Asks the server something, once; what only reads a second time where its session was gone.
+   * Sends a request to the server once. A read is sent a second time if its session was lost.
    * @throws ToolError
    */
   async ask(question: (client: Client) => Promise<unknown>, effect: Effect, signal: AbortSignal): Promise<unknown> {
@@ -115,7 +115,7 @@ export class McpConnection {
       if (isGone || failure.kind === 'unreachable') this.#lost(client, plainLine(failure.message, 300))
       if (!isGone || effect === 'write') throw failure
     }
-    // It did nothing, and nothing would come of it if it had: asked again in a new session.
+    // The request had no effect: the server does not know the session. A read is repeated in a new session.
     const next = await this.#again(signal)
     try {
       return await question(next)
@@ -124,13 +124,13 @@ export class McpConnection {
     }
   }
 
-  /** Ends the connection, and with it the program. */
+  /** Closes the connection and ends the program. */
   async close(): Promise<void> {
     this.#stopped.abort()
     clearTimeout(this.#timer)
     const client = this.#client
     this.#client = undefined
-    // The SDK hears the signal only once it shakes hands.
+    // The SDK observes the signal only from the handshake on.
     if (this.#connecting) await this.#transport?.close().catch(() => {})
     await this.#connecting
     await client?.close().catch(() => {})
@@ -140,7 +140,7 @@ export class McpConnection {
     if (!this.#client && this.#connecting) await within(this.#connecting, PATIENCE_MS, signal)
     const client = this.#client
     if (!client) throw away(`${this.#options.name} (${this.isStarting ? 'it is still starting' : this.#why})`)
-    // Over HTTP a session that is gone shows only when it is used: a write is not what finds that out.
+    // Over HTTP a lost session shows only when it is used. A write must not be the request that finds out.
     if (!this.#options.isHttp || effect === 'read' || client.getProtocolEra() === 'modern') return client
     try {
       await client.ping({ signal, timeout: PATIENCE_MS })
@@ -151,7 +151,7 @@ export class McpConnection {
     return this.#again(signal)
   }
 
-  /** Connects now, without the pause that there would be. */
+  /** Reconnects now, without the usual pause. */
   async #again(signal: AbortSignal): Promise<Client> {
     await within(this.connect(), PATIENCE_MS, signal)
     if (!this.#client) throw away(`${this.#options.name} (${this.#why})`)
@@ -182,7 +182,7 @@ export class McpConnection {
     try {
       return await this.#open(undefined)
     } catch (error) {
-      // Some older programs end at the first question that they do not know.
+      // Some older programs exit at the first request that they do not know.
       const isClosed = error instanceof SdkError && [SdkErrorCode.ConnectionClosed, SdkErrorCode.EraNegotiationFailed].includes(error.code)
       if (this.#options.isHttp || !isClosed || this.#stopped.signal.aborted) throw error
       return this.#open({ kind: 'legacy' })
@@ -234,7 +234,7 @@ export class McpConnection {
     if (this.#client === client) this.#options.onListed(entries, notes)
   }
 
-  /** @param client The one that was lost: a later one may stand already. */
+  /** @param client The lost one: a later one may already be connected. */
   #lost(client: Client, why: string): void {
     if (this.#client !== client) return
     this.#client = undefined
@@ -258,11 +258,11 @@ export class McpConnection {
   }
 }
 
-/** Whether the server says that tools can be called as tasks. Only the protocol 2025-11-25 has tasks of this kind. */
+/** Returns whether the server supports calls as tasks. Only the protocol 2025-11-25 has tasks of this kind. */
 export const takesTasks = (client: Client): boolean =>
   client.getProtocolEra() !== 'modern' && client.getServerCapabilities()?.tasks?.requests?.tools?.call !== undefined
 
-/** Waits for the work, but not longer than so. */
+/** Waits for the work, for at most `ms`. */
 async function within(work: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
   const late = Promise.withResolvers<void>()
   const timer = setTimeout(late.resolve, ms)

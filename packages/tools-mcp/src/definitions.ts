@@ -12,17 +12,17 @@ export interface McpDefinition {
   inputSchema: JsonObject
   /** The effects that the server claims. They are hints and never relax the need for approval. */
   annotations: JsonObject
-  /** `required`: it can only be called as a task. */
+  /** `required`: the tool can only be called as a task. */
   taskSupport: string
 }
 
-/** A definition and the SHA-256 (hex) over all that the server said, also of what was cut. */
+/** A definition and the SHA-256 (hex) of everything that the server listed for it, including parts that were cut. */
 export interface SeenDefinition {
   definition: McpDefinition
   hash: string
 }
 
-/** Whether a tool can only be called as a task. One that may be is called plainly. */
+/** Returns whether a tool can only be called as a task. A tool that supports both is called directly. */
 export const isTask = ({ taskSupport }: McpDefinition): boolean => taskSupport === 'required'
 
 const Raw = z.looseObject({
@@ -35,7 +35,7 @@ const Raw = z.looseObject({
   execution: z.looseObject({ taskSupport: z.string().default('forbidden') }).default({ taskSupport: 'forbidden' }),
 })
 
-/** Names that people can read and policy can name; `/` is allowed by the protocol. */
+/** The tool names that people can read and policies can match. The protocol allows `/`. */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$/
 
 /**
@@ -60,7 +60,7 @@ export function readDefinitions(listed: readonly unknown[]): { seen: SeenDefinit
   return { seen: [...seen.values()], leftOut }
 }
 
-/** Where the protocol had it before tools had one. */
+/** Returns the title from `annotations`, where the protocol had it before tools had titles. */
 const olderTitle = ({ title }: JsonObject): string => (typeof title === 'string' ? title : '')
 
 function readDefinition(entry: unknown): SeenDefinition | { fault: string } {

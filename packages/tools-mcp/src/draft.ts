@@ -39,7 +39,7 @@ import { plainLine } from './words.ts'
  */
 const CALL_MS = 60_000
 const TASK_MS = 600_000
-/** Of a server's words about its tool on a card: short enough that the card shows them whole. */
+/** The maximum length of a server's description on a card. The card shows a text of this length in full. */
 const MAX_SAID_CHARACTERS = 400
 
 /** The settings and services that all drafts of one server share. */
@@ -49,25 +49,25 @@ export interface DraftParts {
   name: string
   destination: string
   credential: string
-  /** How the server is started or reached, as it is written: part of each definition. */
+  /** How the server is started or reached, as written in the configuration. It is part of each definition. */
   server: JsonValue
   known: KnownServer | undefined
   settings: Readonly<Record<string, ToolSettings>>
-  /** Of each call, where the configuration says one. */
+  /** The timeout of each call, if the configuration sets one. */
   timeoutMs: number | undefined
   trustReadOnlyHints: boolean
-  /** Of all its tools, for as long as this process runs: a new list does not buy new time. */
+  /** The budget for the patterns of all its tools, for as long as this process runs: a new list does not renew it. */
   patterns: PatternBudget
   call(tool: PinnedTool, call: McpCall): Promise<JsonValue>
   /** Finds the outcome of an attempt that called a tool as a task. */
   find(attempt: string, signal: AbortSignal): Promise<Verification>
-  /** Looks whether another process had a changed tool accepted. */
+  /** Checks whether another process accepted a changed tool. */
   lookAtPins(): void
-  /** Reads with a tool of the same server, for a preview. */
+  /** Calls a read tool of the same server, for a preview. */
   readOther(name: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue | undefined>
 }
 
-/** The settings of a tool: what globs say, in their order, and over it what names it. */
+/** Returns the settings of a tool: those of matching globs in order, overridden by those of its exact name. */
 export function settingsOf(settings: DraftParts['settings'], name: string): ToolSettings {
   const fitting = Object.entries(settings).filter(([glob]) => glob !== name && matchesGlob(glob, name))
   return Object.assign({}, ...fitting.map(([, own]) => own), settings[name])
@@ -85,8 +85,8 @@ export const effectOf = (parts: EffectParts, tool: PinnedTool): Effect =>
   (isTrusted(parts, tool) ? 'read' : 'write')
 
 /**
- * Whether a tool is a read only because its server says so: now and when it was pinned, without saying the contrary as well, and with no word
- * in its name that says more.
+ * Returns whether a tool counts as a read only because its server says so. The hint must be present both now and in the pin, without a
+ * contrary hint, and the tool's name must not suggest a risk.
  */
 export function isTrusted({ trustReadOnlyHints, settings, known }: EffectParts, { definition, was }: PinnedTool): boolean {
   const { name, title } = definition
@@ -102,8 +102,8 @@ const knownTool = (known: KnownServer | undefined, name: string): KnownTool | un
 export const toolNameOf = (name: string): string => name.replaceAll('/', '.')
 
 /**
- * A tool of a server as a tool of ours. While the server says something else of it than before, models go on seeing what it was.
- * @throws Error in plain words where it cannot be used.
+ * Returns the draft for a server's tool. While the server lists another definition than the pinned one, models keep seeing the pinned one.
+ * @throws Error in plain words when the tool cannot be used.
  */
 export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   const { definition, was, hash } = tool
@@ -124,7 +124,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
   return {
     name: toolNameOf(name),
     title: shown.title,
-    // A server's words are not ours: a model may weigh them.
+    // The description is attributed to the server, so that the model can weigh it.
     description: `${parts.name} says: ${shown.description || shown.title || '(nothing)'}`,
     effect,
     inputSchema: shown.inputSchema,
@@ -159,7 +159,7 @@ function riskOf(own: ToolSettings, known: KnownTool | undefined, effect: Effect,
   if (own.risk) return is(own.risk, `the configuration says ${own.risk}`)
   if (known?.risk)
     return known.risk === 'high' ? is('high', 'known to do what is hard to take back') : is(known.risk, 'known to change data')
-  // A hint may raise the risk; none lowers it.
+  // A hint may raise the risk but never lowers it.
   if (effect === 'write' && !known && annotations.destructiveHint === true)
     return { ...is('high', 'its server says that it may destroy something'), isGuess: true }
   return undefined
@@ -168,7 +168,8 @@ function riskOf(own: ToolSettings, known: KnownTool | undefined, effect: Effect,
 function previewOf(parts: DraftParts, { definition, was, hash }: PinnedTool, known: KnownTool | undefined): ToolDraft['preview'] {
   const { before, describe } = settingsOf(parts.settings, definition.name)
   const look = before ? lookBefore(before) : known?.preview
-  // Where we or the configuration have words for it, and where what it says is shown as a change, they say it once.
+  // The server's description is left out if the configuration or the built-in list describes the tool, or if the description is shown as a
+  // change.
   const says = known || describe !== undefined || was ? [] : saidBy(parts, definition)
   if (!look && !was && says.length === 0) return undefined
   return async (args, signal): Promise<Preview> => {
@@ -212,7 +213,7 @@ function replaced(found: JsonValue, newValue: JsonValue): JsonValue {
   return written === undefined ? found : lasting(inOrder(written))
 }
 
-/** The object or the list that a text is the JSON of. */
+/** Returns the object or list that a JSON text contains. */
 function objectIn(text: string): JsonValue | undefined {
   const parsed = /^\s*[{[]/.test(text) ? parseJson(text) : undefined
   return parsed?.ok ? parsed.value : undefined

@@ -4,10 +4,10 @@ import { networkError } from '@countersign/toolkit/internal'
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
 import { plainLine } from './words.ts'
 
-/** The words of a server's in a sentence. */
+/** The maximum length of a server's message in a sentence. */
 const MAX_WORDS = 500
 
-/** Answers by which a server says that it did not begin: it could not read the request, or does not know what was asked of it. */
+/** Error codes for requests that the server did not begin: it could not parse the request or does not know the method. */
 const NOT_BEGUN: readonly number[] = [
   ProtocolErrorCode.ParseError,
   ProtocolErrorCode.InvalidRequest,
@@ -15,10 +15,10 @@ const NOT_BEGUN: readonly number[] = [
   ProtocolErrorCode.InvalidParams,
 ]
 
-/** A session that the server does not know (any more). */
+/** True when the server does not know the session (any more). */
 export const isLostSession = (error: unknown): boolean => error instanceof SdkHttpError && (error.status === 404 || isUnknownSession(error))
 
-/** Servers that answer 400 where the protocol has 404. */
+/** True for servers that answer 400 where the protocol requires 404. */
 const isUnknownSession = ({ status, message }: SdkHttpError): boolean => status === 400 && /session/i.test(message)
 
 /**
@@ -42,7 +42,7 @@ export function readFailure(error: unknown, server: string, effect: Effect, sign
   return unknown(`The connection to ${server} failed`)
 }
 
-/** Of what may have acted. @param words Without a full stop. */
+/** Returns the error of a call that may have acted. @param words Without a full stop. */
 export const notKnown = (words: string, effect: Effect, cause?: unknown): ToolError =>
   new ToolError('ambiguous', effect === 'write' ? `${words}. Whether it acted is not known.` : `${words}.`, { cause })
 

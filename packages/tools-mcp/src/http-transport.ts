@@ -2,7 +2,7 @@ import { type Network, outgoingFetch } from '@countersign/toolkit'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { MAX_MESSAGE_BYTES } from './limits.ts'
 
-/** A server that says "come back at once" is not asked in circles. */
+/** The minimum pause before reconnecting, so that a server that asks for an immediate retry does not cause a loop. */
 const MIN_RETURN_MS = 500
 const MAX_RETURN_MS = 30_000
 
@@ -11,14 +11,17 @@ export interface HttpServer {
   headers: Readonly<Record<string, string>>
 }
 
-/** The transport of one connection over Streamable HTTP. Through our network: no redirect, no address that the configuration does not name. */
+/**
+ * Returns the transport of one connection over Streamable HTTP. It uses the outbound network: no redirects, and only addresses that the
+ * configuration names.
+ */
 export function httpTransport({ url, headers }: HttpServer, network: Network): StreamableHTTPClientTransport {
   const fetch = outgoingFetch(network, new URL(url).origin)
   // A request that waits for the rest of such a message fails only when the connection closes.
   const onTooLarge = () => void transport.close()
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: async (input, init) => bounded(await fetch(input, init), onTooLarge),
-    // Else the SDK itself would send a call again to wherever a 307 of the same origin points.
+    // Otherwise the SDK would follow a 307 within the same origin and send the call again.
     requestInit: { headers, redirect: 'manual' },
     reconnectionOptions: {
       maxRetries: 3,
@@ -34,7 +37,10 @@ export function httpTransport({ url, headers }: HttpServer, network: Network): S
   return transport
 }
 
-/** The answer, broken off at a message that is too large. A stream of events may go on for ever: what counts is each of them. */
+/**
+ * Returns the response, which fails at a message that is too large. A stream of events may be endless, so each event is measured on its
+ * own.
+ */
 function bounded(response: Response, onTooLarge: () => void): Response {
   if (!response.body) return response
   const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
@@ -63,12 +69,12 @@ function bounded(response: Response, onTooLarge: () => void): Response {
   })
 }
 
-/** Where the last event that ends in the chunk ends: after an empty line. -1 where none does. */
+/** Returns the position after the last complete event in the chunk (after an empty line); -1 when no event ends in it. */
 function lastEventEnd(chunk: Uint8Array, wasLineEnd: boolean): number {
   for (let at = chunk.length - 1; at >= 0; at--) {
     if (!isLineEnd(chunk[at])) continue
     const before = at === 0 ? wasLineEnd : isLineEnd(chunk[at - 1])
-    // CR LF is one end of a line, so LF has to follow LF or CR LF.
+    // CR LF is one line end, so its LF alone does not make an empty line.
     if (before && !(chunk[at] === 10 && chunk[at - 1] === 13)) return at + 1
     if (chunk[at] === 10 && chunk[at - 1] === 13 && at >= 2 && chunk[at - 2] === 10) return at + 1
   }

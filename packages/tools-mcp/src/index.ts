@@ -13,12 +13,10 @@ import { StdioTransport } from './stdio-transport.ts'
 export type { McpInput } from './section.ts'
 export { mcpStarter } from './starter.ts'
 
-/**
- * The environment variables that every program gets because it needs them to start. It gets no other variable of the server's environment.
- */
+/** The environment variables that a program inherits from the server, because programs need them to start. It inherits no others. */
 const INHERITED = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LC_ALL', 'TMPDIR', 'TZ', 'TERM']
 
-/** An MCP server, started as a program or reached under an address. */
+/** An MCP server that is started as a program or reached at a URL. */
 export const mcp: SourceKind<McpSection> = {
   starter: mcpStarter,
   schema: McpSection,
@@ -46,7 +44,7 @@ function openProgram(section: ProgramSection, opening: SourceOpening): McpSource
   const lastWords: string[] = []
   const { command } = section
   const cwd = resolve(folder, section.cwd)
-  // A path is meant from the same folder; a name is looked for on the PATH.
+  // A path is relative to the same folder. A name is looked up in PATH.
   const program = { command: /[/\\]/.test(command) ? resolve(cwd, command) : command, args, env: { ...inherit(INHERITED), ...env }, cwd }
   return new McpSource({
     group,

@@ -6,7 +6,7 @@ const LIST_MS = 15_000
 
 const Page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() })
 
-/** All entries of a server's `tools/list`, as they came, and what there is to say about the list. Bounded. */
+/** Returns all entries of a server's `tools/list`, as received, with notes about the list. Bounded. */
 export async function listTools(client: Client, stopped: AbortSignal): Promise<{ entries: unknown[]; notes: string[] }> {
   const entries: unknown[] = []
   const notes: string[] = []

@@ -13,31 +13,31 @@ import type { ToolSettings } from './section.ts'
 import { plainLine } from './words.ts'
 
 const PREVIEW_MS = 5_000
-/** Oddities of a server's that are told, of one connection. */
+/** The maximum number of unexpected events that are logged, per connection. */
 const MAX_ODDITIES = 20
-/** Tools in one sentence. */
+/** The maximum number of tools named in one sentence. */
 const MAX_NAMED = 20
 
-/** A server as its configuration describes it, with everything filled in. */
+/** A server as configured, with all variables filled in. */
 export interface McpServerSettings {
   group: string
   isHttp: boolean
   destination: string
   credential: string
-  /** As it is written: part of each tool's definition. */
+  /** The configuration as written: part of each tool's definition. */
   written: JsonValue
   known: KnownServer | undefined
   tools: Readonly<Record<string, ToolSettings>>
   timeoutMs: number | undefined
   startWithinMs: number
   trustReadOnlyHints: boolean
-  /** The last lines of a program's error output. */
+  /** The last lines of a program's standard error. */
   lastWords?: readonly string[]
   secrets: readonly string[]
   openTransport(log: () => SourceServices['log'] | undefined): Transport
 }
 
-/** An MCP server as a source of tools: connected for as long as the server runs, its tools held against what they were when first seen. */
+/** An MCP server as a source of tools. It stays connected while the server runs, and its tools are compared with their pins. */
 export class McpSource implements ToolSource {
   readonly kind = 'mcp'
   readonly secrets: readonly string[]
@@ -55,7 +55,7 @@ export class McpSource implements ToolSource {
   #leftOut: string[] = []
   readonly #patterns = openPatternBudget()
   #oddities = 0
-  /** Lists are taken in one after the other. */
+  /** The last list that is being processed: lists are processed one after another. */
   #taking: Promise<void> = Promise.resolve()
 
   constructor(settings: McpServerSettings) {
@@ -189,7 +189,7 @@ export class McpSource implements ToolSource {
   }
 
   async #call(tool: PinnedTool, call: McpCall): Promise<JsonValue> {
-    // It got here although it changed: people saw how, and approved this call.
+    // The call of a changed tool was approved with the change shown, so the change is accepted.
     if (tool.was) await this.#accept(tool)
     return this.#calls.make(tool.definition, call)
   }
@@ -223,7 +223,7 @@ export class McpSource implements ToolSource {
     )
   }
 
-  /** Pins what is new, reads what is pinned, and takes the tools in as they are then. */
+  /** Pins new tools, reads the pins, and updates the tools accordingly. */
   #takeList(): Promise<void> {
     const { group } = this.#settings
     this.#taking = this.#taking.then(async () => {
@@ -236,12 +236,12 @@ export class McpSource implements ToolSource {
       }
       const all = await pins.all(group)
       const listed = this.#seen && new Set(this.#seen.map(({ definition }) => definition.name))
-      // Definitions of tools that are not there now may fill megabytes.
+      // The pins of unlisted tools are dropped from memory, because their definitions may fill megabytes.
       this.#pins = new Map(all.filter(({ tool }) => listed?.has(tool) ?? true).map((pin) => [pin.tool, readPin(pin)]))
       this.#become(this.#seen?.filter(({ definition }) => this.#pins.has(definition.name)) ?? [...this.#pins.values()])
     })
     const taken = this.#taking
-    // The next one is not held up by this one's failure.
+    // A failure must not block the next list.
     this.#taking = taken.catch(() => {})
     return taken
   }

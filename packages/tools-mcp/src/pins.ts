@@ -3,7 +3,7 @@ import type { JsonValue, PreviewField } from '@countersign/core'
 import type { Pin } from '@countersign/toolkit'
 import type { McpDefinition, SeenDefinition } from './definitions.ts'
 
-/** A tool of a server, and what it was when people last agreed to what it is. */
+/** A tool of a server, with the definition that was last accepted if it differs. */
 export interface PinnedTool extends SeenDefinition {
   /** The pinned definition. Set when the server now lists another one. */
   was?: SeenDefinition

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 
-/** Programs that run what their arguments name, and the words that come before it. */
+/** Programs that run another program named in their arguments, with the words that come before the name. */
 const RUNNERS: Readonly<Record<string, readonly string[]>> = {
   npx: [],
   bunx: [],
@@ -19,9 +19,9 @@ const RUNNERS: Readonly<Record<string, readonly string[]>> = {
   docker: ['run'],
   podman: ['run'],
 }
-/** Options that are followed by what is run. */
+/** Options that are followed by the name of the program to run. */
 const NAMES_IT = new Set(['-p', '--package', '--from', '-m'])
-/** Options of containers without a value; each other one takes the next word, where it holds no `=`. */
+/** Container options without a value. Every other option takes the next word, unless it contains `=`. */
 const ALONE = new Set([
   '-i',
   '-t',
@@ -79,7 +79,7 @@ function firstNamed(args: readonly string[], isContainer: boolean, before: reado
   return undefined
 }
 
-/** The package that a file lies in, or the file's own name. */
+/** Returns the package that contains a file, or the file's own name. */
 function packageOf(run: string): string {
   const inPackage = /^.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(run.replaceAll('\\', '/'))
   if (inPackage?.[1] !== undefined) return inPackage[1]

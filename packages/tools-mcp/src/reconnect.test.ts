@@ -16,7 +16,7 @@ const named = (name: string, more: JsonObject = {}): JsonObject => ({
   ...more,
 })
 
-/** A server whose tools are in a file, with the pins of a database that outlives it. */
+/** Returns a server whose tools are in a file, with pins that outlive it as those in the database do. */
 async function plainServer(...tools: JsonObject[]) {
   const file = join(await mkdtemp(join(tmpdir(), 'mcp-plain-')), 'tools.json')
   const become = (...next: JsonObject[]) => writeFile(file, JSON.stringify(next))
@@ -85,7 +85,7 @@ test('a tool that changed is asked about with what changed, until a call of it i
   expect(changed.caution).toBe(
     'The MCP server s says something else of note than when it was first seen (description; annotations, destructiveHint). It is asked about until a call of it is approved',
   )
-  // Models go on seeing what it was.
+  // Models keep seeing the pinned description.
   expect(changed.description).toBe(before.description)
   expect(changed.risk?.level).toBe('high')
   expect(opened.tool('other').caution).toBeUndefined()
@@ -102,7 +102,7 @@ test('a tool that changed is asked about with what changed, until a call of it i
   expect(opened.tool('note').description).toContain('evil.example')
   await beside.tool('note').preview?.({}, signal)
   await expect.poll(() => beside.tool('note').caution).toBeUndefined()
-  // For good, in every process and after every start.
+  // The change stays accepted, in every process and after every restart.
   expect((await server.open()).tool('note').caution).toBeUndefined()
 })
 

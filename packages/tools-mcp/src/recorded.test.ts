@@ -24,7 +24,7 @@ test.each(['everything', 'filesystem', 'memory', 'sequential-thinking'] as const
     const tools: Readonly<Record<string, { effect?: string }>> = KNOWN_SERVERS[name].tools
     const readers = seen.map(({ definition }) => definition.name).filter((tool) => tools[tool]?.effect === 'read')
     const hinted = seen.filter(({ definition }) => definition.annotations.readOnlyHint === true).map(({ definition }) => definition.name)
-    // The one whose hint is not believed.
+    // The hint of this tool is not trusted.
     expect(readers).toEqual(hinted.filter((tool) => tool !== 'get-env'))
   },
 )

@@ -27,7 +27,7 @@ test('text, structured content, links, embedded texts, pictures, sounds and file
       { type: 'file', mimeType: 'application/zip', data: base64(9), name: 'file:///a.zip' },
     ],
   })
-  // A client of the gateway is given the same blocks, in kinds.
+  // A client of the gateway gets blocks of the same kinds.
   const given = contentOf(output ?? null)
   expect(given?.structuredContent).toEqual({ total: 3 })
   for (const block of content) expect(given?.content).toContainEqual(block)

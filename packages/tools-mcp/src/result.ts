@@ -17,7 +17,7 @@ export interface ReadResult {
    * `notes`.
    */
   output: JsonValue
-  /** Its text alone, for a sentence about a failure. */
+  /** The text alone, for a sentence about a failure. */
   text: string
 }
 
@@ -97,7 +97,7 @@ function outputOf(structured: unknown, text: string, { links, resources, media, 
   return { ...rest, ...shown, ...(notes.length > 0 && { notes: notes.slice(0, 100) }) }
 }
 
-/** The embedded parts, in their order, as long as the whole result stays one that can be kept. */
+/** Returns the embedded parts, in order, as long as the whole result stays within its size limit. */
 function keepWhatFits(rest: JsonObject, resources: Kept['resources'], media: readonly ToolMedia[], notes: string[]): JsonObject {
   let bytes = Buffer.byteLength(JSON.stringify(rest))
   let count = 0
@@ -124,13 +124,13 @@ function keepWhatFits(rest: JsonObject, resources: Kept['resources'], media: rea
   return { ...(texts.length > 0 && { resources: texts }), ...(kept.length > 0 && { media: kept.map((one) => ({ ...one })) }) }
 }
 
-/** Servers are told to repeat their structured content as text, for clients that read text only. */
+/** Returns whether the text repeats the structured content. The protocol tells servers to repeat it for clients that read only text. */
 function saysTheSame(text: string, structured: JsonValue): boolean {
   try {
-    // In whatever order each has its members.
+    // The order of members does not matter.
     if (canonicalJson(JSON.parse(text)) === canonicalJson(structured)) return true
   } catch {
-    // No JSON, so it may stand in it.
+    // The text is not JSON, so it is compared with the values alone.
   }
   return leavesOf(structured).join('\n') === text
 }

@@ -7,8 +7,8 @@ const MAX_LAST_WORDS = 5
 const MINUTE_MS = 60_000
 
 /**
- * Writes down what a program says on its error output: a few lines a minute, without our secrets. The rest is counted.
- * @param lastWords Is kept at the last lines, also of what is not written down.
+ * Logs a program's standard error: a few lines a minute, with secrets redacted. Further lines are counted.
+ * @param lastWords Updated with the last lines, including lines that are not logged.
  */
 export function createStderrLog(
   server: string,
@@ -36,7 +36,7 @@ export function createStderrLog(
   }
   return (chunk) => {
     const [first = '', ...more] = chunk.toString('utf8').split('\n')
-    // A line without an end is not kept: what comes after its first characters is not said.
+    // Only the first characters of a line without an end are kept.
     line = (line + first).slice(0, MAX_LINE_CHARACTERS * 4)
     for (const next of more) {
       if (line.trim() !== '') say(line)

@@ -4,14 +4,14 @@ import { ToolError } from '@countersign/core'
 import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client'
 import { MAX_MESSAGE_BYTES } from './limits.ts'
 
-/** How long a program has to end by itself before it is told to, and before it is made to. */
+/** How long a program may take to exit by itself before SIGTERM, and after it before SIGKILL. */
 const GRACE_MS = 1_000
 
 /** A program that speaks MCP over its standard input and output. */
 export interface StdioProgram {
   command: string
   args: readonly string[]
-  /** All of its environment: nothing of ours comes with it by itself. */
+  /** Its whole environment: it inherits nothing from the server's own. */
   env: Readonly<Record<string, string>>
   cwd: string
 }
@@ -22,9 +22,9 @@ export interface StdioOptions {
 }
 
 /**
- * The transport of one life of a program. The SDK's own inherits from our environment, tries the protocol out on a second copy of the
- * program, and leaves behind what the program started itself (`npx`); this one does none of that: the program leads a process group, and
- * the group is ended.
+ * The transport of one run of a program. The SDK's own transport inherits from the server's environment, probes the protocol with a second
+ * copy of the program, and leaves its child processes (`npx`) running. This one starts the program as the leader of a process group and
+ * ends the group.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void
@@ -41,7 +41,7 @@ export class StdioTransport implements Transport {
     this.#options = options
   }
 
-  /** Its process id. With {@link stderr} also what the SDK knows a program by, which may answer nothing to what it does not know. */
+  /** Its process id. By this and {@link stderr} the SDK recognizes a program, which may not answer requests that it does not know. */
   get pid(): number | null {
     return this.#child?.pid ?? null
   }
@@ -63,7 +63,7 @@ export class StdioTransport implements Transport {
     child.stdin.on('error', (error) => this.onerror?.(error))
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk))
     child.stderr.on('data', onStderr)
-    // A program that it started may hold the pipes open: what counts is the end of itself.
+    // A child process may hold the pipes open, so the exit of the program itself counts.
     child.once('exit', () => this.#end())
     const started = Promise.withResolvers<void>()
     child.once('spawn', started.resolve)
@@ -79,7 +79,7 @@ export class StdioTransport implements Transport {
     if (!child || this.#isOver) throw new ToolError('unreachable', 'The program of this MCP server is not running. Nothing was sent.')
     const written = Promise.withResolvers<void>()
     child.stdin.write(serializeMessage(message), (error) => (error ? written.reject(error) : written.resolve()))
-    // A program that ends without reading never says so on its input.
+    // A write never completes if the program exits without reading its input.
     await Promise.race([written.promise, this.#gone.promise])
   }
 
@@ -107,7 +107,7 @@ export class StdioTransport implements Transport {
     try {
       process.kill(-pid, signal)
     } catch {
-      // The group is gone already.
+      // The process group has already ended.
     }
   }
 
@@ -136,7 +136,7 @@ export class StdioTransport implements Transport {
     this.#bytes += rest.length
     if (this.#bytes <= MAX_MESSAGE_BYTES || this.#isOver) return
     this.onerror?.(new Error(`it sent a message of more than ${MAX_MESSAGE_BYTES} bytes`))
-    // It cannot be read on from the middle of a message.
+    // Reading cannot resume in the middle of a message.
     this.#end()
   }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MAX_TASK_ID_CHARACTERS } from './limits.ts'
 
-/** Where a server does not say how often it wants to be asked. */
+/** The polling interval if the server does not set one. */
 const POLL_MS = 1_000
 const MIN_POLL_MS = 250
 const MAX_POLL_MS = 30_000

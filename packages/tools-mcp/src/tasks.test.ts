@@ -29,7 +29,7 @@ test('a tool that has to be called as a task is begun once, asked after in peace
   const { job, tool, asked, call } = await taskServer()
   const startedMs = performance.now()
   expect(await job({ statuses: ['working', 'working', 'completed'] })).toBe('did job')
-  // The server says that it wants to be asked without a pause.
+  // The server asks to be polled without a pause.
   expect(performance.now() - startedMs).toBeGreaterThan(490)
   expect(await asked()).toEqual(['tools/call', 'tasks/get', 'tasks/get', 'tasks/result'])
   expect(tool('job')).toMatchObject({ timeoutMs: 600_000, effect: 'write' })
@@ -75,7 +75,7 @@ test('a task that nobody waits for any more is cancelled; what it did then is no
   stop.abort()
   await expect(running).rejects.toMatchObject(write('did not end the task in time'))
   await expect.poll(asked).toContain('tasks/cancel')
-  // It came too late.
+  // The result arrived after the timeout.
   await expect.poll(find).toEqual({ done: true, output: 'did job' })
   expect((await asked()).filter((method) => method === 'tools/call')).toHaveLength(1)
 })
@@ -106,7 +106,7 @@ test('a task that failed or was cancelled has failed, and may have done a part',
     isSaid({ statuses: ['failed'], error: { code: -32603, message: 'it broke' } }, 'it broke'),
     isSaid({ statuses: ['cancelled'] }, 'its task was cancelled'),
     isSaid({ statuses: ['completed'], result }, 'the disk is full'),
-    // Answered without a task.
+    // The server answers directly, without a task.
     isSaid({ statuses: [], plainly: result }, 'the disk is full'),
   ])
 })

@@ -11,7 +11,7 @@ const ANSWER_MS = 15_000
 const CANCEL_MS = 5_000
 /** How long the server is asked to keep a task after its timeout, so that its outcome can still be found. */
 const KEEP_MS = 3_600_000
-/** Attempts whose task may be looked for again. */
+/** The maximum number of attempts whose task can be found again. */
 const MAX_REMEMBERED = 1_000
 
 const Answer = z.looseObject({})
@@ -19,7 +19,7 @@ const Answer = z.looseObject({})
 /** A call of a tool that has to be called as a task. */
 export interface TaskCall extends Call {
   name: string
-  /** The key of the attempt, by which the task is found again. Undefined for what nobody looks for. */
+  /** The key of the attempt, by which the task is found again; undefined for calls that need no later lookup. */
   attempt: string | undefined
 }
 
@@ -33,7 +33,7 @@ export class McpTasks {
   readonly #connection: McpConnection
   /** The name of the server in a sentence. */
   readonly #server: string
-  /** Tasks of attempts that did not end here, by the key of the attempt. Lost with the process. */
+  /** The tasks of attempts that did not end while waited for, by the key of the attempt. They are lost when the process ends. */
   readonly #ofAttempts = new Map<string, string>()
 
   constructor(connection: McpConnection, server: string) {
@@ -43,7 +43,7 @@ export class McpTasks {
 
   /**
    * Begins a task and waits for its end.
-   * @returns What the call would have been answered. A task that failed or was cancelled is a result with `isError`.
+   * @returns The result of the call. A failed or cancelled task gives a result with `isError`.
    * @throws ToolError
    */
   async run(call: TaskCall): Promise<unknown> {
@@ -65,7 +65,7 @@ export class McpTasks {
     }
   }
 
-  /** The result of the task that an attempt began, where the server says that it was completed. Asks, and changes nothing. */
+  /** Returns the result of the task that an attempt began, if the server reports it as completed. Only reads. */
   async find(attempt: string, signal: AbortSignal): Promise<CallResult | undefined> {
     const taskId = this.#ofAttempts.get(attempt)
     if (taskId === undefined) return undefined
@@ -100,7 +100,7 @@ export class McpTasks {
     }
   }
 
-  /** How the task ended. Undefined while it has not, or while its result cannot be had. */
+  /** Returns the result of a task that ended; undefined while it runs, or while its result cannot be read. */
   async #endOf({ taskId, status, statusMessage }: TaskState, effect: Effect, limit: AbortSignal): Promise<CallResult | undefined> {
     if (status === 'working') return undefined
     if (status === 'input_required') {
@@ -136,7 +136,7 @@ export class McpTasks {
       const result = CallResult.safeParse(await this.#askAbout('tasks/result', taskId, signal))
       return result.success ? { result: result.data } : { fault: new ToolError('ambiguous', 'It is no result of the protocol.') }
     } catch (error) {
-      // An error of the protocol is what the call itself would have been answered.
+      // A protocol error is the answer that the call itself would have got.
       const isAnswer = error instanceof ToolError && error.cause instanceof ProtocolError
       return error instanceof ToolError && (isAnswer || !mayPass(error)) ? { fault: error } : undefined
     }
@@ -165,5 +165,5 @@ export class McpTasks {
 
 const failedResult = (text: string): CallResult => ({ content: [{ type: 'text', text }], isError: true })
 
-/** Whether asking again may bring another answer: the connection was away, the server busy or slow. */
+/** Returns whether a retry may get another answer: the connection was lost, or the server was busy or slow. */
 const mayPass = (error: unknown): boolean => !(error instanceof ToolError && error.kind === 'refused' && !error.retryable)

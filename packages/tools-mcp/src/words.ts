@@ -1,6 +1,6 @@
 /**
- * A text of a server's as people and models may see it: what is invisible in it (control characters, zero-width and direction marks, tag
- * characters) is named, so that nothing in it speaks to one of them only. Longer ones are cut and say so.
+ * Returns a server's text as people and models may see it. Invisible characters (control characters, zero-width and direction marks, tag
+ * characters) are spelled out, so that people and models read the same text. A longer text is cut and says so.
  * @example
  * plainText('read\u200b me', 100) // 'read⟨U+200B⟩ me'
  */
@@ -18,5 +18,5 @@ export function plainText(text: string, maxCharacters: number): string {
 
 const named = (character: string) => `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`
 
-/** The same on one line, for a sentence. */
+/** Returns the same text on one line, for a sentence. */
 export const plainLine = (text: string, maxCharacters: number): string => plainText(text.replace(/\s+/g, ' ').trim(), maxCharacters)

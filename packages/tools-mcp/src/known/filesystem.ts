@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, type PreviewField, ToolError } from '@countersign/core'
 import { entriesOf, type KnownServer, type ReadOther, reads, said } from './known-tool.ts'
 
-/** `@modelcontextprotocol/server-filesystem`: what is written is shown as the file is now and as it would be. */
+/** `@modelcontextprotocol/server-filesystem`: a write shows the current content of the file and the new one. */
 export const FILESYSTEM: KnownServer = {
   startedBy: ['@modelcontextprotocol/server-filesystem', 'mcp-server-filesystem'],
   tools: {

@@ -1,6 +1,6 @@
 import { highRisk, type KnownServer, reads, said } from './known-tool.ts'
 
-/** `@cyanheads/git-mcp-server`. Its annotations know only reading: what rewrites or publishes history is marked here. */
+/** `@cyanheads/git-mcp-server`. Its annotations only mark reads, so tools that rewrite or publish history are marked here. */
 export const GIT: KnownServer = {
   startedBy: ['@cyanheads/git-mcp-server', 'git-mcp-server'],
   tools: {

@@ -1,21 +1,21 @@
 import type { Effect, JsonObject, JsonValue, PreviewField, RiskLevel } from '@countersign/core'
 
-/** Calls a reading tool of the same server. Undefined where the server has none of that name, or it changed since it was first seen. */
+/** Calls a read tool of the same server. Returns undefined if the server has no such tool, or if the tool changed since it was pinned. */
 export type ReadOther = (name: string, args: JsonObject) => Promise<JsonValue | undefined>
 
 /** The facts about a tool of a well-known server. They override the server's own claims. */
 export interface KnownTool {
   effect?: Effect
   risk?: RiskLevel
-  /** Words for the card. */
+  /** Returns the words for the card. */
   describe?(args: JsonObject): string
   /** Returns the changes a call would make, read through the server's own read tools. */
   preview?(args: JsonObject, read: ReadOther): Promise<PreviewField[]>
 }
 
-/** A server that many people have. */
+/** A widely used server. */
 export interface KnownServer {
-  /** The packages, programs and hosts that it is started or reached by. */
+  /** The packages, programs and hosts that identify it. */
   startedBy: readonly string[]
   tools: Readonly<Record<string, KnownTool>>
 }
@@ -23,16 +23,16 @@ export interface KnownServer {
 /** Tools that only read. */
 export const reads = (...names: string[]): Record<string, KnownTool> => Object.fromEntries(names.map((name) => [name, { effect: 'read' }]))
 
-/** Tools that destroy, publish or cannot be taken back. */
+/** Tools whose effects destroy, publish or are hard to undo. */
 export const highRisk = (...names: string[]): Record<string, KnownTool> =>
   Object.fromEntries(names.map((name) => [name, { effect: 'write', risk: 'high' }]))
 
-/** An argument in a sentence. */
+/** Returns an argument for a sentence. */
 export function said(value: JsonValue | undefined): string {
   if (value === undefined) return '(none)'
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}…` : text
 }
 
-/** The entries of a list, or none. */
+/** Returns the entries of a list; an empty list for any other value. */
 export const entriesOf = (value: JsonValue | undefined): JsonValue[] => (Array.isArray(value) ? value : [])

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue, PreviewField } from '@countersign/core'
 import { entriesOf, type KnownServer, type ReadOther, reads, said } from './known-tool.ts'
 
-/** `@modelcontextprotocol/server-memory`: what is forgotten is shown as it is remembered now. */
+/** `@modelcontextprotocol/server-memory`: a deletion shows the stored values. */
 export const MEMORY: KnownServer = {
   startedBy: ['@modelcontextprotocol/server-memory', 'mcp-server-memory'],
   tools: {

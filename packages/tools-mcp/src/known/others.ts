@@ -15,7 +15,7 @@ export const SEQUENTIAL_THINKING: KnownServer = {
   tools: reads('sequentialthinking'),
 }
 
-/** Both the older package, whose tools say nothing of themselves, and GitHub's own server. */
+/** Covers the older package, whose tools have no annotations, and GitHub's own server. */
 export const GITHUB: KnownServer = {
   startedBy: ['@modelcontextprotocol/server-github', 'mcp-server-github', 'github-mcp-server', 'api.githubcopilot.com'],
   tools: {
@@ -39,7 +39,7 @@ export const SLACK: KnownServer = {
   tools: reads('slack_list_channels', 'slack_get_channel_history', 'slack_get_thread_replies', 'slack_get_users', 'slack_get_user_profile'),
 }
 
-/** Its annotations are made from HTTP methods: a search is called destructive because it is a POST. */
+/** Its annotations are derived from HTTP methods: a search is marked destructive because it is a POST. */
 export const NOTION: KnownServer = {
   startedBy: ['@notionhq/notion-mcp-server', 'notion-mcp-server'],
   tools: {
@@ -67,7 +67,7 @@ export const CHROME_DEVTOOLS: KnownServer = {
   },
 }
 
-/** `kubectl_context` says that it reads, and sets the context too. */
+/** `kubectl_context` claims to be a read, but it also sets the context. */
 export const KUBERNETES: KnownServer = {
   startedBy: ['mcp-server-kubernetes'],
   tools: {

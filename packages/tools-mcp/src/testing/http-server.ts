@@ -11,9 +11,9 @@ export interface HttpMcp {
   url: string
   /** The names of the tools that were called, in order. */
   calls: string[]
-  /** Forgets its sessions, as a server does that was started anew. */
+  /** Forgets its sessions, like a restarted server. */
   forget(): void
-  /** Hangs up on everybody and listens no more; `back` listens again at the same address. */
+  /** Closes all connections and stops listening. `back` listens again at the same address. */
   away(): Promise<void>
   back(): Promise<void>
 }
@@ -34,7 +34,7 @@ async function listen(answer: Answer): Promise<Omit<HttpMcp, 'calls' | 'forget'>
   return { url: `http://127.0.0.1:${port}/mcp`, away, back: () => start(port) }
 }
 
-/** A server of the protocol 2025-11-25 with sessions; what it is called does what its name says. */
+/** Starts a server of the protocol 2025-11-25 with sessions. A tool does what its name says. */
 export async function startSessionServer(): Promise<HttpMcp> {
   const calls: string[] = []
   let sessions = new Set<string>()
@@ -84,7 +84,7 @@ export async function startSessionServer(): Promise<HttpMcp> {
   }
 }
 
-/** A server of the protocol 2026-07-28, made with the SDK. */
+/** Starts a server of the protocol 2026-07-28, made with the SDK. */
 export async function startModernServer(): Promise<HttpMcp> {
   const calls: string[] = []
   const handler = createMcpHandler(

@@ -8,7 +8,7 @@ import { mcp } from '../index.ts'
 import type { McpSource } from '../mcp-source.ts'
 import { type McpInput, McpSection } from '../section.ts'
 
-/** Pins in memory: what the database keeps over restarts. */
+/** Returns pins in memory, in place of the database. */
 export function memoryPins(): PinStore {
   const groups = new Map<string, Map<string, Pin>>()
   const of = (group: string) => groups.get(group) ?? groups.set(group, new Map()).get(group) ?? new Map<string, Pin>()
@@ -28,13 +28,13 @@ export interface OpenedSource {
   tools: ToolRegistry
   /** The logged events, as `event {facts}`. */
   said: string[]
-  /** Resolves when the log has an event that fits, from now on or before. */
+  /** Resolves when the log has a matching event, past or future. */
   hears(words: string | RegExp): Promise<string>
   tool(name: string): Tool
   call(name: string, args: JsonObject, signal?: AbortSignal): Promise<JsonValue>
 }
 
-/** Opens a server as the configuration would, as the group `s`, and attaches it. Closed when the test ends. */
+/** Opens a server as the configuration would, in the group `s`, and attaches it. It is closed when the test ends. */
 export async function openSource(written: McpInput, pins: PinStore = memoryPins(), folder = tmpdir()): Promise<OpenedSource> {
   const problems: SetupProblem[] = []
   const opening: SourceOpening = {
@@ -45,7 +45,7 @@ export async function openSource(written: McpInput, pins: PinStore = memoryPins(
     fillSecret: (text) => ({ value: text, secrets: [] }),
     fillAddress: (text) => text,
     refuseVariables: () => {},
-    // A second start of the same program is the faster for its compiled modules.
+    // The compile cache makes a second start of the same program faster.
     inherit: (names) =>
       Object.fromEntries([...names, 'NODE_COMPILE_CACHE'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
   }

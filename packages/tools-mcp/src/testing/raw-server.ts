@@ -1,5 +1,5 @@
-// A program that speaks MCP byte by byte, so that it can also speak it wrongly. Its first argument says how it behaves, its second is a file
-// with its tools; what is called is appended to `<file>.calls`.
+// A program that speaks MCP byte by byte, so that it can also break the protocol. Its first argument selects its behaviour, its second is a
+// file with its tools. Calls are appended to `<file>.calls`.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -10,7 +10,7 @@ const write = (message: object) => process.stdout.write(`${JSON.stringify({ json
 const tool = (name: string, more: object = {}) => ({ name, description: `Does ${name}`, inputSchema: { type: 'object' }, ...more })
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] })
 
-/** A schema whose references double at each of 40 steps. */
+/** Returns a schema whose references double at each of 40 steps. */
 const bomb = () => ({
   type: 'object',
   properties: { a: { $ref: '#/$defs/s0' } },
@@ -22,7 +22,7 @@ const bomb = () => ({
   ),
 })
 
-/** A schema with 60 patterns of its own that count to 1,000: one is fine, many take seconds to read. */
+/** Returns a schema with 60 patterns of its own that count to 1,000. One such schema is fine, but many take seconds to read. */
 const counting = (at: number) => ({
   type: 'object',
   properties: Object.fromEntries(
@@ -93,7 +93,7 @@ function call(id: number | string | undefined, name: string, args: Record<string
   if (name === 'die') process.exit(1)
   if (name === 'hang') return
   if (name === 'ask') {
-    // A request of the server's own in the middle of the call.
+    // The server's own request in the middle of the call.
     asked = id
     write({ id: 'mine', method: 'elicitation/create', params: { message: 'Sure?', requestedSchema: { type: 'object', properties: {} } } })
     return
@@ -149,7 +149,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       result: { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, ttlMs: 0, cacheScope: 'private' },
     })
   }
-  // Some programs end at the first question that they do not know.
+  // Some programs exit at the first request that they do not know.
   else if (method === 'server/discover' && role === 'old') process.exit(3)
   else if (id !== undefined && method !== undefined) write({ id, error: { code: -32601, message: 'unknown' } })
 })

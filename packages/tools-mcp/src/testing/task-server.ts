@@ -1,6 +1,6 @@
-// A program whose tools are called as tasks (protocol 2025-11-25), and which does with a task what the arguments of its call say. Its first
-// argument is a file that outlives it: its tasks, and in `<file>.log` what it was asked. A second argument `plain` keeps it from saying
-// that it takes calls as tasks.
+// A program whose tools are called as tasks (protocol 2025-11-25). The arguments of a call decide how its task behaves. Its first argument
+// is a file that outlives it and stores its tasks; `<file>.log` stores the requests. With the second argument `plain` it does not announce
+// support for tasks.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { JsonObject } from '@countersign/core'
@@ -9,11 +9,11 @@ import type { JsonObject } from '@countersign/core'
 export interface TaskScript {
   /** The status at the beginning and after each poll; the last one repeats. */
   statuses: string[]
-  /** Ends the program when it was asked so often; `0` when it is called. */
+  /** The number of polls after which the program exits; `0`: it exits at the call. */
   dieAt?: number
   /** True: the program exits at the first request for the result. */
   diesOfResult?: boolean
-  /** True: it is done when it is to be cancelled. */
+  /** True: the task completes when it is cancelled. */
   isDoneByCancel?: boolean
   id?: string
   pollInterval?: number
@@ -25,7 +25,7 @@ export interface TaskScript {
   get?: JsonObject
   /** The answer to the call instead of a task. */
   plainly?: JsonObject
-  /** True: knows nothing of it as soon as it is begun. */
+  /** True: the program forgets the task as soon as it has begun. */
   forgets?: boolean
 }
 
