@@ -17,7 +17,7 @@ const FILE: JsonSchema = {
   additionalProperties: false,
 }
 
-/** The schema of the argument `body`, and the members of it that are files. */
+/** The schema of the argument `body`, and its members that are files. */
 export interface BodySchema {
   schema: JsonSchema
   files: ReadonlySet<string>
@@ -57,7 +57,7 @@ function fileMembers({ schema, encoding }: RequestBody, refs: Refs): Set<string>
   )
 }
 
-/** The members of an object, those of all its parts together. @param seen Each part is looked into once. */
+/** Returns the members of an object schema, including those of its `allOf` parts. @param seen The parts already visited. */
 function membersOf(schema: JsonValue, refs: Refs, seen = new Set<JsonValue>()): JsonObject {
   const described = refs.follow(schema)
   if (!isObject(described) || seen.has(described)) return {}

@@ -36,7 +36,7 @@ function compareValue(
     const rows = compareLists(field, sent, current, schema, unsent)
     if (rows) return rows
   }
-  // An empty object says nothing about what is in the one that is there, except where it replaces it.
+  // An empty object has no effect on the members of the current one, unless it replaces it.
   if (isObject(sent) && isObject(current) && Object.keys(sent).length === 0 && unsent.members !== 'go') {
     return [{ field, newValue: sent }, ...(unsent.members === 'unknown' ? notSent(field, Object.keys(current).sort()) : [])]
   }
@@ -57,7 +57,7 @@ function compareObjects(
     .sort()
     .flatMap((name) => compareValue(joined(field, name), sent[name] ?? null, own(current, name), asSchema(described[name]), unsent))
   if (unsent.members === 'stay') return rows
-  // Which of the members of a thing its service alone writes, only a description tells. Inside of it nobody can tell without one.
+  // Only a schema shows which members the service alone writes. Without one, the effect on the other members is unknown.
   const left = Object.keys(isOpen ? current : described)
     .sort()
     .filter((name) => !Object.hasOwn(sent, name) && (own(current, name) ?? null) !== null && !changesByItself(name))
@@ -81,7 +81,7 @@ function compareLists(
   const given = byIdentity(named, identity)
   if (!given || !sent.every(isObject)) return undefined
   const items = asSchema(schema?.items)
-  // An entry that is sent stands for the whole entry where the list is replaced.
+  // If the list is replaced, an entry that is sent replaces the whole current entry.
   const inside: Unsent = { ...unsent, members: unsent.entries }
   let fresh = 0
   const rows = sent.flatMap((entry): PreviewField[] => {
@@ -100,7 +100,7 @@ function compareLists(
   return [...rows, ...gone, ...otherOrder(field, [...entries.keys()], [...given.entries.keys()])]
 }
 
-/** That the entries which stay stand in another order. */
+/** Returns a row when the remaining entries have another order. */
 function otherOrder(field: string, before: readonly string[], after: readonly string[]): PreviewField[] {
   const [was, is] = [before.filter((id) => after.includes(id)), after.filter((id) => before.includes(id))]
   return was.join('\n') === is.join('\n') ? [] : [{ field: `${field}, order`, oldValue: was, newValue: is }]
@@ -133,7 +133,7 @@ function idOf(entry: JsonValue, identity: string): string | undefined {
   return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
 }
 
-/** A file on a card is its name and size. */
+/** Returns the name and size of a file for the card, and any other value unchanged. */
 export function fileWords(value: JsonValue): JsonValue {
   if (!isFile(value)) return value
   return `${typeof value.filename === 'string' ? value.filename : 'a file'} (${bytesWords(value.base64 ?? '')})`
@@ -143,20 +143,20 @@ export const bytesWords = (base64: JsonValue): string => `${Buffer.from(String(b
 
 const isFile = (value: JsonValue): value is JsonObject => isObject(value) && typeof value.base64 === 'string'
 
-/** The members that a schema describes, those of all its parts together. */
+/** Returns the members that a schema describes, including those of its `allOf` parts. */
 export function propertiesOf(schema: JsonSchema | undefined): JsonObject {
   const parts = Array.isArray(schema?.allOf) ? schema.allOf.map((part) => propertiesOf(asSchema(part))) : []
   return Object.assign({}, ...parts, isObject(schema?.properties) ? schema.properties : {})
 }
 
-/** True where a schema says that something has to be there, by itself or by one of its parts. */
+/** True when a schema has required members, itself or in one of its `allOf` parts. */
 export const requiresSome = (schema: JsonSchema | undefined): boolean =>
   (Array.isArray(schema?.required) && schema.required.length > 0) ||
   (Array.isArray(schema?.allOf) && schema.allOf.some((part) => requiresSome(asSchema(part))))
 
 export const asSchema = (value: JsonValue | undefined): JsonSchema | undefined => (isObject(value) ? value : undefined)
 
-/** An entry without its identity, which stands in its place. */
+/** Returns an entry without its identity, which is shown in the name of its row. */
 function without(object: JsonObject, identity: string): JsonObject {
   const { [identity]: _, ...others } = object
   return others
@@ -164,7 +164,7 @@ function without(object: JsonObject, identity: string): JsonObject {
 
 const own = (object: JsonObject, name: string): JsonValue | undefined => (Object.hasOwn(object, name) ? object[name] : undefined)
 
-/** A name that could be taken for a path stands in quotes. */
+/** Quotes a name that could be taken for a path. */
 export const rowName = (name: string): string => (/[.,[\]"]/.test(name) || name === '' ? JSON.stringify(name) : name)
 
 const joined = (field: string, name: string): string => (field === '' ? rowName(name) : `${field}.${rowName(name)}`)

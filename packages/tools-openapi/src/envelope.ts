@@ -5,7 +5,7 @@ import { isObject } from '@countersign/toolkit/internal'
 export interface Aligned {
   sent: JsonObject
   current: JsonObject
-  /** The members of the body that were opened to get to `sent`. */
+  /** The members of the body that were unwrapped to get to `sent`. */
   opened: readonly string[]
 }
 
@@ -47,13 +47,13 @@ export function align(body: JsonObject, answer: JsonObject, path: string): Align
   return { sent, current, opened }
 }
 
-/** An answer without its envelopes. */
+/** Returns an answer without its envelopes. */
 export const unwrapped = (answer: JsonObject, path: string): JsonObject => align({}, answer, path).current
 
-/** A body without its envelopes, where there is nothing to compare it with. */
+/** Returns a body without its envelopes, when there is no answer to compare it with. */
 export const unwrappedBody = (body: JsonObject, path: string): JsonObject => align(body, {}, path).sent
 
-/** The only member, where it is an object. */
+/** Returns the name of the only member, if it is an object. */
 function wrapperOf(value: JsonObject): string | undefined {
   const [name, ...others] = Object.keys(value)
   return name !== undefined && others.length === 0 && isObject(value[name]) ? name : undefined
@@ -68,7 +68,7 @@ function envelopeOf(answer: JsonObject, path: string): string | undefined {
 
 const isEnvelope = (name: string, path: string): boolean => ENVELOPES.has(name) || plurals(name).includes(subjectOf(path))
 
-/** The last word of a path that is no parameter: `tasks` of `/v1/tasks/{id}`. */
+/** Returns the last segment of a path that is not a parameter: `tasks` of `/v1/tasks/{id}`. */
 const subjectOf = (path: string): string => plain(path.split('/').findLast((part) => part !== '' && !part.includes('{')) ?? '')
 
 const plurals = (name: string): JsonValue[] => {

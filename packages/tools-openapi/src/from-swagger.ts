@@ -5,7 +5,7 @@ import { textOf } from './parts.ts'
 import { JOINED } from './write-body.ts'
 
 /**
- * A Swagger 2.0 document as OpenAPI 3.0.
+ * Converts a Swagger 2.0 document to OpenAPI 3.0.
  * @throws Error in plain words.
  */
 export function fromSwagger(root: JsonObject): JsonObject {
@@ -13,7 +13,7 @@ export function fromSwagger(root: JsonObject): JsonObject {
   try {
     const upgraded = upgradeFromTwoToThree({
       ...root,
-      // Unquoted, it is a number in YAML.
+      // YAML reads an unquoted 2.0 as a number.
       swagger: '2.0',
       ...(isObject(root.paths) && { paths: mapOperations(root.paths, (node) => withOwnParameters(node, shared)) }),
     }) as JsonObject
@@ -23,7 +23,7 @@ export function fromSwagger(root: JsonObject): JsonObject {
   }
 }
 
-/** Changes every path and everything in it that may be an operation. */
+/** Applies `change` to every path and to every object in it that may be an operation. */
 const mapOperations = (paths: JsonObject, change: (node: JsonObject) => JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(paths).map(([path, item]): [string, JsonValue] => {
@@ -33,13 +33,13 @@ const mapOperations = (paths: JsonObject, change: (node: JsonObject) => JsonObje
     }),
   )
 
-/** Every parameter in the place of the reference to it: a body that is referred to would stay among the parameters. */
+/** Replaces references to shared parameters with the parameters, because the upgrade would leave a referenced body among the parameters. */
 function withOwnParameters(node: JsonObject, shared: JsonObject): JsonObject {
   if (!Array.isArray(node.parameters)) return node
   const parameters = node.parameters.map((entry) => {
     const name = isObject(entry) ? /^#\/parameters\/([^/]+)$/.exec(textOf(entry.$ref) ?? '')?.[1] : undefined
     const own = name !== undefined && Object.hasOwn(shared, name) ? structuredClone(shared[name] ?? null) : entry
-    // A list in a form is joined by commas where nothing is said, as everywhere in 2.0.
+    // In 2.0 a list is joined by commas by default, in forms too.
     if (!isObject(own) || own.type !== 'array') return own
     return own.in === 'formData' ? { collectionFormat: 'csv', ...own } : { ...own, ...styleOf(own) }
   })
@@ -49,11 +49,11 @@ function withOwnParameters(node: JsonObject, shared: JsonObject): JsonObject {
 /** Returns the style of a list, which the upgrade drops: it would send these lists joined by commas, or not joined at all. */
 function styleOf({ in: place, collectionFormat }: JsonObject): JsonObject {
   if (place === 'query') return collectionFormat === 'tsv' ? { style: 'tabDelimited', explode: false } : {}
-  // In a path or a header only commas can be written: the others are refused by this name.
+  // In a path or a header only commas can be written. Other formats keep their name here, by which they are refused later.
   return ['ssv', 'tsv', 'pipes'].some((format) => format === collectionFormat) ? { style: collectionFormat ?? null } : {}
 }
 
-/** A form of which a member is required is required itself, and its lists stay joined as they were. */
+/** Makes a form with required members required itself, and keeps its joined lists joined. */
 function withForm(node: JsonObject): JsonObject {
   const body = node.requestBody
   if (!isObject(body) || body.required !== undefined || !isObject(body.content)) return node

@@ -21,10 +21,10 @@ test('parts that stand together become one flat schema, with what both require',
     properties: { name: { type: 'string' }, bark: { type: 'boolean' } },
     required: ['name', 'bark'],
   })
-  // A choice that only requires stands beside the members, as the document has it.
+  // A choice that only lists required members stays beside the members, as in the document.
   const choice = { type: 'object', properties: { a: {}, b: {} }, anyOf: [{ required: ['a'] }, { required: ['b'] }] }
   expect(of(choice)).toEqual({ type: 'object', properties: { a: {}, b: {} }, anyOf: [{ required: ['a'] }, { required: ['b'] }] })
-  // Two that are closed each for itself would allow nothing; what contradicts itself stays as it is.
+  // Two schemas that are each closed would together allow nothing, so they are closed together. A contradictory schema stays unchanged.
   const closed = (name: string): JsonObject => ({ type: 'object', properties: { [name]: {} }, additionalProperties: false })
   expect(takes({ allOf: [closed('a'), closed('b')] }, { a: 1, b: 2 })).toBe(true)
   expect(takes({ allOf: [closed('a'), closed('b')] }, { c: 1 })).toBe(false)
@@ -37,10 +37,10 @@ test('what only answers hold is left out and never required, whichever part hide
   expect(takes({ $ref: '#/s/Cat' }, { name: 'Tom', lives: 9 })).toBe(true)
   expect(takes({ $ref: '#/s/Base', required: ['id'] }, { name: 'Tom' })).toBe(true)
   expect(takes({ allOf: [{ $ref: '#/s/Base' }], anyOf: [{ required: ['id'] }] }, { name: 'Tom' })).toBe(true)
-  // A member of the same name further in is another one.
+  // A nested member of the same name is another member.
   const nested = { allOf: [{ $ref: '#/s/Base' }], properties: { owner: { type: 'object', required: ['id'], properties: { id: {} } } } }
   expect(takes(nested, { name: 'Tom', owner: {} })).toBe(false)
-  // The opposite of less would be more.
+  // Dropping a member inside `not` would make the schema stricter.
   expect(takes({ allOf: [{ $ref: '#/s/Base' }], not: { required: ['id'] } }, { name: 'Tom' })).toBe(true)
 })
 
@@ -65,6 +65,6 @@ test('a schema that contains itself ends, and says where', () => {
     value: { type: 'integer' },
   })
   expect(takes({ $ref: '#/s/Node' }, { next: { next: { anything: 1 } } })).toBe(true)
-  // However many ways lead around.
+  // The number of cycles does not matter.
   expect(takes({ $ref: '#/s/Wide' }, { a: 1 })).toBe(true)
 })

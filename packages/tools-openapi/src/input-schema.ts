@@ -5,9 +5,9 @@ import { proseLine, textOf } from './parts.ts'
 import { hiddenIn, isReadOnly } from './read-only.ts'
 import type { Refs } from './refs.ts'
 
-/** A model reads all of it with every call: more than this is cut where it is deepest. */
+/** The maximum size of a schema, which a model reads with every call. Larger ones are cut at their deepest parts. */
 const MAX_NODES = 800
-/** Through how many references it is followed, tried in this order until it is small enough. */
+/** The numbers of nested references to follow, tried in order until the schema is small enough. */
 const DEPTHS = [40, 8, 6, 5, 4, 3, 2, 1, 0]
 const MAX_DESCRIPTION = 400
 
@@ -18,10 +18,10 @@ class TooLarge extends Error {}
 
 interface State {
   nodes: number
-  /** References that were not followed. */
+  /** The number of references that were not followed. */
   cuts: number
   readonly maxDepth: number
-  /** The references that lead here. */
+  /** The references that lead to the current node. */
   readonly stack: string[]
 }
 
@@ -45,7 +45,7 @@ export function inputSchemaOf(schema: JsonValue, refs: Refs): JsonSchema {
 
 const NOTHING: ReadonlySet<string> = new Set()
 
-/** @param outer Members that a schema around this one leaves out, of the same object. */
+/** @param outer The members of the same object that an enclosing schema leaves out. */
 function convert(node: JsonValue | undefined, refs: Refs, state: State, outer = NOTHING): JsonSchema {
   if (++state.nodes > MAX_NODES) throw new TooLarge()
   if (node === false) return { not: {} }
@@ -83,7 +83,7 @@ function convertOwn(node: JsonObject, refs: Refs, state: State, hidden: Readonly
     schema.properties = properties
   }
   if (Array.isArray(node.required)) {
-    // The opposite of less that is required is more.
+    // Fewer required members inside `not` would make the schema stricter.
     if (node.required.some((name) => hidden.has(String(name)))) state.cuts++
     const required = node.required.filter((name) => typeof name === 'string' && !hidden.has(name))
     if (required.length > 0) schema.required = [...new Set(required)]
@@ -102,7 +102,7 @@ function convertOwn(node: JsonObject, refs: Refs, state: State, hidden: Readonly
   return isNullable ? nullable(whole) : whole
 }
 
-/** `__proto__` is a name like any other here. */
+/** Sets a member by any name, including `__proto__`. */
 const put = (object: JsonSchema, name: string, value: JsonValue) =>
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
 
@@ -110,7 +110,7 @@ function typeOf(node: JsonObject): JsonSchema {
   const { type } = node
   if (type === undefined || type === null) return isObject(node.properties) ? { type: 'object' } : {}
   const types = Array.isArray(type) ? type : [type]
-  // Swagger 2.0 has a type of its own for files; inside a form it is dealt with before.
+  // Swagger 2.0 has the type `file`. Files inside forms are handled earlier.
   if (types.includes('file')) return { type: 'string' }
   return { type: types.length === 1 ? (types[0] ?? null) : types }
 }
@@ -139,7 +139,7 @@ function limitsOf(node: JsonObject): JsonSchema {
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
   ] as const) {
-    // Until 3.0 a flag beside the limit, since 3.1 a limit of its own.
+    // Up to 3.0 it is a flag beside the limit, since 3.1 a limit of its own.
     if (typeof node[exclusive] === 'number') found[exclusive] = node[exclusive]
     else if (node[exclusive] === true && typeof node[limit] === 'number') {
       found[exclusive] = node[limit]
@@ -173,12 +173,12 @@ function canMatch(pattern: string): boolean {
 function choiceOf(list: readonly JsonValue[], node: JsonObject, refs: Refs, state: State, hidden: ReadonlySet<string>): JsonSchema {
   const choices = list.map((child) => convert(child, refs, state, hidden))
   const [only] = choices
-  // Members that stand beside the choice hold for all of it.
+  // Members beside the alternatives apply to all of them.
   const type: JsonSchema = node.type === 'object' && choices.every((choice) => choice.type === undefined) ? { type: 'object' } : {}
   return choices.length === 1 && only ? only : { ...type, anyOf: choices }
 }
 
-/** A schema that was cut is too wide, and the opposite of it too narrow. */
+/** Returns the negated schema. A schema that was cut allows too much, so its negation would allow too little. */
 function notOf(node: JsonObject, refs: Refs, state: State): JsonSchema[] {
   if (!isObject(node.not)) return []
   const before = state.cuts

@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonSchema, type JsonValue } from '@countersign/core'
 import { isObject } from '@countersign/toolkit/internal'
 
-/** Keywords of which a schema that is put together can have those of one part, or all of them at once. */
+/** Keywords that only one part of a merged schema may have, or that combine the values of all parts. */
 const JOINED = new Set([
   'type',
   'properties',
@@ -16,8 +16,8 @@ const JOINED = new Set([
 const WORDS = ['title', 'description', 'default', 'examples', 'deprecated']
 
 /**
- * One schema that asks for all of them: flat where their members can stand side by side, as models read it best, else with `allOf`. Words of
- * a later one count.
+ * Returns one schema that requires all of them: flat if their members are compatible, because models read that best, else with `allOf`.
+ * Titles and descriptions of later schemas take precedence.
  */
 export function merged(schemas: readonly JsonSchema[]): JsonSchema {
   const parts = schemas.filter((schema) => Object.keys(schema).length > 0)
@@ -31,7 +31,7 @@ export function merged(schemas: readonly JsonSchema[]): JsonSchema {
   return { ...joined, allOf: apart }
 }
 
-/** Puts a part in, when that says the same as both. */
+/** Merges a part if the result means the same as both. */
 function join(into: JsonSchema, part: JsonSchema): boolean {
   const isFirst = Object.keys(into).length === 0
   if (!isFirst && !Object.keys(part).every((key) => JOINED.has(key))) return false
@@ -43,7 +43,7 @@ function join(into: JsonSchema, part: JsonSchema): boolean {
   if (!isSame(into.additionalProperties, part.additionalProperties) && isObject(into.additionalProperties)) return false
   const required = [...(Array.isArray(into.required) ? into.required : []), ...(Array.isArray(part.required) ? part.required : [])]
   const closed = [into.additionalProperties, part.additionalProperties]
-  // Parts that are closed each for itself would together allow nothing: what is meant is closed around all of them.
+  // Parts that are each closed would together allow nothing. The author means that the merged schema is closed.
   const additional = closed.includes(false) ? false : (part.additionalProperties ?? into.additionalProperties)
   Object.assign(into, part)
   if (Object.keys(known).length + Object.keys(more).length > 0) into.properties = { ...known, ...more }
@@ -55,7 +55,7 @@ function join(into: JsonSchema, part: JsonSchema): boolean {
 const isSame = (a: JsonValue | undefined, b: JsonValue | undefined): boolean =>
   a === undefined || b === undefined || canonicalJson(a) === canonicalJson(b)
 
-/** The schema, or null. */
+/** Returns a schema that also allows null. */
 export function nullable(schema: JsonSchema): JsonSchema {
   const { type } = schema
   if (type === 'null' || (Array.isArray(type) && type.includes('null')) || Object.keys(schema).length === 0) return schema

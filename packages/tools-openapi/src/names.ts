@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** As long as a tool's name may be, less some room for its group. */
+/** The maximum length of a tool's name, less room for its group. */
 const MAX_CHARACTERS = 80
 const HASH_CHARACTERS = 8
 

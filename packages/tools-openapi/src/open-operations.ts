@@ -19,7 +19,7 @@ export interface FilledSection extends OpenApiSection {
   publicBase: URL | undefined
 }
 
-/** An operation that can be called, but for the way its calls go. */
+/** An operation that can be called, without the network that its calls use. */
 export type ReadOperation = Omit<OpenOperation, 'service' | 'reading'> & {
   service: Omit<OpenOperation['service'], keyof OutboundContext>
   reading: { plan: OperationPlan; service: Omit<OpenOperation['service'], keyof OutboundContext> } | undefined
@@ -31,7 +31,7 @@ export interface OpenedDocument {
   leftOut: readonly LeftOut[]
   /** Flaws of the whole document that cost no operation, in sentences. */
   notes: readonly string[]
-  /** Security schemes that operations ask for and that have no value, each with how many ask. */
+  /** The security schemes that operations need and that have no value, each with the number of operations. */
   missing: ReadonlyMap<string, number>
 }
 
@@ -100,7 +100,7 @@ export function openOperations(document: ApiDocument, section: FilledSection, re
   return { operations, leftOut, missing, notes: [...document.unread.map((sentence) => `${sentence}${cost}`), ...document.notes] }
 }
 
-/** True when the arguments of an operation are enough to read by another one. */
+/** True when the arguments of one operation are sufficient to call the other. */
 const isReadableWith = ({ parameters, body }: OperationPlan, own: OperationPlan): boolean =>
   body?.isRequired !== true &&
   parameters.every(

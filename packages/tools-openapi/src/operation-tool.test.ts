@@ -43,9 +43,9 @@ test('effect is the method, until the configuration says otherwise: a POST that 
   expect([search.idempotent, search.preview, cancel.idempotent]).toEqual([true, undefined, false])
   await call(search, { body: { text: 'x' } })
   await call(cancel, { id: '7' })
-  // Only what writes is sent under a key.
+  // Only writes are sent with a key.
   expect(service.seen.map(({ headers }) => headers['idempotency-key'])).toEqual([undefined, 'act_1.1'])
-  // The GET of the same path is one that acts by now: nothing is looked up with it.
+  // The GET of the same path is now configured as a write, so it is not used for a preview.
   await look(api.tool('forget'), { id: '7' })
   expect(requests(service.seen)).toEqual(['POST /search', 'GET /orders/7/cancel'])
   expect((await api.check()).at(-1)).toMatchObject({ message: 'GET /orders answered (200)' })
@@ -172,7 +172,7 @@ test('`before` reads somewhere else with the credentials of the call, and `befor
   expect(await look(tool('delete'), { id: '7' })).toMatchObject({ fields: [{ field: 'state.now', oldValue: 'open' }], version: '"1"' })
   expect(requests(service.seen)).toEqual(['GET /v1/state/7', 'GET /v1/state/7'])
   expect(service.seen[0]?.headers).toMatchObject({ cookie: 'sid=sid-value', 'x-team': 'a', accept: 'application/json' })
-  // The version counts where the read is of what is changed.
+  // The version applies if the preview read the resource itself.
   for (const name of ['put', 'patch', 'delete']) await call(tool(name), name === 'delete' ? { id: '7' } : { id: '7', body: {} }, '"1"')
   expect(service.seen.slice(2).map(({ headers }) => headers['if-match'])).toEqual([undefined, undefined, '"1"'])
 })
@@ -202,7 +202,7 @@ test('where the read names a strong version the call is held against it, and wha
   }
   const written = service.seen.filter(({ method }) => method !== 'GET')
   expect(written.map(({ headers }): JsonValue => headers['if-match'] ?? null)).toEqual(Array.from({ length: 4 }, () => '"v1"'))
-  // A weak one never matches, so it is not sent.
+  // A weak ETag never matches, so it is not sent.
   etag = 'W/"v3"'
   expect(await look(tool('patch'), args)).not.toHaveProperty('version')
 })

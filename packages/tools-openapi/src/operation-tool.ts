@@ -13,7 +13,7 @@ import { callOperation, type Service, signedCall, urlOf } from './service.ts'
 const MAX_DESCRIPTION = 1_000
 const MAX_TITLE = 120
 
-/** One operation with everything that its tool is made of. */
+/** One operation with everything that its tool needs. */
 export interface OpenOperation {
   operation: Operation
   plan: OperationPlan
@@ -24,7 +24,7 @@ export interface OpenOperation {
   reading: { plan: OperationPlan; service: Service } | undefined
 }
 
-/** The tool of an operation. Schema, definition and credential are worked out when they are first asked for. */
+/** Returns the tool of an operation. Schema, definition and credential are computed on first use. */
 export function operationTool(open: OpenOperation): ToolDraft {
   const { operation, plan, override, said, service, publicBase } = open
   const { method } = operation
@@ -70,7 +70,7 @@ export function operationTool(open: OpenOperation): ToolDraft {
   }
 }
 
-/** The service as `verify` asks it. */
+/** Returns the service as `verify` calls it. */
 const askedOf = (service: Service) => ({
   base: service.base.url,
   get: (url: URL, signal: AbortSignal) =>
@@ -84,7 +84,7 @@ const secretsOf = ({ headers, credentials }: Service): Record<string, string> =>
   ...Object.fromEntries([...credentials.query, ...credentials.cookies]),
 })
 
-/** For the model: what it does, and which request it is, by which people and searches know it too. */
+/** Returns the description for the model: the purpose, and the request, by which people and searches know the operation too. */
 function descriptionOf({ method, path, summary, description, isDeprecated }: Operation): string {
   const words = [summary, description].map((text) => proseLine(text ?? '', MAX_DESCRIPTION)).filter((text) => text !== '')
   const [first = '', second] = words
@@ -94,14 +94,14 @@ function descriptionOf({ method, path, summary, description, isDeprecated }: Ope
     .join(' ')
 }
 
-/** For people: the document's own short words, and the request with the real values in its path. */
+/** Returns the headline for people: the document's summary, and the request with the real values in its path. */
 function describeCall({ method, path, summary, description }: Operation, plan: OperationPlan, args: JsonObject): string {
   const called = `${method} ${decoded(plan.write(args).path) ?? path}`
   const words = proseLine(summary ?? '', MAX_TITLE) || oneLine(firstSentence(htmlText(description ?? '')), MAX_TITLE)
   return words === '' ? called : `${words}: ${called}`
 }
 
-/** Up to the end of a sentence or of a paragraph. */
+/** Returns the text up to the end of the first sentence or paragraph. */
 const firstSentence = (text: string): string => /^[\s\S]*?(?:[.!?](?=\s|$)|\n\s*\n|$)/.exec(text.trim())?.[0] ?? ''
 
 function decoded(path: string): string | undefined {

@@ -6,7 +6,7 @@ import type { Refs } from './refs.ts'
 
 const METHODS = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete'] as const
 
-/** An operation as its document has it. */
+/** An operation as the document describes it. */
 export interface Operation {
   /** The tool's name without its group. */
   name: string
@@ -22,11 +22,11 @@ export interface Operation {
   pathItem: JsonObject
 }
 
-/** A part of a document that yields no tool, and why. */
+/** A part of a document that yields no tool, with the reason. */
 export interface LeftOut {
   /** `GET /pets`. */
   operation: string
-  /** Reads on from the operation. */
+  /** Continues a sentence that begins with the operation. */
   reason: string
 }
 
@@ -48,7 +48,7 @@ export function listOperations(root: JsonObject, refs: Refs): { operations: Oper
   return { operations: found.map((operation, index) => ({ name: names[index] ?? '', ...operation })), leftOut }
 }
 
-/** A path that is described elsewhere may say more of its own. */
+/** Returns the referenced path item, merged with the members beside the reference. */
 function besideRef(written: JsonObject, refs: Refs): JsonObject {
   const { $ref: _, ...own } = written
   const target = refs.follow(written)
@@ -63,7 +63,7 @@ function operationsOf(path: string, pathItem: JsonObject, refs: Refs, leftOut: L
     const method = key.toUpperCase()
     let node: JsonValue | undefined
     try {
-      // The standard knows no reference here, but documents in several files have them.
+      // The standard does not allow a reference here, but documents in several files use it.
       node = refs.follow(written)
     } catch (error) {
       leftOut.push({ operation: `${method} ${path}`, reason: error instanceof Error ? error.message : String(error) })

@@ -30,13 +30,13 @@ export interface ReadOverride {
   describe: Template | undefined
   before: ReadBefore | false | undefined
   resultUrl: Template | undefined
-  /** The arguments as templates name them: a member of the body by its own name, where no argument has it. */
+  /** Returns the arguments by the names that templates use: a member of the body has its own name, unless an argument has that name. */
   named(args: JsonObject): JsonObject
 }
 
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** @param report Takes each problem with its path inside the override. */
+/** @param report Gets each problem with its path inside the override. */
 export function readOverride(
   override: OperationOverride,
   method: string,
@@ -52,7 +52,7 @@ export function readOverride(
     }
   }
   const effect = override.effect ?? (READS.has(method) ? 'read' : 'write')
-  // A GET has no card that would be read for.
+  // A read has no preview, so nothing is read before it.
   const readsBefore = effect === 'write' && typeof override.before === 'object'
   const describe =
     override.describe === undefined ? undefined : attempt(['describe'], () => readWords(override.describe ?? '', readsBefore))
@@ -72,7 +72,7 @@ export function readOverride(
       (template ? textsIn(template) : []).map((text): [PropertyKey[], Template] => [['before', 'compare', field], text]),
     ),
   ]
-  // Only an operation with templates has its schema worked out at the start.
+  // Only operations with templates need their schema at startup.
   if (templates.length > 0) {
     const known = namesOf(plan.inputSchema())
     for (const [path, template] of templates) {
@@ -101,7 +101,7 @@ export function readOverride(
   }
 }
 
-/** The names that templates may use. */
+/** Returns the names that templates may use. */
 function namesOf({ properties }: JsonSchema): Set<string> {
   const own = isObject(properties) ? properties : {}
   const body = isObject(own.body) && isObject(own.body.properties) ? own.body.properties : {}

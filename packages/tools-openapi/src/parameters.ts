@@ -4,10 +4,10 @@ import { BrokenPart, objectAt, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
 export type Place = 'path' | 'query' | 'header' | 'cookie'
-/** `tabDelimited` is Swagger 2.0's `tsv`, which no later version has. */
+/** `tabDelimited` is Swagger 2.0's `tsv`, which later versions do not have. */
 export type Style = 'simple' | 'label' | 'matrix' | 'form' | 'spaceDelimited' | 'pipeDelimited' | 'tabDelimited' | 'deepObject'
 
-/** One parameter of an operation, and how its value is written. */
+/** One parameter of an operation, with the format of its value. */
 export interface Parameter {
   /** Its name among the arguments. */
   argument: string
@@ -17,11 +17,11 @@ export interface Parameter {
   isRequired: boolean
   style: Style
   explode: boolean
-  /** Characters with a meaning in addresses are left as they are. */
+  /** Reserved characters are not encoded. */
   allowReserved: boolean
-  /** The value is written as JSON, whatever it is. */
+  /** The value is always written as JSON. */
   isJson: boolean
-  /** May hold slashes: a path below a path. */
+  /** The value may contain slashes, as a path below a path. */
   isManySegments: boolean
   schema: JsonValue
   description: string | undefined
@@ -34,7 +34,7 @@ const STYLES: Record<Place, readonly Style[]> = {
   cookie: ['form'],
 }
 
-/** Headers that a document may list and that are not parameters: the call sets them by itself. */
+/** Headers that a document may list but that are not parameters, because the call sets them itself. */
 const OWN_HEADERS = new Set(
   'accept authorization connection content-length content-type cookie host idempotency-key te trailer transfer-encoding upgrade'.split(' '),
 )
@@ -43,8 +43,8 @@ const OWN_HEADERS = new Set(
 const ARGUMENT = /^[A-Za-z0-9_.-]{1,64}$/
 
 /**
- * The parameters of an operation, its own before those of its path.
- * @throws BrokenPart for one that cannot be sent and that the operation cannot do without.
+ * Returns the parameters of an operation, its own before those of its path.
+ * @throws BrokenPart for a required parameter that cannot be sent.
  */
 export function readParameters(pathItem: JsonObject, operation: JsonObject, refs: Refs): Parameter[] {
   const found = new Map<string, Parameter>()
@@ -121,7 +121,9 @@ function contentOf({ content }: JsonObject, name: string, refs: Refs): { type: s
 /** `application/json`, `application/vnd.api+json; charset=utf-8`, `application/*`. */
 export const isJsonType = (type: string): boolean => /^(application\/(\*|json)|\*\/\*|[\w.-]+\/[\w.+-]*\+?json)\s*(;|$)/i.test(type.trim())
 
-/** The parameters with their arguments named as they are themselves; where two share a name, and beside `body`, their place is put before it. */
+/**
+ * Names the arguments after the parameters. If two parameters share a name, or one is called `body`, their place is put before the name.
+ */
 export function named(parameters: readonly Parameter[]): Parameter[] {
   const wanted = parameters.map(({ name }) => (ARGUMENT.test(name) ? name : cleaned(name)))
   const uses = new Map<string, number>([['body', 1]])

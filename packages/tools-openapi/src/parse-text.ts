@@ -1,19 +1,22 @@
 import type { JsonValue } from '@countersign/core'
 import { parseDocument, type YAMLParseError } from 'yaml'
 
-/** YAML is read a hundred times slower than JSON; the large published documents are JSON. */
+/** The maximum size of YAML. It is parsed a hundred times slower than JSON, and the large published documents are JSON. */
 const MAX_YAML_BYTES = 8_000_000
-/** An alias stands for all of its anchor again, and anchors hold aliases: this bounds what a small text can grow to. */
+/**
+ * The maximum number of aliases. An alias repeats its whole anchor, and anchors may contain aliases, so a small text could expand without
+ * bound.
+ */
 const MAX_ALIASES = 1_000
 const MAX_DEPTH = 200
-/** Flaws of one file that are told. */
+/** The maximum number of flaws that are reported per file. */
 const MAX_NOTES = 5
 const MAX_VALUES = 1_000_000
 
 /**
- * The data of a document or a part of one, in JSON or YAML.
- * @param note Is told of a flaw that costs nothing, in words that read on from the file's name.
- * @throws Error in plain words with the line: reads on from the file's name.
+ * Parses a document or a part of one, in JSON or YAML.
+ * @param note Gets each harmless flaw, in words that continue after the file's name.
+ * @throws Error in plain words with the line, which continue after the file's name.
  */
 export function parseText(text: string, note: (words: string) => void): JsonValue {
   return /^\s*[{[]/.test(text) ? parseJsonText(text, note) : parseYaml(text, note)
@@ -52,7 +55,7 @@ function parseYaml(text: string, note: (words: string) => void): JsonValue {
 
 const lineOf = ({ linePos }: YAMLParseError): string => (linePos === undefined ? '' : `, line ${linePos[0].line}`)
 
-/** A copy that shares nothing with itself: aliases are written out, as far as that stays bounded. */
+/** Returns a copy without shared parts: aliases are expanded, within bounds. */
 function plainOf(value: unknown, budget: { left: number }, depth: number): JsonValue {
   if (budget.left-- <= 0) throw new Error('grows too large: its aliases stand for too much')
   if (depth > MAX_DEPTH) throw new Error(`is nested more than ${MAX_DEPTH} levels deep`)

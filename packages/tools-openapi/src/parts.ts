@@ -7,7 +7,7 @@ export class BrokenPart extends Error {
   override readonly name = 'BrokenPart'
 }
 
-/** A part that has to be an object. @throws BrokenPart naming the place. */
+/** Returns a part that has to be an object. @throws BrokenPart naming the place. */
 export function objectAt(value: JsonValue | undefined, place: string): JsonObject {
   if (isObject(value)) return value
   throw new BrokenPart(`has no object at ${place}`)
@@ -17,10 +17,10 @@ export const textOf = (value: JsonValue | undefined): string | undefined => (typ
 
 const MAX_LINE_CHARACTERS = 200
 
-/** Words that a document says about itself, which may be HTML, in one line. */
+/** Returns a description from the document, which may be HTML, as one line. */
 export const proseLine = (text: string, maxCharacters = MAX_LINE_CHARACTERS): string => oneLine(htmlText(text), maxCharacters)
 
-/** Words of a document in one line, as a card or a list can show them. */
+/** Returns a text from the document as one line, for a card or a list. */
 export function oneLine(text: string, maxCharacters = MAX_LINE_CHARACTERS): string {
   const line = text
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')

@@ -11,7 +11,7 @@ import { type RequestBody, readRequestBody } from './request-body.ts'
 import { bodyFindings, writeBody } from './write-body.ts'
 import { type PathPart, parameterFindings, readPath, writeHeaders, writePath, writeQuery } from './write-parameters.ts'
 
-/** A request, but for where it goes and what it signs in with. */
+/** A request without its server and its credentials. */
 export interface WrittenRequest {
   path: string
   query: string[]
@@ -32,7 +32,7 @@ export interface OperationPlan {
 }
 
 /**
- * Reads what an operation takes and proves that it can be called: every part that its requests need is there and can be written.
+ * Plans the call of an operation and proves that it can be made: every part that its requests need exists and can be written.
  * @throws BrokenPart from parts.ts
  */
 export function planOperation({ method, path, node, pathItem }: Operation, refs: Refs): OperationPlan {
@@ -71,11 +71,11 @@ export function planOperation({ method, path, node, pathItem }: Operation, refs:
  */
 const CHECKED_FORMATS = new Set(['date', 'date-time'])
 
-/** Keywords whose value is data, and those whose value is a map of schemas by names that are no keywords. */
+/** Keywords whose value is data, and keywords whose value is a map of schemas by name. */
 const DATA = new Set(['default', 'enum', 'const', 'examples', 'example'])
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
-/** A schema that checks no format but {@link CHECKED_FORMATS}. The model is shown all of them. */
+/** Returns a schema without all formats except {@link CHECKED_FORMATS}. The model still sees all of them. */
 function withoutFormats(schema: JsonValue, isMap = false): JsonValue {
   if (Array.isArray(schema)) return schema.map((entry) => withoutFormats(entry))
   if (!isObject(schema)) return schema
@@ -86,7 +86,7 @@ function withoutFormats(schema: JsonValue, isMap = false): JsonValue {
   )
 }
 
-/** A name in the path that no parameter describes is a text; a described one that is not in the path goes nowhere. */
+/** Adds a text parameter for each undescribed name in the path, and drops described path parameters that are not in the path. */
 function withPathParameters(parts: readonly PathPart[], described: readonly Parameter[]): Parameter[] {
   const names = [...new Set(parts.flatMap((part) => (typeof part === 'string' ? [] : [part.name])))]
   const known = described.filter(({ in: place, name }) => place !== 'path' || names.includes(name))
@@ -115,7 +115,7 @@ function schemaOf(
   return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
 }
 
-/** Of several kinds of answers the ones that can be read come first. */
+/** Returns the accepted media types. Types that can be read come first. */
 function acceptOf({ responses }: JsonObject, refs: Refs): string {
   const offered = Object.entries(isObject(responses) ? responses : {}).flatMap(([status, response]) => {
     const answer = /^(2|default)/.test(status) ? readable(response, refs) : undefined
@@ -131,7 +131,7 @@ function acceptOf({ responses }: JsonObject, refs: Refs): string {
   return [...first, ...others.map((type) => (first.length > 0 ? `${type};q=0.5` : type))].join(', ')
 }
 
-/** An answer that is described nowhere is no reason not to call. */
+/** Returns undefined for an unreadable response description, which must not prevent the call. */
 function readable(response: JsonValue, refs: Refs): JsonValue | undefined {
   try {
     return refs.follow(response)

@@ -18,30 +18,30 @@ import type { ReadOverride } from './override.ts'
 import type { OperationPlan } from './plan.ts'
 import { callOperation, type Service, signedCall } from './service.ts'
 
-/** A card with more fields than these is not read. */
+/** The maximum number of fields that a person reads on a card. */
 const MAX_FIELDS = 40
 
 /** Everything that is needed to show what an operation would change. */
 export interface Looking {
   method: string
-  /** As the document writes it: `/tasks/{id}`. */
+  /** As in the document: `/tasks/{id}`. */
   path: string
   plan: OperationPlan
   service: Service
-  /** The GET of the same path, where the document has one. */
+  /** The GET of the same path, if the document has one. */
   reading: { plan: OperationPlan; service: Service } | undefined
   override: ReadOverride
 }
 
-/** How an operation's preview is read; undefined where nothing can be told before. */
+/** Returns the function that reads an operation's preview; undefined when nothing is known before the call. */
 export function previewOf(looking: Looking): ((args: JsonObject, signal: AbortSignal) => Promise<Preview>) | undefined {
   const { method, path, reading, override } = looking
   const { before } = override
   if (before) return (args, signal) => previewByOverride(looking, before, args, signal)
-  // A POST to one thing changes it; one to a list makes another.
+  // A POST to one resource changes it. A POST to a list creates another entry.
   const changes = ['PUT', 'PATCH', 'DELETE'].includes(method) || (method === 'POST' && /\{[^/]*\}\/?$/.test(path))
   if (override.before !== false && reading && changes) return (args, signal) => previewByGet(looking, reading, args, signal)
-  // Without the current values only what is new can be told.
+  // Without current values, only new values can be shown.
   return method === 'DELETE' ? undefined : async (args) => ({ fields: newFields(looking, args) })
 }
 
@@ -60,7 +60,7 @@ async function previewByGet(
   })
   const version = answer.version === undefined ? {} : { version: answer.version }
   if (answer.status === 404) return { fields: newFields(looking, args), precondition: { missing: true } }
-  // A service may list the members of an object in another order each time.
+  // A service may return the members of an object in another order each time.
   const current = inOrder(answer.body ?? null)
   const fields = method === 'DELETE' ? [...goingFields(current, path), ...newFields(looking, args)] : changedFields(looking, current, args)
   return { fields: readable(fields), precondition: valuesOf(fields), ...version }
@@ -70,7 +70,7 @@ async function previewByGet(
 const readable = (fields: PreviewField[]): PreviewField[] =>
   fields.length <= MAX_FIELDS ? fields : fields.filter(({ oldValue, newValue }) => !isDeepStrictEqual(oldValue, newValue))
 
-/** The arguments that the GET of the same path shares with the operation: by place and name, whatever they are called here. */
+/** Returns the arguments that the GET of the same path shares with the operation, matched by place and name. */
 function argumentsFor(reading: OperationPlan, plan: OperationPlan, args: JsonObject): JsonObject {
   return Object.fromEntries(
     reading.parameters.flatMap((wanted): [string, JsonValue][] => {
@@ -84,7 +84,7 @@ function argumentsFor(reading: OperationPlan, plan: OperationPlan, args: JsonObj
 function newFields({ plan: { body, parameters }, path }: Looking, args: JsonObject): PreviewField[] {
   const value = body && args.body
   if (value === undefined) {
-    // Without a body, what it would do stands in its query.
+    // The query of a request without a body holds the new values.
     return parameters.flatMap(({ in: place, argument, name }): PreviewField[] => {
       const given = args[argument]
       return place === 'query' && given !== undefined ? [{ field: name, newValue: given }] : []

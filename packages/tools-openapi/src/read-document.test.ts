@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startTarget } from '../../../verification/testing/target.ts'
 import { readDocument } from './read-document.ts'
 
-/** A folder with these files; a document is in `api/`. */
+/** Creates a folder with these files. Documents are in `api/`. */
 function folderWith(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-openapi-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

@@ -7,23 +7,23 @@ import { parseText } from './parse-text.ts'
 import { textOf } from './parts.ts'
 import { openTextReader, type TextReader } from './read-text.ts'
 
-/** A description of an API, read: one piece, whatever files it came in. */
+/** An API description in one piece, whatever files it was read from. */
 export interface ApiDocument {
   root: JsonObject
   /** The version that the document was written in: `2.0`, `3.0.3`, `3.1.0`. */
   version: string
-  /** Where it was read from. */
+  /** The address that it was read from. */
   address: URL
   /** The referenced files that could not be read, in sentences. */
   unread: readonly string[]
-  /** Flaws in its files that cost nothing, in sentences. */
+  /** Harmless flaws in its files, in sentences. */
   notes: readonly string[]
 }
 
 /**
- * Reads an OpenAPI document with all the files it refers to. Swagger 2.0 comes back as 3.0.
- * @param document A path from `folder`, or an http(s) address.
- * @throws Error in plain words that read on from the name of the document.
+ * Reads an OpenAPI document with all the files it refers to. Swagger 2.0 is converted to 3.0.
+ * @param document A path relative to `folder`, or an http(s) address.
+ * @throws Error in plain words that continue after the name of the document.
  */
 export async function readDocument(document: string, folder: string, network: Network): Promise<ApiDocument> {
   const reader = await openTextReader(document, folder, network)
@@ -100,13 +100,13 @@ async function gather(
     })
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    // With everything that went wrong collected, what could be read is bundled all the same.
+    // With `continueOnError`, all readable parts are bundled despite errors.
     if (unread.length === 0) unread.push(error.message.split('\n')[0] ?? error.message)
   }
   return { root: (parser.schema ?? written) as JsonObject, unread }
 }
 
-/** The file as the document would name it: no path of this machine is told. */
+/** Returns the file's name as the document would write it, without the machine's own paths. */
 function nameOf(url: string, document: URL): string {
   const folder = new URL('.', document).href
   const { href, pathname } = new URL(url, document)

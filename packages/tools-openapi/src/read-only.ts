@@ -3,8 +3,9 @@ import { isObject } from '@countersign/toolkit/internal'
 import type { Refs } from './refs.ts'
 
 /**
- * The members of an object that are left out, whichever of its parts says so: another part of `allOf` may require them.
- * @param seen Each part is looked into once, however often the others lead to it.
+ * Returns the members of an object that are left out. A read-only mark in one `allOf` part applies to all parts, because another part may
+ * require the member.
+ * @param seen The parts already visited.
  */
 export function hiddenIn(node: JsonObject, refs: Refs, seen = new Set<JsonValue>()): string[] {
   if (seen.has(node)) return []
@@ -17,7 +18,7 @@ export function hiddenIn(node: JsonObject, refs: Refs, seen = new Set<JsonValue>
   ]
 }
 
-/** True for what only answers hold. */
+/** True for a member that only answers contain. */
 export function isReadOnly(schema: JsonValue, refs: Refs): boolean {
   if (!isObject(schema)) return false
   if (typeof schema.readOnly === 'boolean') return schema.readOnly

@@ -3,22 +3,22 @@ import { dirname, resolve, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Network, send } from '@countersign/toolkit'
 
-/** GitHub's description has 13 MB. */
+/** The maximum size of all files. GitHub's description has 13 MB. */
 const MAX_BYTES = 32_000_000
 const MAX_FILES = 500
 const TIMEOUT_MS = 15_000
 
-/** Reads the files of one document: all together bounded, and none from anywhere but where the document itself lives. */
+/** Reads the files of one document: bounded in total, and only from the document's own location. */
 export interface TextReader {
   /** The address of the document itself. */
   readonly document: URL
-  /** @throws Error in plain words, without the content of anything. */
+  /** @throws Error in plain words, without any content of the file. */
   read(url: URL): Promise<string>
 }
 
 /**
- * @param document A path from `folder`, or an http(s) address.
- * @throws Error in plain words when the document is not there.
+ * @param document A path relative to `folder`, or an http(s) address.
+ * @throws Error in plain words when the document does not exist.
  */
 export async function openTextReader(document: string, folder: string, network: Network): Promise<TextReader> {
   let files = 0
@@ -53,7 +53,7 @@ export async function openTextReader(document: string, folder: string, network: 
     document: pathToFileURL(path),
     async read(url) {
       if (url.protocol !== 'file:') throw new Error(`leads to ${originOf(url)}: a document in a file refers to files only`)
-      // Links are followed first: what counts is where a file really is.
+      // Symbolic links are resolved first, because the real location of a file counts.
       const real = await realpath(fileURLToPath(url)).catch(() => {
         throw new Error('leads to a file that is not there')
       })

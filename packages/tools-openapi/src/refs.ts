@@ -6,26 +6,26 @@ import { BrokenPart } from './parts.ts'
 export interface Refs {
   /** Returns the target of a reference. @throws BrokenPart when the target does not exist. */
   at(ref: string): JsonValue
-  /** The value itself, or what it refers to, over any number of references. @throws BrokenPart */
+  /** Returns the value itself, or the target of its reference, through any number of references. @throws BrokenPart */
   follow(value: JsonValue | undefined): JsonValue | undefined
   /**
    * Visits a whole schema through its references, each part once in the life of this object.
    * @throws BrokenPart for the first reference without a target, the first invalid type and the first pattern that is too costly.
    */
   prove(schema: JsonValue | undefined): void
-  /** True for a pattern that is more than the patterns of one document may cost. The cheaper ones are served first. */
+  /** True for a pattern that exceeds the document's budget for patterns. Cheaper patterns are admitted first. */
   isTooCostly(pattern: string): boolean
 }
 
 const MAX_CHAIN = 50
-/** Below these nothing is a schema: a `$ref` in there is somebody's text. */
+/** Keywords whose values contain no schemas. A `$ref` in them is data. */
 const DATA = new Set(['example', 'examples', 'default', 'enum', 'const', 'discriminator', 'xml', 'externalDocs', 'required'])
-/** Below these every name stands for a schema. */
+/** Keywords whose values map names to schemas. */
 const MAPS = new Set(['properties', 'patternProperties'])
-/** `file` is Swagger 2.0's own. */
+/** The valid types. `file` exists only in Swagger 2.0. */
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null', 'file'])
 
-/** @param unread Why files that the document refers to could not be read, by what their references begin with. */
+/** @param unread The reasons why referenced files could not be read. */
 export function createRefs(root: JsonObject, unread: readonly string[] = []): Refs {
   const sound = new Set<JsonValue>()
   const broken = new Map<JsonValue, BrokenPart>()
@@ -36,7 +36,7 @@ export function createRefs(root: JsonObject, unread: readonly string[] = []): Re
     let node: JsonValue | undefined = root
     for (const token of ref === '#' ? [] : ref.slice(1).split('/').slice(1)) {
       const key = decode(token, ref).replaceAll('~1', '/').replaceAll('~0', '~')
-      // A path may lead through a reference.
+      // A path may pass through a reference.
       node = follow(node)
       node = node !== null && typeof node === 'object' && Object.hasOwn(node, key) ? (node as JsonObject)[key] : undefined
       if (node === undefined) break
@@ -92,7 +92,7 @@ function requireTypes({ type }: JsonObject): void {
   if (wrong !== undefined) throw new BrokenPart(`has a schema with the type ${JSON.stringify(wrong)}, which is none`)
 }
 
-/** The patterns of a document that do not fit its budget: an operation with a costly one takes nothing from the others. */
+/** Returns the patterns of a document that exceed its budget. An operation with a costly pattern takes none of the budget from others. */
 function costlyPatterns(root: JsonObject): ReadonlySet<string> {
   const budget = openPatternBudget()
   const all = [...patternsIn(root)].map((pattern) => ({ pattern, cost: patternCost(pattern) })).sort((a, b) => a.cost - b.cost)

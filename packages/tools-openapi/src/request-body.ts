@@ -6,19 +6,19 @@ import type { Refs } from './refs.ts'
 
 export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes'
 
-/** How the body of an operation is written. */
+/** The format of the body of an operation. */
 export interface RequestBody {
   kind: BodyKind
-  /** Without parameters of its own, besides those that the document gives. */
+  /** Without parameters, except those that the document gives. */
   mediaType: string
   isRequired: boolean
   schema: JsonValue
   description: string | undefined
-  /** For forms: how single members are written. */
+  /** For forms: the encoding of single members. */
   encoding: JsonObject
 }
 
-/** The best of several comes first: what a model writes most surely, and a person reads. */
+/** The kinds of bodies in order of preference: what models write most reliably and people can read comes first. */
 const PREFERENCE: readonly BodyKind[] = ['json', 'form', 'multipart', 'text', 'bytes']
 /** The methods whose bodies are left out, because HTTP gives them no meaning. */
 const WITHOUT_BODY = new Set(['HEAD', 'OPTIONS'])
@@ -56,7 +56,7 @@ export function readRequestBody(method: string, operation: JsonObject, refs: Ref
 
 const isForm = (kind: BodyKind): boolean => kind === 'form' || kind === 'multipart'
 
-/** False where a form is described as something else than an object: text, bytes, a list. */
+/** False for a form that is not described as an object but as text, bytes or a list. */
 function hasMembers(media: JsonValue, refs: Refs): boolean {
   const described = refs.follow(media)
   const schema = isObject(described) ? refs.follow(described.schema) : undefined

@@ -6,48 +6,48 @@ const Globs = z.array(Text).max(1_000)
 
 /** Settings for single operations that the document cannot express. */
 export const OperationOverride = z.strictObject({
-  /** Default: GET, HEAD and OPTIONS read, everything else writes. */
+  /** Default: GET, HEAD and OPTIONS read, all other methods write. */
   effect: z.enum(['read', 'write']).optional(),
-  /** For the model, in place of the document's words. */
+  /** The description for the model, instead of the document's. */
   description: Text.optional(),
-  /** For the card: `Refund {amount} of order {orderId}`; a name is an argument or a member of the body. */
+  /** The headline of the card: `Refund {amount} of order {orderId}`. A name is an argument or a member of the body. */
   describe: Text.optional(),
-  /** The service runs a repeated send with the same `Idempotency-Key` once. */
+  /** True: the service executes repeated requests with the same `Idempotency-Key` only once. */
   idempotent: z.boolean().optional(),
-  /** Where the current values are read; default: the GET of the same path, for PUT, PATCH and DELETE. `false`: nowhere. */
+  /** Where to read the current values. Default: the GET of the same path, for PUT, PATCH and DELETE. `false`: they are not read. */
   before: z.union([z.literal(false), Route.shape.before.unwrap()]).optional(),
-  /** `/orders/{orderId}` or `/orders/{result.id}`: a page for people, against `publicUrl`. */
+  /** The link to a page for people, relative to `publicUrl`: `/orders/{orderId}` or `/orders/{result.id}`. */
   resultUrl: Text.optional(),
   /** Where to find the outcome of an attempt whose answer was lost, as in a route table. */
   verify: Route.shape.verify,
-  /** How long an effect may still come after its answer was lost: as in a route table. */
+  /** How long an effect may still occur after a lost answer, as in a route table. */
   settlesWithin: Route.shape.settlesWithin,
-  /** How long one call may take: as in a route table. */
+  /** The timeout of one call, as in a route table. */
   timeoutMs: Route.shape.timeoutMs,
-  /** How long an identical read is answered from the last result: as in a route table. */
+  /** How long an identical read is answered from the last result, as in a route table. */
   cacheFor: Route.shape.cacheFor,
 })
 export type OperationOverride = z.output<typeof OperationOverride>
 
-/** An API that is described by an OpenAPI document. */
+/** The settings of an API that is described by an OpenAPI document. */
 export const OpenApiSection = z.strictObject({
-  /** A path from the configuration's folder, or an http(s) address. */
+  /** A path relative to the configuration's folder, or an http(s) address. */
   document: Text,
-  /** Where calls go; default: the first server of the document. */
+  /** The base URL of calls. Default: the first server of the document. */
   baseUrl: Text.optional(),
-  /** Where people look at results; default: where calls go. */
+  /** The base URL of pages for people. Default: the base URL of calls. */
   publicUrl: Text.optional(),
-  /** Sent with every call, never stored or shown. */
+  /** Headers that are sent with every call and never stored or shown. */
   headers: z.record(z.string(), z.string()).default({}),
-  /** Only these operations: globs over operationId, tool name, `METHOD /path` and `tag:name`. Default: all. */
+  /** The operations to include, as globs over operationId, tool name, `METHOD /path` and `tag:name`. Default: all. */
   include: Globs.optional(),
   /** Operations to leave out, as in `include`. */
   exclude: Globs.default([]),
   /** The values for the document's security schemes: a key or token, `name:password` for http basic. */
   auth: z.record(z.string(), Text).default({}),
-  /** By glob, as in `include`; of several that fit one operation the later one counts. */
+  /** Settings of operations by glob, as in `include`. If several globs match, the later one takes precedence. */
   operations: z.record(z.string(), OperationOverride).default({}),
 })
 export type OpenApiSection = z.output<typeof OpenApiSection>
-/** The section as it is written. */
+/** The section as written, before defaults. */
 export type OpenApiInput = z.input<typeof OpenApiSection>

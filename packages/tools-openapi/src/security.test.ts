@@ -41,7 +41,7 @@ const SCHEMES: Record<string, { scheme: JsonObject; value: string; arrives(reque
   oauth: { scheme: { type: 'oauth2', flows: {} }, value: SECRET, arrives: ({ headers }) => headers.authorization, as: `Bearer ${SECRET}` },
 }
 
-/** A service that tells everybody what it was signed in with, in every spelling it saw. */
+/** A service whose answers repeat the credentials that it received, in every spelling. */
 const echo = ({ method, headers, path, body }: TargetRequest) => ({
   status: method === 'POST' ? 422 : 200,
   body: { message: `you sent ${path} ${JSON.stringify(headers)}, which is ${SECRET}`, [SECRET]: headers, text: body ?? null },
@@ -116,7 +116,7 @@ test('what the configuration gives no value for is named at the start, by the do
     { level: 'note', message: '2 operations ask for app, which has no value under auth' },
     { level: 'problem', message: `${service.url} ${words}` },
   ])
-  // A refusal for another reason says nothing of keys, and half of what is needed is not sent.
+  // A refusal for another reason does not mention keys, and incomplete credentials are not sent.
   expect((await refusal(call(api.tool('write')))).message).toBe(`${service.url} refused (404): no.`)
   for (const { path, headers } of service.seen) expect(path + JSON.stringify(headers)).not.toContain('s3cr3t')
 })

@@ -8,13 +8,13 @@ export interface Credentials {
   headers: Readonly<Record<string, string>>
   query: readonly (readonly [string, string])[]
   cookies: readonly (readonly [string, string])[]
-  /** Schemes that the document asks for and that have no value. */
+  /** The schemes that the document requires and that have no value. */
   missing: readonly string[]
 }
 
 const NOTHING: Credentials = { headers: {}, query: [], cookies: [], missing: [] }
 
-/** The schemes of a document by name. */
+/** Returns the security schemes of a document by name. */
 export function securitySchemes(root: JsonObject, refs: Refs): ReadonlyMap<string, JsonObject> {
   const components = isObject(root.components) ? root.components : {}
   const schemes = isObject(components.securitySchemes) ? components.securitySchemes : {}

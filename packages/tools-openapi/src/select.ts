@@ -3,21 +3,21 @@ import type { SetupProblem } from '@countersign/toolkit'
 import type { Operation } from './operations.ts'
 import type { OpenApiSection, OperationOverride } from './section.ts'
 
-/** An operation that is to become a tool, with what the configuration says about it. */
+/** An operation that becomes a tool, with its configuration. */
 export interface Selected {
   operation: Operation
   override: OperationOverride
 }
 
-/** True when a glob means this operation: by operationId, tool name, `METHOD /path` or `tag:name`. */
+/** True when a glob matches this operation by operationId, tool name, `METHOD /path` or `tag:name`. */
 function fitsOperation(glob: string, { operationId, name, method, path, tags }: Operation): boolean {
   if (glob.startsWith('tag:')) return tags.some((tag) => matchesGlob(glob.slice('tag:'.length), tag))
   return [operationId ?? name, name, `${method} ${path}`].some((text) => matchesGlob(glob, text))
 }
 
 /**
- * The operations that the section means.
- * @param report Takes every glob that fits none: a misspelt one must not quietly take a tool away, or let one in.
+ * Returns the operations that the section selects.
+ * @param report Gets every glob that matches no operation: a misspelt one must not silently remove or add a tool.
  */
 export function selectOperations(
   operations: readonly Operation[],

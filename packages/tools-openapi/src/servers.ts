@@ -2,17 +2,17 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '@countersign/toolkit/internal'
 import { BrokenPart, textOf } from './parts.ts'
 
-/** Where calls go, and whether the configuration itself says so. */
+/** The base URL of calls, and whether the configuration names it. */
 export interface BaseAddress {
   url: URL
-  /** The origin where a private address is fine: only one that a person wrote down. */
+  /** The origin whose address may be private, because a person wrote it down. */
   own: string | undefined
 }
 
 /**
- * Where an operation is called: at its own first server, its path's, the document's.
- * @param address Where the document was read from; a relative server is meant from there.
- * @throws BrokenPart in words that say what to write instead.
+ * Returns the base URL of an operation: the first server of the operation, of its path, or of the document.
+ * @param address The address that the document was read from, which a relative server refers to.
+ * @throws BrokenPart in words that say what to configure instead.
  */
 export function serverOf(lists: readonly (JsonValue | undefined)[], address: URL): BaseAddress {
   const list = lists.find((servers) => Array.isArray(servers) && servers.length > 0)
@@ -43,7 +43,7 @@ function fillVariables(text: string, { variables }: JsonObject): string {
   })
 }
 
-/** Why calls cannot go there, in words that follow the address; undefined when they can. */
+/** Returns why calls cannot be made to a base URL, in words that follow it; undefined when they can. */
 export function baseFault(url: URL): string | undefined {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'is not an http:// or https:// address'
   if (url.username !== '' || url.password !== '') return 'holds a name or password: it is shown'

@@ -4,10 +4,10 @@ import type { OperationPlan } from './plan.ts'
 import type { Credentials } from './security.ts'
 import type { BaseAddress } from './servers.ts'
 
-/** Where and as whom an operation is called. */
+/** The base URL and the credentials that an operation is called with. */
 export interface Service extends OutboundContext {
   base: BaseAddress
-  /** Of the configuration, sent with every call. */
+  /** The configured headers, sent with every call. */
   headers: Readonly<Record<string, string>>
   credentials: Credentials
   timeoutMs: number
@@ -22,7 +22,7 @@ export interface Sending {
 }
 
 /**
- * Calls an operation with checked arguments.
+ * Calls an operation with validated arguments.
  * @throws ToolError as {@link callHttp}.
  */
 export function callOperation(plan: OperationPlan, service: Service, args: JsonObject, sending: Sending): Promise<HttpAnswer> {
@@ -65,7 +65,7 @@ export function signedCall(
   }
 }
 
-/** The address of a call; the parts are encoded already. */
+/** Returns the URL of a call. The parts are already encoded. */
 export function urlOf(base: URL, path: string, pairs: readonly string[]): URL {
   const url = new URL(base.origin + base.pathname.replace(/\/+$/, '') + path)
   if (pairs.length > 0) url.search = pairs.join('&')

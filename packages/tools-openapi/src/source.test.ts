@@ -45,7 +45,7 @@ test('a document that does not say where calls go is refused with what to write'
     expect(error).toContain('tools.api.openapi.document: has no operation that can be called: GET /a ')
     expect(error).toContain(words)
   }
-  // One of several costs only itself.
+  // If one of several operations is broken, the others still work.
   const api = await openApi({ ...server('https://example.com'), paths: { '/a': read(), '/b': { get: server('/v1') } } })
   expect(api.names).toEqual(['read'])
   expect(await api.warnings()).toMatchObject([{ operation: 'GET /b', reason: expect.stringContaining('no whole address') }])
@@ -126,7 +126,7 @@ test('the doctor is told what was found, what was left out and why, and whether 
   expect(service.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /b'])
   const notCalled = { level: 'note', message: 'not called: every read needs arguments' }
   expect(await check(needsArgument)).toContainEqual(notCalled)
-  // A GET that does something is no read, and one that wants a body cannot be tried.
+  // A GET that is configured as a write is not a read, and a read that needs a body cannot be tried.
   expect(await check({ '/b': read() }, { operations: { read: { effect: 'write' } } })).toContainEqual(notCalled)
   const body = { requestBody: { required: true, content: { 'application/json': {} } } }
   expect(await check({ '/b': read(body) })).toContainEqual(notCalled)

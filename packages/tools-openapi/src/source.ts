@@ -15,11 +15,11 @@ import { baseFault } from './servers.ts'
 import { callOperation } from './service.ts'
 import { openApiStarter } from './starter.ts'
 
-/** Headers that the call itself sets. */
+/** The headers that the call sets itself. */
 const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type', 'host', 'idempotency-key', 'transfer-encoding'])
 const MAX_TOLD = 5
 
-/** Tools from an OpenAPI document: `openapi: { document, … }`. */
+/** The source of tools from an OpenAPI document: `openapi: { document, … }`. */
 export const openApiSource: SourceKind<OpenApiSection> = {
   starter: openApiStarter,
   schema: OpenApiSection,
@@ -44,7 +44,7 @@ export const openApiSource: SourceKind<OpenApiSection> = {
   },
 }
 
-/** Undefined when something in it was reported. */
+/** Returns the section with its variables filled in; undefined when a problem was reported. */
 function fillSection(written: OpenApiSection, opening: SourceOpening, secrets: string[]): FilledSection | undefined {
   let isFaulty = false
   const report: SourceOpening['report'] = (problem) => {
@@ -93,7 +93,7 @@ function sourceOf(opened: OpenedDocument, secrets: readonly string[], group: str
   const { operations, leftOut, missing, notes } = opened
   return {
     kind: 'openapi',
-    // As they are sent, too: of a name and a password the password alone may come back.
+    // The values are redacted as sent, too: of `name:password` an answer may repeat the password alone.
     secrets: [...new Set([...secrets, ...operations.flatMap(({ service }) => Object.values(service.credentials.headers))])],
     drafts: (way) => operations.map((operation) => operationTool(onWay(operation, way))),
     attach({ log }) {
@@ -130,7 +130,7 @@ function leftOutFindings({ leftOut, missing, notes }: OpenedDocument): SourceFin
   return [...flaws, ...told, ...more, ...asked]
 }
 
-/** Calls the first read that needs no arguments. */
+/** Calls the first read that needs no arguments, to check that the service can be reached. */
 async function reachFinding(operations: readonly ReadOperation[], way: OutboundContext, signal: AbortSignal): Promise<SourceFinding> {
   const read = operations.find(
     ({ operation, plan, override }) =>

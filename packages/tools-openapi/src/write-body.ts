@@ -7,7 +7,7 @@ import { textOf } from './parts.ts'
 import type { RequestBody } from './request-body.ts'
 import { type PairStyle, splitFault, writePairs } from './write-parameters.ts'
 
-/** Marks a list in a form of Swagger 2.0 that is one part, joined by commas: since 3.0 a part for each entry is what is meant. */
+/** Marks a list in a Swagger 2.0 form that is one part, joined by commas. Since 3.0 each entry is a part. */
 export const JOINED = 'x-countersign-joined'
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
@@ -29,7 +29,7 @@ export function bodyFindings({ kind, encoding }: RequestBody, files: ReadonlySet
   return [...split, ...broken]
 }
 
-/** The body as it is sent. */
+/** Returns the body as it is sent. */
 export function writeBody(body: RequestBody, files: ReadonlySet<string>, value: JsonValue): CallContent {
   switch (body.kind) {
     case 'json':
@@ -53,7 +53,7 @@ const writeForm = (value: JsonObject, encoding: JsonObject): string =>
 function memberStyle(name: string, member: JsonValue, encoding: JsonObject): PairStyle {
   const rule = encoding[name]
   const isStyled = isObject(rule) && (rule.style !== undefined || rule.explode !== undefined || rule.allowReserved !== undefined)
-  // Without a style of its own a list is repeated and an object is JSON.
+  // By default a list is repeated and an object is JSON.
   if (!isStyled) return { name, style: 'form', explode: true, allowReserved: false, isJson: isObject(member) }
   const style = (textOf(rule.style) ?? 'form') as Style
   const explode = typeof rule.explode === 'boolean' ? rule.explode : style === 'form' || style === 'deepObject'
@@ -73,7 +73,7 @@ function writeMultipart(value: JsonObject, files: ReadonlySet<string>, encoding:
     const list = isJoined ? [member.map(asText).join(',')] : Array.isArray(member) ? member : member === null ? [] : [member]
     return list.map((entry) => (files.has(name) && isObject(entry) ? filePart(name, entry, type) : textPart(name, entry, type)))
   })
-  // The same arguments make the same bytes, and nothing in them can end a part early.
+  // The boundary is derived from the parts: equal arguments give equal bytes, and no value can end a part early.
   const hash = createHash('sha256')
   for (const { head, bytes } of parts) hash.update(head).update(bytes)
   const boundary = `countersign-${hash.digest('hex').slice(0, 40)}`

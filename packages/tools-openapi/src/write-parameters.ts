@@ -3,7 +3,7 @@ import { asText, type Finding, isObject, pathValueFault } from '@countersign/too
 import type { Parameter, Style } from './parameters.ts'
 import { BrokenPart } from './parts.ts'
 
-/** A path of a document: fixed text, percent-encoded, and the names of the parameters between. */
+/** A part of a path: percent-encoded fixed text, or the name of a parameter. */
 export type PathPart = string | { name: string }
 
 /** Matches a valid header value: visible ASCII, with spaces only between other characters. */
@@ -11,8 +11,8 @@ const PLAIN = /^(?! )[\x20-\x7e]*(?<! )$/
 const DELIMITERS = { spaceDelimited: '%20', pipeDelimited: '%7C', tabDelimited: '%09' } as const
 
 /**
- * Reads a path such as `/repos/{owner}/{repo}`.
- * @throws BrokenPart for one that cannot be called as it is written.
+ * Parses a path such as `/repos/{owner}/{repo}`.
+ * @throws BrokenPart for a path that cannot be called as written.
  */
 export function readPath(path: string): PathPart[] {
   if (!path.startsWith('/')) throw new BrokenPart('has a path that does not start with a slash')
@@ -43,7 +43,7 @@ function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
   if (parameter.in === 'path') {
     const pieces = piecesOf(parameter, value)
     if (pieces.length === 0) return 'must not be empty: it is part of a path'
-    // The dot that stands between entries is one that nobody encodes.
+    // The dot that separates entries cannot be encoded.
     const isSplit = parameter.style === 'label' && parameter.explode && typeof value === 'object' && !parameter.isJson
     if (isSplit && pieces.some((piece) => asText(piece).includes('.'))) return 'must have entries without dots: it is part of a path'
     return pieces
@@ -53,7 +53,7 @@ function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
   }
   if (parameter.in === 'query') return splitFault(parameter, value)
   if (parameter.in === 'header') {
-    // In a header nothing is encoded: a comma in an entry would make it two.
+    // Headers are not encoded, so a comma in an entry would split it.
     const isSplit =
       typeof value === 'object' && !parameter.isJson && piecesOf(parameter, value).some((piece) => /,|^\s|\s$/.test(asText(piece)))
     if (isSplit) return 'must have entries without commas: it is sent as a list in a header'
@@ -64,12 +64,12 @@ function faultOf(parameter: Parameter, value: JsonValue): string | undefined {
 }
 
 /**
- * A slash in a value is sent as `%2F` (RFC 6570, simple expansion). Some services decode it before they look for the path, so what is
- * between the slashes has to hold where it is a segment: no dots, nothing empty, no slash in another spelling.
+ * Returns the segments of a value. A slash in a value is sent as `%2F` (RFC 6570, simple expansion), but some services decode it before
+ * routing. Each segment therefore has to be valid on its own: no dots, not empty, no slash in another spelling.
  */
 const segmentsOf = (piece: JsonValue): JsonValue[] => (typeof piece === 'string' ? piece.split('/') : [piece])
 
-/** The values that a parameter is put together from. */
+/** Returns the values that a parameter consists of. */
 function piecesOf({ isJson }: Pick<Parameter, 'isJson'>, value: JsonValue): JsonValue[] {
   if (isJson) return [JSON.stringify(value)]
   if (Array.isArray(value)) return value.map(plain)
@@ -79,7 +79,7 @@ function piecesOf({ isJson }: Pick<Parameter, 'isJson'>, value: JsonValue): Json
 /** Returns a value that no style can express (a list in a list) as JSON. */
 const plain = (value: JsonValue): JsonValue => (value !== null && typeof value === 'object' ? JSON.stringify(value) : value)
 
-/** The path of a call. @throws ToolError `broken` for an argument that may not stand there: the check of arguments refuses it before. */
+/** Returns the path of a call. @throws ToolError `broken` for an invalid argument, which the check of arguments refuses earlier. */
 export function writePath(parts: readonly PathPart[], parameters: readonly Parameter[], args: JsonObject): string {
   return parts
     .map((part) => {
@@ -111,7 +111,7 @@ function pathText(parameter: Parameter, value: JsonValue): string {
   return style === 'label' ? `.${text}` : text
 }
 
-/** The query of a call, without the question mark. */
+/** Returns the query of a call, without the question mark. */
 export function writeQuery(parameters: readonly Parameter[], args: JsonObject): string[] {
   return parameters.flatMap((parameter) => {
     const value = args[parameter.argument]
@@ -128,7 +128,7 @@ const SEPARATORS: Partial<Record<Style, [text: string, words: string]>> = {
   tabDelimited: ['\t', 'tabs'],
 }
 
-/** Why a list cannot be written with its style: its separator is encoded, so nobody could tell it from one inside an entry. */
+/** Returns why a list cannot be written in its style: its separator is encoded, so it would look the same as one inside an entry. */
 export function splitFault(style: Omit<PairStyle, 'name' | 'allowReserved'>, value: JsonValue): string | undefined {
   const [separator, words] = SEPARATORS[style.style] ?? []
   if (separator === undefined || style.explode || style.isJson || value === null || typeof value !== 'object') return undefined
@@ -136,7 +136,7 @@ export function splitFault(style: Omit<PairStyle, 'name' | 'allowReserved'>, val
   return isSplit ? `must have entries without ${words}: it is sent as a list joined by them` : undefined
 }
 
-/** The pairs `name=value` that a value is written as, percent-encoded. */
+/** Returns the pairs `name=value` of a value, percent-encoded. */
 export function writePairs({ name, style, explode, allowReserved, isJson }: PairStyle, value: JsonValue): string[] {
   const encode = (piece: JsonValue) => (allowReserved ? encodeReserved(asText(piece)) : encodeURIComponent(asText(piece)))
   // A comma inside a piece is encoded, because commas separate the pieces.
@@ -162,13 +162,16 @@ export function writePairs({ name, style, explode, allowReserved, isJson }: Pair
 
 const delimiterOf = (style: string): string => (Object.hasOwn(DELIMITERS, style) ? DELIMITERS[style as keyof typeof DELIMITERS] : ',')
 
-/** `filter[size][0]=5`: what the standard leaves open below the first level is written the same way. */
+/**
+ * Returns the pairs of a deep object. Below the first level, which the standard leaves open, they are written the same way:
+ * `filter[size][0]=5`.
+ */
 function deepPairs(name: string, value: JsonValue): [string, JsonValue][] {
   if (value === null || typeof value !== 'object') return [[name, value]]
   return Object.entries(value).flatMap(([key, child]) => deepPairs(`${name}[${key}]`, child))
 }
 
-/** Percent-encoded but for what has a meaning in an address and cannot end the value. */
+/** Percent-encodes a value, except for reserved characters that cannot end it. */
 const encodeReserved = (text: string): string =>
   encodeURIComponent(text).replaceAll(/%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/g, (code) => decodeURIComponent(code))
 
@@ -184,7 +187,7 @@ const headerText = ({ isJson, explode }: Parameter, value: JsonValue): string =>
 /** True for a value that can only be expressed by leaving it out. */
 const isNothing = (value: JsonValue): boolean => value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 
-/** The headers and the cookies of a call that are arguments. */
+/** Returns the headers and cookies of a call that come from arguments. */
 export function writeHeaders(parameters: readonly Parameter[], args: JsonObject): { headers: Record<string, string>; cookies: string[] } {
   const headers: Record<string, string> = {}
   const cookies: string[] = []
