@@ -14,7 +14,7 @@ export async function before<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Runs at most `most` at a time; results in the order of the items. */
+/** Runs `work` for each item, at most `most` at a time. Returns the results in the order of the items. */
 export async function eachOf<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = new Array(items.length)
   const rest = items.entries()

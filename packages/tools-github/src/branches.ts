@@ -10,10 +10,10 @@ import { added, same, short } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 import { commitLine } from './views.ts'
 
-/** Branches: make one, delete one. */
+/** Tools that create and delete branches. */
 export const branchWrites = (github: GithubContext): ToolDraft[] => [createBranch(github), deleteBranch(github)]
 
-/** The commit that a branch is at; undefined where there is no such branch. */
+/** Returns the head commit of a branch; undefined when the branch does not exist. */
 export async function headOf(client: GithubClient, repository: string, branch: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { object } = await client.look(signal, repositoryOf(repository), (rest, at) => rest.git.getRef({ ...at, ref: `heads/${branch}` }))
@@ -27,7 +27,7 @@ export async function headOf(client: GithubClient, repository: string, branch: s
 const commitAt = (client: GithubClient, repository: string, ref: string, signal: AbortSignal) =>
   client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getCommit({ ...at, ref, per_page: 1 }))
 
-/** The page of a branch. */
+/** Returns the URL of a branch. */
 const branchUrl = ({ webOrigin }: GithubContext, repository: string, branch: string): string =>
   `${webOrigin}/${repository}/tree/${branch.split('/').map(encodeURIComponent).join('/')}`
 
@@ -68,7 +68,8 @@ const createBranch = (github: GithubContext): ToolDraft =>
       async verify({ repository, branch }, { signal, version }) {
         const sha = await headOf(github.client, repository, branch, signal)
         if (sha === undefined) return { done: false }
-        // It was not there just before. At another commit it may be ours with something on top, or somebody else's.
+        // The branch did not exist before the attempt. At another commit it may be the attempt's own with later commits, or somebody
+        // else's.
         return sha === version ? { done: true, output: { branch, sha, url: branchUrl(github, repository, branch) } } : { done: 'unknown' }
       },
     },
@@ -107,7 +108,7 @@ const deleteBranch = (github: GithubContext): ToolDraft =>
     async execute({ repository, branch }, { signal, version }) {
       const { client } = github
       const head = await before(headOf(client, repository, branch, signal))
-      // GitHub deletes a branch wherever it is, so it is looked at once more.
+      // GitHub deletes a branch at any commit, so its head is read once more.
       if (version !== undefined && head !== undefined && head !== version) {
         throw new ToolError('stale', `${branch} is at ${head} now and not where it was shown. It was not deleted.`)
       }

@@ -9,7 +9,7 @@ import { changed, namesOf, numbered, same, sameSet } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 import { assigneesOf, type GithubIssue, issueResult, labelsOf } from './views.ts'
 
-/** Changes of an issue. All of them leave it the same when they are made twice. */
+/** Tools that change an issue. All of them are idempotent. */
 export const issueChanges = (github: GithubContext): ToolDraft[] => [updateIssue(github), closeIssue(github), reopenIssue(github)]
 
 const updateIssue = (github: GithubContext): ToolDraft =>

@@ -4,7 +4,7 @@ import type { GithubClient } from './client.ts'
 import { statusOf } from './github-error.ts'
 import { type AllowList, repositoryOf } from './repository.ts'
 
-/** Looks whether the token is good for something: who it is, what is left of its limit, which repositories it sees. */
+/** Checks what the token can be used for: its user, its remaining rate limit, and the repositories that it can read. */
 export async function checkGithub(client: GithubClient, allowed: AllowList, signal: AbortSignal): Promise<SourceFinding[]> {
   const findings: SourceFinding[] = []
   try {
@@ -13,7 +13,7 @@ export async function checkGithub(client: GithubClient, allowed: AllowList, sign
     const scopes = headers['x-oauth-scopes']
     if (typeof scopes === 'string') findings.push(scopeFinding(scopes))
   } catch (error) {
-    // The token of an app's installation is nobody's, and is good all the same.
+    // The token of an app's installation has no user, but it is valid.
     if (statusOf(error) !== 403) return [{ level: 'problem', message: wordsOf(error) }]
     findings.push({ level: 'ok', message: `${client.origin} takes the token. It is not a user's.` })
   }
@@ -41,7 +41,7 @@ async function limitFinding(client: GithubClient, signal: AbortSignal): Promise<
     const level = remaining > 0 ? 'ok' : 'problem'
     return { level, message: `${remaining} of ${limit} requests are left until ${new Date(reset * 1_000).toISOString()}.` }
   } catch (error) {
-    // A GitHub Enterprise Server may have no limits, and then answers 404.
+    // A GitHub Enterprise Server may have no rate limits. It then answers 404.
     return { level: 'note', message: `The limit of requests is not told: ${wordsOf(error)}` }
   }
 }

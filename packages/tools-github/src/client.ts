@@ -10,7 +10,7 @@ import { type AllowList, nameOf, type Repository } from './repository.ts'
 
 const GithubOctokit = Octokit.plugin(restEndpointMethods)
 
-/** GitHub's endpoints, by the names of its own library. */
+/** GitHub's REST endpoints, by the names of the library. */
 export type Rest = InstanceType<typeof GithubOctokit>['rest']
 
 /** The options that every request gets besides its parameters. */
@@ -19,7 +19,7 @@ export type Sending = {
   headers: { 'x-github-api-version': string }
 }
 
-/** Where in a repository, and how. */
+/** The repository of a request, with its options. */
 export type At = Repository & Sending
 
 export interface Answered<T> {
@@ -30,22 +30,22 @@ export interface Answered<T> {
 
 type Ask<T> = (rest: Rest, at: At) => Promise<Answered<T>>
 
-/** The one way to GitHub: every request goes out once, to one origin, about an allowed repository. */
+/** The GitHub client. Every request is sent once, to one origin, about an allowed repository. */
 export interface GithubClient {
   readonly origin: string
-  /** Reads; a repository that was renamed is followed once, where it is allowed under its new name. */
+  /** Reads. The redirect of a renamed repository is followed once, if the new name is allowed. */
   read<T>(signal: AbortSignal, repository: Repository, ask: Ask<T>): Promise<Answered<T>>
-  /** Reads for a write: a renamed repository is told and not followed. */
+  /** Reads for a write. The redirect of a renamed repository is reported, not followed. */
   look<T>(signal: AbortSignal, repository: Repository, ask: Ask<T>): Promise<T>
-  /** Changes something. A redirect is told and not followed: nobody decided about another address. */
+  /** Changes something. A redirect is reported, not followed, because the decision did not cover another address. */
   write<T>(signal: AbortSignal, repository: Repository, ask: Ask<T>): Promise<T>
-  /** Reads what belongs to no repository. */
+  /** Reads something that belongs to no repository. */
   readAll<T>(signal: AbortSignal, ask: (rest: Rest, sending: Sending) => Promise<Answered<T>>): Promise<Answered<T>>
-  /** Changes something that only GitHub's GraphQL changes. */
+  /** Makes a change that only GitHub's GraphQL API offers. */
   mutate(signal: AbortSignal, repository: Repository, mutation: Mutation, variables: Readonly<Record<string, string>>): Promise<void>
-  /** Reads a log: GitHub answers with a redirect to where it is stored, and that is followed once, without the token. */
+  /** Reads a log. GitHub redirects to its storage; that redirect is followed once, without the token. */
   readLog(signal: AbortSignal, repository: Repository, ask: Ask<unknown>): Promise<JobLog>
-  /** The name that the token signs in with; undefined for one that is no user's. */
+  /** Returns the login of the token's user; undefined when the token has no user. */
   login(signal: AbortSignal): Promise<string | undefined>
 }
 
@@ -77,14 +77,14 @@ export function openGithubClient({ network, token, baseUrl, allowed }: GithubCli
     }
   }
 
-  /** @throws ToolError before anything is sent about a repository that is not allowed. */
+  /** @throws ToolError when the repository is not allowed; then nothing is sent. */
   function about<T>(signal: AbortSignal, isWrite: boolean, repository: Repository, send: Ask<T>): Promise<Answered<T>> {
     const name = nameOf(repository)
     if (!allowed.allows(name)) throw new ToolError('refused', `${name} ${allowed.refusal}. Nothing was sent.`)
     return ask(signal, isWrite, name, (sending) => send(octokit.rest, { ...repository, ...sending }))
   }
 
-  /** Which repository a redirect leads to. @throws ToolError when that is not told, or it is not allowed. */
+  /** Returns the repository that a redirect leads to. @throws ToolError when GitHub does not name it, or it is not allowed. */
   async function movedTo(signal: AbortSignal, repository: Repository, { headers, status }: Answered<unknown>): Promise<Repository> {
     const name = nameOf(repository)
     const location = String(headers.location ?? '')
@@ -120,7 +120,7 @@ export function openGithubClient({ network, token, baseUrl, allowed }: GithubCli
     },
     async readLog(signal, repository, send) {
       let answer = await about(signal, false, repository, send)
-      // A renamed repository is a redirect too, to its number.
+      // A renamed repository also gives a redirect, to its numeric id.
       if (isRedirect(answer) && answer.status !== 302) answer = await about(signal, false, await movedTo(signal, repository, answer), send)
       if (answer.status !== 302) throw new ToolError('refused', `GitHub names no log in ${nameOf(repository)} (${answer.status}).`)
       try {
@@ -152,7 +152,7 @@ export function openGithubClient({ network, token, baseUrl, allowed }: GithubCli
         knownLogin = data.login
         return knownLogin
       } catch (error) {
-        // The token of an app's installation is nobody's.
+        // The token of an app's installation has no user.
         if (statusOf(error) === 403 || statusOf(error) === 404) return undefined
         throw error
       }

@@ -10,7 +10,7 @@ import { added, changed, numbered, same } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 import type { GithubComment } from './views.ts'
 
-/** Comments on issues and pull requests. */
+/** Tools for comments on issues and pull requests. */
 export const commentWrites = (github: GithubContext): ToolDraft[] => [commentOnIssue(github), editComment(github)]
 
 const Text = Body.refine((text) => text.trim() !== '', 'must hold a text').describe('Markdown')
@@ -64,7 +64,7 @@ const commentOnIssue = (github: GithubContext): ToolDraft =>
     },
   })
 
-/** The number of what a comment is on; its id tells nobody. */
+/** Returns the number of the issue or pull request that a comment is on. Its id would tell people nothing. */
 function numberOf({ html_url: url }: GithubComment): number | undefined {
   const [, number] = /\/(?:issues|pull)\/(\d+)#/.exec(url) ?? []
   return number === undefined ? undefined : Number(number)

@@ -7,7 +7,7 @@ import { type GithubBench, openGithubBench } from '../../../verification/testing
 
 const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(240_000) })
 
-/** The text of a file on a branch; undefined where it has none. */
+/** Returns the text of a file on a branch; undefined when the branch does not have it. */
 function textAt({ repo: { git } }: GithubBench, branch: string, path: string): string | undefined {
   const tree = git.commits.get(git.heads.get(branch) ?? '')?.tree ?? ''
   const entry = git.filesOf(tree).get(path)
@@ -161,6 +161,6 @@ test('commitFiles: files whose difference takes long to find do not hold up the 
   const tookMs = performance.now() - startedAt
   turn()
   expect(fields.filter(({ field }) => field.startsWith('file '))).toHaveLength(paths.length)
-  // Compared in the process itself, all of them are one turn of its event loop.
+  // If the process compared the files itself, all comparisons would block a single turn of its event loop.
   expect(longestTurnMs).toBeLessThan(tookMs / 2)
 })

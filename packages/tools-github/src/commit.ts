@@ -15,7 +15,7 @@ import { type PlannedChange, planChanges, readCommit, treeEntries } from './tree
 
 const MAX_CHANGES = 50
 
-/** One commit on a branch, of several files, on top of the commit that was shown and no other. */
+/** Commits several files to a branch, only on top of the commit that was shown. */
 export const commitFiles = (github: GithubContext): ToolDraft =>
   writeTool(
     github,
@@ -77,7 +77,8 @@ export const commitFiles = (github: GithubContext): ToolDraft =>
         )
         const made = commits.find(({ commit }) => hasTrailer(commit.message, idempotencyKey))
         if (made) return { done: true, output: { sha: made.sha, branch, files: files.map(({ path }) => path), url: made.html_url } }
-        // Down to the commit that it was to stand on nothing of ours is there. Had the branch been set back, that one would not be there either.
+        // The log back to the expected parent holds no commit of this attempt. If the branch had been reset, the parent would be missing
+        // too.
         return commits.some(({ sha }) => sha === version) ? { done: false } : { done: 'unknown' }
       },
     },
@@ -102,7 +103,7 @@ interface NewCommit {
   message: string
 }
 
-/** Writes the objects of a commit. No branch leads to them yet, so that nobody sees anything of it. */
+/** Creates the objects of a commit. No branch refers to them yet, so nobody sees them. */
 async function makeCommit(client: GithubClient, { repository, head, files, message }: NewCommit, signal: AbortSignal) {
   const place = repositoryOf(repository)
   const old = await readCommit(client, repository, head, signal)
@@ -111,7 +112,7 @@ async function makeCommit(client: GithubClient, { repository, head, files, messa
   return client.write(signal, place, (rest, at) => rest.git.createCommit({ ...at, message, tree: tree.sha, parents: [head] }))
 }
 
-/** How long the files of one commit may be compared; those that are left then are shown whole. */
+/** The time for comparing the files of one commit, in ms. The remaining files are shown in full. */
 const DIFFS_MS = 5_000
 
 /**

@@ -37,7 +37,7 @@ async function compare(client: GithubClient, repository: string, base: string, h
   }
 }
 
-/** The base that is meant where none is named: the default branch. */
+/** Returns the base of the pull request. Default: the default branch. */
 async function baseOf(
   client: GithubClient,
   { repository, base }: { repository: string; base?: string | undefined },

@@ -1,8 +1,8 @@
-/** A line of a diff: where it is in the file as it was, and in the file as it would be. */
+/** A line of a diff, with its number in the old file and in the new file. */
 export interface DiffLine {
-  /** Undefined for a line that is added. */
+  /** Undefined for an added line. */
   left: number | undefined
-  /** Undefined for a line that is removed. */
+  /** Undefined for a removed line. */
   right: number | undefined
   /** With its sign: ` `, `+` or `-`. */
   text: string
@@ -27,27 +27,30 @@ function hunksOf(patch: string): DiffLine[][] {
       hunks.push([])
     } else if (text.startsWith('+')) hunks.at(-1)?.push({ left: undefined, right: right++, text })
     else if (text.startsWith('-')) hunks.at(-1)?.push({ left: left++, right: undefined, text })
-    // `\ No newline at end of file` is about the line above it.
+    // `\ No newline at end of file` belongs to the line above it.
     else if (!text.startsWith('\\')) hunks.at(-1)?.push({ left: left++, right: right++, text })
   }
   return hunks
 }
 
-/** Lines of one side of a diff, both ends included. */
+/** A range of lines on one side of a diff, both ends included. */
 export interface LineRange {
   side: Side
   startLine: number
   line: number
 }
 
-/** People read what stands above a line to know where they are. */
+/** The number of lines shown above the range as context. */
 const LINES_ABOVE = 3
-/** Of more lines the first and the last half are shown. */
+/** The maximum number of lines. Of a longer range the first and last half are shown. */
 const MAX_LINES = 20
-/** A longer list is no table on the card any more: then it goes without what stands above. */
+/** The maximum length of a list that the card shows as a table. Context lines are dropped from a longer list. */
 const MAX_CHARACTERS = 600
 
-/** A line as a card shows it: its number on the side that is meant, with `>` before those that the comment is about, or on the other side. */
+/**
+ * A line as shown on the card. Its number is on the comment's side, with `>` before commented lines; a line of the other side is marked
+ * `old` or `new`.
+ */
 export type ShownLine = {
   line: string
   diff: string
@@ -76,7 +79,7 @@ function shownAs(one: DiffLine, side: Side, startLine: number): ShownLine {
   return { line: `${number >= startLine ? '> ' : ''}${number}`, diff: one.text }
 }
 
-/** The last lines of a piece of a diff that ends at what a comment is about, as GitHub keeps it with the comment. */
+/** Returns the last lines of the diff hunk that GitHub stores with a comment. The hunk ends at the line of the comment. */
 export const endOf = (hunk: string): ShownLine[] =>
   shortened(
     (hunksOf(hunk).at(-1) ?? []).slice(-LINES_ABOVE - 1).map((one) => shownAs(one, one.right === undefined ? 'LEFT' : 'RIGHT', Infinity)),

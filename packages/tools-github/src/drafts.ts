@@ -11,7 +11,7 @@ import { changed, numbered, same } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 import { pullResult, reviewersOf } from './views.ts'
 
-/** A draft becomes ready for review, and what is ready a draft again. */
+/** Tools that mark a draft as ready for review, and convert a pull request to a draft. */
 export const draftChanges = (github: GithubContext): ToolDraft[] => [
   turn(github, {
     name: 'markReadyForReview',

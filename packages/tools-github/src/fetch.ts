@@ -1,25 +1,25 @@
 import { ToolError } from '@countersign/core'
 import { type Network, outgoingFetch } from '@countersign/toolkit'
 
-/** A list of a hundred pull requests has 3 MB. */
+/** The maximum size of an answer. A list of a hundred pull requests has 3 MB. */
 const MAX_BODY_BYTES = 8_000_000
 
 /**
- * A `fetch` for one request of the library: the answer has arrived whole when it resolves, and is JSON when it says that it succeeded. The
- * library takes a body that breaks off for an empty one, and would call the write that it answers done.
- * @throws TypeError as `fetch` does; ToolError `refused` for an address that is not the one that was meant.
+ * Returns a `fetch` for one request of the library. It resolves when the whole answer has arrived, and a successful answer must be JSON.
+ * The library treats an interrupted body as empty and would report the write as done.
+ * @throws TypeError as `fetch` does; ToolError `refused` for another address than the intended one.
  */
 export const wholeFetch =
   (network: Network, origin: string, onConnected: () => void): typeof globalThis.fetch =>
   async (input, init) => {
     const path = String(input).replace(/[?#].*$/s, '')
-    // A name of dots (a branch, a label, a file) would shorten the address: `DELETE …/labels/..` is about the issue.
+    // A name that consists of dots (a branch, a label, a file) would shorten the path: `DELETE …/labels/..` would address the issue.
     if (/\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new ToolError('refused', 'A name of only dots is not sent to GitHub. Nothing was sent.')
     const answer = await outgoingFetch(network, origin, onConnected)(input, init)
     const { status, headers } = answer
     const isRefusal = status >= 400 && status < 500
     const text = await readText(answer).catch((error: unknown) => {
-      // The status of a refusal stands, whatever became of its body.
+      // The status of a refusal counts even if its body could not be read.
       if (isRefusal) return ''
       throw error
     })

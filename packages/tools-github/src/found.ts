@@ -2,29 +2,29 @@ import type { JsonValue, Verification, VerifyContext } from '@countersign/core'
 import type { Answered } from './client.ts'
 import { hasMore } from './views.ts'
 
-/** Clocks of ours and theirs may differ by so much. */
+/** The maximum difference between the clocks of GitHub and this server, in ms. */
 const SKEW_MS = 10 * 60_000
 const MAX_PAGES = 5
 
 interface Listed {
-  /** Only lists that are read from the newest on need it. */
+  /** Needed only for lists that are read newest first. */
   created_at?: string
   user: { login: string } | null
 }
 
 /** The item to look for: created after the proposal, by the token's user, with the marker of the attempt. */
 export interface Search<T> {
-  /** One page of at most 100. */
+  /** Returns one page of at most 100 items. */
   list(page: number): Promise<Answered<T[]>>
-  /** `newest`: a list that ends in what is too old, and then need not be read on. */
+  /** The order of the list. With `newest`, reading stops at the first item that is too old. */
   order: 'newest' | 'oldest'
   isOurs(item: T): boolean
-  /** Undefined for a token that is nobody's: then the mark alone tells. */
+  /** Undefined when the token has no user. Then the marker alone decides. */
   login: string | undefined
   output(item: T): JsonValue
 }
 
-/** The earliest time at which the attempt may have made something. */
+/** Returns the earliest time at which the attempt may have created something. */
 export const earliestOf = ({ proposedAtMs = 0 }: Pick<VerifyContext, 'proposedAtMs'>): Date => new Date(Math.max(0, proposedAtMs - SKEW_MS))
 
 /**
@@ -44,5 +44,5 @@ export async function findMade<T extends Listed>(search: Search<T>, context: Ver
   return { done: 'unknown' }
 }
 
-/** For a change that is the same however often it is made: it was done when things are as it would make them. */
+/** Returns the verification of an idempotent change: it is done when the current state is the wanted one. */
 export const doneWhen = (isSo: boolean, output: JsonValue): Verification => (isSo ? { done: true, output } : { done: false })

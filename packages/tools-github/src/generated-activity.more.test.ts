@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest'
 import { addActivity, openGithubBench } from '../../../verification/testing/github.ts'
 import { argumentsOf, idsOf } from '../../../verification/testing/github-arguments.ts'
 
-/** The tools for reviews, runs and releases, and the others that came with them. */
+/** The tools for reviews, runs and releases, and the tools that were added with them. */
 const NAMES = [
   ...['searchRepositories', 'searchUsers', 'getCommit', 'listReviews', 'listReviewComments', 'listWorkflowRuns', 'getWorkflowRun'],
   ...['readJobLog', 'listReleases', 'getRelease', 'convertToDraft', 'markReadyForReview', 'replyToReviewComment', 'createReview'],
@@ -20,13 +20,13 @@ test.each(NAMES)('GitHub: of 200 valid calls of %s, each request and each answer
   await fc.assert(
     fc.asyncProperty(tool, async (args) => {
       const failed = (error: Error) => expect([args, error.name, error.message]).toEqual([args, 'ToolError', expect.any(String)])
-      // Both ways, so that what its look would refuse is sent too.
+      // Writes are executed even if their preview refuses, so that the write itself is tested too.
       if (effect === 'write') await bench.look(name, args).catch(failed)
       await bench.execute(name, args, context).then(() => answered++, failed)
     }),
     { seed: inject('propertySeed'), numRuns: 200 },
   )
-  // That a thing may be missing or not be so, the description leaves out in places.
+  // GitHub's API description omits some 4xx answers.
   const problems = bench.undescribed().filter((words) => !/ → 4\d\d: this status is not described$/.test(words))
   expect(new Set(problems)).toEqual(new Set())
   expect(answered).toBeGreaterThan(0)

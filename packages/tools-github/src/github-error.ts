@@ -5,10 +5,10 @@ import { readGraphqlError } from './graphql.ts'
 
 /** A request that failed. */
 export interface FailedCall {
-  /** Where it went. */
+  /** The origin that the request was sent to. */
   origin: string
   isWrite: boolean
-  /** True when the connection stood: the request may have gone out. */
+  /** True when the connection was established: the request may have been sent. */
   isConnected: boolean
   signal: AbortSignal
   /** The subject of the request, for a sentence: `acme/shop`. */
@@ -32,7 +32,7 @@ export function readGithubError(error: unknown, call: FailedCall): ToolError {
 
 const statuses = new WeakMap<ToolError, number>()
 
-/** The status of the answer that an error of {@link readGithubError} tells; undefined for any other error. */
+/** Returns the HTTP status behind an error of {@link readGithubError}; undefined for any other error. */
 export const statusOf = (error: unknown): number | undefined => (error instanceof ToolError ? statuses.get(error) : undefined)
 
 interface Answer {
@@ -41,7 +41,7 @@ interface Answer {
   data: unknown
 }
 
-/** The answer that the library threw; undefined when none came. */
+/** Returns the answer in an error of the library; undefined when there was no answer. */
 function answerOf(error: unknown): Answer | undefined {
   if (!(error instanceof Error) || !('response' in error)) return undefined
   return error.response as Answer | undefined
@@ -61,7 +61,7 @@ function noAnswer(error: unknown, { origin, isWrite, isConnected, signal }: Fail
     return new ToolError('ambiguous', `${origin} did not answer in time.${unknown}`)
   }
   const known = networkError(error, origin)
-  // Errors of encryption and of the way there come late, too: behind the request.
+  // TLS and routing errors can also occur after the request was sent.
   if (known && !(known.kind === 'unreachable' && isConnected)) return known
   return new ToolError('ambiguous', `The answer of ${origin} did not arrive whole.${unknown}`)
 }
@@ -97,7 +97,7 @@ function refusal(answer: Answer, { origin, isWrite, about }: FailedCall): ToolEr
   }
 }
 
-/** When a limit was met: until when to wait. */
+/** Returns when to retry after a rate limit. */
 function limitWords({ status, headers, data }: Answer): string | undefined {
   if (status !== 403 && status !== 429) return undefined
   const wait = Number(headers['retry-after'])
@@ -127,7 +127,7 @@ const headerText = (value: unknown): string => (typeof value === 'string' ? valu
 const messageIn = (data: unknown): string =>
   typeof data === 'object' && data !== null && 'message' in data && typeof data.message === 'string' ? data.message : ''
 
-/** GitHub's own words with those about single fields, as the rest of a sentence. */
+/** Returns GitHub's message, including those about single fields, as the end of a sentence. */
 function saidBy({ data }: Answer): string {
   const whole = [messageIn(data), ...fieldErrors(data)].filter((text) => text !== '').join('; ')
   const said = serviceMessage((whole === '' ? (data ?? null) : { message: whole }) as JsonValue)

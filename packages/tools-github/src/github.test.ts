@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type Activity, addActivity, openGithubBench } from '../../../verification/testing/github.ts'
 import { githubDescription } from '../../../verification/testing/github-description.ts'
 
-/** One call of every tool that is answered, in an order in which each is possible. */
+/** One successful call of every tool, in an order in which each is possible. */
 const CALLS: [string, JsonObject?][] = [
   ['searchIssues', { query: 'prices is:open', repository: 'acme/shop' }],
   ['searchIssues', { query: 'price', kind: 'pr' }],
@@ -50,7 +50,7 @@ const CALLS: [string, JsonObject?][] = [
   ['mergePullRequest', { number: 3, method: 'squash', title: 'Fix it' }],
 ]
 
-/** Calls about what {@link addActivity} adds. */
+/** Returns calls about the activity that {@link addActivity} adds. */
 const callsAbout = ({ failed, failedJob, running, comment, draft }: Activity): [string, JsonObject?][] => [
   ['searchRepositories', { query: 'shop' }],
   ['searchUsers', { query: 'ada', kind: 'user' }],

@@ -3,7 +3,7 @@ import { serviceMessage } from '@countersign/toolkit/internal'
 
 /** A change that GitHub's REST API does not offer, only its GraphQL API. */
 export interface Mutation {
-  /** The whole document. */
+  /** The whole GraphQL document. */
   text: string
 }
 
@@ -25,7 +25,7 @@ interface GraphqlError {
   message?: unknown
 }
 
-/** The kinds of errors after which nothing was changed. Of one without a kind GitHub itself does not know. */
+/** The types of errors after which nothing was changed. An error without a type is an internal failure of GitHub. */
 const REFUSALS = new Set(['NOT_FOUND', 'FORBIDDEN', 'UNPROCESSABLE', 'INSUFFICIENT_SCOPES', 'RATE_LIMITED', 'RATE_LIMIT'])
 
 /** Returns the error of a change whose GraphQL answer holds errors; undefined for any other error. */

@@ -6,7 +6,7 @@ import { openGithubBench } from '../../../verification/testing/github.ts'
 const PRICES = '#1 “Prices are wrong” of acme/shop'
 const FIX = '#3 “Fix the price”'
 
-/** The headline of each tool's card; `HEAD` stands for the beginning of the commit of the branch, `MAIN` for that of `main`. */
+/** The headline of each tool. `HEAD` stands for the short commit id of the branch, `MAIN` for that of `main`. */
 const HEADLINES: [name: string, args: JsonObject, headline: string][] = [
   ['createIssue', { title: 'New' }, 'Open the issue “New” in acme/shop'],
   ['updateIssue', { number: 1, title: 'Else', body: 'x' }, 'Change body, title of #1 “Prices are wrong” in acme/shop'],

@@ -34,7 +34,7 @@ import { updatePullBranch } from './update-branch.ts'
 export type { GithubInput } from './section.ts'
 export { githubStarter } from './starter.ts'
 
-/** GitHub, through its own library. */
+/** GitHub as a source of tools, through its own library. */
 export const github: SourceKind<GithubSection> = {
   starter: githubStarter,
   schema: GithubSection,
@@ -102,7 +102,7 @@ function addressOf(text: string): URL | undefined {
   return isPlain ? url : undefined
 }
 
-/** Where people look at what an API is for: `api.github.com` is for github.com, an Enterprise Server for itself. */
+/** Returns the web address for an API address: github.com for `api.github.com`, and the same origin for an Enterprise Server. */
 function webUrlOf(baseUrl: URL): URL {
   return new URL(baseUrl.origin.replace('//api.', '//'))
 }

@@ -10,7 +10,7 @@ import { changed, holds, numbered, withAdded, without } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 import { assigneesOf, issueResult, labelsOf } from './views.ts'
 
-/** Labels and assignees of an issue or a pull request: one more, one less. Twice is the same as once. */
+/** Tools that add and remove labels and assignees of an issue or a pull request. All of them are idempotent. */
 export const issueListChanges = (github: GithubContext): ToolDraft[] => [
   addLabels(github),
   removeLabel(github),
@@ -41,7 +41,7 @@ const addLabels = (github: GithubContext): ToolDraft =>
     },
   })
 
-/** The page of an issue where GitHub's answer has no address of it. It leads to the pull request where it is one. */
+/** Returns the URL of an issue when GitHub's answer has none. For a pull request GitHub redirects it. */
 const issueUrl = ({ webOrigin }: GithubContext, { repository, number }: Where): string => `${webOrigin}/${repository}/issues/${number}`
 
 const removeLabel = (github: GithubContext): ToolDraft =>
@@ -79,7 +79,7 @@ const assignIssue = (github: GithubContext): ToolDraft =>
     look: async (args, signal) => {
       const [issue] = await Promise.all([
         lookAt(github.client, args, signal),
-        // GitHub leaves out whom it cannot assign, and says that it succeeded.
+        // GitHub silently ignores users that it cannot assign, so each is checked first.
         ...args.assignees.map((login) => assertAssignable(github.client, args.repository, login, signal)),
       ])
       const headline = `Assign ${args.assignees.join(', ')} to ${numbered(issue)} of ${args.repository}`

@@ -4,13 +4,13 @@ import { repositoryOf } from './repository.ts'
 import { same } from './shown.ts'
 import type { GithubIssue } from './views.ts'
 
-/** Which issue (or pull request) is meant. */
+/** Identifies an issue or a pull request. */
 export interface Where {
   repository: string
   number: number
 }
 
-/** Reads it, for a change of it. */
+/** Reads the issue for a change of it. */
 export const lookAt = (client: GithubClient, { repository, number }: Where, signal: AbortSignal): Promise<GithubIssue> =>
   client.look(signal, repositoryOf(repository), (rest, at) => rest.issues.get({ ...at, issue_number: number }))
 
@@ -20,7 +20,7 @@ const kindOf = ({ pull_request }: GithubIssue): string => (pull_request === unde
 /** Returns the first field of every preview about an issue. */
 const heading = (issue: GithubIssue): PreviewField => same(kindOf(issue), `#${issue.number} ${issue.title}`)
 
-/** The state that a decision about an issue rests on besides what is changed. */
+/** Returns the precondition of a change: the title and state of the issue, and the old values. */
 const restsOn = (issue: GithubIssue, fields: readonly PreviewField[]): JsonValue => ({
   title: issue.title,
   state: issue.state,

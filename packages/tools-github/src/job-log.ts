@@ -2,24 +2,24 @@ import { stripVTControlCharacters } from 'node:util'
 import { ToolError } from '@countersign/core'
 import { type Network, outgoingFetch } from '@countersign/toolkit'
 
-/** More than that is not fetched: a job that writes without end must not keep us. */
+/** The maximum number of bytes to download, so that an endless log does not block the tool. */
 const MAX_FETCHED_BYTES = 32_000_000
-/** More than that is not kept, from the end. */
+/** The maximum number of bytes to keep, from the end. */
 const MAX_KEPT_BYTES = 1_000_000
 
 export interface JobLog {
-  /** The end of the log, without the colours of a terminal. */
+  /** The end of the log, without terminal colours. */
   text: string
-  /** False where lines are missing at the beginning. */
+  /** False when lines are missing at the beginning. */
   isWhole: boolean
-  /** False where the log was too long to be read to its end. */
+  /** False when the log was too long to be read to its end. */
   isEnd: boolean
 }
 
 /**
- * Fetches a log from the storage that GitHub names in its redirect. That is another host, and the address itself is the permission: the
- * token of the configuration is not sent there, and the address is not in any message.
- * @param origin The API's; only there a private address is allowed, as for every other request.
+ * Downloads a log from the storage that GitHub names in its redirect. The storage is another host, and the address itself grants access:
+ * the configured token is not sent there, and no message contains the address.
+ * @param origin The origin of the API; only there a private address is allowed, as for every other request.
  * @throws ToolError
  */
 export async function fetchLog(network: Network, origin: string, location: string, signal: AbortSignal): Promise<JobLog> {
@@ -50,7 +50,7 @@ async function readEnd(answer: Response): Promise<JobLog> {
     if (bytes > MAX_FETCHED_BYTES) break
   }
   const text = new TextDecoder().decode(Buffer.concat(kept))
-  // The first line that is kept may be the second half of one.
+  // The first kept line may be incomplete.
   const whole = isWhole ? text : text.slice(text.indexOf('\n') + 1)
   return { text: stripVTControlCharacters(whole), isWhole, isEnd: bytes <= MAX_FETCHED_BYTES }
 }

@@ -13,7 +13,7 @@ import { pullResult } from './views.ts'
 
 const VERBS = { merge: 'Merge', squash: 'Squash and merge', rebase: 'Rebase and merge' } as const
 
-/** Merges a pull request, at the commit that was shown and no other. */
+/** Merges a pull request, only at the commit that was shown. */
 export const mergePullRequest = (github: GithubContext): ToolDraft =>
   writeTool(
     github,
@@ -70,7 +70,7 @@ export const mergePullRequest = (github: GithubContext): ToolDraft =>
             }),
           )
           .catch((error: unknown) => {
-            // GitHub holds the merge to the commit that it is told.
+            // GitHub merges only if the head is still the given commit.
             if (statusOf(error) !== 409) throw error
             throw new ToolError('stale', `#${number} has other commits than those that were shown, and was not merged.`, { cause: error })
           })

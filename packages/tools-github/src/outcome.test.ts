@@ -6,7 +6,7 @@ import { hasMarker, hasTrailer, markerOf, withMarker, withoutMarker, withTrailer
 
 const KEY = 'act_01k9f3v7qs4m0000000000000.1'
 
-/** The writes, with the request that does them: what comes before it changes nothing. */
+/** A write, with the request that makes its change. Earlier requests change nothing. */
 interface Write {
   name: string
   args: JsonObject | ((activity: Activity) => JsonObject)

@@ -4,13 +4,13 @@ import { repositoryOf } from './repository.ts'
 import { same } from './shown.ts'
 import type { GithubPull } from './views.ts'
 
-/** Which pull request is meant. */
+/** Identifies a pull request. */
 export interface PullWhere {
   repository: string
   number: number
 }
 
-/** Reads it, for a change of it. */
+/** Reads the pull request for a change of it. */
 export const lookAtPull = (client: GithubClient, { repository, number }: PullWhere, signal: AbortSignal) =>
   client.look(signal, repositoryOf(repository), (rest, at) => rest.pulls.get({ ...at, pull_number: number }))
 

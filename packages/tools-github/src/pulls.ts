@@ -9,7 +9,7 @@ import { changed, holds, namesOf, numbered, same, withAdded, without } from './s
 import { type GithubContext, writeTool } from './tool.ts'
 import { type GithubPull, pullResult, reviewersOf } from './views.ts'
 
-/** Changes of a pull request: its words and base, close it, ask for a review. */
+/** Tools that change a pull request: its texts and base, closing it, requesting reviews. */
 export const pullChanges = (github: GithubContext): ToolDraft[] => [
   updatePullRequest(github),
   closePullRequest(github),

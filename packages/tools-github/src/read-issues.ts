@@ -6,7 +6,7 @@ import { nameOf, repositoryOf } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
 import { assigneesOf, commentView, hasMore, issueInList, issueView, labelsOf } from './views.ts'
 
-/** Issues: one with its comments, lists, and who has how much to do. */
+/** Tools that read issues: one with its comments, lists, and the workload per person. */
 export const issueReads = (github: GithubContext): ToolDraft[] => [getIssue(github), listIssues(github), getWorkload(github)]
 
 const getIssue = (github: GithubContext): ToolDraft =>
@@ -61,7 +61,7 @@ const listIssues = (github: GithubContext): ToolDraft =>
     },
   )
 
-/** More open issues than that are counted in part, and the answer says so. */
+/** The maximum number of pages of open issues to count. The answer says when the count is incomplete. */
 const MAX_PAGES = 10
 
 const getWorkload = (github: GithubContext): ToolDraft =>

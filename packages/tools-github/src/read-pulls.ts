@@ -8,7 +8,7 @@ import { type Repository, repositoryOf } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
 import { hasMore, pullInList, textOf } from './views.ts'
 
-/** Pull requests: one with files, reviews and checks, and lists. */
+/** Tools that read pull requests: one with its files, reviews and checks, and lists. */
 export const pullReads = (github: GithubContext): ToolDraft[] => [getPullRequest(github), listPullRequests(github)]
 
 const MAX_PATCH_CHARACTERS = 3_000

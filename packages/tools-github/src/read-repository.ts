@@ -6,7 +6,7 @@ import { repositoryOf } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
 import { commitLine, hasMore, textOf } from './views.ts'
 
-/** The repository itself: its files, branches, commits, labels, milestones and people. */
+/** Tools that read the repository: its files, branches, commits, labels, milestones and people. */
 export const repositoryReads = (github: GithubContext): ToolDraft[] => [
   getRepository(github),
   getFile(github),
@@ -67,7 +67,7 @@ const getFile = (github: GithubContext): ToolDraft =>
     },
   })
 
-/** The text that the bytes are in UTF-8; undefined when they are none. */
+/** Returns the bytes as UTF-8 text; undefined when they are not valid UTF-8. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined
   try {

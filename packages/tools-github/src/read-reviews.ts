@@ -6,11 +6,11 @@ import { repositoryOf } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
 import { hasMore, textOf } from './views.ts'
 
-/** A hundred of them stay below what a result may have. */
+/** The maximum length of a comment. A hundred of these stay below the limit of a result. */
 const MAX_TEXT = 3_000
 const MAX_HUNK = 1_000
 
-/** Reviews of a pull request, and the comments that stand at its lines. */
+/** Tools that read the reviews of a pull request and the comments on its lines. */
 export const reviewReads = (github: GithubContext): ToolDraft[] => [listReviews(github), listReviewComments(github)]
 
 const listReviews = (github: GithubContext): ToolDraft =>

@@ -7,7 +7,7 @@ import { type GithubRun, runResult } from './run-look.ts'
 import { type GithubContext, readTool } from './tool.ts'
 import { hasMore, textOf } from './views.ts'
 
-/** Runs of GitHub Actions, their jobs and the logs of these. */
+/** Tools that read runs of GitHub Actions, their jobs and the logs of the jobs. */
 export const runReads = (github: GithubContext): ToolDraft[] => [listWorkflowRuns(github), getWorkflowRun(github), readJobLog(github)]
 
 const runView = (run: GithubRun): JsonValue & object => ({
@@ -101,5 +101,5 @@ const readJobLog = (github: GithubContext): ToolDraft =>
     },
   )
 
-/** GitHub begins each line of a log with its time, which is a third of what a model would read. */
+/** Removes the timestamp that begins each line of a log. It would be a third of the text that the model reads. */
 const withoutTime = (line: string): string => line.replace(/^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z ?/, '')

@@ -13,14 +13,14 @@ import { repositoryOf } from './repository.ts'
 import { added, changed, same, short } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 
-/** Releases: make one, publish a draft. */
+/** Tools that create a release and publish a draft. */
 export const releaseWrites = (github: GithubContext): ToolDraft[] => [createRelease(github), publishRelease(github)]
 
 interface Tagged {
   sha: string
-  /** The first line of the commit's message. */
+  /** The first line of the commit message. */
   line: string
-  /** False where the tag is made with the release. */
+  /** False when the release will create the tag. */
   isThere: boolean
 }
 
@@ -32,13 +32,13 @@ async function commitAt(client: GithubClient, repository: string, ref: string, s
     )
     return { sha, line: commit.message.split('\n')[0] ?? '' }
   } catch (error) {
-    // GitHub answers 422 for a name that it does not know.
+    // GitHub answers 422 for an unknown name.
     if (statusOf(error) === 404 || statusOf(error) === 422) return undefined
     throw error
   }
 }
 
-/** The commit that a tag names, or would name when a release makes it. */
+/** Returns the commit that a tag names, or would name when a release creates it. */
 async function tagged(client: GithubClient, repository: string, tag: string, target: string, signal: AbortSignal): Promise<Tagged> {
   const there = await commitAt(client, repository, `tags/${tag}`, signal)
   if (there) return { ...there, isThere: true }
@@ -47,7 +47,7 @@ async function tagged(client: GithubClient, repository: string, tag: string, tar
   return { ...found, isThere: false }
 }
 
-/** The release that is published for a tag. */
+/** Returns the published release of a tag. */
 async function releaseOf(client: GithubClient, repository: string, tag: string, signal: AbortSignal): Promise<GithubRelease | undefined> {
   try {
     return await client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getReleaseByTag({ ...at, tag }))
@@ -108,7 +108,7 @@ const createRelease = (github: GithubContext): ToolDraft =>
       async execute({ repository, tag, target = 'HEAD', name = tag, body, draft, prerelease }, { idempotencyKey, signal, version }) {
         const { client } = github
         const at = await before(tagged(client, repository, tag, version ?? target, signal))
-        // A tag that is there counts, whatever commit is sent.
+        // GitHub uses an existing tag, whatever commit is sent.
         if (version !== undefined && at.sha !== version) {
           throw new ToolError('stale', `The tag ${tag} is at ${at.sha} now and not where it was shown. Nothing was released.`)
         }
@@ -124,7 +124,7 @@ const createRelease = (github: GithubContext): ToolDraft =>
         findMade<GithubRelease & { user: { login: string } }>(
           {
             login: await github.client.login(context.signal),
-            // They are in the order of their commits, not in that in which they were made.
+            // GitHub sorts them by the date of their commits, not by their creation.
             order: 'oldest',
             isOurs: ({ body }) => hasMarker(body, context.idempotencyKey),
             output: releaseResult,

@@ -1,31 +1,31 @@
-/** A repository as GitHub's addresses name it. */
+/** A repository as in the paths of the API. */
 export type Repository = {
   owner: string
   repo: string
 }
 
-/** True for `owner/name`. A name of dots would lead elsewhere in an address. */
+/** True for `owner/name`. A name that consists of dots would change the path of a request. */
 export const isRepositoryName = (text: string): boolean => /^[A-Za-z0-9][\w-]{0,99}\/[\w.-]{1,100}$/.test(text) && !/\/\.{1,2}$/.test(text)
 
-/** The parts of an `owner/name`. */
+/** Returns the parts of `owner/name`. */
 export function repositoryOf(name: string): Repository {
   const slash = name.indexOf('/')
   return { owner: name.slice(0, slash), repo: name.slice(slash + 1) }
 }
 
-/** The name that the parts make. */
+/** Returns the name from its parts. */
 export const nameOf = ({ owner, repo }: Repository): string => `${owner}/${repo}`
 
-/** Which repositories may be read and changed. */
+/** The repositories that may be read and changed. */
 export interface AllowList {
   allows(name: string): boolean
-  /** As they were written; undefined where all are allowed. */
+  /** The entries as written; undefined when all repositories are allowed. */
   readonly written: readonly string[] | undefined
-  /** Reads on from the name of a repository that is not allowed. */
+  /** Continues a sentence that begins with the name of a repository that is not allowed. */
   readonly refusal: string
 }
 
-/** @param written Names and `owner/*`; undefined allows all. GitHub tells names apart without their case, and so does this. */
+/** @param written Names and `owner/*`; undefined allows all. Names are compared without case, as GitHub does. */
 export function openAllowList(written: readonly string[] | undefined): AllowList {
   const known = written?.map((text) => text.toLowerCase())
   return {

@@ -12,7 +12,7 @@ import { added, numbered, same } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 import { textOf } from './views.ts'
 
-/** Answers a comment that stands at a line of a pull request. */
+/** Replies to a comment on a line of a pull request. */
 export const replyToReviewComment = (github: GithubContext): ToolDraft =>
   writeTool(
     github,

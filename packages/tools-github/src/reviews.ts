@@ -31,7 +31,7 @@ type Comment = z.output<typeof Comment>
 
 const VERBS = { APPROVE: 'Approve', REQUEST_CHANGES: 'Request changes on', COMMENT: 'Review' } as const
 
-/** Gives a review of a pull request, at the commit that was shown and no other. */
+/** Submits a review of a pull request, only at the commit that was shown. */
 export const createReview = (github: GithubContext): ToolDraft =>
   writeTool(
     github,
@@ -89,7 +89,7 @@ export const createReview = (github: GithubContext): ToolDraft =>
       async execute({ repository, number, event, body, comments }, { idempotencyKey, signal, version }) {
         const { client } = github
         const { sha } = (await before(lookAtPull(client, { repository, number }, signal))).head
-        // GitHub takes a review of an older commit and counts it, so it is looked at once more.
+        // GitHub accepts and counts a review of an older commit, so the head is read once more.
         if (version !== undefined && sha !== version) {
           throw new ToolError('stale', `#${number} is at ${sha} now and not at the commit that was shown. No review was given.`)
         }
@@ -145,10 +145,10 @@ async function stateOfReview(client: GithubClient, { repository, number }: PullW
   return own.at(-1)?.state ?? 'none'
 }
 
-/** Of a larger pull request nobody finds a line by its number. */
+/** The maximum number of pages of files in which the lines of comments are looked for. */
 const MAX_FILE_PAGES = 3
 
-/** The diffs of a pull request's files by path, until all that are wanted are found. */
+/** Returns the diffs of a pull request's files by path. It stops when all wanted files are found. */
 async function patchesOf(client: GithubClient, { repository, number }: PullWhere, wanted: ReadonlySet<string>, signal: AbortSignal) {
   const patches = new Map<string, string | undefined>()
   for (let page = 1; page <= MAX_FILE_PAGES; page++) {
@@ -161,7 +161,7 @@ async function patchesOf(client: GithubClient, { repository, number }: PullWhere
   return patches
 }
 
-/** For each comment the lines that it would stand at, and its text. @throws ToolError for a line that the diff does not have. */
+/** Returns the lines and the text of each comment. @throws ToolError for a line that the diff does not have. */
 async function commentFields(
   client: GithubClient,
   args: PullWhere & { comments: readonly Comment[] },

@@ -4,7 +4,7 @@ import type { GithubClient } from './client.ts'
 import { repositoryOf } from './repository.ts'
 import { short } from './shown.ts'
 
-/** Which run of GitHub Actions is meant. */
+/** Identifies a run of GitHub Actions. */
 export interface RunWhere {
   repository: string
   runId: number
@@ -28,11 +28,11 @@ export interface GithubRun {
   updated_at: string
 }
 
-/** Reads it, for a change of it. */
+/** Reads the run for a change of it. */
 export const lookAtRun = (client: GithubClient, { repository, runId }: RunWhere, signal: AbortSignal): Promise<GithubRun> =>
   client.look(signal, repositoryOf(repository), (rest, at) => rest.actions.getWorkflowRun({ ...at, run_id: runId }))
 
-/** A run is carried out once more by each rerun: the first attempt is 1. */
+/** Returns the number of the attempt. The first attempt is 1, and each rerun adds one. */
 export const attemptOf = ({ run_attempt = 1 }: GithubRun): number => run_attempt
 
 /** Returns the name of a run in a headline: `CI #42 “Fix the price” at 3f2a91c`. */

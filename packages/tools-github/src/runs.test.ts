@@ -7,7 +7,7 @@ import { addActivity, openGithubBench } from '../../../verification/testing/gith
 
 const CONTEXT = (version?: string) => ({ actionId: 'act', idempotencyKey: 'act.1', version, signal: AbortSignal.timeout(240_000) })
 
-/** A storage of logs on an address of its own: it answers with `log`, and keeps what it was asked. */
+/** Starts a log storage at its own address. It answers with `log` and stores the requests. */
 async function openStorage(log: string | Buffer, status = 200) {
   const asked: IncomingMessage[] = []
   const server = createServer((request, response) => {

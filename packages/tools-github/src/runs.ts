@@ -9,7 +9,7 @@ import { attemptOf, type GithubRun, lookAtRun, type RunWhere, runResult, runTitl
 import { changed, same } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 
-/** Runs of GitHub Actions: once more, only what failed once more, stop. */
+/** Tools that rerun a run of GitHub Actions, rerun its failed jobs, and cancel it. */
 export const runWrites = (github: GithubContext): ToolDraft[] => [
   rerun(github, {
     name: 'rerunWorkflow',
@@ -36,13 +36,13 @@ interface Job {
 interface Rerun {
   name: string
   description: string
-  /** The beginning of a sentence that ends in the run. */
+  /** The beginning of a sentence that ends with the run. */
   words: string
   send(rest: Rest, at: At, runId: number): ReturnType<Rest['actions']['reRunWorkflow']>
   whatRuns(jobs: readonly Job[]): readonly Job[]
 }
 
-/** A card about a run: what it is, who began it, what it is at. */
+/** Returns the preview of a change of a run: its name, its author and its state. */
 const preview = (run: GithubRun, headline: string, changes: Preview['fields']): Preview => ({
   headline,
   fields: [
@@ -89,12 +89,12 @@ const rerun = (github: GithubContext, { name, description, words, send, whatRuns
     verify: (where, { signal, version }) => verifyRerun(github, where, version, signal),
   })
 
-/** @throws ToolError for a run that is under way still: GitHub does not start it again. */
+/** @throws ToolError for a run that has not ended, because GitHub does not restart it. */
 function assertEnded({ id, status }: GithubRun): void {
   if (status !== 'completed') throw new ToolError('refused', `The run ${id} is still ${(status ?? 'under way').replaceAll('_', ' ')}.`)
 }
 
-/** The next attempt is ours when our own token began it. A later one hides whose that was. */
+/** Returns whether the next attempt is ours: its actor must be the token's user. A later attempt hides the actor of an earlier one. */
 async function verifyRerun({ client }: GithubContext, where: RunWhere, version: string | undefined, signal: AbortSignal) {
   const [run, login] = await Promise.all([lookAtRun(client, where, signal), client.login(signal)])
   if (version === undefined) return { done: 'unknown' as const }
@@ -127,7 +127,7 @@ const cancelWorkflowRun = (github: GithubContext): ToolDraft =>
     },
     async verify(where, { signal, version }) {
       const run = await lookAtRun(github.client, where, signal)
-      // Jobs need their time to stop: until then it looks as if nobody had asked for it.
+      // Jobs take time to stop. Until then the state is the same as without a cancellation.
       if (run.status !== 'completed') return { done: false }
       const isSo = run.conclusion === 'cancelled' && (version === undefined || String(attemptOf(run)) === version)
       return isSo ? { done: true, output: runResult(run) } : { done: 'unknown' }

@@ -37,7 +37,7 @@ test('GitHub: a repository that is not allowed is refused before anything is sen
   }
   expect(problems(bench, 'getRepository', { repository: 'ACME/Shop' })).toBe('')
   expect(problems(bench, 'getRepository', { repository: 'tools/anything' })).toBe('')
-  // Of arguments that were checked under another list.
+  // The arguments were checked under another allow-list.
   const context = { actionId: 'act', idempotencyKey: 'act.1', principalId: undefined, signal: AbortSignal.timeout(240_000) }
   await expect(bench.tool('getRepository').execute({ repository: 'acme/other' }, context)).rejects.toThrow('Nothing was sent')
   expect(bench.standin.exchanges).toEqual([])
@@ -116,7 +116,7 @@ test('GitHub: no name makes another address of a request', async () => {
   ])
     expect([branch, isBranchName(branch)]).toEqual([branch, false])
   for (const label of ['..', '.', ' .. ']) expect(problems(bench, 'removeLabel', { number: 1, label })).toContain('must be more than dots')
-  // One that came past the check is stopped on its way out.
+  // An argument that passed the check is refused before the request is sent.
   const context = { actionId: 'act', idempotencyKey: 'act.1', principalId: undefined, signal: AbortSignal.timeout(240_000) }
   const run = bench.tool('removeLabel').execute({ repository: 'acme/shop', number: 1, label: '..' }, context)
   await expect(run).rejects.toMatchObject({ kind: 'refused', message: /Nothing was sent/ })

@@ -7,7 +7,7 @@ import { Query, scopes, within } from './search.ts'
 import { type GithubContext, readTool } from './tool.ts'
 import { textOf } from './views.ts'
 
-/** Search for repositories, of those that are allowed, and for people. */
+/** Tools that search for allowed repositories and for people. */
 export const placeSearches = (github: GithubContext, allowed: AllowList): ToolDraft[] => [
   searchRepositories(github, allowed),
   searchUsers(github),

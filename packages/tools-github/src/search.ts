@@ -6,7 +6,7 @@ import type { AllowList } from './repository.ts'
 import { type GithubContext, readTool } from './tool.ts'
 import { issueInList } from './views.ts'
 
-/** A search over more places than that has too long a text for GitHub. */
+/** The maximum number of places in a search. With more, the query would be too long for GitHub. */
 const MAX_PLACES = 5
 
 export const Query = z
@@ -19,7 +19,7 @@ export const Query = z
     'must not say where to search: that is the argument repository',
   )
 
-/** Search, over the repositories that are allowed and no others. */
+/** Tools that search the allowed repositories only. */
 export function searches(github: GithubContext, allowed: AllowList): ToolDraft[] {
   const repository = github.repositoryName.optional().describe('Only in this repository, as owner/name')
   return [
@@ -71,7 +71,7 @@ export function searches(github: GithubContext, allowed: AllowList): ToolDraft[]
   ]
 }
 
-/** The qualifiers that hold a search to where it may look. */
+/** Returns the qualifiers that limit a search to the allowed places. */
 export function scopes(place: string | undefined, { written }: AllowList): string[] {
   if (place !== undefined) return [`repo:${place}`]
   if (written === undefined) return []
@@ -81,7 +81,7 @@ export function scopes(place: string | undefined, { written }: AllowList): strin
 
 const repositoryIn = (url: string): string => url.split('/').slice(-2).join('/')
 
-/** The results that are from where the search may look, whatever the search itself made of its text. */
+/** Returns the results from allowed places, however GitHub interpreted the query. */
 export function within<T extends { repository: string }, V>(
   found: readonly T[],
   place: string | undefined,

@@ -10,15 +10,15 @@ const Allowed = z
 
 /** The settings under `github` in the configuration. */
 export const GithubSection = z.strictObject({
-  /** From the environment: `${GITHUB_TOKEN}`. */
+  /** The token, from the environment: `${GITHUB_TOKEN}`. */
   token: z.string().min(1),
-  /** Of a GitHub Enterprise Server `https://github.example.com/api/v3`. */
+  /** The address of the API. For a GitHub Enterprise Server: `https://github.example.com/api/v3`. */
   baseUrl: z.string().min(1).default('https://api.github.com'),
-  /** Where people look at it, for links. Default: found from `baseUrl`. */
+  /** The address of the website, for links. Default: derived from `baseUrl`. */
   webUrl: z.string().min(1).optional(),
-  /** The only repositories that are read and changed. Default: whatever the token may. */
+  /** The repositories that may be read and changed. Default: all that the token can access. */
   repositories: z.array(Allowed).min(1).max(1_000).optional(),
-  /** The one that is meant where a call names none. */
+  /** The repository of calls that name none. */
   defaultRepository: z.string().refine(isRepositoryName, 'must be owner/name').optional(),
 })
 export type GithubSection = z.output<typeof GithubSection>

@@ -12,27 +12,27 @@ export const changed = (field: string, oldValue: JsonValue, newValue: JsonValue)
 /** Returns the name of an issue or a pull request in a headline: `#12 “Crash on start”`. */
 export const numbered = ({ number, title }: { number: number; title: string }): string => `#${number} ${asTitle(title)}`
 
-/** The first seven digits of a commit, as GitHub writes it. */
+/** Returns the first seven digits of a commit id, as GitHub shows it. */
 export const short = (sha: string): string => sha.slice(0, 7)
 
-/** The members that a call changes, in one order: that of its arguments says nothing. */
+/** Returns the names of the members that a call changes, sorted. */
 export const namesOf = ({ repository: _, number: __, ...changes }: { repository: string; number: number }): string =>
   Object.keys(changes).sort().join(', ')
 
-/** True when both lists hold the same, in whatever order. GitHub tells logins and labels apart without their case. */
+/** True when both lists hold the same entries in any order. Case is ignored, as GitHub does for logins and labels. */
 export function sameSet(a: readonly string[], b: readonly string[]): boolean {
   const plain = (list: readonly string[]) => [...new Set(list.map((text) => text.toLowerCase()))].sort()
   return canonicalJson(plain(a)) === canonicalJson(plain(b))
 }
 
-/** True when `all` holds each of `some`. */
+/** True when `all` contains each entry of `some`. */
 export const holds = (all: readonly string[], some: readonly string[]): boolean => without(some, all).length === 0
 
-/** `all` without `some`. */
+/** Returns `all` without the entries of `some`. */
 export function without(all: readonly string[], some: readonly string[]): string[] {
   const gone = new Set(some.map((text) => text.toLowerCase()))
   return all.filter((text) => !gone.has(text.toLowerCase()))
 }
 
-/** `some` added to `all`, in one order. */
+/** Returns the union of `all` and `some`, sorted. */
 export const withAdded = (all: readonly string[], some: readonly string[]): string[] => [...all, ...without(some, all)].sort()

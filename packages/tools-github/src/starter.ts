@@ -7,7 +7,7 @@ import type { StarterRules } from '@countersign/toolkit'
 const HIGH: readonly { tool: string; what: string; when?: string }[] = [
   { tool: 'mergePullRequest', what: 'mergePullRequest' },
   { tool: 'deleteBranch', what: 'deleteBranch' },
-  // An approval may be the last thing that a merge waits for.
+  // An approval may be the last requirement for a merge.
   { tool: 'createReview', what: 'an approving review', when: 'args.event == "APPROVE"' },
   { tool: 'createRelease', what: 'a release that is not a draft', when: '!args.draft' },
   { tool: 'publishRelease', what: 'publishRelease' },
@@ -17,14 +17,14 @@ const HIGH: readonly { tool: string; what: string; when?: string }[] = [
 ]
 
 /**
- * Rules to start from for the GitHub tools of a group: what reads runs, what changes asks, and what cannot be taken back or sets off more
- * than itself is high risk.
+ * Returns the starting policy rules for the GitHub tools of a group: reads run, changes need approval. Changes that are hard to undo or
+ * that reach beyond themselves are high risk.
  * @param group The name of the group in the configuration.
  * @example
  * policy: { rules: [...githubStarter('github')] }
  */
 export const githubStarter = (group: string): StarterRules => [
-  // Of the rules that ask, the first one says the risk.
+  // The first matching rule that asks sets the risk.
   ...HIGH.map(({ tool, what, when }) => ({
     ...{ name: `${group}: ${what} is high risk`, match: { tool: `${group}.${tool}`, ...(when !== undefined && { when }) } },
     ...{ verdict: 'ask' as const, risk: 'high' as const },

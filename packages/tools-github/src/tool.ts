@@ -10,12 +10,12 @@ import { type AllowList, isRepositoryName } from './repository.ts'
 export interface GithubContext {
   client: GithubClient
   baseUrl: string
-  /** The origin that links to results must have. */
+  /** The origin that links in results must have. */
   webOrigin: string
   credential: string
   /** Compares texts of files. */
   work: TextWork
-  /** The argument that names the repository; the default one where it is left out. */
+  /** The argument that names the repository, with the configured default. */
   repository: z.ZodType<string>
   /** The name of a repository, without a default. */
   repositoryName: z.ZodType<string>
@@ -45,9 +45,9 @@ export function openRuntime({ allowed, defaultRepository, token, ...rest }: Gith
 
 interface Words<Args> {
   name: string
-  /** For the model. */
+  /** The description for the model. */
   description: string
-  /** For people, from the real arguments. */
+  /** Returns the headline for people, from the real arguments. */
   describe(args: Args): string
 }
 
@@ -59,14 +59,14 @@ export interface WriteDefinition<Args> extends Words<Args> {
   /** Returns the changes that the call would make and its precondition, from one read of GitHub. */
   look(args: Args, signal: AbortSignal): Promise<Preview>
   execute(args: Args, context: ExecuteContext): Promise<JsonValue>
-  /** Finds what a lost answer has done, by reading only. */
+  /** Finds the outcome of an attempt whose answer was lost, by reading only. */
   verify(args: Args, context: VerifyContext): Promise<Verification>
 }
 
-/** A longer one than others': the commit of many files is several requests. */
+/** The timeout of a call, in ms. It is longer than the default, because a commit of many files takes several requests. */
 const TIMEOUT_MS = 30_000
 
-/** A tool that only reads. */
+/** Defines a read tool. */
 export function readTool<Input extends z.ZodObject>(
   github: GithubContext,
   input: Input,
@@ -75,7 +75,7 @@ export function readTool<Input extends z.ZodObject>(
   return draftFor(github, defineTool({ ...definition, input, effect: 'read', timeoutMs: TIMEOUT_MS }))
 }
 
-/** A tool that changes something. Its result links to what it changed by `url`. */
+/** Defines a write tool. The `url` in its result links to the changed resource. */
 export function writeTool<Input extends z.ZodObject>(
   github: GithubContext,
   input: Input,
@@ -93,7 +93,7 @@ export function writeTool<Input extends z.ZodObject>(
   return draftFor(github, tool)
 }
 
-/** GitHub's answers that say that what was looked for is not there, whoever asks with this token. */
+/** The statuses by which GitHub says that a resource does not exist for this token. */
 const NOT_THERE = [404, 410]
 
 /**
@@ -102,7 +102,7 @@ const NOT_THERE = [404, 410]
  */
 function refuse(error: unknown): never {
   if (!(error instanceof ToolError) || error.kind !== 'refused' || error.retryable) throw error
-  // Other answers are about the token, or about GitHub now: what it does with the change itself cannot be told from them.
+  // Other statuses concern the token or GitHub's current state. They do not show whether the change itself is possible.
   const status = statusOf(error)
   if (status !== undefined && !NOT_THERE.includes(status)) throw error
   throw new ToolError('refused', error.message, { retryable: false, impossible: true, cause: error })
@@ -113,7 +113,7 @@ const draftFor = ({ client, baseUrl, credential }: GithubContext, tool: CodedToo
   credential,
 })
 
-/** The link in a result, where it leads to GitHub: a stand-in must not send people elsewhere. */
+/** Returns the link in a result if it leads to GitHub's website, so that another server cannot send people elsewhere. */
 function linkIn(output: JsonValue, webOrigin: string): string | undefined {
   const url = typeof output === 'object' && output !== null && !Array.isArray(output) ? output.url : undefined
   return typeof url === 'string' && URL.canParse(url) && new URL(url).origin === webOrigin ? url : undefined

@@ -5,7 +5,7 @@ import { decodeText } from './read-repository.ts'
 import { repositoryOf } from './repository.ts'
 
 const AT_ONCE = 6
-/** A file of which a person reads the difference. */
+/** The maximum size of a file whose diff a person reads. */
 const MAX_FILE_BYTES = 500_000
 
 /** A file at a commit. */
@@ -18,9 +18,9 @@ export interface OldFile {
 export interface CommitFiles {
   sha: string
   tree: string
-  /** @throws ToolError for what is there and is no file. */
+  /** Returns the file; undefined when it does not exist. @throws ToolError when the path is not a file. */
   file(path: string): Promise<OldFile | undefined>
-  /** The text of a file. @throws ToolError for one that is not text or too large. */
+  /** Returns the text of a file. @throws ToolError when it is not text or too large. */
   text(path: string, file: OldFile): Promise<string>
 }
 
@@ -85,19 +85,19 @@ const KINDS: Readonly<Record<string, string>> = {
   '100755': 'a file',
 }
 
-/** A file that a commit is to change: no content deletes it. */
+/** A file change of a commit. Without content the file is deleted. */
 export interface FileChange {
   path: string
   content: string | null
 }
 
-/** A change beside what is there. */
+/** A change with the current file. */
 export interface PlannedChange extends FileChange {
   old: OldFile | undefined
   oldText: string | undefined
 }
 
-/** The changes beside what is there now. @throws ToolError for one that cannot be made. */
+/** Returns the changes with the current files. @throws ToolError for a change that cannot be made. */
 export const planChanges = (commit: CommitFiles, changes: readonly FileChange[]): Promise<PlannedChange[]> =>
   eachOf(changes, AT_ONCE, async (change) => {
     const old = await existing(commit, change)

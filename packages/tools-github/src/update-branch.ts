@@ -51,11 +51,11 @@ export const updatePullBranch = (github: GithubContext): ToolDraft =>
           rest.pulls.updateBranch({ ...at, pull_number: number, expected_head_sha: sha }),
         )
         .catch((error: unknown) => {
-          // GitHub holds the merge to the commit that it is told.
+          // GitHub updates the branch only if its head is still the given commit.
           if (statusOf(error) !== 422 || !/head sha/i.test(String(error))) throw error
           throw new ToolError('stale', `#${number} has other commits than those that were shown, and was not updated.`, { cause: error })
         })
-      // GitHub only takes the order here, and does it a moment later.
+      // GitHub only accepts the request here and makes the merge shortly after.
       return { number, updatedFrom: sha, url: `${github.webOrigin}/${repository}/pull/${number}` }
     },
     async verify({ repository, number }, { signal, version }) {
@@ -66,7 +66,8 @@ export const updatePullBranch = (github: GithubContext): ToolDraft =>
       const { parents, author } = await client.look(signal, repositoryOf(repository), (rest, at) =>
         rest.repos.getCommit({ ...at, ref: sha, per_page: 1 }),
       )
-      // A merge of ours on top of the commit that was shown; anything else may be ours with something on top, or somebody else's.
+      // A merge commit by the token's user on top of the shown commit is ours. Any other head may be ours with later commits, or somebody
+      // else's.
       const isOurs = parents.length === 2 && parents[0]?.sha === version && login !== undefined && author?.login === login
       const url = `${github.webOrigin}/${repository}/pull/${number}`
       return isOurs ? { done: true, output: { number, updatedFrom: version ?? null, url } } : { done: 'unknown' }

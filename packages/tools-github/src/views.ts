@@ -5,10 +5,10 @@ import { withoutMarker } from './marker.ts'
 
 const MAX_TEXT = 20_000
 const MAX_LISTED_TEXT = 1_000
-/** A hundred of them stay below what a result may have. */
+/** The maximum length of a comment. A hundred of these stay below the limit of a result. */
 const MAX_COMMENT = 3_000
 
-/** A text as people see it, cut where it is long. */
+/** Returns a text as people see it, cut at a maximum length. */
 export function textOf(body: string | null | undefined, most = MAX_TEXT): string {
   const text = withoutMarker(body ?? '')
   return text.length > most ? `${text.slice(0, most).toWellFormed()}… (${text.length - most} more characters)` : text
@@ -36,7 +36,7 @@ export interface GithubIssue {
   pull_request?: unknown
 }
 
-/** The names of an issue's labels, in one order: theirs has none. */
+/** Returns the names of an issue's labels, sorted, because GitHub's order is not stable. */
 export const labelsOf = ({ labels }: Pick<GithubIssue, 'labels'>): string[] =>
   labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))).sort()
 
@@ -52,7 +52,7 @@ export const issueResult = (issue: GithubIssue): JsonObject => ({
   url: issue.html_url,
 })
 
-/** An issue in a list, with the beginning of its text. */
+/** Returns an issue for a list, with the beginning of its text. */
 export const issueInList = (issue: GithubIssue): JsonObject => ({
   ...issueResult(issue),
   kind: issue.pull_request === undefined ? 'issue' : 'pull request',
@@ -135,8 +135,8 @@ export const pullInList = (pull: GithubPull): JsonObject => ({
   body: textOf(pull.body, MAX_LISTED_TEXT),
 })
 
-/** One line of a commit. */
+/** Returns a commit as one line. */
 export const commitLine = ({ sha, message }: { sha: string; message: string }): string => `${sha.slice(0, 7)} ${message.split('\n')[0]}`
 
-/** True when the answer says that there is a next page. */
+/** True when the answer has a next page. */
 export const hasMore = (headers: Readonly<Record<string, unknown>>): boolean => /rel="next"/.test(String(headers.link ?? ''))
