@@ -7,13 +7,13 @@ import { compare, findOpen, type Named, objectiveRow, refuse, type StoreOf, writ
 
 const MAX_KEY_RESULTS = 20
 
-/** A key result as it is created. @throws ToolError `refused` for one that is reached before it began. */
+/** Returns the values of a key result to create. @throws ToolError `refused` when its target equals its start. */
 export function meansSomething({ title, metric, unit, start, target, current = start }: z.output<typeof NewKeyResult>): KeyResultValues {
   if (start === target) throw refuse(`The key result "${title}" has its start as its target.`)
   return { title, metric, unit, start, target, current }
 }
 
-/** Adding, changing, measuring and taking out key results. */
+/** Tools that add, change, measure and remove key results. */
 export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
   writeTool(storeOf, {
     name: 'addKeyResult',

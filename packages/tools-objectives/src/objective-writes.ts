@@ -7,7 +7,7 @@ import { compare, findObjective, findOpen, objectiveRow, refuse, type StoreOf, w
 
 const OUTCOMES = ['achieved', 'missed', 'dropped'] as const
 
-/** Creating, changing, closing and reopening objectives. */
+/** Tools that create, change, close and reopen objectives. */
 export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
   writeTool(storeOf, {
     name: 'createObjective',
@@ -83,7 +83,7 @@ export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
           ...(progress === null ? [] : [{ field: 'progress', oldValue: `${progress} %`, newValue: `${progress} %` }]),
         ],
         named: { objective: asTitle(title) },
-        // The outcome is judged by where its key results are.
+        // The outcome is judged by the current values of the key results.
         rests: { version, measured: objective.keyResults.map((one) => [one.id, one.version]) },
         write: {
           kind: 'closed',

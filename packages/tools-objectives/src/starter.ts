@@ -1,8 +1,8 @@
 import type { StarterRules } from '@countersign/toolkit'
 
 /**
- * The rules to start from for the tools of objectives: what looks runs, progress asks, what changes the aims themselves asks with medium
- * risk, what takes something away with high risk.
+ * Returns the starting policy rules for the tools of objectives: reads run, progress needs approval, changes of the objectives need
+ * approval at medium risk, removals at high risk.
  * @param group The name of the group in the configuration.
  * @example
  * policy: { rules: objectivesStarter('goals') }

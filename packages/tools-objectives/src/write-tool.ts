@@ -8,12 +8,12 @@ export interface Plan {
   fields: PreviewField[]
   /** Names for the card's headline in place of the arguments, which are ids. Default: the arguments. */
   named?: Named
-  /** The versions of what it rests on. */
+  /** The versions that the change depends on. */
   rests: JsonValue
   write: Omit<ObjectiveWrite, 'attempt'>
 }
 
-/** Titles in quotes, and where a key result stands. */
+/** Quoted titles, and the current value of a key result. */
 export interface Named {
   objective?: string
   keyResult?: string
@@ -24,16 +24,16 @@ interface ObjectiveTool<Input extends z.ZodObject> {
   name: string
   description: string
   input: Input
-  /** @param args With what was read of them, where it was. */
+  /** @param args With the names that the plan read, if it was read. */
   describe(args: z.output<Input> & Named): string
-  /** @throws ToolError `refused` for what is not there or makes no sense. */
+  /** @throws ToolError `refused` for a missing target or an invalid value. */
   plan(store: ObjectiveStore, args: z.output<Input>): Promise<Plan>
 }
 
 /** Returns the store. Before the server has opened its database, the objectives cannot be read. */
 export type StoreOf = () => ObjectiveStore
 
-/** A tool that changes objectives: what was looked at is what is changed, once for the key of an attempt. */
+/** Defines a tool that changes objectives. It executes the planned change, once for each key. */
 export function writeTool<Input extends z.ZodObject>(
   storeOf: StoreOf,
   { name, description, input, describe, plan }: ObjectiveTool<Input>,
@@ -50,7 +50,7 @@ export function writeTool<Input extends z.ZodObject>(
     name,
     description,
     input,
-    // A second send under the same key finds what the first one wrote.
+    // A second request with the same key finds the result of the first one.
     idempotent: true,
     describe,
     plan: (args) => plan(storeOf(), args),
@@ -82,19 +82,19 @@ export async function findObjective(store: ObjectiveStore, id: string): Promise<
   return objective
 }
 
-/** @throws ToolError `refused` for one that is not open: it is as it was when it was closed. */
+/** @throws ToolError `refused` for an objective that is closed, because closed objectives do not change. */
 export async function findOpen(store: ObjectiveStore, id: string): Promise<Objective> {
   const objective = await findObjective(store, id)
   if (objective.state !== 'open') throw refuse(`The objective is closed (${objective.state}). Reopen it first.`)
   return objective
 }
 
-/** Which objective it is, in the words of a card: it stays as it is. */
+/** Returns an unchanged row that identifies the objective on the card. */
 export const objectiveRow = ({ title }: Objective): PreviewField => ({ field: 'objective', oldValue: title, newValue: title })
 
 /**
- * A row for each value that is named, and what the history keeps of them. In the order of `old`: that of the arguments is another one when
- * they are read back.
+ * Returns a row for each given value, and the values before and after for the history. They are in the order of `old`, because arguments
+ * lose their order when they are stored.
  */
 export function compare(old: JsonObject, changes: Readonly<Record<string, JsonValue | undefined>>) {
   const named = Object.keys(old).flatMap((field): [string, JsonValue][] => {
