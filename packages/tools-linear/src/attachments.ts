@@ -40,7 +40,7 @@ export const attachmentTools = (workspace: Workspace): ToolDraft[] => [
     document: CREATE_ATTACHMENT,
     async plan(linear, { url, title, subtitle, ...args }, signal) {
       const issue = await findStanding(linear, args.issue, signal)
-      // Linear would change the one that is there, whatever id is given.
+      // Linear would change the existing link, whatever id is sent.
       const { nodes } = await attachmentsOf(linear, issue, { url: { eq: url } }, signal)
       const [there] = nodes.filter((one) => one.url === url)
       if (there) throw refuse(`${issue.identifier} has that link already: "${oneLine(there.title)}".`)
@@ -66,7 +66,7 @@ export const attachmentTools = (workspace: Workspace): ToolDraft[] => [
       const attachment = await findAttachment(linear, issue, args.attachment, signal)
       const rows = [...changed('title', attachment.title, title), ...changed('subtitle', attachment.subtitle, subtitle)]
       refuseNoChange(`The link "${oneLine(attachment.title)}"`, rows)
-      // Linear asks for the title each time.
+      // Linear requires the title in each update.
       const input: LinearDocument.AttachmentUpdateInput = {
         title: title ?? attachment.title,
         ...(subtitle !== undefined && { subtitle }),
@@ -111,7 +111,7 @@ export const attachmentTools = (workspace: Workspace): ToolDraft[] => [
   }),
 ]
 
-/** `url` is the issue's: where the link leads is `link`, which no card links to. */
+/** Returns a link with its issue's address as `url`. The target is `link`, which no card links to. */
 const attachmentView = (attachment: AttachmentNode): JsonObject => ({
   id: attachment.id,
   issue: attachment.issue.identifier,

@@ -7,26 +7,26 @@ const TIMEOUT_MS = 15_000
 
 export interface LinearOptions {
   url: URL
-  /** As it is sent. */
+  /** The value of the authorization header. */
   apiKey: string
-  /** Keys of the only teams that are there for us; undefined for all. In capital letters. */
+  /** The keys of the allowed teams, in capital letters; undefined for all. */
   teams: readonly string[] | undefined
 }
 
-/** One workspace of Linear, through our own way out: each request is sent once, to an address that was looked at. */
+/** The client of one Linear workspace. It uses the outbound network, which checks each address, and sends each request once. */
 export interface LinearClient {
   readonly teams: readonly string[] | undefined
-  /** The origins that its links may lead to. */
+  /** The origins that links in results may have. */
   readonly linkOrigins: readonly string[]
   /**
    * Sends one document. A mutation needs the key of its attempt.
-   * @throws ToolError with what is known of the effect.
+   * @throws ToolError with the known effect.
    */
   ask<Answer>(document: LinearQuery<Answer>, variables: JsonObject, signal: AbortSignal, key?: string): Promise<Answer>
 }
 
-// The library has a client of its own, but it calls the global `fetch` whatever it is given: around our network's guard, and following
-// redirects. Its types and its reading of errors are used; the request is ours.
+// The library's own client uses the global `fetch`, which bypasses the checks of the outbound network and follows redirects. Only the
+// library's types and its parsing of errors are used here.
 export function openLinearClient({ url, apiKey, teams }: LinearOptions, { network, redactor }: OutboundContext): LinearClient {
   return {
     teams,

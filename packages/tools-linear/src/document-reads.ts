@@ -11,7 +11,7 @@ import { readTool, type Workspace } from './read-tool.ts'
 import { userWords } from './views.ts'
 import { choose, oneLine, refuse } from './words.ts'
 
-/** So much of a document is read at once: 50,000 characters are about 12,000 tokens of a model. */
+/** The maximum number of characters read at once: 50,000 characters are about 12,000 tokens. */
 const MAX_CHARACTERS = 50_000
 
 export const documentReads = (workspace: Workspace): ToolDraft[] => [
@@ -68,7 +68,7 @@ export const documentReads = (workspace: Workspace): ToolDraft[] => [
   }),
 ]
 
-/** A part does not end inside of a character that takes two units. */
+/** Returns the end of a part. A part does not end within a surrogate pair. */
 function endOfPart(content: string, from: number): number {
   const end = Math.min(from + MAX_CHARACTERS, content.length)
   const isInside = end < content.length && /^[\uD800-\uDBFF]$/.test(content.charAt(end - 1))
@@ -80,7 +80,7 @@ const documentsView = (linear: LinearClient, nodes: readonly DocumentNode[], has
   hasMore,
 })
 
-/** A document without its content. */
+/** Returns a document without its content. */
 export const documentView = (document: DocumentNode): JsonObject => ({
   id: document.id,
   title: document.title,
@@ -93,15 +93,18 @@ export const documentView = (document: DocumentNode): JsonObject => ({
   ...(document.trashed === true && { trashed: true }),
 })
 
-/** With an allow-list of teams, one that hangs on neither a project nor an issue belongs to nobody we know, so it is not there. */
+/**
+ * True when the document is visible. With an allow-list of teams, a document without a project or an issue belongs to no known team, so it
+ * is not.
+ */
 function isOurDocument(linear: LinearClient, { project, issue }: DocumentNode): boolean {
   if (linear.teams === undefined) return true
   return (project !== null || issue !== null) && (!project || isOurProject(linear, project)) && (!issue || isOurs(linear, issue.team))
 }
 
 /**
- * A document by title, id or the end of its address.
- * @param where Where it has to be for what is to happen to it.
+ * Finds a document by title, id or the end of its address.
+ * @param where The place that the document must be in for the intended change.
  * @throws ToolError `refused`
  */
 export async function findDocument(

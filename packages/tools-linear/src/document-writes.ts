@@ -122,7 +122,7 @@ export const documentWrites = (workspace: Workspace): ToolDraft[] => [
   }),
 ]
 
-/** Where it hangs. */
+/** Returns the row for the project or issue of a document. */
 const placeRows = ({ project, issue }: WholeDocumentNode): PreviewField[] => [
   ...(project ? [same('project', project.name)] : []),
   ...(issue ? [same('issue', `${issue.identifier} ${issue.title}`)] : []),

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** A GraphQL document that we send, and the shape of what is believed as its answer. */
+/** A GraphQL document, with the schema of its answer. */
 export interface LinearQuery<Answer = unknown> {
   operation: 'query' | 'mutation'
   text: string
@@ -19,8 +19,8 @@ export const mutation = <Answer>(text: string, answer: z.ZodType<Answer>): Linea
   answer,
 })
 
-// The library's own documents ask for one object each and fetch what hangs on it with a request more: a card with team, state, labels and
-// assignee would take six. These ask for what is shown, at once.
+// The library's own documents query one object each and load related objects with further requests: a card with team, state, labels and
+// assignee would take six. These query everything that is shown at once.
 export const TEAM = '{ id key name }'
 export const USER = '{ id name displayName email }'
 export const STATE = '{ id name type }'

@@ -3,7 +3,7 @@ import type { HttpAnswer } from '@countersign/toolkit'
 import { serviceMessage } from '@countersign/toolkit/internal'
 import type { LinearErrorType } from '@linear/sdk'
 
-/** Older answers name the kind of an error by a code only. */
+/** The error types by the codes of older answers, which have no type. */
 const TYPE_OF_CODE: Readonly<Record<string, string>> = {
   AUTHENTICATION_ERROR: 'authentication error',
   FORBIDDEN: 'forbidden',
@@ -11,7 +11,7 @@ const TYPE_OF_CODE: Readonly<Record<string, string>> = {
   RATELIMITED: 'ratelimited',
 }
 
-/** Errors after which nothing was done: Linear looked at the request and sent it back. After all others a write may have acted. */
+/** Errors after which nothing was changed, because Linear rejected the request. After all others a write may have acted. */
 const REFUSALS: Readonly<Partial<Record<`${LinearErrorType}`, string>>> = {
   AuthenticationError: 'Linear does not accept the API key',
   Forbidden: 'Linear refused: the API key may not do that',
@@ -23,7 +23,7 @@ const REFUSALS: Readonly<Partial<Record<`${LinearErrorType}`, string>>> = {
   Ratelimited: 'Linear takes no more requests for now',
 }
 
-/** True for an answer of Linear that is an error, whatever its status. */
+/** True for an error answer of Linear, whatever its status. */
 export const isErrorAnswer = ({ status, body }: Pick<HttpAnswer, 'status' | 'body'>): boolean =>
   status >= 400 || (isObject(body) && Array.isArray(body.errors) && body.errors.length > 0)
 
@@ -33,7 +33,7 @@ export const isErrorAnswer = ({ status, body }: Pick<HttpAnswer, 'status' | 'bod
  * @param isWrite After an error inside Linear the outcome of a write is unknown.
  */
 export async function linearError({ status, body, headers }: HttpAnswer, isWrite: boolean): Promise<ToolError> {
-  // Three megabytes of code, for those only who need them.
+  // The library is three megabytes of code, so it is loaded only when needed.
   const { parseLinearError } = await import('@linear/sdk')
   const errors = (isObject(body) && Array.isArray(body.errors) ? body.errors : []).filter(isObject).map(withType)
   // An answer without GraphQL errors did not come from the API itself but from a wrong address or a proxy.
@@ -56,7 +56,7 @@ export async function linearError({ status, body, headers }: HttpAnswer, isWrite
 
 const inWords = (said: string | undefined): string => (said === undefined ? '' : `: ${said}`)
 
-/** Where the library looks for the type. */
+/** Returns the error with its type where the library reads it. */
 function withType(error: JsonObject): JsonObject {
   const extensions = isObject(error.extensions) ? error.extensions : {}
   const type = extensions.type ?? (typeof extensions.code === 'string' ? TYPE_OF_CODE[extensions.code] : undefined)

@@ -8,22 +8,22 @@ import { choose, oneLine, refuse } from './words.ts'
 // the decision is bound to, and are what is sent.
 
 type Json = Parameters<LinearClient['ask']>[1]
-/** Our filters are checked against the library's types, then sent as JSON. */
+/** Filters are checked against the library's types, then sent as JSON. */
 const asJson = (filter: object): Json => filter as Json
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The filter for the teams that are there for us; `only` is one of them. */
+/** Returns the filter for the allowed teams; `only` is one of them. */
 export function teamFilter({ teams }: Pick<LinearClient, 'teams'>, only?: TeamNode): LinearDocument.TeamFilter | undefined {
   if (only) return { id: { eq: only.id } }
   return teams && { key: { in: [...teams] } }
 }
 
-/** Refuses a team that is not there for us in the words for one that is not there at all. */
+/** True for an allowed team. Callers report other teams with the same words as missing ones. */
 export const isOurs = ({ teams }: Pick<LinearClient, 'teams'>, { key }: Pick<TeamNode, 'key'>): boolean =>
   teams === undefined || teams.includes(key.toUpperCase())
 
-/** The filter of one issue, by identifier (`ENG-12`) or id. */
+/** Returns the filter for one issue, by identifier (`ENG-12`) or id. */
 export function issueFilter(linear: LinearClient, words: string): LinearDocument.IssueFilter {
   const [, key, number] = /^([A-Za-z][A-Za-z0-9]*)-(\d+)$/.exec(words) ?? []
   const ours = teamFilter(linear)
@@ -32,11 +32,11 @@ export function issueFilter(linear: LinearClient, words: string): LinearDocument
   return ours ? { and: [one, { team: ours }] } : one
 }
 
-/** @throws ToolError `refused` for one that is not there, or not for us. */
+/** @throws ToolError `refused` for an issue that does not exist or belongs to a team that is not allowed. */
 export async function findIssue(linear: LinearClient, words: string, signal: AbortSignal) {
   const { issues } = await linear.ask(FIND_ISSUE, { filter: asJson(issueFilter(linear, words)) }, signal)
   const [issue] = issues.nodes
-  // The filter says so already; that a service honours it is not for it to decide.
+  // The filter already limits the teams. The check does not rely on the service to apply it.
   if (!issue || !isOurs(linear, issue.team)) throw refuse(`There is no issue ${oneLine(words)}.`)
   return issue
 }
@@ -54,7 +54,7 @@ export async function findTeam(linear: LinearClient, words: string, signal: Abor
   )
 }
 
-/** Somebody active by name, display name, e-mail address or id; `me` is whose key it is. @throws ToolError `refused` */
+/** Finds an active user by name, display name, e-mail address or id; `me` is the key's user. @throws ToolError `refused` */
 export async function findUser(linear: LinearClient, words: string, signal: AbortSignal): Promise<UserNode> {
   if (words.toLowerCase() === 'me') return (await linear.ask(VIEWER, {}, signal)).viewer
   const same = { eqIgnoreCase: words }
@@ -83,12 +83,12 @@ export async function findState(linear: LinearClient, team: TeamNode, words: str
   )
 }
 
-/** The labels that an issue of the team can have: its own and the workspace's. */
+/** Returns the filter for the labels that an issue of the team can have: the team's and the workspace's. */
 export const labelFilter = (team: LinearDocument.NullableTeamFilter): LinearDocument.IssueLabelFilter => ({
   or: [{ team: { null: true } }, { team }],
 })
 
-/** @throws ToolError `refused`, for a group too: that is no label of an issue. */
+/** @throws ToolError `refused`, also for a group, which cannot be put on an issue. */
 export async function findLabel(linear: LinearClient, team: TeamNode, words: string, signal: AbortSignal): Promise<LabelNode> {
   const { issueLabels } = await linear.ask(LABELS, { filter: asJson(labelFilter({ id: { eq: team.id } })) }, signal)
   return choose(
@@ -111,11 +111,11 @@ export async function findProject(linear: LinearClient, words: string, signal: A
   )
 }
 
-/** One that other teams have a part in is theirs, too. */
+/** True for a project of allowed teams only. A project shared with other teams belongs to them too. */
 export const isOurProject = (linear: LinearClient, { teams }: Pick<ProjectNode, 'teams'>): boolean =>
   linear.teams === undefined || (teams.nodes.length > 0 && teams.nodes.every((team) => isOurs(linear, team)))
 
-/** `current`, `next`, a number, a name or an id. @throws ToolError `refused` */
+/** Finds a cycle by `current`, `next`, a number, a name or an id. @throws ToolError `refused` */
 export async function findCycle(linear: LinearClient, team: TeamNode, words: string, signal: AbortSignal): Promise<CycleNode> {
   const filter: LinearDocument.CycleFilter = { team: { id: { eq: team.id } } }
   const { cycles } = await linear.ask(CYCLES, { filter: asJson(filter) }, signal)
@@ -127,6 +127,6 @@ export async function findCycle(linear: LinearClient, team: TeamNode, words: str
   )
 }
 
-/** `Cycle 7`, with its name where it has one. */
+/** Returns `Cycle 7`, with its name if it has one. */
 export const cycleWords = ({ number, name }: { number: number; name: string | null }): string =>
   name === null || name === '' ? `Cycle ${number}` : `Cycle ${number} (${name})`

@@ -84,7 +84,7 @@ const argumentsOf = ({ properties = {}, required = [] }: Shape, known: Known): f
 
 let keys = 0
 
-/** Calls it as the gate would: what cannot be done is refused before anything is sent, a write is sent as it was shown. */
+/** Calls a tool as the gate does: an impossible call is refused before anything is sent, and a write is sent as shown. */
 async function call(workspace: OpenWorkspace, name: string, args: JsonObject): Promise<void> {
   const isWrite = workspace.tool(name).effect === 'write'
   const seen = isWrite ? await workspace.look(name, args) : undefined

@@ -15,20 +15,20 @@ import { type Plan, writeTool } from './write-tool.ts'
 
 export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
 
-/** Which issue it is, in the words of a card: it stays as it is. */
+/** Returns an unchanged row that identifies the issue on the card. */
 export const issueRow = ({ identifier, title }: IssueNode): PreviewField => {
   const words = `${identifier} ${title}`
   return { field: 'issue', oldValue: words, newValue: words }
 }
 
-/** @throws ToolError `refused` for one in the trash: there is nothing to change about it. */
+/** @throws ToolError `refused` for an issue in the trash, which cannot be changed. */
 export async function findStanding(linear: LinearClient, words: string, signal: AbortSignal): Promise<FoundIssue> {
   const issue = await findIssue(linear, words, signal)
   if (issue.trashed === true) throw refuse(`${issue.identifier} is in the trash.`)
   return issue
 }
 
-/** The plan of a change: which issue, which fields, the input that makes it so, and what else the headline names. */
+/** Returns the plan of a change: its issue, its fields, the input of the mutation, and other names for the headline. */
 export const issuePlan = (
   issue: IssueNode,
   fields: PreviewField[],
@@ -41,7 +41,7 @@ export const issuePlan = (
   updatedAt: issue.updatedAt,
 })
 
-/** Reads the issue that was sent or created, by its id; undefined when it is not there. */
+/** Reads the issue that was sent or created, by its id; undefined when it does not exist. */
 export async function lookForIssue(linear: LinearClient, id: string, signal: AbortSignal): Promise<FoundIssue | undefined> {
   const { issues } = await linear.ask(FIND_ISSUE, { filter: { id: { eq: id } } }, signal)
   return issues.nodes[0]
@@ -67,7 +67,7 @@ function hasAll(issue: FoundIssue, sent: JsonObject): boolean {
   return input.length > 0 && input.every(([field, value]) => VALUE_OF[field]?.(issue) === value)
 }
 
-/** A tool that sets values of one issue. */
+/** Defines a tool that sets values of one issue. */
 export function updateTool<Input extends z.ZodObject>(
   workspace: Workspace,
   definition: {
@@ -80,7 +80,7 @@ export function updateTool<Input extends z.ZodObject>(
 ): ToolDraft {
   return writeTool(workspace, {
     ...definition,
-    // The answer of the mutation has no description, which `hasAll` asks for only of what it reads itself.
+    // The mutation's answer has no description. `hasAll` needs it only for issues that it reads itself.
     document: UPDATE_ISSUE,
     view: issueView,
     look: (linear, sent, signal) => lookForIssue(linear, String(sent.id), signal),

@@ -38,7 +38,7 @@ const Changes = z.object({
   project: Project.nullable().optional(),
 })
 
-/** Creating, changing and deleting issues. */
+/** Tools that create, change and delete issues. */
 export const issueWrites = (workspace: Workspace): ToolDraft[] => [
   writeTool(workspace, {
     name: 'createIssue',

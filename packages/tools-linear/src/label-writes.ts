@@ -144,7 +144,7 @@ const ofTeam = (team: string | undefined): string => (team === undefined ? 'of a
 const teamWords = ({ key, name }: TeamNode): string => `${key} (${name})`
 const fullName = ({ name, parent }: LabelNode): string => (parent ? `${parent.name}/${name}` : name)
 
-/** Which label it is. */
+/** Returns the rows that identify a label. */
 const labelRows = (label: LabelNode): PreviewField[] => [
   { field: 'label', oldValue: fullName(label) },
   { field: 'team', oldValue: label.team ? teamWords(label.team) : 'all teams' },
@@ -160,8 +160,8 @@ const labelView = ({ id, name, color, description, parent, team }: LabelNode): J
 })
 
 /**
- * The team whose labels are meant; undefined for the workspace's.
- * @throws ToolError `refused` for the workspace's where only some teams are there for us: they are the others', too.
+ * Returns the team of a label; undefined for a label of the workspace.
+ * @throws ToolError `refused` for a label of the workspace when only some teams are allowed, because it belongs to the other teams too.
  */
 async function teamOf(linear: LinearClient, words: string | undefined, signal: AbortSignal): Promise<TeamNode | undefined> {
   if (words !== undefined) return findTeam(linear, words, signal)
@@ -169,7 +169,7 @@ async function teamOf(linear: LinearClient, words: string | undefined, signal: A
   return undefined
 }
 
-/** The labels whose names a label of the team (or of the workspace) must not have, groups too. */
+/** Returns the labels whose names a label of the team (or of the workspace) must not have, including groups. */
 async function labelsFor(linear: LinearClient, team: TeamNode | undefined, signal: AbortSignal): Promise<LabelNode[]> {
   const filter: LinearDocument.IssueLabelFilter = team ? labelFilter({ id: { eq: team.id } }) : { team: { null: true } }
   return (await linear.ask(LABELS, { filter: filter as JsonObject }, signal)).issueLabels.nodes

@@ -23,11 +23,11 @@ test('every Linear tool does what it says: reads answer in words, each write is 
   expect(world.issues.at(-1)?.labels.map(({ name }) => name)).toEqual(['Bug', 'API'])
   expect(world.projects.at(-1)).toMatchObject({ name: 'Fast exports', lead: null, targetDate: '2027-02-28' })
   expect(world.cycles.at(-1)).toMatchObject({ name: 'New year' })
-  // A card speaks in names: an id there would tell nobody what is changed.
+  // Cards show names. Ids would not tell people what is changed.
   expect(JSON.stringify(writes.map(({ fields }) => fields))).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/)
   const linked = writes.filter(({ url }) => url?.startsWith(world.origin))
   const unlinked = new Set(writes.filter((write) => !linked.includes(write)).map(({ name }) => name))
-  // A label and a cycle have no page, and what was removed has none any more.
+  // Labels and cycles have no page, and removed objects no longer have one.
   expect([...unlinked]).toEqual(LINKLESS)
   expect(JSON.stringify(done)).not.toContain(API_KEY)
 })
@@ -220,7 +220,7 @@ test.each(CREATES)(
     fate = 'lost'
     expect(await failure(workspace.run(name, args, { key: 'act_1.2', version }))).toMatchObject({ kind: 'ambiguous' })
     expect(await verify(workspace, name, args, 'act_1.2', version)).toMatchObject({ done: true, output: { id: idOf('act_1.2') } })
-    // A repeat under the same key does not do it twice: Linear has that id.
+    // A second request with the same key has no second effect, because Linear already has that id.
     fate = undefined
     expect(await failure(workspace.run(name, args, { key: 'act_1.2', version }))).toMatchObject({ kind: 'refused' })
   },

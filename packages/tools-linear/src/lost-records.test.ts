@@ -20,7 +20,7 @@ test.each(CREATES)(
     fate = 'lost'
     expect(await failure(workspace.run(name, args, { key: 'act_1.2', version }))).toMatchObject({ kind: 'ambiguous' })
     expect(await verify(workspace, name, args, 'act_1.2', version)).toMatchObject({ done: true, output: { id: idOf('act_1.2') } })
-    // A repeat under the same key makes no second one: Linear has that id, or that address on the issue.
+    // A second request with the same key creates no second object, because Linear already has that id, or that address on the issue.
     fate = undefined
     const count = () => {
       const { world } = workspace.standIn

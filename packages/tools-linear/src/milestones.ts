@@ -18,7 +18,7 @@ import { sentId, writeTool } from './write-tool.ts'
 
 const Name = z.string().min(1).max(80)
 
-/** The milestones of projects, and which issue is in which. */
+/** Tools for the milestones of projects, and for the milestone of an issue. */
 export const milestoneTools = (workspace: Workspace): ToolDraft[] => [
   readTool(workspace, {
     name: 'listMilestones',

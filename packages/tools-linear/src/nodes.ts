@@ -40,7 +40,7 @@ export const ProjectNode = z.object({
   teams: list(TeamNode),
 })
 
-/** An issue as a list shows it and as a change of it starts from. */
+/** An issue as shown in a list, and as the start of a change. */
 export const IssueNode = z.object({
   id: z.string(),
   identifier: z.string(),

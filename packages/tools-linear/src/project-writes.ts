@@ -19,7 +19,7 @@ import { sentId, writeTool } from './write-tool.ts'
 const Name = z.string().min(1).max(80)
 const Summary = z.string().max(255).describe('One or two sentences')
 
-/** Projects and cycles. */
+/** Tools that change projects and cycles. */
 export const projectWrites = (workspace: Workspace): ToolDraft[] => [
   writeTool(workspace, {
     name: 'createProject',

@@ -76,7 +76,7 @@ export const PROJECTS = query(
   z.object({ projects: nodes(ProjectNode) }),
 )
 
-/** Issues by a filter, the newest change first. */
+/** Queries issues by a filter, by latest change. */
 export const ISSUES = query(
   `issues($filter: IssueFilter, $first: Int!) { issues(filter: $filter, first: $first, orderBy: updatedAt) { nodes { ${ISSUE_FIELDS} } ${PAGE} } }`,
   z.object({ issues: page(IssueNode) }),
@@ -88,7 +88,7 @@ export const SEARCH_ISSUES = query(
   z.object({ searchIssues: page(IssueNode) }),
 )
 
-/** One issue by a filter, in the trash or archive too: what was deleted is told as that, and not as never there. */
+/** Queries one issue by a filter, including the trash and the archive, so that a deleted issue is reported as deleted. */
 export const FIND_ISSUE = query(
   `findIssue($filter: IssueFilter) { issues(filter: $filter, first: 1, includeArchived: true) { nodes { ${ISSUE_FIELDS} description } } }`,
   z.object({ issues: nodes(z.object({ ...IssueNode.shape, description: z.string().nullable() })) }),
@@ -103,7 +103,7 @@ export const WHOLE_ISSUE = query(
   z.object({ issues: nodes(WholeIssueNode) }),
 )
 
-/** The open issues of a filter, as little of each as counting needs. */
+/** Queries the open issues of a filter, with only the members that counting needs. */
 export const LOAD = query(
   `load($filter: IssueFilter, $after: String) { issues(filter: $filter, first: 250, after: $after) {
     nodes { estimate priority assignee ${USER} cycle { isActive } } ${PAGE} } }`,
@@ -115,14 +115,14 @@ export const FIND_COMMENT = query(
   z.object({ comments: nodes(CommentNode) }),
 )
 
-/** A label with those that carry it, in the trash or archive too: they lose it as well. */
+/** Queries a label with its issues, including the trash and the archive, because those lose the label too. */
 export const LABEL_USE = query(
   `labelUse($filter: IssueLabelFilter) { issueLabels(filter: $filter, first: 1) {
     nodes { id issues(first: 250, includeArchived: true) { nodes { identifier team ${TEAM} } ${PAGE} } } } }`,
   z.object({ issueLabels: nodes(z.object({ id: z.string(), issues: page(z.object({ identifier: z.string(), team: TeamNode })) })) }),
 )
 
-/** Documents by a filter, the newest change first. */
+/** Queries documents by a filter, by latest change. */
 export const DOCUMENTS = query(
   `documents($filter: DocumentFilter, $first: Int!) { documents(filter: $filter, first: $first, orderBy: updatedAt) { nodes { ${DOCUMENT} } ${PAGE} } }`,
   z.object({ documents: page(DocumentNode) }),
@@ -133,7 +133,7 @@ export const SEARCH_DOCUMENTS = query(
   z.object({ searchDocuments: page(DocumentNode) }),
 )
 
-/** Documents that a name may mean, in the trash too. */
+/** Queries the documents that a name may refer to, including the trash. */
 export const FIND_DOCUMENT = query(
   `findDocument($filter: DocumentFilter) { documents(filter: $filter, first: 20, includeArchived: true) { nodes { ${DOCUMENT} content } } }`,
   z.object({ documents: nodes(WholeDocumentNode) }),
@@ -155,14 +155,14 @@ export const MILESTONES = query(
   z.object({ projectMilestones: nodes(MilestoneNode) }),
 )
 
-/** A milestone with its issues, in the trash or archive too: they lose it as well. */
+/** Queries a milestone with its issues, including the trash and the archive, because those lose the milestone too. */
 export const MILESTONE_USE = query(
   `milestoneUse($filter: ProjectMilestoneFilter) { projectMilestones(filter: $filter, first: 1) {
     nodes { id issues(first: 250, includeArchived: true) { nodes { identifier team ${TEAM} } ${PAGE} } } } }`,
   z.object({ projectMilestones: nodes(z.object({ id: z.string(), issues: page(z.object({ identifier: z.string(), team: TeamNode })) })) }),
 )
 
-/** Updates of projects by a filter, the newest first. */
+/** Queries updates of projects by a filter, newest first. */
 export const PROJECT_UPDATES = query(
   `projectUpdates($filter: ProjectUpdateFilter, $first: Int!) { projectUpdates(filter: $filter, first: $first) { nodes ${PROJECT_UPDATE} ${PAGE} } }`,
   z.object({ projectUpdates: page(ProjectUpdateNode) }),

@@ -7,9 +7,9 @@ import type { LinearClient } from './client.ts'
 /** The dependencies of all tools of one workspace. */
 export interface Workspace {
   linear: LinearClient
-  /** Compares texts in threads of its own. */
+  /** Compares texts in worker threads. */
   work: TextWork
-  /** Where its effects land, for the card and the digest. */
+  /** The target of the effects, for the card and the digest. */
   destination: string
   /** The identity of the credential that the calls are made with. */
   credential: string
@@ -23,7 +23,7 @@ interface LinearRead<Input extends z.ZodObject> {
   execute(linear: LinearClient, args: z.output<Input>, signal: AbortSignal): Promise<JsonValue>
 }
 
-/** A tool that only looks. */
+/** Defines a read tool. */
 export function readTool<Input extends z.ZodObject>(
   workspace: Workspace,
   { name, description, input, describe, execute }: LinearRead<Input>,
@@ -39,7 +39,7 @@ export function readTool<Input extends z.ZodObject>(
   return { ...draftOf(tool, workspace), definition: null }
 }
 
-/** A coded tool as one of this workspace: its secrets are the source's. */
+/** Returns a coded tool as a draft of this workspace. The source holds its secrets. */
 export function draftOf({ secrets: _, ...tool }: CodedTool, { destination, credential }: Workspace): Omit<ToolDraft, 'definition'> {
   return { ...tool, destination, credential }
 }

@@ -16,7 +16,7 @@ export const OPEN: LinearDocument.IssueFilter = { state: { type: { nin: ['comple
 
 const quoted = (what: string, value: string | undefined) => (value === undefined ? '' : ` ${what} "${value}"`)
 
-/** Everything that can be looked at, besides the workload. */
+/** The read tools, except for the workload. */
 export const readTools = (workspace: Workspace): ToolDraft[] => [
   readTool(workspace, {
     name: 'searchIssues',
@@ -174,7 +174,7 @@ async function issuesOf(
   return { issues: issues.map(issueView), hasMore: pageInfo.hasNextPage }
 }
 
-/** The active people of a team, of all teams that are there for us, or of the workspace; each once, by name. */
+/** Returns the active members of a team, of all allowed teams, or of the workspace, each once, sorted by name. */
 export async function membersOf(linear: LinearClient, team: string | undefined, signal: AbortSignal): Promise<UserNode[]> {
   const filter = teamFilter(linear, team === undefined ? undefined : await findTeam(linear, team, signal))
   const found = filter

@@ -12,7 +12,7 @@ import { readTool, type Workspace } from './read-tool.ts'
 import { refuse } from './words.ts'
 import { sentId, writeTool } from './write-tool.ts'
 
-/** How an issue stands to another one: Linear's type, and whether it is told of the first issue or of the other. */
+/** The kinds of relations: Linear's type, and whether it is seen from the first issue or from the other. */
 const KINDS = {
   blocks: { words: 'blocks', type: 'blocks', isOut: true },
   blockedBy: { words: 'is blocked by', type: 'blocks', isOut: false },
@@ -23,11 +23,11 @@ const KINDS = {
 type KindName = keyof typeof KINDS
 const Kind = z.enum(['blocks', 'blockedBy', 'duplicateOf', 'duplicatedBy', 'relatedTo'])
 
-/** A relation as one of its two issues has it. */
+/** A relation as seen from one of its two issues. */
 interface Seen {
   id: string
   kind: KindName | undefined
-  /** `blocks ENG-7 Sign-in fails`. */
+  /** For example `blocks ENG-7 Sign-in fails`. */
   words: string
   other: RelationNode['issue']
   createdAt: string
@@ -157,7 +157,7 @@ async function readRelations(linear: LinearClient, issueId: string, signal: Abor
   return { relations: both.flatMap(({ nodes }) => nodes), hasMore: both.some(({ pageInfo }) => pageInfo.hasNextPage) }
 }
 
-/** The relations of an issue, the oldest first; without those to issues of teams that are not there for us. */
+/** Returns the relations of an issue, oldest first, without those to issues of teams that are not allowed. */
 async function relationsOf(linear: LinearClient, issueId: string, signal: AbortSignal): Promise<{ seen: Seen[]; hasMore: boolean }> {
   const { relations, hasMore } = await readRelations(linear, issueId, signal)
   const seen = relations.map((relation) => seenFrom(relation, issueId)).filter(({ other }) => isOurs(linear, other.team))
@@ -173,7 +173,7 @@ function seenFrom({ id, type, issue, relatedIssue, createdAt }: RelationNode, is
   return { id, kind, words: `${kind ? KINDS[kind].words : type} ${other.identifier} ${other.title}`, other, createdAt }
 }
 
-/** A relation has no filter to be found by: it is looked for among those of the issue. */
+/** Finds a relation among those of the issue, because relations have no filter. */
 async function lookForRelation(linear: LinearClient, id: string, issueId: string, signal: AbortSignal): Promise<RelationNode | undefined> {
   return (await readRelations(linear, issueId, signal)).relations.find((relation) => relation.id === id)
 }

@@ -8,25 +8,25 @@ const DIFF_MS = 5_000
 /** Returns a row for an unchanged value, which identifies the subject of the card. */
 export const same = (field: string, value: JsonValue): PreviewField => ({ field, oldValue: value, newValue: value })
 
-/** A value of what is made; nothing where none is given. */
+/** Returns a row for a new value; none when it is undefined. */
 export const given = (field: string, newValue: JsonValue | undefined): PreviewField[] =>
   newValue === undefined ? [] : [{ field, newValue }]
 
-/** A value of what goes away; nothing where it has none. */
+/** Returns a row for a removed value; none when it is empty. */
 export const gone = (field: string, oldValue: JsonValue): PreviewField[] =>
   oldValue === null || oldValue === '' ? [] : [{ field, oldValue }]
 
-/** A value that changes; nothing where no new one is given. */
+/** Returns a row for a changed value; none when the new value is undefined. */
 export const changed = (field: string, oldValue: JsonValue, newValue: JsonValue | undefined): PreviewField[] =>
   newValue === undefined ? [] : [{ field, oldValue, newValue }]
 
-/** @throws ToolError `refused` when no value is given, or each is as it is already. */
+/** @throws ToolError `refused` when there are no rows, or no row changes a value. */
 export function refuseNoChange(what: string, rows: readonly PreviewField[]): void {
   if (rows.length === 0) throw refuse('There is nothing to change: name a value.')
   if (rows.every(({ oldValue, newValue }) => oldValue === newValue)) throw refuse(`${what} is like that already.`)
 }
 
-/** The rows for a card: a text of which only a part changes becomes a unified diff, where one is found in time. */
+/** Returns the rows for a card. A text that changes in part becomes a unified diff, if it is computed in time. */
 export async function withDiff(
   { work }: Pick<Workspace, 'work'>,
   rows: readonly PreviewField[],

@@ -23,11 +23,11 @@ import { workloadTool } from './workload.ts'
 const API = 'https://api.linear.app/graphql'
 
 const LinearSection = z.strictObject({
-  /** A personal API key as `${LINEAR_API_KEY}`; of an OAuth application `Bearer ${LINEAR_TOKEN}`. */
+  /** A personal API key as `${LINEAR_API_KEY}`, or the token of an OAuth application as `Bearer ${LINEAR_TOKEN}`. */
   apiKey: z.string().min(1),
-  /** Where the GraphQL API is. */
+  /** The address of the GraphQL API. */
   baseUrl: z.string().min(1).default(API),
-  /** Keys of the only teams whose issues, members and projects are there for the agents. Default: all that the key may see. */
+  /** The keys of the teams whose issues, members and projects agents can access. Default: all that the API key can access. */
   teams: z
     .array(z.string().regex(/^[A-Za-z][A-Za-z0-9]*$/))
     .min(1)

@@ -1,7 +1,7 @@
 import type { StarterRules } from '@countersign/toolkit'
 
 /**
- * The rules to start from for the tools of a Linear workspace: what looks runs, what changes asks, deleting is of high risk.
+ * Returns the starting policy rules for the tools of a Linear workspace: reads run, changes need approval, deletions are high risk.
  * @param group The name of the group in the configuration.
  * @example
  * policy: { rules: linearStarter('plan') }

@@ -2,13 +2,13 @@ import type { JsonObject } from '@countersign/core'
 import { cycleWords } from './find.ts'
 import type { IssueNode, ProjectNode, UserNode, WholeIssueNode } from './nodes.ts'
 
-/** In the order of Linear's numbers. */
+/** The priorities, in the order of Linear's numbers. */
 export const PRIORITIES = ['none', 'urgent', 'high', 'medium', 'low'] as const
 
 export const priorityWord = (priority: number): string => PRIORITIES[priority] ?? String(priority)
 export const userWords = (user: UserNode | null): string | null => user && `${user.name} <${user.email}>`
 
-/** An issue as a model and a result get it: words, with the ids that another call may need. */
+/** Returns an issue for the model and for results: names, with the ids that another call may need. */
 export const issueView = (issue: IssueNode): JsonObject => ({
   id: issue.id,
   identifier: issue.identifier,
@@ -28,7 +28,7 @@ export const issueView = (issue: IssueNode): JsonObject => ({
   ...(issue.trashed === true && { trashed: true }),
 })
 
-/** @param isShown What belongs to teams that are not there for us is left out. */
+/** @param isShown False for teams that are not allowed. Their objects are left out. */
 export function wholeIssueView(issue: WholeIssueNode, isShown: (team: { key: string }) => boolean): JsonObject {
   const related = (type: string, { identifier, title, state }: { identifier: string; title: string; state: { name: string } }) => ({
     type,

@@ -4,20 +4,20 @@ import { serviceMessage } from '@countersign/toolkit/internal'
 const MAX_CANDIDATES = 12
 const MAX_CHARACTERS = 80
 
-/** Somebody's text inside a sentence of ours: one line, no invisible characters, not long. */
+/** Returns somebody else's text for a sentence: one line, without invisible characters, not long. */
 export function oneLine(text: string): string {
   const line = serviceMessage(text) ?? ''
   return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS - 1).toWellFormed()}…` : line
 }
 
-/** Refuses what is not there (or not there for us, which is the same), or makes no sense. */
+/** Returns the refusal of an invalid call, or of a target that does not exist or is not allowed. */
 export const refuse = (message: string): ToolError => new ToolError('refused', message, { retryable: false, impossible: true })
 
 /**
- * The one candidate that `words` mean. A name that several have is not guessed at.
- * @param kind What is looked for: `label`.
- * @param where Of the sentence: ` in team ENG`.
- * @throws ToolError `refused`, naming what there is or what it may mean.
+ * Returns the one candidate that `words` refer to. An ambiguous name is refused.
+ * @param kind The kind of the target: `label`.
+ * @param where The place, for the sentence: ` in team ENG`.
+ * @throws ToolError `refused`, naming the existing or the possible candidates.
  */
 export function choose<Node extends { id: string }>(
   { kind, words, where = '' }: { kind: string; words: string; where?: string },
@@ -48,9 +48,9 @@ interface Use {
 }
 
 /**
- * How many issues lose something, and which.
- * @param use As many as were counted; there may be more.
- * @param isShown Issues of teams that are not there for us are counted and not named.
+ * Returns how many issues lose something, and which.
+ * @param use The issues that were counted; there may be more.
+ * @param isShown False for teams that are not allowed. Their issues are counted but not named.
  */
 export function useWords(use: Use | undefined, isShown: (team: { key: string }) => boolean): string {
   const { nodes = [], pageInfo } = use ?? {}

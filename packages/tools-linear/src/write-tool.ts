@@ -12,15 +12,15 @@ import { refuse } from './words.ts'
 export interface Plan {
   /** The fields of the preview. */
   fields: PreviewField[]
-  /** The variables of the mutation, every name in them an id. The id of what is created is put in when it is sent. */
+  /** The variables of the mutation, with ids in place of names. The id of a created object is added when it is sent. */
   variables: JsonObject
-  /** Arguments in the words of what they mean, for the card's headline: `Devon` for `me`. Default: as they came. */
+  /** Arguments by their meaning, for the card's headline: `Devon` for `me`. Default: the arguments as given. */
   named?: JsonObject
-  /** Of `fields`, what has to be the same still: for those with a diff, what it was made of. Default: `fields`. */
+  /** The values of `fields` that must not change: for a diff, the texts that it was computed from. Default: `fields`. */
   compared?: PreviewField[]
-  /** The id of what {@link LinearWrite.look} reads, where it is not in what is sent. */
+  /** The id that {@link LinearWrite.look} reads, if the variables do not contain it. */
   about?: string
-  /** When what is changed was changed last: by this a lost attempt is told from one that arrived. */
+  /** The time of the last change of the target. It shows whether a lost attempt reached Linear. */
   updatedAt?: string
 }
 
@@ -30,21 +30,21 @@ export interface LinearWrite<Input extends z.ZodObject, Node> {
   input: Input
   describe(args: z.output<Input>): string
   document: LinearQuery<{ success: boolean; node: Node | null }>
-  /** Reads what is there and resolves the names. @throws ToolError `refused` for what is not there, or may be several. */
+  /** Reads the target and resolves the names. @throws ToolError `refused` for a missing or ambiguous target. */
   plan(linear: LinearClient, args: z.output<Input>, signal: AbortSignal): Promise<Plan>
-  /** The result, without what nobody needs. `sent` is what was sent. */
+  /** Returns the result, with only the useful members. `sent` is the sent variables. */
   view(node: Node, sent: JsonObject): JsonObject
-  /** A plan that creates something: its id is ours, made from the key of the attempt. */
+  /** True for a plan that creates an object. Its id is derived from the key of the attempt. */
   creates?: boolean
-  /** A plan that takes something away: it is done when it is not there any more. */
+  /** True for a plan that removes an object. It is done when the object no longer exists. */
   removes?: boolean
-  /** Looks for what was created, by its id, or reads what was to be changed. `about` is the plan's. */
+  /** Finds a created object by its id, or reads the object to change. `about` comes from the plan. */
   look(linear: LinearClient, sent: JsonObject, signal: AbortSignal, about: string): Promise<Node | undefined>
-  /** For changes: true when what was read is as it was to become. */
+  /** For changes: true when the object has the wanted values. */
   isDone?(node: Node, sent: JsonObject): boolean
 }
 
-/** A tool that changes something in Linear. */
+/** Defines a write tool for Linear. */
 export function writeTool<Input extends z.ZodObject, Node extends object>(
   workspace: Workspace,
   write: LinearWrite<Input, Node>,
@@ -59,12 +59,12 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
     describe,
     plan: (args, signal) => write.plan(linear, args, signal),
     show({ fields, compared = fields, named, variables, about, updatedAt }: Plan, args) {
-      // Names take the place of names: each is a text where a text was.
+      // Resolved names replace arguments of the same type: a text replaces a text.
       const headline = describe({ ...args, ...named })
       const precondition = { shown: compared, sent: variables } as unknown as JsonValue
       return { fields, headline, precondition, version: JSON.stringify({ variables, about, updatedAt }) }
     },
-    // Exactly what was shown is what is sent.
+    // The plan that was shown is the one that is sent.
     resume: (version): Plan => ({ fields: [], ...JSON.parse(version) }),
     async make(_, { plan, signal, idempotencyKey }) {
       const sent = send((await plan()).variables, idempotencyKey)
@@ -79,7 +79,7 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
       if (removes) return node ? { done: false } : { done: true, output: { done: true } }
       if (creates) return node ? { done: true, output: write.view(node, sent) } : { done: false }
       if (node && write.isDone?.(node, sent)) return { done: true, output: write.view(node, sent) }
-      // As it was when it was sent: nothing has happened to it at all. Changed otherwise: by whom in which order cannot be told.
+      // If the object is unchanged since it was sent, nothing happened to it. If it changed otherwise, the order of the changes is unknown.
       return updatedAt !== undefined && node && updatedAtOf(node) === updatedAt ? { done: false } : { done: 'unknown' }
     },
     resultUrl: (_, output) => linkOf(linear, output),
@@ -94,17 +94,20 @@ function withId(variables: JsonObject, id: string): JsonObject {
   return { ...variables, input: { ...variables.input, id } }
 }
 
-/** The id of what an attempt creates: a UUID (version 4 in form) that every send of the attempt has in common and no other attempt has. */
+/**
+ * Returns the id of the object that an attempt creates: a UUID (version 4 in form) that is the same for every request of the attempt and
+ * different for every other attempt.
+ */
 export function idOf(key: string): string {
   const hex = createHash('sha256').update(`countersign linear ${key}`).digest('hex')
   const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) % 4]
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** The id in the input of what was sent. */
+/** Returns the id in the input of the sent variables. */
 export const sentId = ({ input, id }: JsonObject): string => String(isObject(input) && input.id !== undefined ? input.id : id)
 
-/** A link of Linear's own: what another answer would lead people to is not shown. */
+/** Returns a link to Linear. Links to other origins are not shown. */
 function linkOf({ linkOrigins }: LinearClient, output: JsonValue): string | undefined {
   const url = isObject(output) && typeof output.url === 'string' ? output.url : undefined
   return url !== undefined && URL.canParse(url) && linkOrigins.includes(new URL(url).origin) ? url : undefined

@@ -14,7 +14,7 @@ export const verify = async (
 ): Promise<Verification | undefined> =>
   workspace.tool(name).verify?.(args, { actionId: 'act_1', idempotencyKey: key, signal: new AbortController().signal, version })
 
-/** The error that the work ends with. @throws Error when it ends with another one, or none. */
+/** Returns the error that the work ends with. @throws Error when it ends with another error or none. */
 export async function failure(work: Promise<unknown>): Promise<ToolError> {
   const error: unknown = await work.then(
     () => undefined,
@@ -30,13 +30,13 @@ export const issueOf = ({ standIn }: OpenWorkspace, identifier: string) => {
   return issue
 }
 
-/** Looks at a write and carries it out as it was shown. */
+/** Previews a write and executes it as shown. */
 export async function runAttempt(workspace: OpenWorkspace, name: string, args: JsonObject, key: string) {
   const { version } = await workspace.look(name, args)
   return workspace.run(name, args, { key, version })
 }
 
-/** One thing of each kind: a document, a link, labels, milestones, an update and relations. */
+/** Calls that create one object of each kind: a document, a link, labels, milestones, an update and relations. */
 const SEED: readonly [string, JsonObject][] = [
   ['updateIssue', { issue: 'ENG-1', project: 'Sign-in' }],
   ['updateIssue', { issue: 'ENG-2', project: 'Sign-in' }],
@@ -59,7 +59,7 @@ export async function seed(workspace: OpenWorkspace): Promise<void> {
   for (const [nth, [name, args]] of SEED.entries()) await runAttempt(workspace, name, args, `seed_${nth}.1`)
 }
 
-/** Changes that can be made to what was seeded. */
+/** Changes of the seeded objects. */
 export const CHANGES: [string, JsonObject][] = [
   ['createDocument', { title: 'A', content: 'B', project: 'Sign-in' }],
   ['updateDocument', { document: 'Seed document', title: 'B', content: 'One' }],

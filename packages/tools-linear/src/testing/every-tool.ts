@@ -3,7 +3,7 @@ import type { OpenWorkspace } from './open-workspace.ts'
 
 const LATEST_UPDATE = 'the id of the latest update'
 
-/** Calls that use every tool and every argument once, in an order in which each finds what it needs. */
+/** Calls that use every tool and every argument once, in an order in which each has what it needs. */
 export const EVERY_CALL: readonly [string, JsonObject][] = [
   ['listTeams', {}],
   ['listMembers', {}],
@@ -109,7 +109,7 @@ export const EVERY_CALL: readonly [string, JsonObject][] = [
   ['removeRelation', { issue: 'ENG-6', other: 'ENG-5' }],
 ]
 
-/** An update of a project has no name: its id is filled in. */
+/** Fills in the id of a project update, which has no name. */
 export const idsFilled = ({ standIn }: Pick<OpenWorkspace, 'standIn'>, args: JsonObject): JsonObject =>
   args.update === LATEST_UPDATE ? { ...args, update: standIn.world.updates.at(-1)?.id ?? '' } : args
 
@@ -121,7 +121,7 @@ export interface Done {
   url: string | undefined
 }
 
-/** Runs every call as the gate would: a write is looked at first, and sent as it was shown. */
+/** Runs every call as the gate does: a write is previewed first and sent as shown. */
 export async function runEveryTool(workspace: OpenWorkspace): Promise<Done[]> {
   const done: Done[] = []
   for (const [nth, [name, given]] of EVERY_CALL.entries()) {

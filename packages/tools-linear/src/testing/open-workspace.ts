@@ -10,17 +10,17 @@ import type { LinearInput } from '../source.ts'
 export const API_KEY = 'lin_api_of_the_tests_0123456789'
 export const NOW_MS = Date.parse('2026-11-22T12:00:00.000Z')
 
-/** The part of Linear's schema that the example brings along. */
+/** The part of Linear's schema that the example contains. */
 export const exampleSchema: GraphQLSchema = buildSchema(
   readFileSync(new URL('../../../../examples/linear/stand-in/schema.graphql', import.meta.url), 'utf8'),
 )
 
 export interface OpenWorkspace extends AsyncDisposable {
   standIn: StandIn
-  /** Of all its tools. */
+  /** The names of all its tools. */
   names: readonly string[]
   tool(name: string): Tool
-  /** Checks the arguments as the gate does, then runs the tool. @throws ToolError; Error when the arguments do not fit. */
+  /** Validates the arguments as the gate does, then runs the tool. @throws ToolError; Error when the arguments are invalid. */
   run(name: string, args: JsonObject, given?: { key?: string; version?: string | undefined }): Promise<JsonValue>
   /** Returns the preview of a call, with the precondition and version that the attempt is checked against. */
   look(
@@ -29,7 +29,7 @@ export interface OpenWorkspace extends AsyncDisposable {
   ): Promise<{ fields: JsonValue; headline: string | undefined; precondition: JsonValue | undefined; version: string | undefined }>
 }
 
-/** The tools of a Linear workspace of one's own. */
+/** Opens the tools of a new Linear workspace. */
 export async function openWorkspace(
   given: Partial<Omit<StandInOptions, 'apiKey'>> & Pick<LinearInput, 'teams'> = {},
 ): Promise<OpenWorkspace> {

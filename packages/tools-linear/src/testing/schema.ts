@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { buildSchema, coerceInputValue, type GraphQLSchema, isInputType, parse, typeFromAST } from 'graphql'
 
-// Linear's public schema, whole: 1.25 MB.
+// Linear's whole public schema: 1.25 MB.
 const FILE = new URL('../../../../../shared/fixtures/specs/linear/schema.graphql', import.meta.url)
 
 let read: GraphQLSchema | undefined
 
-/** The schema that Linear publishes, read once. */
+/** Returns the schema that Linear publishes, parsed once. */
 export function linearSchema(): GraphQLSchema {
   read ??= buildSchema(readFileSync(FILE, 'utf8'), { assumeValid: true })
   return read
 }
 
-/** A sentence for each variable that the document does not declare, or that is not of its type. */
+/** Returns a sentence for each variable that the document does not declare, or whose type is wrong. */
 export function variableProblems(query: string, variables: Record<string, unknown>): string[] {
   const [definition] = parse(query).definitions
   if (definition?.kind !== 'OperationDefinition') return ['no operation']
