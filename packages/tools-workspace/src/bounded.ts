@@ -2,14 +2,14 @@ import { WorkEnded } from '@countersign/toolkit/internal'
 import { Fault } from './fault.ts'
 import type { Workspace } from './workspace.ts'
 
-/** How long a diff or an edit may take. */
+/** How long a diff or an edit may take, in ms. */
 const WRITE_WORK_MS = 3_000
 
 type Jobs = Workspace['work']['run']
 
 /**
- * Does work on the texts of files and models away from the event loop.
- * @throws Fault when it takes too long: then nothing was done.
+ * Processes texts of files and models in a worker thread, within a time limit.
+ * @throws Fault when it takes too long; then nothing was changed.
  */
 export async function inBounds<T>(what: string, work: (run: Jobs) => Promise<T>, { work: workers }: Pick<Workspace, 'work'>): Promise<T> {
   try {

@@ -7,7 +7,7 @@ import { tempFolder } from '../../../verification/testing/workspace.ts'
 import { unifiedDiff } from '../../toolkit/src/text-work/diff.ts'
 import { applyEdits } from '../../toolkit/src/text-work/edits.ts'
 
-/** Files as they come: line ends of both kinds and alone, a missing last one, byte order marks, lines that look like a diff. */
+/** Realistic files: line ends of both kinds and mixed, a missing last one, byte order marks, lines that look like a diff. */
 const line = fc.oneof(
   fc.constantFrom(
     '',
@@ -33,7 +33,7 @@ const ending = fc.constantFrom('\n', '\n', '\n', '\r\n', '\r')
 const content = fc
   .tuple(fc.constantFrom('', '', '', '\uFEFF'), fc.array(fc.tuple(line, ending), { maxLength: 30 }), fc.constantFrom('', '', 'end'))
   .map(([mark, lines, last]) => mark + lines.map(([text, end]) => text + end).join('') + last)
-/** A change somewhere in it, or another text altogether. */
+/** A change somewhere in the text, or another text altogether. */
 const changed = fc.tuple(content, content, fc.nat(), fc.nat(), fc.boolean()).map(([before, other, from, length, isWhole]) => {
   const at = before.length === 0 ? 0 : from % before.length
   return { before, after: isWhole ? other : before.slice(0, at) + other.slice(0, 12) + before.slice(at + (length % 9)) }
@@ -47,7 +47,7 @@ test('the diff, applied by git and by patch, gives byte for byte what the edit g
     .filter(({ before, after }) => before !== after && before.isWellFormed() && after.isWellFormed())
   expect(cases.length).toBeGreaterThan(200)
   const named = cases.map((one, at) => ({ ...one, name: `${at}/${NAMES[at % NAMES.length]}`, isNew: at % 7 === 0 && one.before === '' }))
-  // A bare machine has git, which brought it our source, and perhaps no patch.
+  // A minimal machine has git, which cloned the source, but possibly no patch.
   const hasPatch = spawnSync('patch', ['--version']).status === 0
   for (const { tool, args } of [
     { tool: 'git', args: ['apply', '--whitespace=nowarn', '-'] },

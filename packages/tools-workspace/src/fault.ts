@@ -35,7 +35,7 @@ const WORDS: Record<string, string> = {
   ENAMETOOLONG: 'has a name that is too long.',
 }
 
-/** An error of the file system as a fault in words, where it is one of those that are known. */
+/** Returns a known error of the file system as a fault in words, and other errors unchanged. */
 export function faultOf(error: unknown, path: string): unknown {
   if (codeOf(error) === 'ENOENT') return new NotThere(path)
   const words = WORDS[codeOf(error) ?? '']

@@ -4,28 +4,28 @@ import { lstat, open } from 'node:fs/promises'
 import { codeOf, Fault, faultOf } from './fault.ts'
 import { type Folder, requireExact, sameName, spelledOtherwise } from './folder.ts'
 
-/** A file as it was read. */
+/** A file with its content, as read. */
 export interface ReadFile {
   bytes: Buffer
-  /** Permissions, as `chmod` takes them. */
+  /** The permissions, as for `chmod`. */
   mode: number
-  /** How many names it has. */
+  /** The number of hard links. */
   links: number
-  /** The same for all its names. */
+  /** Equal for all hard links of a file. */
   identity: string
 }
 
 export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex')
 
 /**
- * Reads a file of a folder, whole.
- * @param path As people and models know it.
- * @returns Undefined when nothing is there.
- * @throws Fault for what is no file, is larger than `maxBytes`, or is spelled differently.
+ * Reads a whole file of a folder.
+ * @param path The path as people and models know it.
+ * @returns Undefined when it does not exist.
+ * @throws Fault when it is not a file, is larger than `maxBytes`, or is spelled differently.
  */
 export async function readWhole(folder: Folder, name: string, path: string, maxBytes: number): Promise<ReadFile | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-  // A pipe without a writer would be waited for without end.
+  // Opening a pipe without a writer would block forever.
   const handle = await open(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined
     throw faultOf(error, path)
@@ -54,13 +54,13 @@ export async function readWhole(folder: Folder, name: string, path: string, maxB
   }
 }
 
-/** @throws Fault where a name that differs only in how it is spelled is taken: elsewhere the two would be one file. */
+/** @throws Fault when a name exists that differs only in spelling: on other file systems the two would be one file. */
 async function requireNoOther(folder: Folder, name: string, path: string): Promise<void> {
   const other = await sameName(folder, name)
   if (other !== undefined && other !== name) throw spelledOtherwise(path, other)
 }
 
-/** @throws Fault when something of this name is there, of whatever kind. */
+/** @throws Fault when anything with this name exists. */
 export async function requireAbsent(folder: Folder, name: string, path: string): Promise<void> {
   const found = await lstat(folder.at(name)).catch(() => undefined)
   if (found) throw new Fault(`${path} is there already.`)
@@ -68,7 +68,7 @@ export async function requireAbsent(folder: Folder, name: string, path: string):
 
 const count = (bytes: number): string => bytes.toLocaleString('en')
 
-/** The text of a file, exactly: written again it gives the same bytes. Undefined for what is not text in UTF-8. */
+/** Returns the exact text of a file: encoded again it gives the same bytes. Undefined when it is not UTF-8 text. */
 export function textOf(bytes: Buffer): string | undefined {
   if (bytes.includes(0)) return undefined
   try {

@@ -20,7 +20,7 @@ import { NO_GROUND, openWorkspace, tempFolder } from '../../../verification/test
 
 const CHANNEL = 'countersign.checkpoint'
 
-/** Does something in the moment when new content lies ready and nothing is replaced yet. */
+/** Runs `act` when the new content is ready and nothing is replaced yet. */
 async function atReplace<T>(act: () => void, work: () => Promise<T>): Promise<T> {
   let isDone = false
   const listener = (point: unknown) => {
@@ -73,7 +73,7 @@ test('the same attempt a second time finds that it is done, and one whose file i
   expect(await tool('editFile').verify?.(args, context)).toEqual({ done: 'unknown' })
   expect(await tool('editFile').verify?.(args, { ...context, version: undefined })).toEqual({ done: 'unknown' })
   expect(readFileSync(join(folder.root, 'a.txt'), 'utf8')).toBe('foo\nmine\n')
-  // Where the edit does not even fit any more, that is no reason to say less: what was shown is gone.
+  // The target counts as changed even if the edit no longer applies to it.
   folder.write('a.txt', 'mine\n')
   await expect(run('editFile', args, { version })).rejects.toMatchObject({ kind: 'stale' })
 })

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { Fault, faultOf, NotThere } from './fault.ts'
 
 /**
- * A folder of the workspace that is held open. On Linux everything in it is reached through the open folder itself, so that nothing that
- * happens to its path meanwhile (a link in place of a folder) can lead elsewhere. Elsewhere its path is looked at again before each use.
+ * A workspace folder that is held open. On Linux everything in it is accessed through the open folder, so a change of its path (a link in
+ * place of a folder) cannot lead elsewhere. On other systems its path is checked again before each use.
  */
 export interface Folder {
-  /** Where the file or folder of this name is reached. */
+  /** Returns the path to access the file or folder of this name. */
   at(name: string): string
-  /** @throws Fault when the folder is not where it was opened any more. */
+  /** @throws Fault when the folder is no longer where it was opened. */
   stillThere(): Promise<void>
-  /** Waits until its names are on the disk. */
+  /** Flushes its names to the disk. */
   sync(): Promise<void>
   names(): Promise<string[]>
   [Symbol.asyncDispose](): Promise<void>
@@ -21,9 +21,9 @@ export interface Folder {
 const THROUGH_HANDLES = existsSync('/proc/self/fd')
 
 /**
- * Opens a folder, one segment after another, following no link.
+ * Opens a folder, segment by segment, without following links.
  * @param root The real path of the workspace.
- * @param make Makes the folders that are not there.
+ * @param make True: creates missing folders.
  * @throws Fault
  */
 export async function openFolder(root: string, segments: readonly string[], make = false): Promise<Folder> {
@@ -51,7 +51,7 @@ async function makeFolder(parent: Folder, segment: string, path: string): Promis
   await parent.sync()
 }
 
-/** The name in the folder that some file system would take for this one, or undefined. */
+/** Returns the name in the folder that some file system would treat as equal to this one, or undefined. */
 export async function sameName(folder: Folder, name: string): Promise<string | undefined> {
   const wanted = foldName(name)
   const names = await folder.names()
@@ -60,7 +60,10 @@ export async function sameName(folder: Folder, name: string): Promise<string | u
 
 const foldName = (name: string): string => name.normalize('NFC').toLowerCase()
 
-/** A name is only ever one spelling: where case does not count, a rule about `secrets/*` must not be passed by `Secrets`. @throws Fault */
+/**
+ * A name has exactly one valid spelling: on a case-insensitive file system `Secrets` must not bypass a rule about `secrets/*`. @throws
+ * Fault
+ */
 export async function requireExact(folder: Folder, name: string, path: string): Promise<void> {
   const other = await sameName(folder, name)
   if (other === undefined) throw new NotThere(path)

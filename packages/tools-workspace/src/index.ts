@@ -25,9 +25,9 @@ const Line = z
   .regex(/^[^<>\p{Cc}]+$/u, 'must be plain text without < and >')
 
 const WorkspaceSection = z.strictObject({
-  /** The folder that the tools work in; nothing outside it is ever read or written. */
+  /** The folder of the workspace. The tools read and write nothing outside it. */
   root: z.string().min(1).max(4_000),
-  /** False leaves the tools for git away. Default: they are there where the folder is a repository and git is installed. */
+  /** False: no git tools. Default: they exist when the folder is a repository and git is installed. */
   git: z.boolean().optional(),
   /** Paths that the tools neither show nor write, with everything below them. */
   ignore: z.array(z.string().min(1).max(500)).max(200).default(['**/.env', '**/.env.*', '**/node_modules']),
@@ -38,17 +38,17 @@ const WorkspaceSection = z.strictObject({
     .strictObject({
       /** The author's name. */
       name: Line,
-      /** The author's address. */
+      /** The author's email address. */
       email: Line,
     })
     .default({ name: 'Countersign', email: 'countersign@localhost' }),
 })
 
-/** `workspace: { root: './work' }` in the configuration. */
+/** The settings in the configuration: `workspace: { root: './work' }`. */
 export type WorkspaceInput = z.input<typeof WorkspaceSection>
 export { workspaceStarter } from './starter.ts'
 
-/** Files and branches of one folder as tools. */
+/** The files and branches of one folder as a source of tools. */
 export const workspace: SourceKind<z.output<typeof WorkspaceSection>> = { starter: workspaceStarter, schema: WorkspaceSection, open }
 
 async function open(section: z.output<typeof WorkspaceSection>, opening: SourceOpening): Promise<ToolSource | undefined> {
@@ -81,7 +81,7 @@ function sourceOf(workspace: Workspace, section: z.output<typeof WorkspaceSectio
   return {
     kind: 'workspace',
     secrets: [],
-    // Where the tool writes is part of what is approved.
+    // The location of the workspace is part of what is approved.
     drafts: () =>
       tools.map((tool) => ({
         ...tool,
@@ -100,7 +100,7 @@ function sourceOf(workspace: Workspace, section: z.output<typeof WorkspaceSectio
   }
 }
 
-/** Removes what writes of killed processes left. */
+/** Removes temporary files of killed processes. */
 async function tidy(workspace: Workspace): Promise<void> {
   const folders: string[][] = [[]]
   for await (const { path, kind } of walk(workspace, [], new AbortController().signal)) if (kind === 'folder') folders.push(path.split('/'))

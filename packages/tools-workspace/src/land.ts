@@ -5,10 +5,10 @@ import type { Workspace } from './workspace.ts'
 import { type StagedWrite, stageDelete, stageWrite } from './write-file.ts'
 
 /**
- * Carries plans out together. All new content is written beside its file and every file is looked at again before the first one is
- * replaced, so that what the file system refuses and what changed meanwhile leaves all of them as they are.
- * @throws Fault when nothing was done.
- * @throws ToolError `ambiguous` when some were done and one was not: no file system replaces several files in one step.
+ * Executes plans together. All new content is staged and every file is checked again before the first one is replaced. An error of the file
+ * system or a concurrent change before that leaves all files unchanged.
+ * @throws Fault when nothing was changed.
+ * @throws ToolError `ambiguous` when some files were changed and one was not: no file system replaces several files atomically.
  */
 export async function land({ root, maxFileBytes }: Workspace, plans: readonly Plan[]): Promise<void> {
   await using stack = new AsyncDisposableStack()

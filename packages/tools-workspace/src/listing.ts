@@ -5,9 +5,9 @@ import { isGitName } from './path.ts'
 import type { Workspace } from './workspace.ts'
 import { isLeftOver } from './write-file.ts'
 
-/** Folders below each other that are looked into. */
+/** The maximum depth of nested folders. */
 const MAX_DEPTH = 64
-/** Names that one walk looks at; a workspace with more is told of in part. */
+/** The maximum number of names in one walk. A larger workspace is listed in part. */
 const MAX_NAMES = 200_000
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other'
@@ -17,7 +17,7 @@ export interface Entry {
   kind: EntryKind
 }
 
-/** Everything below a folder that the tools may see, in the order of the names; folders come before what is in them. Follows no link. */
+/** Yields all visible entries below a folder, sorted by name, with folders before their content. Links are not followed. */
 export async function* walk(workspace: Workspace, segments: readonly string[], signal: AbortSignal): AsyncGenerator<Entry> {
   yield* walkInto(workspace, segments, signal, { left: MAX_NAMES })
 }
@@ -49,13 +49,13 @@ async function entriesOf({ root }: Workspace, segments: readonly string[]): Prom
     }
     return found.sort((a, b) => (a.name < b.name ? -1 : 1))
   } catch (error) {
-    // It may go while the walk is on its way.
+    // The folder may be removed during the walk.
     if (error instanceof NotThere && segments.length > 0) return []
     throw error
   }
 }
 
-/** Some file systems do not say with the name what it is. */
+/** Reads the kind of an entry, because some file systems do not list it with the name. */
 async function kindOf(folder: Folder, name: string): Promise<EntryKind> {
   const found = await lstat(folder.at(name)).catch(() => undefined)
   return found?.isFile() ? 'file' : found?.isDirectory() ? 'folder' : found?.isSymbolicLink() ? 'link' : 'other'

@@ -14,7 +14,7 @@ interface Move {
   sha256: string
 }
 
-/** Gives a file another name, where nothing is in its way. */
+/** Renames a file if nothing exists at the new path. */
 export const moveTool = (workspace: Workspace, Path: z.ZodString): WorkspaceTool =>
   writeTool(workspace, {
     name: 'moveFile',
@@ -54,7 +54,7 @@ async function land(workspace: Workspace, move: Move): Promise<void> {
   await requireUnchanged(source, move.from.name, move.from.text, { sha256: move.sha256, maxBytes: workspace.maxFileBytes })
   await Promise.all([source.stillThere(), target.stillThere()])
   const [old, now] = [source.at(move.from.name), target.at(move.to.name)]
-  // A second name first: renaming would replace what appeared there meanwhile.
+  // A hard link is created first: a rename would replace a file that appeared at the new path meanwhile.
   const isLinked = await link(old, now).then(
     () => true,
     (error: unknown) => {

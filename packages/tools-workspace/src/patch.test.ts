@@ -28,7 +28,7 @@ const contents = ({ root }: TempFolder): Record<string, string> =>
       .map((path) => [path.slice(root.length + 1), readFileSync(path, 'utf8')]),
   )
 
-/** Does something just before the file with this number is replaced; the first is 1. */
+/** Runs `act` just before the file with this number is replaced; the first is 1. */
 async function beforeReplace<T>(number: number, act: () => void, work: () => Promise<T>): Promise<T> {
   let reached = 0
   const listener = (point: unknown) => {
@@ -72,7 +72,7 @@ test('a patch of several files is one action, whose diffs together are a patch f
   expect(contents(folder)).toEqual(AFTER)
   execFileSync('git', ['apply', '--whitespace=nowarn', '-'], { cwd: copy.root, input: fields.map(({ diff }) => diff).join('') })
   expect(contents(copy)).toEqual(AFTER)
-  // Sent again, and asked about: it is done.
+  // A repeated request and a verification report that it is done.
   expect(await run('applyPatch', PATCH, { version })).toEqual(first)
   expect(await tool('applyPatch').verify?.(PATCH, context)).toEqual({ done: true, output: first })
 })
@@ -139,7 +139,7 @@ test('a patch that breaks in the middle says which files it changed, and its out
   const half = { 'a.txt': '1\r\n2\r\n', 'src/new/c.txt': 'c\n', 'src/b.txt': 'somebody else\n', 'gone.txt': 'x\n' }
   expect(contents(folder)).toEqual(half)
   expect(await tool('applyPatch').verify?.(PATCH, contextOf(version))).toEqual({ done: 'unknown' })
-  // Sent again it does not claim that nothing was done, and does no more.
+  // A repeated request changes nothing more, and does not claim that nothing was changed.
   const again = await run('applyPatch', PATCH, { version }).catch((error: unknown) => error)
   expect(again).toMatchObject({ kind: 'ambiguous' })
   expect(contents(folder)).toEqual(half)

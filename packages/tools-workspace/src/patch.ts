@@ -40,7 +40,8 @@ export const patchTool = (workspace: Workspace): WorkspaceTool =>
     find: ({ files }, { version }) => reconcile(workspace, files, version),
     async changed({ files }, { version }) {
       const shown = readVersions(version, files)
-      // Said of the files, not of this attempt: an earlier send of it may have written them. So it is never "nothing was done".
+      // The message describes the files, not this attempt: an earlier request of it may have written some of them. It must therefore not
+      // say that nothing was done.
       if (shown && (await stateOf(workspace, files, shown)) === 'part')
         return new ToolError(
           'ambiguous',
@@ -63,7 +64,7 @@ async function planAll(workspace: Workspace, files: readonly FileChange[]): Prom
   return plans
 }
 
-/** @throws Fault for a file that is named twice or is a folder of another: then what lands would depend on the order. */
+/** @throws Fault when a file is named twice or is a folder of another, because the result would depend on the order. */
 function requireApart(plans: readonly Plan[]): void {
   const known = plans.map(({ place }) => [...place.folders, place.name].map(foldName).join('/'))
   for (const [index, { place }] of plans.entries()) {
@@ -85,7 +86,7 @@ const outputOf = (files: readonly { path: string }[], ends: readonly Ends[]): Js
 
 type State = 'before' | 'after' | 'part' | 'other'
 
-/** Which of the shown states the files are in, all together. */
+/** Returns which of the shown states all files are in. */
 async function stateOf(workspace: Workspace, files: readonly FileChange[], shown: readonly Ends[]): Promise<State> {
   const states: State[] = []
   for (const [index, { path }] of files.entries()) {

@@ -6,9 +6,9 @@ export type ReadPath = { segments: readonly string[]; text: string } | { problem
 
 const MAX_PATH_CHARS = 1_000
 const MAX_SEGMENT_BYTES = 255
-/** Reserved on Windows with any ending: writing there writes to a device. */
+/** Reserved device names on Windows, with any extension: writing there writes to a device. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)(?:\.|$)/i
-/** Characters that some file systems leave out of a name when they compare it. */
+/** Characters that some file systems ignore when they compare names. */
 const IGNORABLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
 
 /**
@@ -39,7 +39,7 @@ function whyNot(segment: string): string | undefined {
   return undefined
 }
 
-/** One form for all the spellings that a file system may take for the same name. */
+/** Returns the same form for all spellings that a file system may treat as one name. */
 export const foldName = (segment: string): string =>
   segment
     .normalize('NFKC')
@@ -48,13 +48,13 @@ export const foldName = (segment: string): string =>
     .replace(/:.*$/s, '')
     .replace(/[. ]+$/, '')
 
-/** True for `.git` in all the ways in which a file system may take it for the same name, and for the file that names submodules. */
+/** True for every spelling that a file system may treat as `.git`, and for the file that configures submodules. */
 export function isGitName(segment: string): boolean {
   const name = foldName(segment)
   return name === '.git' || name === '.gitmodules' || /^git(?:mod)?~\d+$/.test(name) || /^gi7[0-9a-f]{0,4}~\d+$/.test(name)
 }
 
-/** Says whether a path, or a folder on the way to it, is one that the workspace leaves out. */
+/** Returns a function that tests whether a path, or one of its parent folders, is ignored by the workspace. */
 export function openIgnore(globs: readonly string[]): (text: string) => boolean {
   return (text) => {
     const segments = text.split('/')

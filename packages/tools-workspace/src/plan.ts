@@ -11,9 +11,9 @@ import { type Place, placeOf, readAt, requireAt, type Workspace } from './worksp
 export interface Plan {
   place: Place
   before: ReadFile | undefined
-  /** Undefined where it is deleted. */
+  /** Undefined when the file is deleted. */
   after: Buffer | undefined
-  /** Undefined where the file is no text. */
+  /** Undefined when the file is not text. */
   diff: string | undefined
 }
 
@@ -79,7 +79,7 @@ const endOf = (bytes: Buffer | undefined): string => (bytes === undefined ? ABSE
 
 export const endsOf = ({ before, after }: Plan): Ends => ({ before: endOf(before?.bytes), after: endOf(after) })
 
-/** The ends as one text, which the attempt carries as the version of its target. */
+/** Returns both states as one text, which the attempt carries as the version of its target. */
 export const versionOf = ({ before, after }: Ends): string => `${before}>${after}`
 
 export function readVersion(version: string | undefined): Ends | undefined {

@@ -3,33 +3,33 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import type { OwnFile } from '@countersign/toolkit'
 import { foldName } from './path.ts'
 
-/** Keeps the tools of a workspace away from the files of the server itself, whatever the policy allows. */
+/** Keeps the tools of a workspace away from the server's own files, whatever the policy allows. */
 export interface Protection {
-  /** Why this path must not be used so, as a sentence; undefined where it may. */
+  /** Returns why this use of the path is not allowed, as a sentence; undefined when it is allowed. */
   whyNot(path: string, use: Use): string | undefined
-  /** True for what is neither shown nor searched. */
+  /** True for a path that is neither shown nor searched. */
   isSecret(path: string): boolean
-  /** True when a file with several names is a secret of the server under another one. */
+  /** True when a file with several hard links is a secret of the server under another name. */
   isSecretFile(identity: string): Promise<boolean>
 }
 
 export type Use = 'read' | 'write'
 
-/** Files of a secret folder whose other names are looked for. */
+/** The maximum number of files of a secret folder whose hard links are checked. */
 const MAX_LINKED = 5_000
 const MAX_LINK_DEPTH = 3
 const MAX_LINKS_FOLLOWED = 10
 
-/** Until the server has said which files are its own: then no tool has been called. */
+/** Applies until the server has listed its own files. No tool is called before that. */
 export const NO_PROTECTION: Protection = { whyNot: () => undefined, isSecret: () => false, isSecretFile: async () => false }
 
-/** One protected file or folder as it is seen from the root: the folded segments of its path; none when the root lies in it. */
+/** One protected file or folder, relative to the root: the folded segments of its path; empty when the root lies in it. */
 interface Entry extends OwnFile {
   segments: readonly string[]
 }
 
 /**
- * Works out which paths of a workspace belong to the server. Paths are compared by what they are on the disk: through links, and through
+ * Determines which paths of a workspace belong to the server. Paths are compared by their files on the disk: through links, and through
  * folders that are mounted twice.
  * @param root The real path of the workspace.
  */
@@ -83,7 +83,7 @@ const isWithin = (path: readonly string[], { segments, family }: Entry): boolean
   path.length >= segments.length &&
   segments.every((segment, at) => path[at] === segment || (family && at === segments.length - 1 && path[at]?.startsWith(`${segment}.`)))
 
-/** True for a folder above it: a file or a link in its place would take it away. */
+/** True for a parent folder: a file or a link in its place would remove the protected one. */
 const isOnTheWay = (path: readonly string[], { segments }: Entry): boolean =>
   path.length < segments.length && path.every((segment, at) => segment === segments[at])
 
@@ -100,7 +100,7 @@ const identityOf = (path: string): Promise<string | undefined> =>
     () => undefined,
   )
 
-/** The paths by which a file is reached: as it was named, each link on the way to it, and what it really is. */
+/** Returns the paths that lead to a file: the given path, each link on the way, and its real path. */
 async function namesOf(path: string): Promise<string[]> {
   const names: string[] = []
   let next = resolve(path)
@@ -114,7 +114,7 @@ async function namesOf(path: string): Promise<string[]> {
   return names
 }
 
-/** The real path of a folder that need not be there: of what is there of it, and the rest. */
+/** Returns the real path of a folder that may not exist: that of its existing part, plus the rest. */
 async function realFolder(path: string): Promise<string> {
   const real = await realpath(path).catch(() => undefined)
   if (real !== undefined || dirname(path) === path) return real ?? path

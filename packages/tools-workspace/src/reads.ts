@@ -16,7 +16,7 @@ const MAX_TEXT_CHARS = 100_000
 const MAX_HITS = 200
 /** The maximum number of bytes that one search reads. */
 const MAX_SEARCHED_BYTES = 64_000_000
-/** How long all of one search may compare. */
+/** The maximum total time of comparisons in one search, in ms. */
 const MAX_SEARCH_MS = 5_000
 /** The number of bytes that are compared in one batch. */
 const BATCH_BYTES = 500_000
@@ -25,10 +25,10 @@ const TOO_MUCH = 'There is more than one search reads: name a folder.'
 const Path = z.string().max(1_000)
 const Folder = Path.default('').describe('A folder, from the root of the workspace; empty for all of it')
 
-/** Which of these paths git leaves out, where the workspace is a repository. */
+/** Returns which of these paths git ignores, if the workspace is a repository. */
 export type Ignored = (paths: readonly string[], signal: AbortSignal) => Promise<ReadonlySet<string>>
 
-/** The tools that look at files. */
+/** The tools that read files. */
 export const fileReads = (workspace: Workspace, ignored: Ignored): WorkspaceTool[] =>
   [
     defineTool({
@@ -172,7 +172,7 @@ async function search(workspace: Workspace, ignored: Ignored, args: SearchArgs, 
   return { hits }
 }
 
-/** The files below a folder that fit the glob. */
+/** Returns the files below a folder that match the glob. */
 async function pathsToSearch(workspace: Workspace, ignored: Ignored, { path, files }: SearchArgs, signal: AbortSignal): Promise<string[]> {
   const entries = await filesBelow(workspace, ignored, path, signal)
   const paths = entries.flatMap(({ path, kind }) => (kind === 'file' ? [path] : []))

@@ -8,7 +8,7 @@ import { workspaceStarter } from './starter.ts'
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['admin'] }
 const tool = { name: 'repo.applyPatch', group: 'repo', effect: 'write' as const, destination: 'local' }
 
-/** The names of the rules with a condition that holds for these arguments. */
+/** Returns the names of the rules whose condition holds for these arguments. */
 const holding = (args: JsonObject): string[] =>
   PolicyDocument.parse({ rules: workspaceStarter('repo') }).rules.flatMap(({ name, match }) => {
     if (match.when === undefined) return []

@@ -1,6 +1,6 @@
 import type { StarterRules } from '@countersign/toolkit'
 
-/** A policy to start from for the tools of a workspace. */
+/** Returns the starting policy rules for the tools of a workspace. */
 export const workspaceStarter = (group: string): StarterRules => [
   { name: `${group}: looking at files runs`, match: { tool: `${group}.*`, effect: 'read' }, verdict: 'allow' },
   { name: `${group}: deleting a file asks`, match: { tool: `${group}.deleteFile` }, verdict: 'ask', risk: 'high' },

@@ -4,10 +4,10 @@ import type { z } from 'zod'
 import { Fault, orRefuse } from './fault.ts'
 import type { Workspace } from './workspace.ts'
 
-/** A tool without what its place in a source says of it. */
+/** A tool without the members that its source adds. */
 export type WorkspaceTool = Omit<ToolDraft, 'destination' | 'definition'>
 
-/** Defines a tool that changes the workspace. Attempts run one after another, and a fault means that nothing was done. */
+/** Defines a write tool of the workspace. Attempts run one after another. A fault means that nothing was changed. */
 export function writeTool<Input extends z.ZodObject, Plan>(
   workspace: Workspace,
   write: Omit<PlannedWrite<z.output<Input>, Plan>, 'run'> & { input: Input },

@@ -7,16 +7,16 @@ import { NO_PROTECTION, type Protection, type Use } from './protection.ts'
 
 /** The dependencies that all tools of one workspace share. */
 export interface Workspace {
-  /** The real path of its root. */
+  /** The real path of the root. */
   root: string
   ignore: readonly string[]
   isIgnored(text: string): boolean
   maxFileBytes: number
-  /** Where work on foreign texts is done. */
+  /** Processes untrusted texts in worker threads. */
   work: TextWork
   /** Set before the first call. */
   protection: Protection
-  /** Lets one write after another through, so that two edits of one file do not undo each other. */
+  /** Runs writes one after another, so that two edits of one file do not undo each other. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -34,14 +34,14 @@ export function createWorkspace(given: Pick<Workspace, 'root' | 'ignore' | 'maxF
   }
 }
 
-/** Where a file is: the folders on the way, and its name. */
+/** The location of a file: its parent folders, and its name. */
 export interface Place {
   folders: readonly string[]
   name: string
   text: string
 }
 
-/** @throws Fault for what is no path, is left out of the workspace, belongs to the server, or is the root. */
+/** @throws Fault for a path that is invalid, is ignored by the workspace, belongs to the server, or is the root. */
 export function placeOf({ isIgnored, protection }: Pick<Workspace, 'isIgnored' | 'protection'>, path: string, use: Use): Place {
   const read = readPath(path)
   if ('problem' in read) throw new Fault(read.problem)
@@ -63,13 +63,13 @@ export async function readAt(workspace: Workspace, { folders, name, text }: Plac
       throw new Fault(`${text} is another name for a secret file of this server. No tool reads or changes it, whatever the policy allows.`)
     return file
   } catch (error) {
-    // Without its folder there is no file either.
+    // A file in a missing folder does not exist.
     if (error instanceof NotThere) return undefined
     throw error
   }
 }
 
-/** @throws Fault also when nothing is there. */
+/** @throws Fault also when the file does not exist. */
 export async function requireAt(workspace: Workspace, place: Place): Promise<ReadFile> {
   const found = await readAt(workspace, place)
   if (!found) throw new NotThere(place.text)

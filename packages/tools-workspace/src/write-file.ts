@@ -7,7 +7,7 @@ import { readWhole, sha256 } from './file.ts'
 import type { Folder } from './folder.ts'
 
 const NEW_FILE_MODE = 0o644
-/** With the process that writes it, so that what a killed one left is known from what another one is writing now. */
+/** The name of a temporary file. It contains the id of the process, which tells a killed process's leftovers from current writes. */
 const LEFT_OVER = /^\.countersign-(\d{1,10})-[0-9a-f]{16}\.tmp$/
 
 /** The state that a file must still have when it is written: the hash of its bytes, or undefined if it must not exist. */
@@ -16,20 +16,23 @@ export interface Expected {
   maxBytes: number
 }
 
-/** New content of a file that lies ready beside it, or its removal. */
+/** New content that is staged beside its file, or the removal of the file. */
 export interface StagedWrite {
   path: string
-  /** @throws Fault when the file is not what was expected. */
+  /** @throws Fault when the file is not in the expected state. */
   requireUnchanged(): Promise<void>
-  /** Does it, in one step. @throws Fault when the file is not what was expected, and for what the file system refuses: then it did nothing. */
+  /**
+   * Applies the change atomically. @throws Fault when the file is not in the expected state, and for errors of the file system; then
+   * nothing was changed.
+   */
   commit(): Promise<void>
   discard(): Promise<void>
 }
 
 /**
- * Writes new content beside a file, with the permissions of the file, so that putting it there is one step: whoever reads the file sees
- * the old bytes or the new ones, whatever happens meanwhile, and when `commit` returns the new ones are on the disk.
- * @throws Fault for what the file system refuses; then nothing is written.
+ * Writes new content beside a file, with the permissions of the file, so that replacing the file is one step. Readers of the file see the
+ * old bytes or the new ones, even after a crash. When `commit` returns, the new bytes are on the disk.
+ * @throws Fault for errors of the file system; then nothing is written.
  */
 export async function stageWrite(folder: Folder, name: string, path: string, bytes: Buffer, expected: Expected): Promise<StagedWrite> {
   await removeLeftOvers(folder)
@@ -68,7 +71,7 @@ export async function stageWrite(folder: Folder, name: string, path: string, byt
   }
 }
 
-/** The removal of a file, in one step. */
+/** Returns the removal of a file, in one step. */
 export function stageDelete(folder: Folder, name: string, path: string, expected: Expected): StagedWrite {
   const requireSame = () => requireUnchanged(folder, name, path, expected)
   return {
@@ -96,17 +99,17 @@ async function fill(handle: FileHandle, bytes: Buffer, mode: number | undefined)
   }
 }
 
-/** @throws Fault when the file is not what it was. */
+/** @throws Fault when the file changed. */
 export async function requireUnchanged(folder: Folder, name: string, path: string, { sha256: wanted, maxBytes }: Expected): Promise<void> {
   const now = await readWhole(folder, name, path, maxBytes)
   if (now === undefined ? wanted !== undefined : sha256(now.bytes) !== wanted) throw new Changed(path)
 }
 
-/** A link fails where something is in its place, which renaming would replace. */
+/** Creates a file by a link, which fails when the name exists. A rename would replace the existing file. */
 async function putNew(temporary: string, target: string, path: string): Promise<void> {
   await link(temporary, target).catch(async (error: unknown) => {
     if (codeOf(error) === 'EEXIST') throw new Changed(path)
-    // Some file systems know no second name for a file.
+    // Some file systems do not support hard links.
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(error) ?? '')) throw error
     await rename(temporary, target)
   })
@@ -115,7 +118,7 @@ async function putNew(temporary: string, target: string, path: string): Promise<
 
 export const isLeftOver = (name: string): boolean => LEFT_OVER.test(name)
 
-/** Removes what processes that are gone were writing in this folder when they ended. */
+/** Removes temporary files in this folder of processes that have ended. */
 export async function removeLeftOvers(folder: Folder): Promise<void> {
   for (const name of await folder.names()) {
     const process = LEFT_OVER.exec(name)?.[1]

@@ -17,7 +17,7 @@ const CreateInput = z.object({
 })
 const SwitchInput = z.object({ name: BranchName })
 
-/** The tools that make and change branches. */
+/** The tools that create and switch branches. */
 export const branchTools = (workspace: Workspace, git: Git): WorkspaceTool[] => [createBranch(workspace, git), switchBranch(workspace, git)]
 
 const createBranch = (workspace: Workspace, git: Git): WorkspaceTool =>
@@ -100,7 +100,7 @@ const switchBranch = (workspace: Workspace, git: Git): WorkspaceTool =>
       try {
         await git.run(['switch', '--quiet', '--no-guess', '--no-recurse-submodules', '--no-progress', name])
       } catch (error) {
-        // It may have written some of the files.
+        // Git may have written some of the files before it failed.
         throw error instanceof GitFault && (await branchOf(git)) === name ? new ToolError('ambiguous', error.message) : error
       }
       return { branch: name, commit: to }
@@ -113,11 +113,11 @@ interface SwitchPlan {
   from: string | undefined
   head: string
   to: string
-  /** Of the files that change. */
+  /** The names of the files that change. */
   names: readonly string[]
 }
 
-/** @throws Fault also where a file would change that belongs to the server. */
+/** @throws Fault also when a file of the server would change. */
 async function planSwitch({ protection }: Workspace, git: Git, name: string): Promise<SwitchPlan> {
   const to = await commitOfBranch(git, name)
   if (to === undefined) throw new Fault(`There is no branch ${name}.`)

@@ -35,12 +35,12 @@ export interface Author {
 
 interface Change {
   path: string
-  /** Undefined where the file is deleted. */
+  /** Undefined when the file is deleted. */
   after: { bytes: Buffer; mode: string } | undefined
   before: { bytes: Buffer; mode: string } | undefined
 }
 
-/** A change as it is shown. */
+/** A change as shown. */
 interface ShownChange extends Change {
   /** Undefined for what is no text. */
   diff: string | undefined
@@ -52,7 +52,7 @@ interface CommitPlan {
   changes: ShownChange[]
 }
 
-/** Commits the named files on the branch that is checked out, exactly as they were shown; nothing else that is staged goes along. */
+/** Commits the named files to the current branch, exactly as shown. Other staged changes are not committed. */
 export const commitTool = (workspace: Workspace, git: Git, author: Author): WorkspaceTool =>
   writeTool(workspace, {
     name: 'commit',
@@ -102,7 +102,7 @@ async function planCommit(workspace: Workspace, git: Git, paths: readonly string
   return plan
 }
 
-/** The file as it is in a commit. @throws Fault where it is something else than a file there. */
+/** Returns a file at a commit. @throws Fault when the path is not a file there. */
 async function committed(git: Git, commit: string, path: string): Promise<Change['before']> {
   const [entry = ''] = (await git.text(['ls-tree', '-z', '--full-tree', commit, '--', path])).split('\0')
   const [, mode, kind, object] = /^(\d+) (\w+) ([0-9a-f]+)\t/.exec(entry) ?? []
@@ -166,7 +166,7 @@ async function commit(
         },
       )
     if (!moved) throw new Changed('What is to be committed')
-    // So that the files do not look changed. Where somebody else holds the index, they do until it is read again.
+    // The index is updated so that the files do not look changed. If another process holds the index, they do until it is refreshed.
     await git.run(['update-index', '-z', '--index-info'], { input: entries }).catch(() => {})
     return { commit, branch, files: changes.map(({ path }) => path) }
   } finally {
@@ -190,7 +190,7 @@ const identityOf = ({ name, email }: Author): Record<string, string> => ({
   GIT_COMMITTER_EMAIL: email,
 })
 
-/** The commit that an action has made, where it has: its id stands in it. */
+/** Returns the commit of an action, if it exists. The commit message contains the id of the action. */
 async function findCommit(git: Git, actionId: string): Promise<JsonValue | undefined> {
   if ((await commitOf(git, 'HEAD')) === undefined) return undefined
   const format = `--format=%H%x00%(trailers:key=${TRAILER},valueonly,separator=%x2C)`

@@ -48,7 +48,7 @@ test('a branch is created, worked on and committed to, and the diff that was sho
     'Ada <ada@example.com>\nFix the notes\n\nWith words.\n\nCountersign-Action: act_42',
   )
   expect(gitIn(folder.root, 'status', '--porcelain')).toBe(' M other.txt')
-  // Sent again, and asked about: the same commit.
+  // A repeated request and a verification give the same commit.
   expect(await run('commit', args, { version, actionId: 'act_42' })).toEqual({ commit: made.commit })
   expect(await tool('commit').verify?.(args, context)).toEqual({ done: true, output: { commit: made.commit } })
   expect(await tool('commit').verify?.(args, { ...context, actionId: 'act_4' })).toEqual({ done: false })
@@ -90,7 +90,7 @@ test('a branch that moves in the very moment of the commit stays where it was mo
   const { run } = await open(folder)
   folder.write('a.txt', 'b\n')
   const { signal } = new AbortController()
-  // Asked right before the branch is moved.
+  // The signal is checked right before the branch is moved.
   signal.throwIfAborted = () => void gitIn(folder.root, 'commit', '-q', '--allow-empty', '-m', 'somebody else')
   await expect(run('commit', { paths: ['a.txt'], message: 'Change a' }, { signal })).rejects.toMatchObject({ kind: 'stale' })
   expect(gitIn(folder.root, 'log', '-1', '--format=%s')).toBe('somebody else')
@@ -234,7 +234,7 @@ test('nothing that a repository configures is run: hooks, filters, monitors, dif
       chmodSync(join(folder.root, '.git', place, hook), 0o755)
     }
   }
-  // That these would run for a person is what makes the rest say something.
+  // The hooks and filters run for a person, which proves that the rest of the test is meaningful.
   folder.write('a.txt', 'b\n')
   spawnSync('git', ['-C', folder.root, 'diff'])
   expect(existsSync(join(outside.root, 'ran'))).toBe(true)

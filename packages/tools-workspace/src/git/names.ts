@@ -2,35 +2,35 @@ import { z } from 'zod'
 import { Fault } from '../fault.ts'
 import { type Git, GitFault } from './run.ts'
 
-/** A branch, a tag, a commit, or one of them with `~N` behind it: nothing that could be an option, a range or a search. */
+/** A branch, a tag or a commit, optionally followed by `~N`. Options, ranges and searches are not allowed. */
 export const Revision = z
   .string()
   .max(250)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._/+#-]*(?:[~^]\d{0,4})*$/, 'must be a branch, a tag or a commit')
   .refine((name) => !name.includes('..'), 'must be one commit, not a range')
 
-/** A name that a branch may have; git has the last word on it. */
+/** A possible name of a branch. Git makes the final check. */
 export const BranchName = z
   .string()
   .min(1)
   .max(200)
   .regex(/^[A-Za-z0-9][A-Za-z0-9._/+#-]*$/, 'must be a plain name such as fix/typo')
 
-/** The commit that a name means, or undefined. */
+/** Returns the commit that a name refers to, or undefined. */
 export async function commitOf(git: Git, name: string, signal?: AbortSignal): Promise<string | undefined> {
   return quiet(() => git.text(['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`], { signal }))
 }
 
-/** The branch that is checked out; undefined where a commit is. */
+/** Returns the current branch; undefined when a commit is checked out. */
 export async function branchOf(git: Git, signal?: AbortSignal): Promise<string | undefined> {
   const ref = await quiet(() => git.text(['symbolic-ref', '--quiet', 'HEAD'], { signal }))
   return ref?.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined
 }
 
-/** The commit a branch is at, or undefined when there is no such branch. */
+/** Returns the head commit of a branch; undefined when the branch does not exist. */
 export const commitOfBranch = (git: Git, name: string): Promise<string | undefined> => commitOf(git, `refs/heads/${name}`)
 
-/** @throws Fault for a name that git does not take for a branch. */
+/** @throws Fault for a name that git does not accept for a branch. */
 export async function requireBranchName(git: Git, name: string): Promise<void> {
   const taken = await quiet(() => git.text(['check-ref-format', '--branch', name]))
   if (taken !== name || /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(name) || name === 'HEAD') throw new Fault(`${name} is no name for a branch.`)

@@ -9,14 +9,14 @@ import { type Git, GitFault } from './run.ts'
 
 const MAX_ENTRIES = 500
 const MAX_DIFF_CHARS = 100_000
-/** The index of about 500,000 files. */
+/** The maximum size of the index. It fits about 500,000 files. */
 const MAX_INDEX_BYTES = 64_000_000
 const Path = z.string().max(1_000).optional().describe('Only this file or folder')
 
 /** Options that prevent the repository's configuration from running a program for a diff, and git from reading submodules. */
 export const PLAIN_DIFF = ['--no-ext-diff', '--no-textconv', '--no-color', '--ignore-submodules=all', '--no-relative']
 
-/** The tools that look at the repository. */
+/** The tools that read the repository. */
 export const gitReads = (workspace: Workspace, git: Git): WorkspaceTool[] =>
   [
     defineTool({
@@ -59,7 +59,7 @@ export const gitReads = (workspace: Workspace, git: Git): WorkspaceTool[] =>
 
 const inPath = (path: string | undefined): string => (path === undefined ? '' : ` in ${path}`)
 
-/** The pathspec of a diff: a path that the tools may see, and never what the workspace leaves out. */
+/** Returns the pathspec of a diff: a visible path, without the ignored paths of the workspace. */
 function pathsOf(workspace: Workspace, path: string | undefined): string[] {
   return path === undefined ? [] : ['--', placeOf(workspace, path, 'read').text]
 }
@@ -154,7 +154,7 @@ export async function requireCommit(git: Git, name: string, signal?: AbortSignal
   return commit
 }
 
-/** The paths that git leaves out. Inside a nested repository the index of this one says nothing, so there only the ignore files count. */
+/** Returns the paths that git ignores. The index does not cover nested repositories, so inside them only the ignore files count. */
 export async function gitIgnored(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>> {
   const nested = await nestedRepositories(git, paths, signal)
   const isInside = (path: string) => foldersOn(path.replace(/\/$/, '')).some((folder) => nested.has(folder))
@@ -163,10 +163,12 @@ export async function gitIgnored(git: Git, paths: readonly string[], signal?: Ab
   return new Set(found.flat())
 }
 
-/** The folders on the way to a path: `a` and `a/b` of `a/b/c`. */
+/** Returns the parent folders of a path: `a` and `a/b` of `a/b/c`. */
 const foldersOn = (path: string): string[] => [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index))
 
-/** The folders among these paths that the index holds as a commit of another repository. git refuses to be asked about what is in them. */
+/**
+ * Returns the folders among these paths that the index records as commits of other repositories. Git rejects queries about paths in them.
+ */
 async function nestedRepositories(git: Git, paths: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>> {
   const folders = new Set(paths.flatMap((path) => [...foldersOn(path), ...(path.endsWith('/') ? [path.slice(0, -1)] : [])]))
   if (folders.size === 0) return new Set()
@@ -178,12 +180,12 @@ async function nestedRepositories(git: Git, paths: readonly string[], signal?: A
 async function checkIgnored(git: Git, options: readonly string[], paths: readonly string[], signal?: AbortSignal): Promise<string[]> {
   if (paths.length === 0) return []
   try {
-    // It knows no literal paths; behind ./ none is anything else.
+    // The command has no literal pathspecs, but the prefix `./` makes every path literal.
     const input = paths.map((path) => `./${path}\0`).join('')
     const found = await git.text(['check-ignore', ...options, '-z', '--stdin'], { input, signal, env: { GIT_LITERAL_PATHSPECS: '0' } })
     return found.split('\0').flatMap((path) => (path.startsWith('./') ? [path.slice(2)] : []))
   } catch (error) {
-    // 1 is how it says that none is.
+    // Exit code 1 means that no path is ignored.
     if (error instanceof GitFault && error.exitCode === 1) return []
     throw error
   }

@@ -8,20 +8,20 @@ import { Fault } from '../fault.ts'
 export interface Git {
   /** Returns the standard output. @throws GitFault with the error output of git; Fault when git cannot be started. */
   run(args: readonly string[], options?: GitOptions): Promise<Buffer>
-  /** The same as text, without the last line feed. */
+  /** Returns the same as text, without the last line feed. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
 }
 
 export interface GitOptions {
   input?: Buffer | string | undefined
   signal?: AbortSignal | undefined
-  /** On top of the few variables that it gets. */
+  /** Variables in addition to the few that git gets. */
   env?: Readonly<Record<string, string>> | undefined
   /** Default: 8 MB. */
   maxOutputBytes?: number
 }
 
-/** git said no. */
+/** Git exited with an error. */
 export class GitFault extends Fault {
   readonly exitCode: number
 
@@ -109,7 +109,10 @@ function gitAt(root: string, folder: string, program: Program): Git {
   return { run, text: async (args, options) => (await run(args, options)).toString('utf8').replace(/\n$/, '') }
 }
 
-/** The filters that the repository configures: programs that git would run on every file it compares. Reading names runs none of them. */
+/**
+ * Returns the filters that the repository configures, which are programs that git would run on every compared file. Reading their names
+ * runs none of them.
+ */
 async function filterNames(root: string, base: readonly string[], program: Program, signal: AbortSignal | undefined): Promise<string[]> {
   const listed = await start(root, program, [...base, 'config', '--list', '--name-only', '-z'], { signal })
   const names = listed
@@ -145,7 +148,7 @@ function start(
     child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
       words = (words + chunk).slice(0, MAX_WORDS)
     })
-    // It may end before it has read everything; its own words then say why.
+    // Git may exit before it has read its whole input. Its error output then gives the reason.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
     child.on('error', (error) => {
