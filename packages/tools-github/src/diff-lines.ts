@@ -13,7 +13,7 @@ export type Side = 'LEFT' | 'RIGHT'
 const HEADER = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/
 
 /**
- * The lines of a patch as GitHub answers it, by hunks.
+ * Returns the lines of a patch from GitHub, by hunk.
  * @example
  * hunksOf('@@ -1 +1,2 @@\n one\n+two') // [[{ left: 1, right: 1, text: ' one' }, { left: undefined, right: 2, text: '+two' }]]
  */
@@ -57,8 +57,8 @@ export type ShownLine = {
 }
 
 /**
- * The lines of a diff that a comment would stand at, with a few above them. Undefined where the diff does not have them, or not in one hunk:
- * GitHub takes no comment there.
+ * Returns the lines of a diff that a comment is for, with a few above them as context. Undefined when the diff does not have them in one
+ * hunk, because GitHub accepts no comment there.
  * @example
  * excerptOf('@@ -1 +1 @@\n-one\n+two', { side: 'RIGHT', startLine: 1, line: 1 }) // [{ line: 'old 1', diff: '-one' }, { line: '> 1', diff: '+two' }]
  */

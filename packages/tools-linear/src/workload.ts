@@ -63,7 +63,7 @@ async function openIssues(linear: LinearClient, filter: LinearDocument.IssueFilt
 const NOTHING: Load = { openIssues: 0, points: 0, withoutEstimate: 0, urgent: 0, cycleIssues: 0, cyclePoints: 0 }
 
 /**
- * Counts open work per person. Members without an open issue are included with zeros, because the average is over everybody who could take
+ * Counts open work per person. Members without an open issue are included with zeros, because the average includes everybody who could take
  * work.
  * @returns Members by points of the current cycle, then points, then open issues, in descending order, then by name.
  */

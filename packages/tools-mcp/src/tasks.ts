@@ -9,7 +9,7 @@ import { CallResult, pollAfterMs, TaskBegun, TaskState } from './task-state.ts'
 /** The timeout of one request about a task. Polling a task again is safe. */
 const ANSWER_MS = 15_000
 const CANCEL_MS = 5_000
-/** How long the server is asked to keep a task after its timeout, so that its outcome can still be found. */
+/** The time that a task should be kept after its timeout, in ms, so that its outcome can still be found. */
 const KEEP_MS = 3_600_000
 /** The maximum number of attempts whose task can be found again. */
 const MAX_REMEMBERED = 1_000
@@ -23,7 +23,7 @@ export interface TaskCall extends Call {
   attempt: string | undefined
 }
 
-/** The answer to `tasks/result`: the result, or the error that there is none. */
+/** The answer to `tasks/result`: the result of the call, or an error. */
 type ResultOrFault = { result: CallResult } | { fault: ToolError }
 
 /**

@@ -1,6 +1,6 @@
 import { ToolError } from '@countersign/core'
 
-/** The reason in words why an operation in a workspace is not possible. Nothing was changed. */
+/** An operation in a workspace that is not possible, with the reason in words. A fault means that no change was made. */
 export class Fault extends Error {
   override readonly name = 'WorkspaceFault'
 }

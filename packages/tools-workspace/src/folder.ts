@@ -61,8 +61,8 @@ export async function sameName(folder: Folder, name: string): Promise<string | u
 const foldName = (name: string): string => name.normalize('NFC').toLowerCase()
 
 /**
- * A name has exactly one valid spelling: on a case-insensitive file system `Secrets` must not bypass a rule about `secrets/*`. @throws
- * Fault
+ * Requires the exact spelling of a name: on a case-insensitive file system `Secrets` must not bypass a rule about `secrets/*`.
+ * @throws Fault
  */
 export async function requireExact(folder: Folder, name: string, path: string): Promise<void> {
   const other = await sameName(folder, name)

@@ -22,8 +22,8 @@ export interface StagedWrite {
   /** @throws Fault when the file is not in the expected state. */
   requireUnchanged(): Promise<void>
   /**
-   * Applies the change atomically. @throws Fault when the file is not in the expected state, and for errors of the file system; then
-   * nothing was changed.
+   * Applies the change atomically.
+   * @throws Fault when the file is not in the expected state, and for errors of the file system; then nothing was changed.
    */
   commit(): Promise<void>
   discard(): Promise<void>

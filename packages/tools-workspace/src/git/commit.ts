@@ -42,7 +42,7 @@ interface Change {
 
 /** A change as shown. */
 interface ShownChange extends Change {
-  /** Undefined for what is no text. */
+  /** Undefined for a file that is not text. */
   diff: string | undefined
 }
 
@@ -124,7 +124,7 @@ function fieldsOf({ branch, changes }: CommitPlan, message: string): PreviewFiel
   ]
 }
 
-/** Undefined for what is no text. */
+/** Undefined for a file that is not text. */
 async function diffOf(workspace: Workspace, { path, before, after }: Change): Promise<string | undefined> {
   const [old, now] = [before && textOf(before.bytes), after && textOf(after.bytes)]
   if ((before && old === undefined) || (after && now === undefined)) return undefined

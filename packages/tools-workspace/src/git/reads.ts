@@ -59,7 +59,7 @@ export const gitReads = (workspace: Workspace, git: Git): WorkspaceTool[] =>
 
 const inPath = (path: string | undefined): string => (path === undefined ? '' : ` in ${path}`)
 
-/** Returns the pathspec of a diff: a visible path, without the ignored paths of the workspace. */
+/** Returns the pathspec of a diff, for a path that the tools may see. */
 function pathsOf(workspace: Workspace, path: string | undefined): string[] {
   return path === undefined ? [] : ['--', placeOf(workspace, path, 'read').text]
 }
