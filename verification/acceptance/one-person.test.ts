@@ -1,9 +1,6 @@
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openBeside } from '../../packages/server/src/store/open-beside.ts'
 import { signInLocally } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
-import { raw } from '../testing/temp-store.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 /** A server on which whatever is asked for needs the votes of two people. */
@@ -62,63 +59,4 @@ test('who asked with the bootstrap key, or through an agent of it, does not appr
     }
   }
   expect(target.writes).toEqual([])
-})
-
-test('after an upgrade the two persons of an older database count as one: votes, agents, keys and delegations', async () => {
-  await using desk = await startDesk({ quorum: 2 })
-  const { server, target } = desk
-  const make = async (name: string, roles: string[]) => {
-    const { key, principal } = await server.makeKey({ name, kind: 'person', roles })
-    return { key, principal, ...server.with({ authorization: `Bearer ${key}` }) }
-  }
-  const other = await make('stands for the bootstrap key', ['admin', 'approver'])
-  const vic = await make('Vic', [])
-  const bot = await server.as({ name: 'bot', kind: 'agent' })
-  const voted = await desk.propose(bot)
-  await other.post(`/api/actions/${voted}/decision`, { verdict: 'approve' })
-  const lent = await desk.propose(bot)
-  await other.post('/api/delegations', { to: vic.principal.id, expiresIn: 'PT1H' })
-  const signedIn = await signInLocally(server)
-  expect((await server.with(signedIn).get('/api/me')).principal.id).toBe('prn_local')
-
-  // What the version before wrote: the owner of the bootstrap key as a person of their own.
-  const store = await openBeside(server.database)
-  const { id } = other.principal
-  try {
-    await store.transact(function* () {
-      yield* raw(sql`insert into principal (id, kind, name, roles, person_id, created_at)
-        select 'prn_bootstrap', kind, 'Bootstrap key', roles, 'prn_bootstrap', created_at from principal where id = ${id}`)
-      yield* raw(sql`update vote set principal_id = 'prn_bootstrap' where principal_id = ${id}`)
-      yield* raw(sql`update delegation set from_id = 'prn_bootstrap' where from_id = ${id}`)
-      yield* raw(sql`update api_key set principal_id = 'prn_bootstrap' where principal_id = ${id}`)
-      yield* raw(sql`update principal set person_id = 'prn_bootstrap' where id = ${bot.principal.id}`)
-      yield* raw(sql`delete from migration where number = 23`)
-    })
-  } finally {
-    await store.close()
-  }
-  await server.restart()
-
-  const { votes } = await server.admin.get(`/api/actions/${voted}`)
-  expect(votes).toMatchObject([{ by: { id: 'prn_bootstrap', name: 'Bootstrap key' }, verdict: 'approve' }])
-  // A console from before the upgrade is signed out: its secret may have reached other ports.
-  expect((await server.with(signedIn).get('/api/me')).principal).toBeNull()
-  const { console_session: sessions } = await server.dump()
-  expect((sessions as { ended_at: unknown }[]).map(({ ended_at }) => ended_at)).not.toContain(null)
-
-  const page = await localPage(server)
-  await page.post(`/api/actions/${voted}/decision`, { verdict: 'approve' })
-  expect(await stateOf(server, voted)).toBe('proposed')
-  // Vic votes in the place of the same person, whose own vote goes before it.
-  const again = server.with({ authorization: `Bearer ${vic.key}` })
-  await page.post(`/api/actions/${lent}/decision`, { verdict: 'approve' })
-  await again.send('POST', `/api/actions/${lent}/decision`, { body: { verdict: 'approve' } })
-  expect(await stateOf(server, lent)).toBe('proposed')
-  // A key that was made for the bootstrap key's owner goes on, as a key of the one person.
-  expect((await server.with({ authorization: `Bearer ${other.key}` }).get('/api/me')).principal.id).toBe('prn_local')
-  expect(target.writes).toEqual([])
-  const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['approver'] })
-  await ana.post(`/api/actions/${voted}/decision`, { verdict: 'approve' })
-  expect((await server.admin.get(`/api/actions/${voted}?wait=30&until=settled`)).state).toBe('succeeded')
-  expect(target.writes).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-/** What a typed message decides when it is exactly a command word. */
+/** Returns the decision of a message that is exactly a command word. */
 export type Command = {
   verdict: 'approve' | 'decline'
   all: boolean

@@ -15,9 +15,9 @@ export type ActionState = (typeof ACTION_STATES)[number]
 /**
  * Everything that can happen to an action.
  *
- * - `revise`: what was asked changed (a fresh preview, an edit, a stale target): a new revision is asked. Also of what failed, which did
- *   nothing: who starts it again is asked about it as it is now.
- * - `start`: the intent to execute was written. `retry`: a person starts a failed one again.
+ * - `revise`: the call, its preview or its target changed: people decide about a new revision. Also for a failed action, whose retry goes
+ * to people as it is now.
+ * - `start`: the intent to execute was written. `retry`: a person starts a failed action again.
  * - `lose`: the attempt ended without a trustworthy answer. `resend`: the same attempt again under the same idempotency key.
  */
 export const ACTION_EVENTS = [

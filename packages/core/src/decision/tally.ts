@@ -1,12 +1,13 @@
 import type { Requirements } from '../policy/evaluate.ts'
 
 /**
- * True when somebody with the roles `held` may decide where one of `named` is needed. An admin stands in for an approver and for nobody
- * else: who asks for `finance` asks for a second pair of eyes that an admin cannot lend. The role `member` decides nothing, whatever names it.
+ * True when somebody with the roles `held` may decide if one of `named` is required. An admin counts as an approver and as nothing else: a
+ * rule that requires `finance` requires a second person, whom an admin cannot replace. The role `member` decides nothing, even if it is
+ * named.
  *
  * @example
  * holdsRole(['admin'], ['approver']) // true
- * holdsRole(['admin'], ['finance'])  // false
+ * holdsRole(['admin'], ['finance']) // false
  */
 export const holdsRole = (held: readonly string[], named: readonly string[]): boolean =>
   named.some((role) => role !== 'member' && (held.includes(role) || (role === 'approver' && held.includes('admin'))))
@@ -29,7 +30,7 @@ export interface BallotPaper {
 export interface Tally {
   approvals: number
   declines: number
-  /** What is decided by it; undefined while more votes are needed. */
+  /** The decision; undefined while more votes are needed. */
   outcome: 'approve' | 'decline' | undefined
 }
 

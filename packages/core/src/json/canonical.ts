@@ -8,12 +8,14 @@ import type { JsonValue } from './value.ts'
  * canonicalJson({ b: 1, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
 export function canonicalJson(value: JsonValue): string {
-  // Written here and not by a library: every action and every row of the record pays for it several times. What stands in order already is
-  // written by the engine itself, which takes a quarter of the time.
+  // Own code instead of a library, because every action and every row of the record uses it several times. Values that are in order already
+  // are written by the engine, in a quarter of the time.
   return isInOrder(value) ? JSON.stringify(value) : write(value)
 }
 
-/** The same value with the members of all its objects in the order of {@link canonicalJson}. What is not JSON stays as it is. */
+/**
+ * Returns the value with the members of all its objects in the order of {@link canonicalJson}. Values that are not JSON stay as they are.
+ */
 export function inOrder(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(inOrder)
   if (typeof value !== 'object' || value === null) return value
@@ -57,7 +59,7 @@ function write(value: JsonValue): string {
   return `{${text}}`
 }
 
-/** What stands in JSON as it is, which is nearly every text. */
+/** Texts that need no escapes, which are nearly all. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
 function quote(text: string): string {

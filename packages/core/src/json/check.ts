@@ -5,15 +5,15 @@ import type { JsonObject, JsonValue } from './value.ts'
 export type CheckResult = { ok: true; value: JsonValue } | { ok: false; reason: string; tooLarge: boolean; path: string }
 
 /**
- * {@link parseJson}'s rules for a value that is JavaScript already: what a tool returned, what an SDK caller passed in. Refused: NaN and
+ * Applies the rules of {@link parseJson} to a JavaScript value: the result of a tool, the argument of an SDK call. Refuses NaN and
  * infinities, numbers beyond ±(2^53 − 1), undefined (also as a member or a hole), functions, symbols, bigints, cycles, objects of a class
  * (dates, maps, boxed values), half surrogate pairs, `__proto__`, `constructor` holding `prototype`, too deep, too large. `-0` becomes `0`.
- * Symbol keys and members that are not enumerable are left out. Never throws, also when a getter or a proxy does.
+ * Symbol keys and members that are not enumerable are left out. Never throws, even when a getter or a proxy does.
  *
  * @param limits Other limits than 64 levels and 262,144 bytes; bytes are counted as `JSON.stringify` would write the value.
- * @returns A deep copy: what the caller does to its own value later cannot change what was checked.
+ * @returns A deep copy: later changes of the original do not affect it.
  * @example
- * checkJson({ total: 12.5 })       // { ok: true, value: { total: 12.5 } }
+ * checkJson({ total: 12.5 }) // { ok: true, value: { total: 12.5 } }
  * checkJson({ items: [Number.NaN] }) // { ok: false, reason: 'NaN is not JSON (at /items/0)', tooLarge: false, path: '/items/0' }
  */
 export function checkJson(value: unknown, limits: Partial<ParseLimits> = {}): CheckResult {

@@ -25,7 +25,7 @@ export const isLarger = (text: string, maxBytes: number): boolean =>
   // A UTF-16 unit takes 1 to 3 bytes: hardly any text has to be counted.
   text.length > maxBytes || (text.length * 3 > maxBytes && utf8Length(text) > maxBytes)
 
-/** A reason to refuse, on its way out of the recursion. Never leaves this folder. */
+/** The reason of a refusal, thrown out of the recursion. It never leaves this folder. */
 export class Refusal extends Error {
   override readonly name: string = 'Refusal'
 }

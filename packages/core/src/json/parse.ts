@@ -6,16 +6,16 @@ import type { JsonValue } from './value.ts'
 export type ParseResult = { ok: true; value: JsonValue } | { ok: false; reason: string; tooLarge: boolean; at: number }
 
 /**
- * The one way in for JSON from outside: strict where `JSON.parse` guesses. Refused besides invalid JSON: nesting deeper than 64, more
- * than 256 KB, a key twice in one object (`"a"` and `"\u0061"` are one key), numbers a double cannot stand for (beyond ±(2^53 − 1),
- * or with digits that would be dropped), half surrogate pairs, a byte order mark, `__proto__`, and `constructor` holding `prototype`.
- * `-0` becomes `0`. Never throws; the time is linear in the length of the text.
+ * Parses JSON from outside, strictly where `JSON.parse` guesses. Besides invalid JSON, refuses nesting deeper than 64, more than 256 KB, a
+ * key twice in one object (`"a"` and `"\u0061"` are one key), numbers that a double cannot represent (beyond ±(2^53 − 1), or with digits
+ * that would be dropped), half surrogate pairs, a byte order mark, `__proto__`, and `constructor` holding `prototype`. `-0` becomes `0`.
+ * Never throws; the time is linear in the length of the text.
  *
  * @param limits Other limits than 64 levels and 262,144 bytes.
- * @returns Plain objects and arrays, or why not. `tooLarge` is true for the size alone (HTTP 413 instead of 400).
+ * @returns Plain objects and arrays, or the reason of the refusal. `tooLarge` is true for the size alone (HTTP 413 instead of 400).
  * @example
- * parseJson('{"a": 1}')            // { ok: true, value: { a: 1 } }
- * parseJson('{"a": 1, "a": 2}')    // { ok: false, reason: 'the key "a" appears twice in one object (at 9)', tooLarge: false, at: 9 }
+ * parseJson('{"a": 1}') // { ok: true, value: { a: 1 } }
+ * parseJson('{"a": 1, "a": 2}') // { ok: false, reason: 'the key "a" appears twice in one object (at 9)', tooLarge: false, at: 9 }
  */
 export function parseJson(text: string, limits: Partial<ParseLimits> = {}): ParseResult {
   const { maxBytes, maxDepth, maxValues } = readLimits(limits)

@@ -19,7 +19,7 @@ const { text } = fc.letrec<{ text: string }>((tie) => ({
   ),
 }))
 
-/** What every plain object would show if one prototype had been changed. */
+/** Properties that every plain object would have if a prototype had been changed. */
 const prototypes = () => [Object.prototype, Array.prototype, Function.prototype].map((one) => Reflect.ownKeys(one).length).join()
 
 test('no JSON from outside changes a prototype, nor yields an object with another one', () => {

@@ -8,8 +8,8 @@ const PLAIN = /[^"\\\u0000-\u001f]*/y
 const SIMPLE_ESCAPES = '"\\/bfnrt'
 
 /**
- * Reads one JSON text into plain values in a single pass. Recursion is bounded by `maxDepth`; every loop moves `at` forward, so the
- * time is linear. What it refuses is thrown as a {@link Refusal}, with `at` left where the trouble is.
+ * Reads one JSON text into plain values in a single pass. `maxDepth` bounds the recursion, and every loop moves `at` forward, so the time
+ * is linear. A refusal is thrown as a {@link Refusal}, with `at` at its position.
  */
 export class Scanner {
   at = 0

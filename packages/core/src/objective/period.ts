@@ -10,7 +10,7 @@ export function periodBounds(period: string): { fromMs: number; toMs: number } {
   return { fromMs: Date.UTC(year, nth * months), toMs: Date.UTC(year, (nth + 1) * months) }
 }
 
-/** How much of a period is over, in thousandths. */
+/** Returns the elapsed part of a period, in thousandths. */
 export function elapsedOf(period: string, nowMs: number): number {
   const { fromMs, toMs } = periodBounds(period)
   return Math.floor((Math.min(Math.max(nowMs - fromMs, 0), toMs - fromMs) * 1_000) / (toMs - fromMs))

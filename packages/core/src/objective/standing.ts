@@ -4,7 +4,7 @@ import { elapsedOf } from './period.ts'
 /** How far behind the time something may be, in thousandths, and still be on track. */
 const MARGIN = 150
 
-/** How an objective stands for the time that is over: what is closed has its outcome, what is open is measured. */
+/** Returns the status of an objective: the outcome of a closed one, or the progress of an open one against the elapsed time. */
 export function standingOf(
   { state, period, progress }: { state: ObjectiveState; period: string; progress: number | undefined },
   nowMs: number,

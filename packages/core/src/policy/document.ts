@@ -24,37 +24,37 @@ const PolicyRequires = z.strictObject({
   quorum: Votes.optional(),
   /** Declining votes that end it. */
   declineQuorum: Votes.optional(),
-  /** Who may vote: anybody with one of these. */
+  /** People with one of these roles may vote. */
   roles: z.array(Role).min(1).max(32).optional(),
   /** True when the person on whose behalf it was proposed has no vote. */
   notRequester: z.boolean().optional(),
 })
 
-/** What is for people to do; a rule that asks nobody has none of it. */
+/** The requirements of a rule that asks. Other rules have none. */
 const FOR_PEOPLE = ['requires', 'expires', 'remind', 'escalate'] as const
 
 export const PolicyRule = z
   .strictObject({
     /** Cards and the record name the rule by this. */
     name: z.string().trim().min(1).max(200),
-    /** Which calls the rule is about. Without any condition, all. */
+    /** The calls that the rule matches. Without any condition, all. */
     match: PolicyMatch,
     /** `allow` runs the call, `ask` needs approval, `deny` refuses it. The strictest rule that matches counts. */
     verdict: Verdict,
-    /** Who has to approve; only with `ask`. */
+    /** The people who have to approve. Only with `ask`. */
     requires: PolicyRequires.optional(),
-    /** Why, in words for the agent: only with `deny`. */
+    /** The reason that the agent is given; only with `deny`. */
     reason: z.string().trim().min(1).max(500).optional(),
-    /** How long people may take; unanswered, the action expires. Without it, and without one of the document, as long as they like. */
+    /** Time to decide, after which the action expires. Default: `expires` of the document, else no limit. */
     expires: Duration.optional(),
-    /** When an unanswered action is called overdue, once; five minutes where nothing is said. Not before `expires`: never. */
+    /** When a waiting action is called overdue, once. Default: five minutes. A time after `expires` has no effect. */
     remind: Duration.optional(),
-    /** Whose the decision is as well when nobody has decided for a while. Not before `expires`: never. */
+    /** The people who may decide as well when nobody has decided for a while. A time after `expires` has no effect. */
     escalate: z
       .strictObject({
-        /** How long nobody has decided by then. */
+        /** Time without a decision before the escalation. */
         after: Duration,
-        /** The roles that may decide from then on, besides those before. */
+        /** The roles that may decide from then on, in addition to those before. */
         roles: z.array(Role).min(1).max(32),
       })
       .optional(),
@@ -75,19 +75,19 @@ export type PolicyRule = z.infer<typeof PolicyRule>
 
 const WaitingLimit = z.int().min(1).max(100_000)
 
-/** How many actions may wait for people at once, where the policy says nothing. */
+/** Default limits of actions that may wait for approval at once. */
 export const WAITING_LIMITS = { perAgent: 200, perSession: 50 } as const
 
-/** The policy document. A key it does not know is refused when it is read, never skipped. */
+/** The policy document. Unknown keys are refused when it is read. */
 export const PolicyDocument = z
   .strictObject({
-    /** What stands where no rule matches: never `allow`. */
+    /** The verdict when no rule matches: never `allow`. */
     default: z.enum(['ask', 'deny']).default('ask'),
-    /** How long people may take where the rule that asks says nothing, and where no rule matches. Without it, as long as they like. */
+    /** Time to decide where the rule sets none, and where no rule matches. Default: no limit. */
     expires: Duration.optional(),
     /** The rules, in any order. */
     rules: z.array(PolicyRule).max(1_000).default([]),
-    /** How many actions may wait for people at once. What goes beyond is refused when it is proposed. */
+    /** How many actions may wait for people at once. More proposals are refused. */
     limits: z
       .strictObject({
         /** Of one requester: an agent's key, or a person over all their sessions. Default 200. */
@@ -108,7 +108,7 @@ export const PolicyDocument = z
   })
 export type PolicyDocument = z.infer<typeof PolicyDocument>
 
-/** What stands when no policy is configured: reads run, everything else asks. */
+/** The policy when none is configured: reads run, everything else needs approval. */
 export const DEFAULT_POLICY: PolicyDocument = {
   default: 'ask',
   rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }],

@@ -20,13 +20,13 @@ export interface ConditionFailure {
 /** Says whether the `when` of a rule is true of the call. */
 export type CheckCondition = (rule: PolicyRule, index: number) => boolean | ConditionFailure
 
-/** What an action needs from people before it may run. */
+/** The approvals that an action needs before it may run. */
 export interface Requirements {
   /** Approving votes. */
   quorum: number
   /** Declining votes that end it. */
   declineQuorum: number
-  /** Whoever has one of these may vote. */
+  /** People with one of these roles may vote. */
   roles: string[]
   /** Where several answers were joined: a voter also needs one role of each of these lists. */
   alsoRoles?: string[][]
@@ -36,7 +36,7 @@ export interface Requirements {
 
 export const DEFAULT_REQUIREMENTS: Requirements = { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false }
 
-/** What policy says about one call. */
+/** The policy's decision about one call. */
 export interface PolicyResult {
   verdict: Verdict
   /** The rule that says so: the first of the winning verdict, or `default`. */
@@ -46,7 +46,7 @@ export interface PolicyResult {
   /** The version of the policy that was asked. */
   version: number
   requires: Requirements
-  /** What that rule says of the risk; without it, the tool's own stands. */
+  /** The risk that the rule sets; without it, the tool's own risk applies. */
   risk?: RiskLevel
   /** How long people may take. */
   expiresMs?: number
@@ -78,7 +78,7 @@ const STRENGTH = { allow: 0, doubt: 1, ask: 2, deny: 3 } as const
 export function evaluatePolicy(policy: PolicyDocument, version: number, subject: PolicySubject, check: CheckCondition): PolicyResult {
   let best: Match | undefined
   for (const [index, rule] of policy.rules.entries()) {
-    // What cannot change the answer any more is not worth a condition.
+    // A rule that cannot change the result is not evaluated.
     if (best && strongest(rule) <= best.strength) continue
     const found = matchOf(rule, index, subject, check)
     if (found && (!best || found.strength > best.strength)) best = found
@@ -140,7 +140,7 @@ function fits({ match }: PolicyRule, subject: PolicySubject): boolean {
   return matchesGlob(match.tool, subject.tool) || matchesGlob(match.tool, `${subject.group}.${subject.tool}`)
 }
 
-/** What one rule makes of a call. */
+/** Returns the result of one rule for a call. */
 export interface RuleOpinion {
   rule: string
   verdict: Verdict
@@ -149,7 +149,7 @@ export interface RuleOpinion {
   failed?: string
 }
 
-/** What each rule by itself makes of a call, in their order: for people who wonder. */
+/** Returns the result of each rule for a call, in their order, to explain a decision. */
 export const explainPolicy = (policy: PolicyDocument, subject: PolicySubject, check: CheckCondition): RuleOpinion[] =>
   policy.rules.map((rule, index) => {
     const found = matchOf(rule, index, subject, check)

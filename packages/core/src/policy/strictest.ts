@@ -73,7 +73,7 @@ function earliest(time: 'expiresMs' | 'remindMs', results: readonly PolicyResult
   return times.length === 0 ? {} : { [time]: Math.min(...times) }
 }
 
-/** Others are asked as well only where every answer says so, and then those that all of them name, at the latest time. */
+/** Escalation applies only if every decision names it, with the roles that all of them name, at the latest time. */
 function escalationOfAll(results: readonly PolicyResult[]): Pick<PolicyResult, 'escalateMs' | 'escalateTo'> {
   let latest = 0
   let roles: string[] | undefined

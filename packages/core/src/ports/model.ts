@@ -25,7 +25,7 @@ export type ToolOutcome =
   /** A person changed the arguments before they approved: `outcome` is that of what really ran. */
   | { type: 'edited'; argumentsRun: JsonObject; by: string; outcome: EditedOutcome }
 
-/** How what a person had edited ended. What did not run is `declined` as ever. */
+/** How an action that a person had edited ended. If it did not run, the outcome is `declined` as usual. */
 export type EditedOutcome = Extract<ToolOutcome, { type: 'output' | 'error' | 'outcome_unknown' }>
 
 /** The result of a tool call as models, histories and events have it: the output as it is, everything else an object that says what happened. */
@@ -94,8 +94,8 @@ export interface PassedOver {
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'other'
 
 /**
- * What a model says while it answers, in order. A stream ends with exactly one `finish` or one `error`; a stream that just ends is
- * a broken one and the agent treats it so.
+ * The events of a model's answer, in order. A stream ends with exactly one `finish` or one `error`; a stream that ends without either is
+ * broken, and the agent treats it so.
  */
 export type ModelEvent =
   | { type: 'text'; delta: string }
@@ -106,7 +106,7 @@ export type ModelEvent =
   | { type: 'tool_call'; key: string; providerCallId?: string; name: string; argumentsText: string }
   /** All that a remote brain looked up by itself in this step: untrusted, of any size, and nothing for us to do. */
   | { type: 'look_ups'; lookUps: LookUp[] }
-  /** What was said of this step is void: another model makes it again from its start. */
+  /** The text of this step so far is void: another model answers from the start. */
   | { type: 'restart' }
   /**
    * `model` is who answered and `passedOver` who should have before it, where several could. `note` is for people: what they should

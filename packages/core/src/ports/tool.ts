@@ -21,15 +21,15 @@ export interface PreviewField {
   unverified?: true
 }
 
-/** What would change, and what the target was when that was read. */
+/** What would change, and the state of the target when it was read. */
 export interface Preview {
   fields: PreviewField[]
   /**
-   * Words for the card with what was read: names, titles and old values, where the arguments hold ids. The action is bound to them: with
-   * other words it is asked again. Default: what `describe` says of the arguments.
+   * The card's headline with what was read: names, titles and old values, where the arguments hold ids. A decision is bound to it: another
+   * headline needs another decision. Default: the result of `describe`.
    */
   headline?: string
-  /** What has to be the same still when the action starts, for example the values shown. Undefined where nothing could have changed. */
+  /** What must be the same when the action starts, for example the values on the card. Undefined when nothing could have changed. */
   precondition?: JsonValue
   /** Names the version of the target that was read (an ETag), for the call to be held against. */
   version?: string
@@ -43,31 +43,31 @@ export interface ArgumentIssue {
 
 export type ArgumentCheck = { ok: true; value: JsonObject } | { ok: false; issues: ArgumentIssue[] }
 
-/** What a tool's code is told about the attempt it carries out. */
+/** The attempt that a tool's code executes. */
 export interface ExecuteContext {
   actionId: string
   /** The same for every send of one attempt; give it to the target so that it can recognise a repeat. */
   idempotencyKey: string
   /** Aborts at the tool's timeout. */
   signal: AbortSignal
-  /** Who asked, not who approved: an action never borrows the approver's rights. */
+  /** The principal who asked, not the one who approved: an action never uses the approver's rights. */
   principalId: string | undefined
   /** The version of the target that {@link Preview} named when it was read again just before. */
   version?: string | undefined
 }
 
-/** The attempt that a tool is asked about; `version` is what it was held against. */
+/** The attempt whose outcome is checked; `version` is the version that it required. */
 export interface VerifyContext extends Pick<ExecuteContext, 'actionId' | 'idempotencyKey' | 'signal' | 'version'> {
   /** When the action was proposed, in epoch ms: what it may have made is younger, so nothing older has to be looked through. */
   proposedAtMs?: number
 }
 
 /**
- * What a tool found out about an attempt whose answer was lost.
+ * The result of checking an attempt whose answer was lost.
  * - `true`: it happened; `output` is what `execute` would have returned.
- * - `false`: it was not found. That settles nothing while the request may still be under way. With `authoritative` the target promises more:
- *   it did not happen and will not.
- * - `'unknown'`: this cannot be told (now).
+ * - `false`: it was not found. This settles nothing while the request may still be in progress. With `authoritative` the target promises
+ * that it did not happen and will not.
+ * - `'unknown'`: it cannot be determined (now).
  */
 export type Verification = { done: true; output?: JsonValue } | { done: false; authoritative?: true } | { done: 'unknown' }
 
@@ -99,8 +99,8 @@ export interface Tool {
   /** Where the effect lands, for the card and the digest: an origin (`http://127.0.0.1:4400`) or `local`. */
   readonly destination: string
   /**
-   * Whose rights the effect happens with, for the digest: the names of the credentials and a hash of their values, never a value. `none`
-   * for a tool that signs in with nothing of ours. Another value after a decision is another action.
+   * The credential with which the effect happens, for the digest: the names of the secrets and a hash of their values, never a value.
+   * `none` for a tool without secrets. Another value after a decision makes another action.
    */
   readonly credential: string
   /**
@@ -109,22 +109,23 @@ export interface Tool {
    */
   readonly risk?: { level: RiskLevel; reason: string; isGuess?: true }
   /**
-   * Why every call of it is asked about, whatever policy or a grant allows: it is not the tool that people know. Undefined for one that is.
+   * Why every call of the tool needs approval, whatever policy or a grant allows: it is not the tool that people accepted. Undefined for a
+   * tool that is.
    */
   readonly caution?: string
   check(args: JsonObject): ArgumentCheck
   /** Words for the card, from the real arguments, where its preview has none: see {@link Preview.headline}. */
   describe(args: JsonObject): string
   /**
-   * What would change, read now: before people are asked, and again before the action starts. Undefined when the tool cannot tell.
-   * @throws ToolError when the target could not be read. One that is `impossible` refuses the call: nobody is asked about it.
+   * Returns what would change, read now: before people are asked, and again before the action starts. Undefined when the tool cannot tell.
+   * @throws ToolError when the target could not be read. One that is `impossible` refuses the call without asking anybody.
    */
   preview?(args: JsonObject, signal: AbortSignal): Promise<Preview>
   /** @throws ToolError with what is known of the effect; after any other error it is not known whether a write acted. */
   execute(args: JsonObject, context: ExecuteContext): Promise<JsonValue>
-  /** Finds out what became of an attempt, by reading only. An error counts as `unknown`. */
+  /** Finds out the outcome of an attempt, by reading only. An error counts as `unknown`. */
   verify?(args: JsonObject, context: VerifyContext): Promise<Verification>
-  /** What a client sends that carries the action out itself; undefined where it has to know that by the tool's name. */
+  /** The request of a client that executes the action; undefined when the client knows it by the tool's name. */
   clientRequest?(args: JsonObject): ClientRequest
   /** A link for people to what was changed. Only `http:`/`https:` or a path is ever shown. */
   resultUrl?(args: JsonObject, output: JsonValue): string | undefined
@@ -132,11 +133,11 @@ export interface Tool {
 
 /**
  * What is known about the effect of a failed attempt.
- * - `refused`: the target answered and did nothing (4xx), or our own rules kept the request from going there.
+ * - `refused`: the target answered and did nothing (4xx), or our own rules stopped the request.
  * - `unreachable`: nothing was sent (connection refused, name not found).
  * - `ambiguous`: it may or may not have happened (timeout, reset, 5xx, cut body).
  * - `broken`: our own code failed before it sent anything.
- * - `stale`: the target is not what was shown any more, and it did nothing for that reason (412). People are asked again.
+ * - `stale`: the target is no longer as the card showed it, and did nothing for that reason (412). People decide again.
  */
 export type ToolErrorKind = 'refused' | 'unreachable' | 'ambiguous' | 'broken' | 'stale'
 
@@ -144,8 +145,8 @@ export interface ToolErrorOptions extends ErrorOptions {
   /** Default: true, except for `refused`. */
   retryable?: boolean
   /**
-   * The call cannot be done as it was asked, whoever allows it: what it names is not there, or it would change nothing. A preview that
-   * throws this refuses the call, so that the agent hears the reason at once and nobody is asked. Default: false.
+   * The call is impossible, whoever approves it: what it names does not exist, or it would change nothing. A preview that throws this
+   * refuses the call, so the agent gets the reason at once and nobody is asked. Default: false.
    */
   impossible?: boolean
 }

@@ -74,7 +74,7 @@ test('whatever the arguments are, what is not shown is counted: nothing beyond 2
   fc.assert(
     fc.property(fc.dictionary(fc.string({ maxLength: 10 }), value, { maxKeys: 5 }), (args) => {
       const given = action({ arguments: args })
-      // What the closed card shows of the arguments: head and tail of each long one, when the disclosure is open.
+      // The arguments that the collapsed card shows: head and tail of each long one, when the details are open.
       const shownAtMost = hiddenParts(given).filter(({ isFolded }) => isFolded).length * 360
       const all = JSON.stringify(args).length
       expect(hiddenCharacters(given)).toBeGreaterThanOrEqual(all - shownAtMost)

@@ -4,7 +4,7 @@ export const HEAD_CHARS = 240
 export const TAIL_CHARS = 120
 /** The lines of a diff from here on are shown by a button. */
 export const LONG_DIFF_CHARS = 6_000
-/** Nobody approves while more of an action than this has not been shown, whatever its risk. */
+/** Nobody can approve while more of an action than this has not been shown, whatever its risk. */
 export const MAX_HIDDEN_CHARS = 2_000
 
 type PreviewRow = { readonly oldValue?: unknown; readonly newValue?: unknown; readonly diff?: string; readonly unverified?: boolean }
@@ -13,7 +13,7 @@ type PreviewRow = { readonly oldValue?: unknown; readonly newValue?: unknown; re
 export const changesOf = <Row extends { readonly unverified?: boolean }>(preview: readonly Row[] | null): Row[] =>
   (preview ?? []).filter(({ unverified }) => unverified !== true)
 
-/** What a card hides at first: the parts of an action that this reads. */
+/** The parts of a card that are collapsed at first. */
 export type Hideable = {
   readonly arguments: unknown
   readonly preview: readonly PreviewRow[] | null
@@ -36,7 +36,7 @@ export const valueText = (value: unknown): string =>
 /** True where a slip is costly: a second step, and nothing that is folded may stay so. */
 export const isHighRisk = ({ risk }: Pick<Hideable, 'risk'>): boolean => risk.level === 'high' || risk.level === 'critical'
 
-/** What a change is about and leaves as it is: the name of an issue, beside what becomes of it. */
+/** The subject of a change, which stays as it is: the name of an issue, beside its changed values. */
 export const stays = ({ oldValue, newValue }: { oldValue?: unknown; newValue?: unknown }): boolean =>
   oldValue !== undefined && JSON.stringify(oldValue) === JSON.stringify(newValue)
 

@@ -43,7 +43,7 @@ function skeleton(text: string): string {
 }
 
 /**
- * In words, where two different texts that may look the same differ; undefined where they are the same or can be told apart by eye.
+ * Describes where two texts that may look the same differ; undefined when they are equal or look different.
  * @example
  * tellApart('admin', 'аdmin') // 'look alike, differ in character 1: U+0061 Latin → U+0430 Cyrillic'
  */
@@ -58,7 +58,7 @@ export function tellApart(before: string, after: string): string | undefined {
   return `look alike, differ in character ${start + 1}: ${was} → ${is}`
 }
 
-/** What people write a name with: everything between spaces, quotes and brackets. */
+/** The characters of a name: everything between spaces, quotes and brackets. */
 const WORD = /[^\s"'`<>()[\]{}|,;⟦⟧]{2,100}/gu
 const MAX_PAIRS = 5
 

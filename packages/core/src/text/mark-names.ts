@@ -1,6 +1,6 @@
 import { ALIKE_LATIN, ALIKE_OTHER, isAscii, scriptOf, spellCodes } from './look-alike.ts'
 
-/** What stands together without a space: `ORD-100`, `ada@example.com`, `src/index.ts`. */
+/** A word without a space: `ORD-100`, `ada@example.com`, `src/index.ts`. */
 const COMPOUND = /[^\s"'`<>()[\]{}|,;⟦⟧]*[^\0-\x7f\s⟦⟧][^\s"'`<>()[\]{}|,;⟦⟧]*/gu
 /** Signs that look like those of an address or a path; and like a hyphen. */
 const SLASHES_AND_DOTS = '\u2044\u2215\u29f8\u2024\ua789'

@@ -5,10 +5,10 @@ const HOST = /(?<=\/\/(?:[^\s/?#@]*@)?|@)([^\s/?#:@\\"'`<>()[\]{}|^,;⟦⟧]+)(?
 const PLAIN = /^[\x21-\x7e]*$/
 
 /**
- * The text with the other spelling behind every host name that is not plain ASCII: the ASCII one that will be asked for behind a name in
- * other letters (`аpple.com⟦xn--pple-43d.com⟧`), the letters behind `xn--` (`xn--mnchen-3ya.de⟦münchen.de⟧`). Two hosts that look alike are
- * told apart by it.
- * @param between What is done with the text between such hosts.
+ * Adds the other spelling after every host name that is not plain ASCII: the ASCII spelling that will be requested after a name in other
+ * letters (`аpple.com⟦xn--pple-43d.com⟧`), and the letters after `xn--` (`xn--mnchen-3ya.de⟦münchen.de⟧`). Two hosts that look alike then
+ * differ.
+ * @param between Converts the text between such hosts.
  */
 export function showHosts(text: string, between: (text: string) => string): string {
   if (!text.includes('//') && !text.includes('@')) return between(text)

@@ -34,8 +34,8 @@ export const Vote = z.object({
 export type Vote = z.infer<typeof Vote>
 
 /**
- * What it takes to decide: `quorum` approving or `declineQuorum` declining votes of different persons with one of `roles`. With
- * `notRequester` nobody who asked for it counts.
+ * The votes that decide: `quorum` approving or `declineQuorum` declining votes of different people with one of `roles`. With `notRequester`
+ * the votes of people who asked for it do not count.
  */
 export const Requires = z.object({
   quorum: z.int(),
@@ -44,7 +44,7 @@ export const Requires = z.object({
   /** Where several requirements were joined: a voter also needs one role of each of these lists. */
   alsoRoles: z.array(z.array(z.string())).optional(),
   notRequester: z.boolean(),
-  /** Whose decision it becomes as well, and when; `isDone` once they are among `roles`. */
+  /** The people who may decide as well from a time on; `isDone` once they are among `roles`. */
   escalation: z.object({ at: z.string(), roles: z.array(z.string()), isDone: z.boolean() }).optional(),
 })
 export type Requires = z.infer<typeof Requires>
@@ -63,13 +63,13 @@ export const OutcomeChecks = z.object({
 })
 export type OutcomeChecks = z.infer<typeof OutcomeChecks>
 
-/** What a person said came of an unknown outcome, and how they know. */
+/** A person's answer about an unknown outcome, and how they know. */
 export const Resolution = z.object({ by: Principal, outcome: z.enum(['succeeded', 'failed']), note: z.string(), at: z.string() })
 export type Resolution = z.infer<typeof Resolution>
 
 /**
- * Why an action is asked anew, or was made another one: a person's `edit`, a fresh `preview`, or at its start the `target`, the `tool`, the
- * `credential`, the `policy`, the `grant` that allowed it or the right of a `decider` was not as decided.
+ * Why there is a new revision: a person's `edit`, a fresh `preview`, or at the start the `target`, the `tool`, the `credential`, the
+ * `policy`, the `grant` that allowed it or the right of a `decider` was not as decided.
  */
 export const Revised = z.object({
   why: z.enum(['edit', 'preview', 'target', 'tool', 'credential', 'policy', 'decider', 'grant']),
@@ -91,7 +91,7 @@ export const Action = z.object({
   tool: z.string(),
   effect: z.enum(['read', 'write']),
   destination: z.string(),
-  /** Whose rights it happens with: names and a hash, never a value; `none` where it needs none of ours. */
+  /** The credential of the effect: names and a hash, never a value; `none` when it needs none of ours. */
   credential: z.string(),
   arguments: z.record(z.string(), Json),
   digest: z.string(),
@@ -119,7 +119,7 @@ export const Action = z.object({
   agent: z.string().nullable(),
   /** False when `agent` is only what the caller said of itself: no rule that allows and no grant goes by it. */
   agentVerified: z.boolean(),
-  /** What the agent says about it, in its own words: shown as not verified, never instead of the description. */
+  /** The agent's own words about the action. They are marked as not verified and never replace the description. */
   agentSays: z.string().nullable(),
   /** How often it was asked for, where that is more than once: the same call without an idempotency key, while it waits, is the same action. */
   timesAsked: z.int().optional(),
@@ -145,7 +145,7 @@ export const Action = z.object({
 })
 export type Action = z.infer<typeof Action>
 
-/** What a proposal is answered. `folded`: it repeats a call that waits already, and this is the action of that call. */
+/** The answer to a proposal. `folded`: it repeats a call that waits already, and this is the action of that call. */
 export const ProposedAction = Action.extend({ folded: z.literal(true).optional() })
 export type ProposedAction = z.infer<typeof ProposedAction>
 
@@ -202,7 +202,7 @@ export type DecisionsAnswer = z.infer<typeof DecisionsAnswer>
 export const ProposeBody = z.strictObject({
   tool: z.string().min(1).max(200),
   arguments: z.record(z.string(), Json),
-  /** The agent's own words about it. What people are shown first is the tool's description of the real arguments. */
+  /** The agent's own words about the action. Cards show the tool's description of the real arguments first. */
   description: z.string().trim().max(2_000).optional(),
   agent: z.string().min(1).max(120).optional(),
   /** How long people may take, for example `PT1H`: from one second to 400 days. */
@@ -246,7 +246,7 @@ export const Claim = z.object({
 })
 export type Claim = z.infer<typeof Claim>
 
-/** What came of it: `output`, or `error`. `kind` says what is known of the effect; `ambiguous` makes the outcome unknown. */
+/** The result: `output`, or `error`. `kind` says what is known of the effect; `ambiguous` makes the outcome unknown. */
 export const ClientResultBody = z.union([
   z.strictObject({ epoch: z.int().positive(), output: Json }),
   z.strictObject({

@@ -21,7 +21,7 @@ export type AgentRequest = z.infer<typeof AgentRequest>
 export const RequestStatus = z.enum(['awaiting_approval', 'awaiting_client', 'completed', 'failed', 'rejected'])
 export type RequestStatus = z.infer<typeof RequestStatus>
 
-/** The point from which a request goes on. The conversation itself is in the session. */
+/** The point at which a request continues. The conversation itself is in the session. */
 export const Checkpoint = z.object({
   /** Model calls so far. */
   iterationCount: z.int(),
@@ -30,14 +30,14 @@ export const Checkpoint = z.object({
 })
 export type Checkpoint = z.infer<typeof Checkpoint>
 
-/** What a call for a request answers once nothing more happens without somebody outside. */
+/** The answer to a call for a request, once nothing more happens without somebody outside. */
 export const RequestAnswer = z.object({
   requestId: z.string(),
   sessionId: z.string(),
   status: RequestStatus,
   checkpoint: Checkpoint,
   pendingApprovals: z.array(Action),
-  /** What was said last, for people: the agent's words, the request for approval, or why it ended. */
+  /** The last text for people: the agent's words, the request for approval, or why it ended. */
   message: z.string().optional(),
 })
 export type RequestAnswer = z.infer<typeof RequestAnswer>

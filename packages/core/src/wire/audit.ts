@@ -3,8 +3,8 @@ import { Json } from './json.ts'
 import { PrincipalKind } from './principal.ts'
 
 /**
- * What the record knows to have happened. To an action: each is one transition. To a `system`: who may do what, and which rules hold.
- * Add a kind here, and say in docs/concepts/audit.md what its row holds.
+ * The kinds of rows in the record. About an action, each row is one transition. About the `system`, each row is a change of rights or
+ * rules. Add a kind here, and say in docs/concepts/audit.md what its row holds.
  */
 export const AUDIT_KINDS = [
   'proposed',
@@ -68,7 +68,7 @@ export const AUDIT_KINDS = [
 ] as const
 export type AuditKind = (typeof AUDIT_KINDS)[number]
 
-/** Who did it. The server itself, for what nobody asked for, is of the kind `system`. */
+/** The actor. The server itself has the kind `system`. */
 export const AuditActor = z.object({ id: z.string(), kind: z.enum([...PrincipalKind.options, 'system']), name: z.string() })
 export type AuditActor = z.infer<typeof AuditActor>
 

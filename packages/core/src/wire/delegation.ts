@@ -8,7 +8,7 @@ const MAX_DELEGATION_MS = 90 * 86_400_000
 export const DelegationBody = z.strictObject({
   /** The person who shall vote in the other's place. */
   to: z.string().min(1).max(100),
-  /** Whose place; default one's own. Only an admin names another. */
+  /** The person who delegates; default oneself. Only an admin names another. */
   from: z.string().min(1).max(100).optional(),
   /** For how long, from now: at most `P90D`. */
   expiresIn: Duration.refine((text) => (durationMs(text) ?? 0) <= MAX_DELEGATION_MS, 'a delegation ends after 90 days at most: P90D'),
@@ -16,7 +16,7 @@ export const DelegationBody = z.strictObject({
 })
 export type DelegationBody = z.infer<typeof DelegationBody>
 
-/** Who votes in whose place, and until when. */
+/** A person who may vote for another, until a time. */
 export const Delegation = z.object({
   id: z.string(),
   from: Principal,
@@ -31,7 +31,7 @@ export const Delegation = z.object({
 })
 export type Delegation = z.infer<typeof Delegation>
 
-/** Somebody who can be named where a person is asked for. */
+/** A person who can be chosen. */
 export const Person = z.object({
   id: z.string(),
   name: z.string(),
@@ -43,7 +43,7 @@ export const Person = z.object({
 export type Person = z.infer<typeof Person>
 
 export const PeopleQuery = PageQuery.extend({
-  /** What an id or a name has in it, whatever the case of its letters. */
+  /** A part of the id or name, in upper or lower case. */
   q: z.string().max(100).optional(),
 })
 

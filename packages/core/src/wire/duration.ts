@@ -5,8 +5,8 @@ const UNITS_MS = [86_400_000, 3_600_000, 60_000, 1_000]
 const [MIN_MS, MAX_MS] = [1_000, 400 * 86_400_000]
 
 /**
- * Milliseconds of an ISO 8601 duration in days, hours, minutes and seconds; undefined when it is none, or is not between one second and
- * 400 days. Months and years are left out: how long they are depends on when.
+ * Returns the milliseconds of an ISO 8601 duration in days, hours, minutes and seconds; undefined when it is not a duration or not between
+ * one second and 400 days. Months and years are refused, because their length varies.
  *
  * @example
  * durationMs('PT5M') // 300_000

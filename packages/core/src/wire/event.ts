@@ -5,7 +5,7 @@ import { Message, Session, SessionPerson, SessionStatus } from './session.ts'
 
 const CalledTool = z.object({ id: z.string(), name: z.string() })
 
-/** What a run counted, all its steps together. `estimated` where some provider did not say: then it is about a quarter of the characters. */
+/** The tokens of a run, all its steps together. `estimated` when a provider did not say: then it is about a quarter of the characters. */
 const RunUsage = z.object({
   inputTokens: z.int(),
   cachedInputTokens: z.int(),
@@ -29,7 +29,7 @@ export const EventData = {
   reasoning_delta: z.object({ messageId: z.string(), content: z.string() }),
   tool_call_start: z.object({ toolCall: CalledTool, actionId: z.string().optional() }),
   action_proposed: z.object({ proposal: Action }),
-  /** What changed besides the first four; everything, where it is asked anew. */
+  /** The changed members besides the first four; all of them for a new revision. */
   action_update: Action.omit({ id: true })
     .partial()
     .extend({ proposalId: z.string(), state: ActionState, revision: z.int(), updatedAt: z.string() }),
@@ -55,8 +55,8 @@ export type SessionEvent = { [T in EventType]: { type: T; seq?: number; data: Ev
 export type NewEvent = { [T in StoredEventType]: { type: T; data: EventDataOf<T> } }[StoredEventType]
 
 /**
- * What each stored event is about: the inbox is sent those about an action, each of which names it. A type that is missing here does not
- * compile.
+ * The subject of each stored event. The inbox receives the events about actions, each of which names its action. A type that is missing
+ * here does not compile.
  */
 export const EVENT_SUBJECTS = {
   session_status: 'session',

@@ -76,12 +76,12 @@ const Matched = z.object({
   of: z.int(),
 })
 
-/** What could be granted in place of asking again. */
+/** The grants that could replace approving calls like this one. */
 export const GrantSuggestion = z.object({
   /** Why nothing can be granted here; null where it can. */
   refusal: z.string().nullable(),
   exact: Matched,
-  /** A rule that fits this call and what people approved before, and nothing that they declined; null where there is none. */
+  /** A rule that covers this call and calls that people approved before, and none that they declined; null when there is none. */
   rule: Matched.extend({ when: z.string() }).nullable(),
 })
 export type GrantSuggestion = z.infer<typeof GrantSuggestion>

@@ -7,13 +7,13 @@ export const ObjectiveState = z.enum(['open', 'achieved', 'missed', 'dropped'])
 export type ObjectiveState = z.infer<typeof ObjectiveState>
 
 /**
- * `on_track` and `at_risk` compare the progress with the time that is over; `overdue`: the period is over and the target is not reached;
+ * `on_track` and `at_risk` compare the progress with the elapsed time; `overdue`: the period has ended and the target is not reached;
  * `unmeasured`: it has no key result.
  */
 export const ObjectiveStanding = z.enum(['closed', 'unmeasured', 'reached', 'on_track', 'at_risk', 'overdue'])
 export type ObjectiveStanding = z.infer<typeof ObjectiveStanding>
 
-/** What an objective is measured by. */
+/** A measure of an objective. */
 export const KeyResult = z.object({
   id: z.string(),
   title: z.string(),
@@ -41,7 +41,7 @@ export const Objective = z.object({
   standing: ObjectiveStanding,
   /** Percent: the mean of its key results, cut off; null without any. */
   progress: z.number().nullable(),
-  /** Percent of the period that is over. */
+  /** The elapsed part of the period, in percent. */
   elapsed: z.number(),
   keyResults: z.array(KeyResult),
   /** Goes up with every change of its own values. */

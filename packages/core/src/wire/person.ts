@@ -21,9 +21,9 @@ export const PersonDetails = z.object({
   /** The agents and services that they own. */
   agents: z.array(Principal),
   consoleSessions: z.array(ConsoleSessionView.omit({ isCurrent: true })),
-  /** What they allowed for later calls and stands. */
+  /** Their grants that are in force. */
   grants: z.array(Grant),
-  /** Whom they vote for and who votes for them, now. */
+  /** The delegations from them and to them that are in force. */
   delegations: z.array(Delegation),
 })
 export type PersonDetails = z.infer<typeof PersonDetails>

@@ -7,10 +7,10 @@ import { Principal, PrincipalKind } from './principal.ts'
 /** A version of the policy without its document. */
 export const PolicyVersion = z.object({
   version: z.int(),
-  /** `force`: what is asked now; `shadow`: tried beside it; null: neither any more. */
+  /** `force`: it decides now; `shadow`: it is evaluated beside the one in force; null: neither. */
   inUse: z.enum(['force', 'shadow']).nullable(),
   source: z.enum(['file', 'api']),
-  /** Who saved it; null for the configuration's. */
+  /** The author; null for the configuration's. */
   author: Principal.nullable(),
   reason: z.string(),
   createdAt: z.string(),
@@ -51,7 +51,7 @@ export const SavePolicyBody = z.strictObject({
 })
 export type SavePolicyBody = z.input<typeof SavePolicyBody>
 
-/** What was saved, what it changes, and what its author may not have meant. */
+/** The saved version, its changes, and warnings for its author. */
 export const SavedPolicy = PolicyVersion.extend({ changes: z.array(PolicyChange), warnings: z.array(z.string()) })
 export type SavedPolicy = z.infer<typeof SavedPolicy>
 
@@ -95,7 +95,7 @@ export const TestPolicyBody = z.union([
 ])
 export type TestPolicyBody = z.input<typeof TestPolicyBody>
 
-/** What policy says about one call, and what each rule makes of it. */
+/** The policy's decision about one call, and the result of each rule. */
 export const TestedCall = z.object({
   verdict: Verdict,
   rule: z.string(),
@@ -114,7 +114,7 @@ const Counts = z.object({ allow: z.int(), ask: z.int(), deny: z.int() })
 export const VerdictChange = z.object({ was: Verdict, wouldBe: Verdict, count: z.int(), actionIds: z.array(z.string()) })
 export type VerdictChange = z.infer<typeof VerdictChange>
 
-/** What policy would have said about stored actions, against what was said. */
+/** The policy's decisions about stored actions, compared with the original ones. */
 export const ReplayedActions = z.object({
   version: z.int().nullable(),
   since: z.string(),
@@ -129,7 +129,7 @@ export const ReplayedActions = z.object({
 })
 export type ReplayedActions = z.infer<typeof ReplayedActions>
 
-/** What the version that is tried would have said otherwise since it was saved. */
+/** The shadow version's decisions that differ, since it was saved. */
 export const ShadowReport = z.object({
   version: z.int(),
   since: z.string(),

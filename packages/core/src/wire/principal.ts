@@ -4,11 +4,11 @@ import { Duration } from './duration.ts'
 export const PrincipalKind = z.enum(['person', 'agent', 'service'])
 export type PrincipalKind = z.infer<typeof PrincipalKind>
 
-/** What a key may be limited to; without any limit it may do all that its principal may. Reading is always part of it. */
+/** The limits of a key; without any it may do everything that its principal may. Reading is always included. */
 export const KeyScope = z.enum(['propose', 'decide', 'manage'])
 export type KeyScope = z.infer<typeof KeyScope>
 
-/** Who acts. Only persons decide. */
+/** An actor. Only persons decide. */
 export const Principal = z.object({
   id: z.string(),
   kind: PrincipalKind,
@@ -44,7 +44,7 @@ export const CreateKeyBody = z.strictObject({
   kind: PrincipalKind,
   /** Of somebody new. Of somebody who is there: which of their roles the key carries; default all, whatever they are by then. */
   roles: z.array(Role).max(32).optional(),
-  /** What it may be used for, besides reading; default everything its principal may. */
+  /** What the key may be used for, besides reading; default everything that its principal may do. */
   scopes: z.array(KeyScope).max(3).optional(),
   /** When left out it is good until it is revoked. */
   expiresIn: Duration.optional(),
@@ -55,7 +55,7 @@ export const CreateKeyBody = z.strictObject({
 })
 export type CreateKeyBody = z.infer<typeof CreateKeyBody>
 
-/** A key that was given out. What it is itself is in no answer but the one it was made by. */
+/** A key. The key itself is only in the answer that made it. */
 export const Key = z.object({
   id: z.string(),
   name: z.string(),

@@ -9,7 +9,7 @@ export type SessionStatus = z.infer<typeof SessionStatus>
 export const SessionPerson = z.object({ id: z.string(), name: z.string() })
 export type SessionPerson = z.infer<typeof SessionPerson>
 
-/** Who owns a session; of an agent's or a service's, `personId` is the person behind it. */
+/** The owner of a session; for an agent or a service, `personId` is the person behind it. */
 const SessionOwner = SessionPerson.extend({ personId: z.string().optional() })
 
 export const InviteBody = z.strictObject({
@@ -24,7 +24,7 @@ export const Session = z.object({
   title: z.string(),
   status: SessionStatus,
   owner: SessionOwner,
-  /** Whom the owner or an admin invited: they may write in it, as the owner may. */
+  /** The people whom the owner or an admin invited. They may write in it, as the owner may. */
   participants: z.array(SessionPerson),
   pendingApprovals: z.array(Action),
   /** How many of its actions are of unknown outcome: a person has to find out. */
@@ -64,7 +64,7 @@ export const Message = z.object({
   role: z.enum(['user', 'assistant', 'tool', 'system']),
   kind: z.enum(['text', 'request', 'note']),
   content: z.string(),
-  /** Who wrote it; absent on what the server or a model wrote. */
+  /** The author; absent on messages of the server or a model. */
   author: SessionPerson.optional(),
   /** True while a person's message waits for the run before it to end. */
   queued: z.boolean().optional(),
@@ -109,7 +109,7 @@ export const ShownAction = z.strictObject({
 })
 export type ShownAction = z.infer<typeof ShownAction>
 
-/** What waits and is on the screen. Left out: what this server sent to the person counts instead. */
+/** The waiting actions on the screen. If it is left out, what this server sent to the person counts. */
 const Shown = z.array(ShownAction).max(200)
 
 export const PostMessageBody = z.strictObject({ content: MessageText, shown: Shown.optional() })

@@ -20,7 +20,7 @@ const Tokens = {
   outputTokens: Count,
 }
 
-/** What one model did for one agent. */
+/** The calls of one model for one agent. */
 export const ModelStats = z.object({
   agent: z.string(),
   model: z.string(),
@@ -37,7 +37,7 @@ export const ModelStats = z.object({
 })
 export type ModelStats = z.infer<typeof ModelStats>
 
-/** What was asked, decided, done and counted in a time. Everything is counted by when it began. */
+/** The actions, decisions and calls of a period. Each is counted by when it began. */
 export const Stats = z.object({
   since: z.string(),
   until: z.string(),

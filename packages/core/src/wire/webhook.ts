@@ -4,13 +4,12 @@ import { Principal } from './principal.ts'
 import { PageQuery } from './session.ts'
 
 /**
- * What a webhook can hear of. An action that nobody was asked about is told of only by how it ends, and a read that nobody was asked about
- * not at all.
+ * The events of webhooks. An action that needed no approval sends only its end, and a read that needed no approval sends nothing.
  * - `action.proposed`: an action, or a new revision of it, waits for a decision.
  * - `action.decided`: people approved or declined it.
- * - `action.overdue`: nobody has decided for five minutes, or for as long as the rule's `remind` says. Once each time that it is asked about.
- * - `action.settled`: it succeeded, failed, expired, was declined or cancelled. One that failed may be tried again, and is told of again.
- * - `action.outcome_unknown`: it was sent, and nobody knows what came of it.
+ * - `action.overdue`: nobody has decided for five minutes, or for the time of the rule's `remind`. Once for each revision.
+ * - `action.settled`: it succeeded, failed, expired, was declined or cancelled. A failed action that is retried sends it again.
+ * - `action.outcome_unknown`: it was sent, and its outcome is unknown.
  */
 export const WEBHOOK_EVENTS = ['action.proposed', 'action.decided', 'action.overdue', 'action.settled', 'action.outcome_unknown'] as const
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number]
@@ -27,7 +26,7 @@ const Events = z
 export const CreateWebhookBody = z.strictObject({ url: Url, events: Events, description: Description.default('') })
 export type CreateWebhookBody = z.input<typeof CreateWebhookBody>
 
-/** What is left out stays. `disabled: true` sends nothing from now on and gives up what waits; `false` begins again with new events. */
+/** Members that are left out stay. `disabled: true` stops sending and drops waiting deliveries; `false` starts again with new events. */
 export const ChangeWebhookBody = z.strictObject({
   url: Url.optional(),
   events: Events.optional(),

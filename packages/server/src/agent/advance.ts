@@ -9,9 +9,9 @@ import { takeStep } from './step.ts'
 type Next = { do: 'nothing' } | { do: 'end_for_disabled' } | { do: 'start_run' } | { do: 'step'; session: SessionRow; run: RunRow }
 
 /**
- * Does the next thing that the session's rows call for until there is none: a model call, a queued message's run. It waits for nobody:
- * with actions open it returns, and whoever settles the last of them wakes the session again. Rows are all it goes by, so it can be
- * killed anywhere and called again anywhere.
+ * Does the next step that the session's rows require, until there is none: a model call, or the run of a queued message. It does not wait:
+ * with open actions it returns, and whoever settles the last of them wakes the session. It keeps no state besides the rows, so it can be
+ * killed at any point and called again in any process.
  */
 export async function advance(deps: AgentDeps, state: AgentState, sessionId: string): Promise<void> {
   for (;;) {
@@ -40,7 +40,7 @@ function* nextThing(sessionId: string): Tx<Next> {
     actions.openActions.all({ session_id: sessionId }),
     sessions.newestRun.first({ session_id: sessionId }),
   )
-  // Whoever disabled them ends this at once. What came to the session in between, or was left by a process that died, ends here.
+  // Disabling a person ends their runs at once. A run that began in between, or that a dead process left, ends here.
   if (session && ((run && (yield* disabledBehind(session, run))) || (yield* waitsForDisabled(session)))) return { do: 'end_for_disabled' }
   // Before a model call every tool call has its result: an action that is open anywhere in the session holds the model back.
   if (!session || open.length > 0) return { do: 'nothing' }

@@ -47,9 +47,9 @@ export interface AgentDeps {
   policies: Policies
   clock: Clock
   log: Logger
-  /** What is refused, in the record. */
+  /** Refusals, for the record. */
   refusals: Refusals
-  /** What was sent to whom, for typed words. */
+  /** The actions sent to each person, for typed decisions. */
   announcements: Announcements
   /** Takes the next model call of a run. False when somebody else makes it. */
   claimStep(run: RunRow): Promise<boolean>
@@ -57,7 +57,7 @@ export interface AgentDeps {
   onRunEnded(runId: string, ended: () => void): () => void
 }
 
-/** What the loop keeps in memory between calls: a cache that rows can replace, and the model calls that could be aborted. */
+/** The loop's state in memory between calls: a cache that rows can replace, and the model calls that can be aborted. */
 export interface AgentState {
   histories: Histories
   modelCalls: Set<AbortController>
@@ -81,7 +81,7 @@ export interface AgentLoop {
   uninvite(sessionId: string, personId: string, caller: Caller): Promise<Session>
   /** Takes a request that is held until somebody calls for it. */
   createRequest(input: AgentRequestBody, caller: Caller): Promise<AgentRequest>
-  /** Lets a held request run; it goes on by itself from there. */
+  /** Starts a held request, which then runs by itself. */
   callRequest(requestId: string, caller: Caller): Promise<RequestPlace>
   /** Does everything that the session's rows call for now, then returns. Call it for one session at a time. */
   advance(sessionId: string): Promise<void>

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 /** More than all people of one process have on their screens. The oldest are forgotten: then a word waits until they are sent again. */
 const MAX_KNOWN = 100_000
 
-/** What this process has sent to which person, and when it first did. */
+/** The actions that this process has sent to each person, and when it first did. */
 export interface Announcements {
   /** Notes that a person was sent these actions. Agents and services, and actions that do not wait, are not noted. */
   note(principal: Principal, actions: readonly Pick<Action, 'id' | 'revision' | 'state'>[]): void
@@ -13,9 +13,9 @@ export interface Announcements {
 }
 
 /**
- * Remembers in memory what was announced to whom, so that a typed word decides only about what its author can have read. Nothing of it is
- * stored: reading changes nothing. After a restart, or in another process, it counts from when the action is sent again, unless the client
- * says what it shows.
+ * Remembers in memory which actions were sent to whom, so that a typed word decides only about actions that its author can have read.
+ * Nothing is stored, because reading changes nothing. After a restart, or in another process, an action counts from when it is sent again,
+ * unless the client says what it shows.
  */
 export function createAnnouncements(clock: Pick<Clock, 'nowMs'>): Announcements {
   const firstSent = new Map<string, number>()

@@ -40,8 +40,8 @@ export function* votableOf(actionIds: readonly string[], { principal }: Caller, 
 }
 
 /**
- * Votes on the named actions; with `all`, on those of them that the caller may, and a grant is made of what this session still asks for.
- * An action whose time is over is answered as expired. The caller finishes the writer.
+ * Votes on the named actions; with `all`, on those that the caller may decide, and makes a grant for the session's later actions. An action
+ * whose deadline has passed is answered as expired. The caller finishes the writer.
  */
 export function* decideAll(
   deps: AgentDeps,
@@ -51,7 +51,7 @@ export function* decideAll(
 ): Tx<ActionRow[]> {
   const { session: writer, caller, nowMs: now } = context
   const votable = all ? yield* votableOf(actionIds, caller, now) : actionIds
-  // Where there is none, the first says why.
+  // If there is none, the first refusal says why.
   const named = votable.length > 0 ? votable : actionIds.slice(0, 1)
   const decided = yield* decideInSession(context, named, body)
   const rows = decided.map(({ row }) => row)

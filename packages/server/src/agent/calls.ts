@@ -62,7 +62,7 @@ async function prepareCall(
     if (isCountersignError(error) && error.code === 'invalid_arguments') return { ...named, rejection: error.message }
     const impossible = readImpossible(error)
     if (impossible) return { ...named, rejection: `this cannot be done: ${impossible.reason}`, impossible }
-    // A tool of somebody's own code may break while it describes itself: then there is no card to show, so nothing is asked.
+    // A tool written by others may fail while it describes itself: then there is no card to show, and the call is refused.
     deps.log.error({ tool: tool.name, error }, 'tool.prepare_failed')
     return { ...named, rejection: `${tool.name} is broken: the call could not be prepared` }
   }

@@ -32,7 +32,7 @@ export async function deleteSession({ store, clock }: AgentDeps, sessionId: stri
   checkpoint('session.after_delete')
 }
 
-/** What happens to the world has to be known first: nobody could say so in the session any more. */
+/** Outcomes must be known first: afterwards nobody could settle them in the session. */
 function* requireSettled(sessionId: string): Tx<void> {
   const action = yield* sessionDeletion.unsettledAction.first({ session_id: sessionId })
   if (!action) return

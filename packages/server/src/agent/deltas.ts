@@ -49,7 +49,7 @@ export function openDeltas(deps: AgentDeps, { run, messageId, apiName, onEnded }
     } else {
       pending.push(event)
     }
-    // Not at once: an answer that comes whole needs no write of its own.
+    // The write is delayed: an answer that arrives at once needs no write of its own.
     if (!isWriting && stopWaiting === undefined) stopWaiting = deps.clock.after(0, write)
   }
 
@@ -63,7 +63,7 @@ export function openDeltas(deps: AgentDeps, { run, messageId, apiName, onEnded }
     checkpoint('delta.before_store')
     try {
       const row = await deps.store.transact((outbox) => storeDeltas(outbox, batch))
-      // Whatever this step still says is nobody's business any more.
+      // Later text of this step is not sent.
       if (row === undefined) {
         isClosed = true
         onEnded()
@@ -80,7 +80,7 @@ export function openDeltas(deps: AgentDeps, { run, messageId, apiName, onEnded }
   /** Answers the row that was written; undefined when the step has ended or another loop makes it. */
   function* storeDeltas(outbox: Outbox, batch: readonly OtherEvent[]): Tx<number | undefined> {
     const writer = yield* writeSession(outbox, sessionId, deps.clock.nowMs())
-    // What came after the last word of a run or a step would stay half said for good.
+    // Otherwise the text after the last delta of a run or a step would never be sent.
     if (!(yield* isAtStep(run))) return undefined
     if (lastRow !== undefined) {
       // Another loop began this step anew and dropped what this one said.

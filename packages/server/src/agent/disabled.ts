@@ -20,7 +20,7 @@ export async function endRunsOf(deps: Pick<AgentDeps, 'store' | 'clock'>, person
   return found.length
 }
 
-/** Ends what a session does for people who are disabled, whoever they are. What others began in it goes on. */
+/** Ends a session's runs that disabled people started. Runs that others started continue. */
 export function* endForDisabled(outbox: Outbox, sessionId: string, now: number): Tx<void> {
   const writer = yield* writeSession(outbox, sessionId, now)
   yield* dropQueued(writer)
@@ -37,7 +37,7 @@ export function* endForDisabled(outbox: Outbox, sessionId: string, now: number):
 function* stopFor(context: RunContext, run: RunRow, person: PrincipalRow): Tx<void> {
   const { session: writer, nowMs: now } = context
   const reason = `${person.name} was disabled, so their run was stopped`
-  // Nobody, where a command on the data did it.
+  // Undefined when a command on the data did it.
   const by: Caller | undefined =
     person.disabled_by === null ? undefined : { principal: yield* principals.principalById(person.disabled_by) }
   yield* keepSaid(writer, run, stepMessageId(run))
@@ -52,7 +52,7 @@ export function* disabledBehind(session: SessionRow, run: RunRow): Tx<PrincipalR
   if (run.state !== 'open') return undefined
   const owner = yield* principals.disabledPersonOf(session.owner_id)
   if (owner) return owner
-  // Who wrote in the session is found by an index, and hardly ever is anybody of them disabled.
+  // The authors of a session are found by an index, and rarely is one of them disabled.
   for (const { author_id } of yield* messages.authorsOf.all({ session_id: session.id })) {
     const author = yield* principals.disabledPersonOf(author_id)
     const wrote = author && (yield* messages.messageInRun.first({ session_id: session.id, run_id: run.id, author_id }))

@@ -19,7 +19,7 @@ export interface History {
   messages: readonly ModelMessage[]
   /** The ids of all its tool calls. */
   callIds: ReadonlySet<string>
-  /** Who wrote the newest message of a person or program; undefined where that is not known. */
+  /** Returns the author of the newest message of a person or program; undefined when it is not known. */
   user: { readonly id: string; readonly name: string } | undefined
 }
 

@@ -21,14 +21,14 @@ export interface FoundSessions {
   next: string | undefined
 }
 
-/** So many sessions are looked through in one reading: others take their turn on the database in between. */
+/** The number of sessions in one reading. Other queries get the database in between. */
 const SEARCHED_AT_ONCE = 100
-/** So many sessions are looked through for one page. */
+/** The number of sessions that are searched for one page. */
 const SEARCHED_FOR_PAGE = 2_000
 
 /**
- * A page of the sessions that somebody sees, newest first. With `q` it may be short although there is a next one.
- * @throws CountersignError `bad_request` for a status that there is none of.
+ * Returns a page of the sessions that a principal may see, newest first. With `q` a page may be short although there is a next one.
+ * @throws CountersignError `bad_request` for an unknown status.
  */
 export async function listSessions(store: Store, query: SessionQuery, principal: Principal): Promise<FoundSessions> {
   const filter = { reader: readerOf(principal), statuses: readStatuses(query.status) }

@@ -13,20 +13,20 @@ export interface HeardCall {
   argumentsText: string
 }
 
-/** What one model call came to. With a `failure` nothing of it may be carried out. */
+/** The result of one model call. With a `failure` no part of it may be executed. */
 export interface Heard {
   text: string
   calls: HeardCall[]
-  /** What it says it looked up by itself: never a call. */
+  /** The look-ups that a remote brain reports. They are never calls. */
   lookedUp: KeptLookUps
   /** Undefined where the step failed and nobody said what it counted. */
   usage: StepUsage | undefined
-  /** Who answered. */
+  /** The model that answered. */
   model: string
-  /** Who should have before it. */
+  /** The model that should have answered first. */
   passedOver: readonly PassedOver[]
   providerData: string | undefined
-  /** What people should know about an answer that is used all the same. */
+  /** A note for people about an answer that is used all the same. */
   note: string | undefined
   failure: { code: string; error: string } | undefined
   tookMs: number
@@ -36,7 +36,7 @@ export interface Heard {
 const MAX_TEXT = 2_000_000
 const MAX_CALLS = 128
 
-/** Hears one model call to its end, passing text on as it comes. Never throws for what the model does. */
+/** Reads one model call to its end and passes text on as it arrives. Never throws for an error of the model. */
 export async function listenToModel(model: Model, request: ModelRequest, deltas: Deltas, callIds: CallIds): Promise<Heard> {
   const heard: Heard = {
     text: '',
@@ -93,7 +93,7 @@ export async function listenToModel(model: Model, request: ModelRequest, deltas:
       }
     }
   } catch (error) {
-    // Whoever stopped the call looks at the signal, not at what was heard until then.
+    // A caller that aborted the call looks at the signal, not at the partial answer.
     if (!request.signal.aborted) throw error
   }
   heard.tookMs = performance.now() - begun

@@ -40,7 +40,7 @@ const shorten = (value: JsonValue): JsonValue =>
 /** Half a character at the end would be one that no database takes. */
 const begin = (text: string, length: number): string => text.slice(0, length).toWellFormed()
 
-/** What an assistant message keeps beside its text: what its provider wants back, and the look-ups. */
+/** The payload of an assistant message: the provider's parts, and the look-ups. */
 export function assistantPayload(providerData: string | undefined, kept: KeptLookUps): string | null {
   if (kept.lookUps === undefined) return providerData ?? null
   return JSON.stringify({ ...(providerData !== undefined && JSON.parse(providerData)), ...kept })

@@ -45,7 +45,7 @@ export async function createSession(
   return session
 }
 
-/** What somebody says in a session. */
+/** A new message in a session. */
 export interface NewMessage {
   sessionId: string
   content: string

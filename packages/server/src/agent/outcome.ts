@@ -65,10 +65,10 @@ interface StoredStep extends StepResult {
 }
 
 /**
- * Stores a whole step: the message, its actions with their verdicts, the refused calls' results, the request to people, the end of the
- * run when nothing was called. True when the model is to be called again at once: no call became an action that somebody settles.
- * Nothing is stored when another loop made this step or the run has ended meanwhile, nor when another version of the policy came into
- * force since the calls were prepared: then they have to be prepared again.
+ * Stores a whole step: the message, its actions with their verdicts, results of refused calls, the request to people, and the end of the
+ * run if nothing was called. Returns true when the model should be called again at once, because no call became an open action. Stores
+ * nothing when another loop made this step, the run has ended, or another version of the policy came into force since the calls were
+ * prepared; then they are prepared again.
  */
 export async function finishStep(deps: AgentDeps, step: StepResult): Promise<boolean | 'policy_changed'> {
   checkpoint('step.before_store')
@@ -198,11 +198,11 @@ function* insertCalls(context: RunContext, step: StoredStep, limits: WaitingLimi
   return rows
 }
 
-/** What a model hears that makes the same call twice in one step. It may have meant it twice: then it can say so once the first is done. */
+/** The result for a model that makes the same call twice in one step. If it meant both, it can say so once the first is done. */
 const sameAs = ({ id, tool_call_id }: ActionRow): string =>
   `This is the same call as ${tool_call_id} of this step, which waits for approval as ${id}. It is asked once and carried out once. If you mean it twice, call again when you have the result of the first`
 
-/** Stores a call, unless too much waits already: that is the result of the call, and the run goes on. */
+/** Stores a call, unless too much waits already: the refusal is then the result of the call, and the run continues. */
 function* insertOrRefuse(
   outbox: Outbox,
   writer: SessionWriter,
@@ -252,11 +252,11 @@ interface Failure extends StepOf {
   text: string
   code: string
   error: string
-  /** What was heard of the model, where it is the model that failed. */
+  /** What was received of the model, if the model failed. */
   heard?: Heard
 }
 
-/** Ends a run that cannot go on, and says why where a person will read it later. What the model had said so far is kept. */
+/** Ends a run that cannot continue, and puts the reason where a person will read it later. The partial answer of the model is kept. */
 export async function failRun(
   deps: Pick<AgentDeps, 'store' | 'clock' | 'log'>,
   { session, run, messageId, text, code, error, heard }: Failure,

@@ -14,8 +14,8 @@ function* ownsSession({ owner_id }: SessionRow, principal: Principal): Tx<boolea
 }
 
 /**
- * Refuses whoever may only read a session: what is written in it makes its agent act on behalf of the owner. Not even an admin writes
- * without being invited, because the record then says who let them.
+ * Refuses anybody who may only read a session: a message makes the agent act on behalf of the owner. An admin needs an invitation too,
+ * because the record then says who let them.
  * @throws CountersignError `forbidden`
  */
 export function* requireParticipant(session: SessionRow, principal: Principal): Tx<void> {
@@ -59,8 +59,8 @@ export function inviteTo({ store, clock }: AgentDeps, sessionId: string, personI
 }
 
 /**
- * Ends an invitation: its owner's and admins' to end, and one's own. What the person wrote stays, and so does that they asked for what it
- * led to. Harmless when there is none.
+ * Ends an invitation. The owner, admins and the invited person may do it. The person's messages stay, and they stay a requester of the
+ * actions that followed. Ending it again changes nothing.
  * @throws CountersignError `not_found`, `forbidden`.
  */
 export function uninviteFrom({ store, clock }: AgentDeps, sessionId: string, personId: string, caller: Caller): Promise<Session> {

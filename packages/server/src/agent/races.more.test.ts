@@ -42,7 +42,7 @@ const NOBODIES: Principal[] = [person('vi', 'viewer'), { id: 'prn_bot', kind: 'a
 /** How an attempt of the tool ends; the list of a call is used up attempt by attempt, its last one stays. */
 const ENDINGS = ['ok', 'refused', 'ambiguous', 'broken'] as const
 type Call = { tool: 'act' | 'look'; endings: (typeof ENDINGS)[number][]; turns: number }
-/** What the model will do after a message: the calls of each step. */
+/** The model's steps after a message: the calls of each. */
 interface Plan {
   steps: Call[][]
   text: string
@@ -259,7 +259,7 @@ async function perform(sessionId: string, op: Op): Promise<Answer | undefined> {
       seen.forbidden++
       return undefined
     }
-    // What a decision rested on may be over: then people are asked again, and a decision about what was shown before does not count.
+    // The basis of a decision may have changed: then people decide again, and a decision about the earlier card does not count.
     const refusals = ['already_decided', 'illegal_transition', 'stale_preview', 'revision_mismatch']
     if (!isCountersignError(error) || !refusals.includes(error.code)) throw error
     if (error.code === 'stale_preview' || error.code === 'revision_mismatch') expect(error.extra.action).toMatchObject({ revised: {} })

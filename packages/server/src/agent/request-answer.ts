@@ -13,8 +13,8 @@ type OpenAction = Pick<ActionRow, 'id' | 'state' | 'executor'>
 const ENDED = { done: 'completed', failed: 'failed', cancelled: 'rejected' } as const
 
 /**
- * Where a request stands, or undefined while the server itself has something to do for it: a model call, a tool, the run before it.
- * What is answered stays so until somebody outside acts.
+ * Returns the state of a request, or undefined while the server has work to do for it: a model call, a tool, the run before it. The state
+ * stays until somebody outside acts.
  */
 export function* viewRequest(place: RequestPlace): Tx<RequestAnswer | undefined> {
   const { run, open } = yield* readRequest(place)
@@ -27,7 +27,7 @@ export function* viewRequestNow(place: RequestPlace, heldSeq: number): Tx<Reques
   const { run, open } = yield* readRequest(place)
   const isHeld = !run && (yield* agentRequests.findHeldRequest.first({ session_id: place.sessionId, seq: heldSeq })) !== undefined
   const status = isHeld ? 'held' : (statusOf(run, open) ?? 'running')
-  // What waits before a held request is none of its own.
+  // Actions that wait before a held request are not its own.
   return yield* viewAs(place, status, run, isHeld ? [] : open)
 }
 

@@ -60,8 +60,8 @@ export async function createRequest(
 }
 
 /**
- * Calls for a held request: its run begins now, or when it is its turn. From here on it goes on by itself, whoever made the call and
- * whatever becomes of them. Harmless when it had been called for.
+ * Calls for a held request: its run begins now, or at its turn. From then on it runs by itself, even if the caller goes away. A second call
+ * changes nothing.
  * @throws CountersignError `not_found`, `forbidden`.
  */
 export async function callRequest(deps: AgentDeps, requestId: string, caller: Caller): Promise<RequestPlace> {
@@ -121,13 +121,13 @@ export function* findToolCall(id: string, { principal }: Caller, nowMs: number):
       `action ${row.id} belongs to no request: decide it with POST /api/actions/${row.id}/decision`,
     )
   }
-  // The answer tells of the whole session, which is more than who has a vote in somebody's place may see.
+  // The answer covers the whole session, which is more than a person with a delegated vote may see.
   const session = yield* sessions.findSession.first({ id: row.session_id })
   yield* requireVisibleSession(principal, session, `action or tool call ${id}`)
   return { actionId: row.id, requestId: row.run_id, sessionId: row.session_id }
 }
 
-/** What waits under a tool call id; when nothing does, what it was, so that a repeated answer finds its action. */
+/** Returns the waiting action of a tool call id; if none waits, the settled one, so that a repeated answer finds its action. */
 function* actionsCalled(toolCallId: string, reader: visibility.Reader | undefined) {
   const waiting = yield* agentRequests.actionsOfToolCall({ toolCallId, waiting: true, reader })
   return waiting.length > 0 ? waiting : yield* agentRequests.actionsOfToolCall({ toolCallId, waiting: false, reader })

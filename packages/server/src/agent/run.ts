@@ -33,7 +33,7 @@ export function* takeQueuedMessages(writer: SessionWriter, runId: string): Tx<vo
   }
 }
 
-/** Ends the requests that wait their turn, each with a run that is over as soon as it began: whoever waits for one learns it. */
+/** Ends the queued requests, each with a run that has ended, so that their callers get an answer. */
 export function* endQueuedRequests(outbox: Outbox, writer: SessionWriter, why: StopReason, now: number): Tx<void> {
   const waiting = yield* messages.queuedMessages.all({ session_id: writer.row.id })
   const context = { outbox, session: writer, nowMs: now, caller: why.by }

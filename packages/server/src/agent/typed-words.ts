@@ -8,10 +8,10 @@ import { whyNotUnnamed } from './unnamed.ts'
 /** For how long a person must have been shown an action before a typed word decides it. */
 const SHOWN_MS = 1_000
 
-/** What a typed word is held against. */
+/** The actions that a typed word can decide. */
 export interface WordContext {
   caller: Caller
-  /** What the client says it showed; undefined where it says nothing: then {@link announcements} count. */
+  /** The actions that the client says it showed; undefined when it does not say: then {@link announcements} count. */
   shown: readonly ShownAction[] | undefined
   announcements: Announcements
   nowMs: number
@@ -117,7 +117,7 @@ function wasShown(row: ActionRow, { shown, announcements, caller, nowMs }: WordC
   }
   const card = shown.find(({ actionId }) => actionId === row.id)
   if (card?.revision !== row.revision || card.digest !== row.digest) return false
-  // Nobody can have been shown it before it was there, whatever the client says.
+  // Nobody can have seen an action before it existed, whatever the client says.
   const sinceMs = row.revised === null ? row.created_at : JSON.parse(row.revised).at
   return Math.min(card.forMs, nowMs - sinceMs) >= SHOWN_MS
 }

@@ -2,7 +2,7 @@ import type { ModelMessage, ModelRequest, ModelTool, Usage } from '@countersign/
 import type { ModelCallRow, RunRow } from '../store/index.ts'
 import type { Budget } from './agent.ts'
 
-/** What one step counted. `isEstimated` where the provider did not say. */
+/** The tokens of one step. `isEstimated` when the provider did not say. */
 export interface StepUsage extends Usage {
   isEstimated: boolean
 }
@@ -21,7 +21,7 @@ function sizeOf(value: ModelMessage | ModelTool['inputSchema']): number {
   return size
 }
 
-/** What a step counted by what went over the wire, for a provider that does not say. @param saidCharacters Of text and arguments. */
+/** Estimates the tokens of a step from its characters, for a provider that does not say. @param saidCharacters Of text and arguments. */
 export function estimateUsage({ instructions, messages, tools }: ModelRequest, saidCharacters: number): StepUsage {
   let sent = instructions.length
   for (const message of messages) sent += sizeOf(message)
@@ -41,7 +41,7 @@ export const usageColumns = (usage: StepUsage | undefined): Pick<ModelCallRow, U
   estimated: usage?.isEstimated ? 1 : 0,
 })
 
-/** Why a run may make no further model call; undefined while it may. What it counted stands in its row, whoever made its steps. */
+/** Returns why a run may make no further model call; undefined while it may. The row holds the tokens of all its steps. */
 export function whyExhausted(run: RunRow, budget: Budget): string | undefined {
   const { input_tokens: input, output_tokens: output } = run
   for (const [counted, most, what] of [

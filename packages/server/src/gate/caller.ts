@@ -1,7 +1,7 @@
 import { CountersignError, type KeyScope, meetsRoles, type Principal, type Requirements } from '@countersign/core'
 import type { ActionRow, IdempotencyKey } from '../store/index.ts'
 
-/** Who calls, and the idempotency key of the request where it had one. */
+/** The caller of a request, and its idempotency key if it has one. */
 export interface Caller {
   principal: Principal
   /** How they proved who they are, for the record: `key`, `console`. Absent where no request came in. */
@@ -42,7 +42,7 @@ export function requireScope(principal: Principal, scopes: readonly KeyScope[], 
   throw new CountersignError('forbidden', `this key may not ${what}: ${limitOf(principal)}`)
 }
 
-/** Why a principal never decides about anything, whatever is asked; undefined where it depends. */
+/** Returns why a principal can never decide, for any action; undefined when it depends on the action. */
 export function whyNeverDecides(principal: Principal): string | undefined {
   if (principal.kind !== 'person') return `only persons decide, ${principal.name} is an ${principal.kind}`
   if (isInScope(principal, 'decide')) return undefined

@@ -2,16 +2,19 @@ import { type ActionRow, lock, type Outbox, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
 
-/** What one transaction of the gate works with. */
+/** The context of one transaction of the gate. */
 export interface GateContext {
   readonly outbox: Outbox
   /** The time of everything that the transaction does, epoch ms. */
   readonly nowMs: number
-  /** Who asked for it; undefined where the server does it by itself. */
+  /** The caller of the request; undefined when the server acts by itself. */
   readonly caller: Caller | undefined
 }
 
-/** The same with a session open for writing: undefined for an action that belongs to none. Whoever opens it finishes it, last. */
+/**
+ * The same with a session that is open for writing; undefined for an action without a session. The code that opens the session also
+ * finishes it, as its last step.
+ */
 export interface SessionContext extends GateContext {
   readonly session: SessionWriter | undefined
 }

@@ -7,8 +7,8 @@ const DEFAULT_REMIND_MS = 5 * 60_000
 export type Times = Pick<ActionRow, 'expires_at' | 'remind_at' | 'escalate_at'> & { due_at: number }
 
 /**
- * The times of an action that people are asked about: its deadline, the earlier of what policy says and what the request asks for; when
- * people are reminded; when others are asked too, if that is before the deadline; and the first of these.
+ * The times of an action that waits for people: its deadline (the earlier of the policy's and the request's), the reminder, the escalation
+ * if it comes before the deadline, and the earliest of these.
  */
 export function deadlinesOf(
   {
@@ -22,14 +22,15 @@ export function deadlinesOf(
   const takesMs = Math.min(expiresMs, requestedMs ?? Number.POSITIVE_INFINITY)
   return {
     expires_at: Number.isFinite(takesMs) ? nowMs + takesMs : null,
-    // Also behind the deadline, where nobody is ever reminded: without this time an action that waits is one that people were reminded of.
+    // The time of the reminder is stored even when it lies after the deadline. An action that waits without it counts as one whose reminder
+    // was sent.
     remind_at: nowMs + remindMs,
     escalate_at: escalateMs < takesMs ? nowMs + escalateMs : null,
     due_at: nowMs + Math.min(takesMs, remindMs, escalateMs),
   }
 }
 
-/** When an approved action is over that waits for a client to claim it; null for one that waits as long as it takes, or for nobody. */
+/** The expiry of an approved action that waits for a client to claim it; null when it does not expire or does not wait for a client. */
 export const claimDeadline = ({ executor, expires_at }: Pick<ActionRow, 'executor' | 'expires_at'>): number | null =>
   executor === 'client' ? expires_at : null
 

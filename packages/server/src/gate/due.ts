@@ -13,7 +13,7 @@ import { writeSession } from './session-writer.ts'
 const BATCH = 200
 /** Transactions under way at a time: a decision that arrives among 100,000 expiries waits behind so many, and on SQLite so many share a commit. */
 const LANES = 32
-/** What could not be done, because of a fault, is tried again after this long. */
+/** How long after a fault the work is tried again. */
 const RETRY_MS = 5_000
 
 /**

@@ -18,14 +18,17 @@ function* store(outbox: Outbox, event: NewEvent, nowMs: number): Tx<void> {
   outbox.events.push(...(yield* events.insertEvents({ sessionId: null, events: [{ seq: null, event }], nowMs })))
 }
 
-/** What made an action move, for the record. */
+/** The cause of a transition, for the record. */
 export interface Cause {
   kind: AuditKind
-  /** Who asked for it; without one the server did it by itself. Never the caller by default: what expires while somebody calls is not their deed. */
+  /**
+   * Who caused it; undefined for the server itself. It is never the caller by default: an action that expires during a request was not
+   * expired by the caller.
+   */
   by?: Caller | undefined
   /** How long what ends with it took, for the metrics. */
   tookMs?: number
-  /** What else is to be known of it, besides what every row says of its action. */
+  /** More facts about it, besides those that every row has about its action. */
   data?: JsonObject
 }
 
@@ -113,7 +116,9 @@ const entryOf = (row: ActionRow, { kind, by, data }: Cause): AuditEntry => ({
 
 const hashOf = (result: string): string => `sha256:${sha256(result)}`
 
-/** What every row of the record says of its action: what it is now, and how its last attempt stands. A result stands there by its hash. */
+/**
+ * The facts about an action that every row of the record has: its current state, and its last attempt. A result is recorded by its hash.
+ */
 function factsOf(row: ActionRow): JsonObject {
   const { state, revision, digest, attempt, epoch, idempotency_key, runner, result } = row
   const error = stored.errorOf(row)
@@ -132,8 +137,8 @@ function factsOf(row: ActionRow): JsonObject {
 }
 
 /**
- * Leaves the result of a settled action in its session, where the model will find it. `reason` is the decider's, where there is one. What
- * failed once, and was asked again, has a result: the model gets a note.
+ * Puts the result of a settled action into its session, for the model. `reason` is the decider's. If the model already received a result,
+ * because the action failed before and went to people again, it gets a note.
  */
 export function* writeToolResult(context: SessionContext, row: ActionRow, reason?: string): Tx<void> {
   const { session, nowMs } = context

@@ -48,20 +48,20 @@ import { suggestGrant } from './grants/suggest.ts'
 import { type ProposeInput, propose } from './propose/propose.ts'
 import { redact } from './redact.ts'
 
-/** What the gate is made of; everything comes in from outside. */
+/** The dependencies of the gate. All of them are passed in. */
 export interface GateDeps {
   store: Store
   tools: ToolRegistry
   policies: Policies
   clock: Clock
   log: Logger
-  /** Who this process is in `action.runner`. */
+  /** The name of this process in `action.runner`. */
   processId: string
   /** Aborts when the process gives up what it still waits for. */
   stopped: AbortSignal
   /** True when a decline ends the run of this agent. */
   agentStopsOnDecline(agent: string | null): boolean
-  /** What is refused, in the record. */
+  /** Refusals, for the record. */
   refusals: Refusals
   /** Bound how many actions this process carries out at the same time. */
   lanes: ConcurrencyLimiter
@@ -82,39 +82,39 @@ export interface Gate {
   /** Carries out an approved action; harmless when it has been started already. */
   execute(actionId: string): Promise<void>
   retry(actionId: string, caller: Caller): Promise<Action>
-  /** Reads again what a waiting action would change. */
+  /** Refreshes the preview of a waiting action. */
   refresh: Refresh
   /** Gives an approved action to the client that carries it out. */
   claim(actionId: string, body: ClaimBody, caller: Caller): Promise<Claim>
-  /** Takes what a client says came of an action that it holds. */
+  /** Stores the result that a client reports for an action that it holds. */
   takeClientResult(actionId: string, body: ClientResultBody, caller: Caller): Promise<Action>
-  /** Settles an unknown outcome with what a person found out. */
+  /** Settles an unknown outcome with the result that a person established. */
   resolve(actionId: string, body: ResolveBody, caller: Caller): Promise<Action>
-  /** Lets the tool find out about an unknown outcome. */
+  /** Reconciles an unknown outcome with the tool. */
   verify(actionId: string, caller: Caller): Promise<Action>
-  /** Lets an approved action start although everything else is held. */
+  /** Starts an approved action while everything else is held. */
   release(actionId: string, caller: Caller): Promise<Action>
   /** Cancels what a held server has not started. */
   void(actionId: string, body: VoidBody, caller: Caller): Promise<Action>
   /** Ends the attempts that were under way when everything was held, with an unknown outcome. */
   endAttemptsBefore(heldAtMs: number): Promise<void>
-  /** Takes back what has not started, for whoever proposed it. */
+  /** Withdraws an action that has not started, for its proposer. */
   withdraw(actionId: string, body: WithdrawBody, caller: Caller): Promise<Action>
-  /** Blanks what a settled action was about, in its row and in the record. */
+  /** Redacts a settled action, in its row and in the audit record. */
   redact(actionId: string, body: RedactBody, caller: Caller): Promise<Action>
-  /** Records what is not asked again. */
+  /** Makes a grant from an action. */
   createGrant(body: GrantBody, caller: Caller): Promise<Grant>
   revokeGrant(grantId: string, caller: Caller): Promise<Grant>
-  /** What could be granted in place of asking again. */
+  /** Returns the grants that could be made in place of approving calls like this one. */
   suggestGrant(actionId: string, caller: Caller): Promise<GrantSuggestion>
   /** Lets one person vote in the place of another. */
   createDelegation(body: DelegationBody, caller: Caller): Promise<Delegation>
   endDelegation(id: string, caller: Caller): Promise<Delegation>
-  /** Takes away the votes of a person on what still waits; answers on how many actions. */
+  /** Voids the votes of a person on waiting actions; returns on how many. */
   voidVotesOf(personId: string, caller: Caller): Promise<number>
-  /** Takes over what processes that are gone left: those named, or with none named all but this one. */
+  /** Adopts the actions of dead processes: those named, or with none named all but this one. */
   recover(gone?: readonly string[]): Promise<void>
-  /** Reminds of waiting actions and expires them, where it is time. Answers in how many ms it will be time again. */
+  /** Sends due reminders and expires actions past their deadline. Returns in how many ms the next one is due. */
   doWhatIsDue(signal: AbortSignal): Promise<number | undefined>
 }
 

@@ -10,12 +10,15 @@ export function* isInForce(policies: Policies, ...said: readonly PolicyResult[])
   return said.every((one) => one.version === version)
 }
 
-/** What an action's row keeps of it: which rule decided, and what time does meanwhile. Requirements and risk have columns of their own. */
+/**
+ * The part of a decision that an action's row keeps: the rule that decided, and its timers. Requirements and risk have columns of their
+ * own.
+ */
 export function policyText({ requires: _requires, risk: _risk, ...kept }: PolicyResult): string {
   return JSON.stringify(kept)
 }
 
-/** What it takes, and who is asked as well when nobody has decided for a while. */
+/** The requirements, and the people who are added when nobody has decided for a while. */
 export function requirementsText({ requires, escalateTo }: PolicyResult, escalateAt: number | null): string {
   const isAskedLater = escalateTo !== undefined && escalateAt !== null
   return JSON.stringify({ ...requires, ...(isAskedLater && { escalation: { at: isoTime(escalateAt), roles: escalateTo, isDone: false } }) })

@@ -9,9 +9,10 @@ import { viewAction } from './read/view.ts'
 import { requireVisibleAction } from './read/visible.ts'
 
 /**
- * Blanks what a settled action was about: arguments, preview, result and sentences in its row, data and salts in its rows of the record,
- * whose chain stays as it is. Nothing more can be done about the action. Redacting again changes nothing.
- * @throws CountersignError `not_found`; `forbidden` for who is no admin; `illegal_transition` with the current action while it is open.
+ * Removes what a settled action was about: arguments, preview, result and texts in its row, data and salts in its rows of the record, whose
+ * chain stays valid. Nothing can be done with the action afterwards. A second redaction changes nothing.
+ * @throws CountersignError `not_found`; `forbidden` for anybody but an admin; `illegal_transition` with the current action while it is
+ * open.
  */
 export async function redact(deps: GateDeps, actionId: string, body: RedactBody, caller: Caller): Promise<Action> {
   const nowMs = deps.clock.nowMs()
@@ -48,7 +49,7 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
   return blanked
 }
 
-/** What an action was before it was changed goes with it; the reasons for that name values. */
+/** Removes earlier revisions too, and the reasons for them, because they contain values. */
 function* blankRevisions(actionId: string): Tx<void> {
   for (const { revision, revised, ended } of yield* revisions.revisionsOf.all({ action_id: actionId })) {
     const blanked = { revised: revised === null ? null : withoutReason(revised), ended: withoutReason(ended) }

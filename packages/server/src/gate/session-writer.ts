@@ -33,7 +33,7 @@ export interface ToolResult {
   actionId?: string
 }
 
-/** An event that tells of a transition: it is stored together with its row of the record, and in no other way. */
+/** An event about a transition. It is always stored together with its row of the record. */
 export type TransitionEvent = Extract<NewEvent, { type: 'action_proposed' | 'action_update' }>
 export type OtherEvent = Exclude<NewEvent, TransitionEvent>
 

@@ -8,7 +8,7 @@ const MOST_CHARACTERS = 1_000
 
 const ENDED: ReadonlySet<ActionRow['state']> = new Set(['succeeded', 'failed', 'declined', 'expired', 'cancelled'])
 
-/** What a delivery says of an action besides its words. Kept as it was when it happened; names are looked up when it is sent. */
+/** The facts about an action in a delivery. They are stored when the event happens; names are looked up when it is sent. */
 export interface DeliveryFacts {
   sessionId: string | null
   state: ActionRow['state']
@@ -26,7 +26,7 @@ export interface DeliveryFacts {
   decision?: { by: string; for: string | null; verdict: 'approve' | 'decline' }
 }
 
-/** What may name values of the arguments. */
+/** The texts of a delivery, which may contain arguments. */
 export interface DeliveryWords {
   headline: string
   reason?: string

@@ -20,16 +20,16 @@ interface Kinds {
   lose: 'outcome_unknown'
 }
 
-/** What follows from an event, whatever made it happen. A new event does not compile before it is answered here. */
+/** What follows from an event, whatever caused it. A new event does not compile until it is answered here. */
 const FOLLOWS: Readonly<
   Record<
     ActionEvent,
     {
       /** The server carries the action out next. */
       isDue?: true
-      /** What the session has read at the destination of the action may be out of date. */
+      /** Cached reads of the session at the action's destination may be out of date. */
       touchesTarget?: true
-      /** The model is given the result, and the session goes on. */
+      /** The model receives the result, and the session continues. */
       givesResult?: true
     }
   >
@@ -50,23 +50,23 @@ const FOLLOWS: Readonly<
 type Changed = Partial<EventDataOf<'action_update'>>
 
 interface Announced<E extends ActionEvent> {
-  /** What made it move. */
+  /** The cause of the transition. */
   cause: Omit<Cause, 'kind'> & { kind: Kinds[E] }
-  /** What the event says of it besides state and time, or a function that works that out of the row as it is then. */
+  /** The data of the event besides state and time, or a function that makes it from the new row. */
   changed?: Changed | ((moved: ActionRow) => Tx<Changed> | Changed)
   /** The reason that the model is given, or a function that is called when all else is stored. */
   reason?: string | (() => string)
-  /** What a model that was given an earlier result is told. */
+  /** The note for a model that received an earlier result. */
   sentence?: string | ((moved: ActionRow) => string)
-  /** False where the session does not go on by itself. */
+  /** False where the session does not continue by itself. */
   wakes?: false
 }
 
 /** How an action moves, beyond what follows from the event. */
 export type Change<E extends ActionEvent> = Announced<E> & {
-  /** What the row says from then on. `told` follows from the event. */
+  /** The new values of the row. `result_delivered` follows from the event. */
   patch: Omit<PatchOf<E>, 'result_delivered'>
-  /** False where the model is given no result, because the action goes on in the same transaction. */
+  /** False when the model receives no result, because the action continues in the same transaction. */
   givesResult?: false
 }
 
@@ -94,8 +94,8 @@ export function* transition<E extends MovedAsRead>(
 }
 
 /**
- * Expires or cancels an action that has not started, whatever became of it since it was read.
- * @param atAnyTime True where it may be cancelled although its time is over.
+ * Expires or cancels an action that has not started, in whatever state it is since it was read.
+ * @param atAnyTime True when it may be cancelled after its deadline.
  */
 export function* transitionById<E extends MovedById>(
   context: SessionContext,
@@ -110,7 +110,7 @@ export function* transitionById<E extends MovedById>(
 }
 
 /**
- * Loses an attempt that is sent again in the same transaction: nobody hears of it, because the next move tells everything.
+ * Loses an attempt that is sent again in the same transaction. It is not announced, because the next transition is.
  * @returns As {@link transition}.
  */
 export const loseUnannounced = (

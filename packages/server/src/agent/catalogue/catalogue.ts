@@ -13,15 +13,15 @@ const MAX_FOUND = 20
 const DEFAULT_FOUND = 8
 const MAX_SUMMARY = 200
 
-/** Who is offered the catalogue in place of tools. */
+/** Agents that get the catalogue in place of tools. */
 type Holder = Pick<Agent, 'tools'>
 
 /** True for an agent that is offered a catalogue in place of its tools. */
 const hasCatalogue = ({ tools }: Holder): boolean => tools.length > MAX_OFFERED
 
 /**
- * What an agent's model is offered. Of a large set three tools: to search, to look at one, to call one. They are the same from the first step
- * of a session to its last and after a restart, so that what a provider has cached of a session stays of use.
+ * Returns the tools that an agent's model gets. For a large set these are three: to search, to read one, to call one. They stay the same
+ * for the whole session and after a restart, so that a provider's cache of the session stays valid.
  */
 export function offeredTools(agent: Holder): ModelTool[] {
   return hasCatalogue(agent)
@@ -71,8 +71,8 @@ export interface Called {
 }
 
 /**
- * What a call of an agent's model means: the tool that is really called, the answer of the catalogue, or why there is none. Searching and
- * looking change nothing and reach nobody, so they are no actions and no policy is asked.
+ * Resolves a call of an agent's model: the tool to call, the answer of the catalogue, or an error. Searching and reading the catalogue
+ * change nothing and reach no target, so they are not actions and policy does not apply.
  */
 export type Meant = { call: Called } | { answer: JsonValue } | { rejection: string }
 

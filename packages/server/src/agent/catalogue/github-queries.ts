@@ -1,4 +1,4 @@
-/** What people and models ask for, and the operations of GitHub's description that are meant. */
+/** Queries of people and models, and the operations of GitHub's description that answer them. */
 export const QUERIES: readonly (readonly [query: string, operations: string])[] = [
   ['label an issue', 'issues.add-labels|issues.set-labels'],
   ['create issue', 'issues.create'],

@@ -5,7 +5,7 @@ import { kinOf, wordsOf } from './words.ts'
 const WEIGHT = { name: 3, summary: 3, path: 1.5, rest: 0.6 } as const
 type Field = keyof typeof WEIGHT
 
-/** What a word that means the same, or only begins so, counts of the word itself. */
+/** The weight of a synonym, or of a word with the same beginning, relative to the word itself. */
 const KIN = 0.55
 const PREFIX = 0.65
 const MIN_PREFIX_CHARACTERS = 3

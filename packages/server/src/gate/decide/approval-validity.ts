@@ -53,15 +53,15 @@ export function* approvalInvalidReason(
   return { why: 'decider', reason: 'Not enough of those who approved it may still decide about it.' }
 }
 
-/** What nobody was asked about has no votes. */
+/** An action that policy allowed has no votes. */
 // biome-ignore lint/correctness/useYield: a transaction that asks nothing
 function* nobody(): Tx<votes.HeldVote[]> {
   return []
 }
 
 /**
- * What policy asks for now, of whom it also asked then: others that were asked in time may have answered. Where somebody edited the call, no
- * less than was asked for it.
+ * The policy's current requirements, restricted to the groups that it named when the action was decided: an escalation may have added
+ * voters. After an edit, the requirements are at least those at the time of the edit.
  */
 function askedNow({ requires, escalateTo = [] }: PolicyResult, row: ActionRow): Requirements {
   const then = requirementsOf(row)

@@ -30,7 +30,7 @@ export async function decide(deps: GateDeps, actionId: string, body: DecisionBod
     idempotently(caller.once, nowMs, () => takeDecision(deps, { outbox, nowMs, caller }, actionId, body)),
   )
   checkpoint('decide.after_store')
-  // Told only now: what the late decision found out, that the time is over, is stored.
+  // The refusal comes after the commit, so that the expiry which the late decision noticed is stored.
   if (action.state === 'expired') throw alreadyDecided(action)
   return action
 }
@@ -60,8 +60,8 @@ export function* takeVote(deps: GateDeps, context: CallerContext, voted: Voted):
 }
 
 /**
- * Decides several actions of one session in one transaction: `approve all`, and what a typed word names. One whose time is over is
- * answered as expired, not decided. `isNew` is false for a repeat of one's own decision, which changes nothing.
+ * Decides several actions of one session in one transaction: `approve all`, and the actions that a typed word names. An action whose
+ * deadline has passed is answered as expired. `isNew` is false for a repeat of one's own decision, which changes nothing.
  */
 export function* decideInSession(
   context: CallerContext<RunContext>,
@@ -98,7 +98,7 @@ interface Found {
 export function* findForVote(actionId: string, { principal }: Caller, nowMs: number): Tx<Found> {
   const found = yield* actions.findAction.first({ id: actionId })
   const right = found && (yield* findRight(found, principal, nowMs))
-  // Who has a vote may see what it is about. On what asked nobody there is none to have, whatever roles it would have asked.
+  // A person with a vote may see the action. An action that policy allowed has no votes, whatever its roles are.
   const hasVote = found && right?.refusal === undefined && stored.wasAsked(found)
   const row = hasVote ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
   if (right?.refusal !== undefined) {
@@ -126,7 +126,7 @@ export function* findForDecision(actionId: string, { principal }: Caller, nowMs:
 
 const STATE_AFTER = { approve: 'approved', decline: 'declined' } as const
 
-/** What a vote came to. */
+/** The outcome of a vote. */
 interface Decided {
   row: ActionRow
   /** The open session; undefined where nothing was written. */
@@ -166,7 +166,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
   return { row: yield* answerLate(current, body, principal.id) }
 }
 
-/** Stores a vote, and moves the action where that decides it. Undefined when it is too late, or another revision is asked. */
+/** Stores a vote, and moves the action if the vote decides it. Returns undefined when it is too late or the action has a newer revision. */
 function* storeVote(
   context: CallerContext<SessionContext>,
   { row, vote, outcome, isRepeat }: Weighed,
@@ -215,13 +215,13 @@ interface Weighed {
   /** The action as it is behind the lock. */
   row: ActionRow
   vote: VoteRow
-  /** What is decided with this vote; undefined while others are needed. */
+  /** The decision that this vote makes; undefined while more votes are needed. */
   outcome: 'approve' | 'decline' | undefined
   /** True when the same vote stands already: it is counted, not cast again. */
   isRepeat: boolean
 }
 
-/** What a vote comes to, together with those that were cast. Asked behind the lock that every vote on the action waits for. */
+/** Returns the outcome of a vote together with the earlier votes. The caller holds the lock that every vote on the action takes. */
 function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
   const { quorum, declineQuorum } = requirementsOf(found)
   // Any one vote decides: there are no others to count.
@@ -239,7 +239,10 @@ function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
 const reasonOf = (cast: readonly Vote[]): string | undefined =>
   cast.findLast(({ verdict, reason }) => verdict === 'decline' && reason !== undefined)?.reason
 
-/** What someone hears whose decision came after another: their own again is fine, anything else is told who was first. */
+/**
+ * The answer to a decision that came after another one: a repeat of the same decision by the same person succeeds, any other is refused and
+ * names the first.
+ */
 function* answerLate(row: ActionRow, body: DecisionBody, principalId: string): Tx<ActionRow> {
   const cast = yield* votes.votesOf.all(keyOf(row))
   if (cast.some((vote) => vote.principal_id === principalId && vote.verdict === body.verdict)) return row

@@ -67,7 +67,10 @@ function* requireKnownPerson(id: string): Tx<void> {
     throw new CountersignError('forbidden', `${found.name} is disabled: nobody votes in their place, and they vote for nobody`)
 }
 
-/** Whose delegations somebody is shown: with undefined everybody's. @throws CountersignError `forbidden` for who is no person. */
+/**
+ * Returns whose delegations a principal may list; undefined for everybody's.
+ * @throws CountersignError `forbidden` for a principal that is not a person.
+ */
 export function delegationsSeenBy({ principal }: Caller): string | undefined {
   requirePerson(principal)
   return isAdmin(principal) ? undefined : principal.id

@@ -40,7 +40,7 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
   const { row, action } = seen
   const { arguments: args, ...plain } = body
   const isSame = row.arguments === canonicalJson(args)
-  // Who repeats an edit that was taken hears how it went.
+  // A repeat of an edit that was accepted gets the same answer.
   if (row.state !== 'proposed' && !isSame) throw alreadyDecided(action)
   if (row.state !== 'proposed') return decide(deps, actionId, plain, caller)
   if (!names(body, row)) throw changedSinceShown(action)

@@ -19,7 +19,10 @@ const PEOPLE: [Principal, Principal] = [
 const POLICY: PolicyDocument = { default: 'ask', rules: [{ name: 'quick', match: {}, verdict: 'ask', expires: 'PT1M' }] }
 const DEADLINE_MS = 60_000
 
-/** What somebody does, and how long before the deadline (negative: after it). Several of one millisecond begin in one turn. */
+/**
+ * An operation and how long before the deadline it begins (negative: after it). Operations of one millisecond begin in one turn of the
+ * event loop.
+ */
 interface Op {
   by: 0 | 1
   do: 'approve' | 'decline' | 'approve_in_session' | 'reject_in_session' | 'cancel'
@@ -149,7 +152,7 @@ test('a decision and an expiry at the same moment: exactly one wins and the lose
       const first = told.find(({ op }) => op.leftMs > 0)
       const expected = first ? ENDS[first.op.do] : 'expired'
       const states = live.flatMap(({ event }) => (event.type === 'action_update' ? [event.data.state] : []))
-      // What was approved may still be withdrawn before it starts.
+      // An approved action may still be withdrawn before it starts.
       const isWithdrawn = expected === 'approved' && states.length === 2 && ops.some((op) => op.do === 'cancel')
       const rest = expected !== 'approved' ? [] : isWithdrawn ? ['cancelled'] : ['executing', 'succeeded']
       expect(states).toEqual([expected, ...rest])

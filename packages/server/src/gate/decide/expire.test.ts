@@ -119,14 +119,14 @@ async function openSession(message: string, agent: 'continue' | 'stop' = 'contin
   return { sessionId, waiting: said.flatMap((event) => (event.type === 'action_proposed' ? [event.data.proposal.id] : [])) }
 }
 
-/** What the log of a session says. */
+/** Returns the events of a session. */
 const logOf = (sessionId: string): Promise<NewEvent[]> =>
   engine.store.read(function* () {
     const rows = yield* events.sessionRowsAfter.all({ session_id: sessionId, after: 0, limit: 10_000 })
     return rows.flatMap(events.readEvents).map(({ event }) => event)
   })
 
-/** What was said about actions without a session. */
+/** Returns the events of actions without a session. */
 const saidOutside = (): NewEvent[] => live.flatMap(({ sessionId, event }) => (sessionId === null ? [event] : []))
 
 const read = (actionId: string): Promise<Action | undefined> =>
@@ -135,7 +135,7 @@ const read = (actionId: string): Promise<Action | undefined> =>
     return row && (yield* viewAction(row))
   })
 
-/** What the model was told of each call, in order. */
+/** Returns the result of each call that the model received, in order. */
 async function toldIn(sessionId: string): Promise<unknown[]> {
   const rows = await engine.store.read(() =>
     messages.listMessages.all({ session_id: sessionId, before: Number.MAX_SAFE_INTEGER, limit: 100 }),
@@ -341,7 +341,7 @@ describe('a decision that comes too late', () => {
       const notes = said.flatMap(({ type, data }) => (type === 'message' && data.message.kind === 'note' ? [data.message.content] : []))
       expect(notes).toEqual([expect.stringMatching(/^Too late: "Call ship .*" expired at 2026-.*Z\. It was not carried out\.$/)])
       expect(shipped).toBe(0)
-      // Nobody said yes to anything, so what comes next is asked again.
+      // Nobody approved anything, so the next call goes to people again.
       await engine.agentLoop.postMessage(sessionId, 'bill', caller)
       await engine.idle()
       expect((await logOf(sessionId)).at(-1)).toMatchObject({ type: 'session_status', data: { status: 'waiting_approval' } })

@@ -22,8 +22,8 @@ const MAX_REMEMBERED = 1_000
 export type Refresh = (actionId: string, caller: Caller) => Promise<Action>
 
 /**
- * Reads waiting actions again when people ask for it. Nothing has changed: the same revision, with the time of the reading. Something has:
- * a new revision, to which no earlier vote belongs. Who asks while a reading is under way, or a moment after, is answered by that one.
+ * Reads waiting actions again on request. If nothing has changed, the revision stays and gets the time of the reading. If something has
+ * changed, there is a new revision without votes. A request during a reading, or shortly after one, gets the answer of that reading.
  */
 export function createRefresh(deps: GateDeps): Refresh {
   const readings = new Map<string, { atMs: number; prepared: Promise<PreparedAction> }>()
@@ -87,7 +87,7 @@ function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepa
   const moved = whyMoved(tool, row)
   const isUnreadable = prepared.previewError !== null && row.precondition !== null
   if (!moved && prepared.policy.verdict !== 'deny' && (isUnreadable || prepared.digest === row.digest)) {
-    // Nothing happened to the action: nobody is told but who asked.
+    // The action did not change, so only the caller gets an answer.
     const previewed_at = isUnreadable ? row.previewed_at : prepared.previewedAtMs
     const { id, revision } = row
     yield* revisions.notePreview.run({ id, revision, previewed_at, preview_error: prepared.previewError })

@@ -12,7 +12,7 @@ export function* authorsIn({ id, owner_id }: { id: string; owner_id: string }): 
   return [...new Set([owner_id, ...authors.map(({ author_id }) => author_id)])]
 }
 
-/** The ids of all who asked for an action, as it is asked now; on whose behalf it runs comes first. */
+/** Returns the ids of everybody who asked for the current revision of an action. The first is the one on whose behalf it runs. */
 export function* requesterIdsOf({ requested_by, session_id, requesters, edited_by }: Asked): Tx<string[]> {
   if (requesters !== null) return JSON.parse(requesters)
   // Stored before this was kept with the action.
@@ -30,7 +30,7 @@ export function* principalsOf(ids: readonly string[]): Tx<Requester[]> {
   return found
 }
 
-/** All who asked for an action, as it is asked now. */
+/** Returns everybody who asked for the current revision of an action. */
 export function* requestersOf(row: Asked): Tx<Requester[]> {
   return yield* principalsOf(yield* requesterIdsOf(row))
 }

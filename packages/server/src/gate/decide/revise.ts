@@ -19,18 +19,18 @@ import { columnsOf, type PreparedAction } from '../propose/prepare.ts'
 import { type StoredRevised, viewAction } from '../read/view.ts'
 import { transition } from '../transition.ts'
 
-/** A row as it was read, in a state in which people can be asked anew. */
+/** A row as it was read, in a state that allows a new revision. */
 export type Revisable = ActionRow & { state: 'proposed' | 'approved' | 'failed' }
 
 /** Why what was asked, or decided, does not hold any more. */
 export interface Why extends Pick<Revised, 'why' | 'reason'> {
-  /** Who made it so, where somebody did. */
+  /** The person who caused the revision, if any. */
   by?: Caller
 }
 
 /**
- * Makes an action another one that people are asked about: a new revision with its own digest, to which no earlier vote belongs. What it
- * was is kept. Where policy denies it now, it is declined at once. Undefined when the action is no longer as it was read.
+ * Makes a new revision of an action, with its own digest and without votes, and keeps the previous one. If policy now denies the call, the
+ * action is declined at once. Returns undefined when the action is no longer as it was read.
  * The caller finishes the session.
  */
 export function* revise(
@@ -74,8 +74,10 @@ export function* revise(
 }
 
 /**
- * What policy says of it now. What it would let run alone is decided nevertheless, as it was asked: somebody is about to.
- * @param isEdited Somebody changed the arguments, now or before: then it takes no less than it did, whatever they are by now.
+ * Returns the policy's decision about the new revision. A call that policy would now allow still goes to people, because they were asked
+ * about it.
+ * @param isEdited True when somebody changed the arguments, now or before: the requirements are then at least those of the call before the
+ * edit.
  */
 function askedOf(
   row: ActionRow,
@@ -94,7 +96,10 @@ function askedOf(
   }
 }
 
-/** What policy asks for an edited call, and no less than was asked before. Nobody is asked later who would not have been. */
+/**
+ * Combines the policy's requirements for an edited call with those of the call before. Escalation adds nobody that it would not have added
+ * before.
+ */
 function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
   const { escalation, ...before }: Requires = stored.requirementsOf(row)
   const { escalateTo, ...said } = policy
@@ -103,19 +108,19 @@ function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
   return { ...said, requires, ...(asked && asked.length > 0 && { escalateTo: asked }) }
 }
 
-/** While people are asked, their time runs on. Who is asked again has as long as they had the first time. */
+/** The deadline does not move while people decide. A revision of a settled action gets the whole time again. */
 function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Times {
   const { expires_at, remind_at, escalate_at, due_at } = row
   if (row.state === 'proposed') {
     const { escalation }: Requires = stored.requirementsOf(row)
-    // Who was asked as well is asked about this, too.
+    // Everybody who was added by the escalation is asked about the new revision too.
     if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs, due_at: nowMs }
     return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
   }
   return deadlinesOf(policy, row.expires_at === null ? undefined : row.expires_at - row.created_at, nowMs)
 }
 
-/** What the record says of what is asked now, besides what every row says. */
+/** The facts about the new revision in the record, besides those of every row. */
 const factsOf = (asked: ActionRow): JsonObject => ({
   arguments: stored.argumentsOf(asked),
   description: asked.description,

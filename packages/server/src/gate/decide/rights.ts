@@ -3,7 +3,7 @@ import { type ActionRow, delegations, type PrincipalRow, principals, stored, typ
 import { whyNeverDecides } from '../caller.ts'
 import { askingPersons } from './requesters.ts'
 
-/** What an action asks of the people who decide about it. */
+/** What an action requires of the people who decide about it. */
 export const requirementsOf = (row: Pick<ActionRow, 'requires'>): Requirements => stored.requirementsOf(row)
 
 /** By whose right somebody votes: their own, or that of the person `forId`, in whose place they are. Or why they may not. */
@@ -15,7 +15,7 @@ type Asked = Pick<ActionRow, 'requested_by' | 'session_id' | 'requesters' | 'edi
 
 const NOBODY: ReadonlySet<string> = new Set()
 
-/** Who is kept from deciding because they asked for it. */
+/** The people who may not decide because they asked for the action. */
 export const excludedBy = ({ notRequester }: Requirements, asked: Asked): Tx<ReadonlySet<string>> =>
   notRequester ? askingPersons(asked) : nobody()
 

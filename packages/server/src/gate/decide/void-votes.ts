@@ -9,9 +9,9 @@ import { viewVotes } from '../read/view.ts'
 const BATCH = 100
 
 /**
- * Takes away the votes of a person on everything that still waits, and those given in their place. The record and everybody who looks at
- * such an action hear of it. A vote of somebody disabled is not counted before that either.
- * @returns On how many actions.
+ * Voids the votes of a person on all waiting actions, and the votes that others gave for them. Each is recorded and announced. Votes of a
+ * disabled person do not count even before that.
+ * @returns The number of actions.
  */
 export async function voidVotesOf(deps: GateDeps, personId: string, caller: Caller): Promise<number> {
   const { store, clock } = deps
@@ -24,7 +24,7 @@ export async function voidVotesOf(deps: GateDeps, personId: string, caller: Call
       if (await store.transact((outbox) => voidVote({ outbox, caller, nowMs: clock.nowMs() }, action_id, personId))) changed++
     }
     voided += changed
-    // What could not be changed is being decided or expired by somebody else right now, and waits no more.
+    // An action that could not be changed is being decided or expired at this moment, so it waits no longer.
     if (changed === 0) return voided
   }
 }

@@ -10,7 +10,7 @@ import { expireWaiting } from './expire.ts'
 import { stopAfterExpiry } from './stop-run.ts'
 
 /**
- * Cancels an action that has not started, because whoever proposed it takes it back. Saying so again changes nothing and answers the action
+ * Cancels an action that has not started, because its proposer withdraws it. Repeating this changes nothing and returns the action
  * as it is.
  * @throws CountersignError `not_found`; `forbidden` for everybody else; `illegal_transition` with the current action once it has started,
  * was decided against or has expired.
@@ -20,7 +20,7 @@ export async function withdraw(deps: GateDeps, actionId: string, body: WithdrawB
   const action = await deps.store.transact((outbox) =>
     idempotently(caller.once, nowMs, () => takeBack(deps, { outbox, nowMs, caller }, actionId, body.reason?.trim() || undefined)),
   )
-  // Told only now: that its time is over is stored.
+  // The refusal comes after the commit, so that the expiry is stored.
   if (action.state === 'expired') throw tooLate(action)
   return action
 }
@@ -44,7 +44,7 @@ function* takeBack(deps: GateDeps, context: CallerContext, actionId: string, rea
   throw tooLate(action)
 }
 
-/** The action, for whoever proposed it. */
+/** The action, for its proposer. */
 function* findOwn(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
   const found = yield* actions.findAction.first({ id: actionId })
   const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)

@@ -64,12 +64,12 @@ export async function attempt(deps: GateDeps, row: ActionRow): Promise<Settled |
 
 async function isStillHeld(deps: GateDeps, { id, epoch, updated_at }: ActionRow): Promise<boolean> {
   if (deps.clock.nowMs() - updated_at < STALL_MS) return true
-  // Whoever gave up here would leave the action executing for as long as this process lives.
+  // If this gave up, the action would stay in `executing` for as long as this process lives.
   const row = await untilItWorks(deps, id, () => deps.store.read(() => actions.findAction.first({ id })))
   return row?.state === 'executing' && row.epoch === epoch
 }
 
-/** What is stored of a tool's output. */
+/** Returns the part of a tool's output that is stored. */
 export function succeeded(
   deps: GateDeps,
   tool: Tool,
@@ -85,7 +85,7 @@ export function succeeded(
 function resultUrl({ log }: GateDeps, tool: Tool, args: JsonObject, output: JsonValue): string | undefined {
   try {
     const url = tool.resultUrl?.(args, output)
-    // What a tool answers is not trusted with a scheme: a link is http, https or a path here.
+    // A tool's link may only be http, https or a path of this server.
     return url !== undefined && (/^https?:\/\//i.test(url) || /^\/(?![/\\])/.test(url)) ? url : undefined
   } catch (error) {
     // The effect is there: no link is better than a failure.

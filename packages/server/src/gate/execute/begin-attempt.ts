@@ -11,12 +11,12 @@ import { type Revalidation, requestReapproval, revalidate } from './revalidate.t
 import { beginAttempt, countUnderWay, type NewAttempt, type Startable } from './start-attempt.ts'
 
 /**
- * What became of an action that was to start: it was begun (`end` where that is as far as it gets), people are asked again, or the
- * decision does not hold `because` of something, and what people are to be asked has to be read first.
+ * The result of a request to start an action: it began (with `end` if that is all that can be done), it goes back to people, or the
+ * decision does not hold `because` of a change and the target has to be read before people are asked.
  */
 export type Begun = { begun: ActionRow; end?: Settled } | { asked: ActionRow } | { because: Why }
 
-/** What starts only as it was decided. What was lost is sent again as it was sent: nobody decides about that once more. */
+/** An action starts only as it was decided. A lost attempt is sent again as it was, without another decision. */
 export type Decided = Startable & { state: 'approved' | 'failed' }
 
 /**
@@ -63,7 +63,7 @@ export function* startApproved(
   return yield* beginDecided(deps, context, { row: { ...row, state: 'approved' }, look, attempt })
 }
 
-/** What has to be read before a person starts something again or a client takes it: all that can be, outside the transaction. */
+/** Reads what is needed before a person retries an action or a client claims it. As much as possible is read outside the transaction. */
 export async function lookBefore(deps: GateDeps, row: ActionRow): Promise<Revalidation> {
   const look = await revalidate(deps, row)
   if (look.to !== 'start') return look
@@ -71,7 +71,7 @@ export async function lookBefore(deps: GateDeps, row: ActionRow): Promise<Revali
   return because ? requestReapproval(deps, row, because) : look
 }
 
-/** The refusal to carry out what people are asked about again, or what policy denies by now. */
+/** The refusal to execute an action that went back to people, or that policy now denies. */
 export function notAsDecided(action: Action): CountersignError {
   const [code, what] =
     action.state === 'proposed' ? (['stale_preview', 'is asked again'] as const) : (['illegal_transition', 'was declined'] as const)
@@ -79,7 +79,7 @@ export function notAsDecided(action: Action): CountersignError {
   return new CountersignError(code, `action ${action.id} ${what}: ${why}`, { action })
 }
 
-/** The refusal where something changed between the last look and the write: whoever looks once more finds what. */
+/** The refusal where something changed between the last look and the write: another look finds out what. */
 export class ConflictError extends CountersignError {
   constructor(actionId: string) {
     super('busy', `action ${actionId} changed just now; try again`)

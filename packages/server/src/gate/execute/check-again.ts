@@ -39,8 +39,8 @@ export function* takeCheck(
 }
 
 /**
- * Asks the tool once more what came of an action whose outcome is unknown, by itself. What it finds settles the action; else the next check
- * is planned, or after the last one people are told that it is up to them.
+ * Asks the tool again for the outcome of an action whose outcome is unknown. An answer settles the action; otherwise the next check is
+ * planned, or after the last one people are asked to settle it.
  */
 export async function checkAgain(deps: GateDeps, { row, checks, until }: TakenCheck): Promise<void> {
   const beganAt = deps.clock.nowMs()
@@ -81,7 +81,7 @@ function withLook(row: ActionRow | undefined, { at, found }: LookUp): Checks | u
   return checks.lastAt !== null && checks.lastAt > at ? undefined : { ...checks, lastAt: at, lastFound: found }
 }
 
-/** Notes when a person had the tool look, and that it settled nothing. Nothing is noted when the outcome is known by now. */
+/** Records that a person had the tool check the outcome and that this settled nothing. Records nothing when the outcome is known by now. */
 export function* noteLook(context: CallerContext, { id, epoch, session_id }: ActionRow, look: LookUp): Tx<void> {
   const opened = yield* openSession(context, { id, session_id })
   const row = yield* actions.findAction.first({ id })

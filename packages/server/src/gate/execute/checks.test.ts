@@ -7,7 +7,7 @@ test('checks are 5 s apart at first, then as far as the outcome has been unknown
   const at: number[] = []
   for (let next = nextCheckAt(checks, 0); next !== null; next = nextCheckAt(checks, next)) at.push(next)
   expect(at).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000])
-  // Never less than the timeout, and at most 10 minutes apart.
+  // At least the timeout, and at most 10 minutes apart.
   expect(beginChecks({ timeoutMs: 600_000 }, undefined, 0)).toEqual({ since: 0, until: 600_000, lastAt: null, lastFound: null })
   expect(nextCheckAt({ since: 0, until: 86_400_000 }, 7_200_000)).toBe(7_800_000)
 })

@@ -7,7 +7,7 @@ const DEFAULT_SETTLES_MS = 5 * 60_000
 const SHORTEST_WAIT_MS = 5_000
 const LONGEST_WAIT_MS = 10 * 60_000
 
-/** What a look-up came to that settled nothing. */
+/** The result of a check that settled nothing. */
 export type Found = NonNullable<OutcomeChecks['lastFound']>
 
 /** The automatic checks of an unknown outcome, as the row has them. Times are epoch ms. */

@@ -16,15 +16,16 @@ import { settle } from './settle.ts'
 import { beginAttempt, type Startable } from './start-attempt.ts'
 import { mayResend, verifyBinding } from './verify-binding.ts'
 
-/** What a claim comes to: the client has the action, or it must not be carried out any more and was settled as failed, or is asked again. */
+/** The result of a claim: the client has the action, or it may no longer be executed and has failed, or it goes back to people. */
 type Claimed = { claim: Claim } | { fault: string } | { asked: Action }
 
 /**
- * Gives an approved action to the client that carries it out: one client, under a new epoch, until the hold is over. The intent is stored
- * before the client hears of it, as for an action that the server carries out.
- * @param again True to take a failed action once more, or one of unknown outcome whose target honours our key: only for who may decide.
- * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when it is not to be had; `stale_preview`
- *   with the action as it is asked now, when it is not what was decided any more.
+ * Gives an approved action to the client that executes it: one client, under a new epoch, until its claim ends. The intent is stored before
+ * the client gets the answer, as for an action that the server executes.
+ * @param again True to execute a failed action again, or one with an unknown outcome whose target honours the idempotency key. The caller
+ * must be allowed to decide.
+ * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when it cannot be claimed;
+ * `stale_preview` with the new revision when the action is no longer as it was decided.
  */
 export async function claim(deps: GateDeps, actionId: string, again: boolean, caller: Caller): Promise<Claim> {
   const { once } = caller
@@ -95,7 +96,7 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
 
 type Started = Exclude<Begun, { because: unknown }>
 
-/** Starts it as it was looked at. What is of unknown outcome is sent again as it was sent. */
+/** The action starts as it was read. One with an unknown outcome is sent again as it was sent. */
 function* beginFor(
   deps: GateDeps,
   context: CallerContext<SessionContext>,

@@ -10,9 +10,10 @@ import { failed, notDone, type Settled, succeeded } from './attempt.ts'
 import { settle, settleUnknown } from './settle.ts'
 
 /**
- * Takes what a client says came of the action that it holds. By compare-and-set on the epoch of its hold: an answer for an earlier one is
- * refused and writes nothing. One that comes after the hold is over still tells what happened, as long as nobody else has said so.
- * @throws CountersignError `not_found`; `forbidden` for anybody but who claimed it; `illegal_transition` with the current action.
+ * Takes a client's result for the action that it claimed, by compare-and-set on the epoch of the claim: a result for an earlier claim is
+ * refused and writes nothing. A result after the end of the claim is accepted unless another outcome was recorded.
+ * @throws CountersignError `not_found`; `forbidden` for anybody but the client that claimed it; `illegal_transition` with the current
+ * action.
  */
 export async function takeClientResult(deps: GateDeps, actionId: string, body: ClientResultBody, caller: Caller): Promise<Action> {
   const nowMs = deps.clock.nowMs()
@@ -52,12 +53,12 @@ function* findClaimed(actionId: string, principal: Caller['principal'], nowMs: n
   }
   requireUnarchived(row)
   if (row.claimed_by !== principal.id) throw new CountersignError('forbidden', `action ${actionId} was claimed by somebody else`)
-  // Who may carry nothing out with this key has not done so with it, either.
+  // A key that may not execute actions cannot report a result either.
   requireScope(principal, ['propose', 'decide'], 'carry anything out')
   return row
 }
 
-/** What a client says, as the server's own attempts end. */
+/** Converts a client's result to the end of an attempt. */
 function readResult(deps: GateDeps, row: ActionRow, body: ClientResultBody): Settled {
   if ('error' in body) return readClientError(deps, row, body.error)
   const tool = deps.tools.byName(row.tool)

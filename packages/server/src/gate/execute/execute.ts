@@ -33,9 +33,9 @@ interface Start {
 }
 
 /**
- * Starts an approved action. A database that is away or full is asked again until it answers. A start that fails for any other reason is
- * tried 10 times; then the action ends as failed, with nothing sent.
- * @throws whatever the start fails with, when even that end cannot be written.
+ * Starts an approved action. While the database is away or full, it tries again until the database answers. A start that fails for another
+ * reason is tried 10 times; then the action fails, with nothing sent.
+ * @throws The error of the start, when even the failure cannot be stored.
  */
 async function untilStarted(deps: GateDeps, approved: ActionRow): Promise<Start> {
   const { startFailures, log } = deps

@@ -88,7 +88,7 @@ export function* endAttempt(
 ): Tx<boolean> {
   const canLook = deps.tools.byName(row.tool)?.verify !== undefined
   const error = { kind: 'ambiguous', message: MAY_HAVE_ACTED, retryable: canLook }
-  // Nobody said so: a person who settles it afterwards is named in the row that settles it.
+  // No person is named here. A person who settles it later is named in the row that settles it.
   return yield* settle(deps, { outbox, nowMs, caller: undefined }, row, { to: 'outcome_unknown', error })
 }
 

@@ -6,9 +6,9 @@ import { openBareGate, rowOf, savePersons } from '../../../../../verification/te
 import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 
-/** What becomes of a send: its answer is lost, it is refused, nobody listens, or the process is killed while it is under way. */
+/** The fate of a send: its answer is lost, it is refused, nothing listens, or the process is killed during it. */
 const FATES = ['lost', 'refused', 'unreachable', 'killed'] as const
-/** What a look-up says. */
+/** The answer of a check. */
 const FINDINGS: Record<string, Verification> = {
   found: { done: true },
   'not found': { done: false },

@@ -15,13 +15,13 @@ const MAX_READS_LOST = 2
 const READ_GIVEN_UP =
   'The server stopped twice while this was being read, and the read may be the cause. It is not sent again. Read less, or in another way.'
 
-/** Before the second and the third send of an attempt, and before a tool is asked a second and a third time. */
+/** The waits before the second and third send of an attempt, and before the second and third check. */
 const WAITS_MS = [500, 2_000]
 
 /**
- * What comes after an attempt whose answer is lost: a target that honours our key is sent it again, a tool that can look is asked, and
- * for everything else the outcome is unknown: shown to people, never repeated by itself.
- * @returns The next attempt, begun; or how the action ends; undefined when the process stops, or somebody else has the action.
+ * Continues after an attempt whose answer was lost. If the target honours the idempotency key, the attempt is sent again. If the tool can
+ * check, it is asked. Otherwise the outcome is unknown: people see it, and the server never repeats it.
+ * @returns The next attempt, begun; or the end of the action; undefined when the process stops or another process has the action.
  */
 export async function reconcile(deps: GateDeps, row: ActionRow, lost: Lost): Promise<ActionRow | Settled | undefined> {
   const bound = verifyBinding(deps, row)
@@ -52,8 +52,8 @@ async function sendAgain(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost)
 }
 
 /**
- * Asks a tool what became of an attempt, a few times in quick succession. What is not found then is of unknown outcome: the request may still
- * be under way. It is checked again later, see `checkAgain`.
+ * Asks a tool for the outcome of an attempt, a few times in quick succession. If nothing is found, the outcome is unknown, because the
+ * request may still be in progress. `checkAgain` asks again later.
  */
 async function askTool(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost): Promise<Settled | undefined> {
   for (let looks = 0; ; looks++) {

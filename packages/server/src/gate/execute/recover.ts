@@ -21,11 +21,11 @@ const STOPPED: Lost = { ...lostTo('The server stopped'), processEnded: true }
 const CUT_OFF = lostTo('The database went away')
 
 /**
- * Takes over what processes that are gone were carrying out, and finds out what became of it: see `reconcile`. Safe when several do it at
- * once: each attempt is taken by compare-and-set on its epoch, and what its first owner still answers is stale.
- * @param gone The processes. Without them, everything that is not this process's own, for a database that one process owns; then what was
- *   approved and not started is put up for execution, too (elsewhere its job does that).
- * @returns When all of it has a new owner. Finding out goes on in the background.
+ * Takes over the attempts of processes that are gone, and finds out their outcomes: see `reconcile`. Several processes may do it at once:
+ * each attempt is taken by compare-and-set on its epoch, and a late result of its first owner is stale.
+ * @param gone The processes. Without them, every attempt that is not of this process, for a database that one process owns; approved
+ * actions that have not started are then enqueued as well (elsewhere their jobs do that).
+ * @returns When every attempt has a new owner. Finding out the outcomes continues in the background.
  */
 export async function recover(deps: GateDeps, gone?: readonly string[]): Promise<void> {
   checkpoint('recover.begin')
@@ -79,8 +79,8 @@ async function takeOver(deps: GateDeps, row: ActionRow): Promise<ActionRow | und
 }
 
 /**
- * Takes up an attempt that this process may have begun without knowing it: the database went away behind the commit. What became of it is
- * found out as after a crash, although nothing was sent: another call of this process may have begun it, too.
+ * Continues with an attempt that this process may have begun without knowing it, because the answer of the commit was lost. The outcome is
+ * found out as after a crash, even if nothing was sent: another request of this process may have begun it too.
  */
 export async function adoptOwn(deps: GateDeps, actionId: string): Promise<void> {
   const row = await untilItWorks(deps, actionId, () => deps.store.read(() => actions.findAction.first({ id: actionId })))

@@ -11,8 +11,8 @@ import { endAttempt, heldSince } from './held.ts'
 import { settleUnknown } from './settle.ts'
 
 /**
- * Settles an unknown outcome with what a person found out. Saying the same again changes nothing and answers the action as it is now.
- * @throws CountersignError `not_found`; `forbidden` for who may not decide about the action; `illegal_transition` with the current action
+ * Settles an unknown outcome with what a person found out. A repeat changes nothing and returns the current action.
+ * @throws CountersignError `not_found`; `forbidden` for a person who may not decide about the action; `illegal_transition` with the current action
  * when its outcome is not unknown (any more), or it is another attempt's than the one they looked into.
  */
 export async function resolve(deps: GateDeps, actionId: string, body: ResolveBody, caller: Caller): Promise<Action> {

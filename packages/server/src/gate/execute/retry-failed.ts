@@ -13,9 +13,9 @@ import type { Revalidation } from './revalidate.ts'
 import { runAttempt } from './run-attempt.ts'
 
 /**
- * Starts a failed action again, because a person said so, if it is still what was decided; else people are asked about what it is now. It
- * gets a new idempotency key, unless its outcome was ever unknown: see `nextKey`.
- * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`; `stale_preview` with the action as it is asked now.
+ * Starts a failed action again on a person's request, if it is still as it was decided; otherwise it goes back to people as it is now. It
+ * gets a new idempotency key unless its outcome was ever unknown: see `nextKey`.
+ * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`; `stale_preview` with the new revision.
  */
 export async function retry(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
   const { once } = caller

@@ -23,9 +23,9 @@ export async function pause({ clock, stopped }: Pick<GateDeps, 'clock' | 'stoppe
 const STORE_WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
 
 /**
- * Stores what nobody will say again: the answer of a target, the start of what was approved. A database that is away or full is asked
- * again until it takes it. Undefined when the process stops first; then the next one finds the action as its row has it.
- * @param work Is told when it is run again: then what it is about to write may be there, and only the answer of the commit was lost.
+ * Stores what cannot be asked for again: the answer of a target, the start of an approved action. While the database is away or full, it
+ * tries again. Returns undefined when the process stops first; the next process then continues from the stored row.
+ * @param work Gets true when it runs again: its write may already be stored, if only the answer of the commit was lost.
  */
 export const retryUntilStored = <T>(
   deps: GateDeps,
@@ -67,7 +67,7 @@ export async function withinTimeout<T>(
   const { promise: given, reject: giveUp } = Promise.withResolvers<never>()
   let takeBack = clock.after(timeoutMs, () => {
     controller.abort(new DOMException(late, 'TimeoutError'))
-    // A turn later, so that a tool which does heed the signal says better what became of it.
+    // One turn of the event loop later, so that a tool which heeds the signal can report a better outcome.
     takeBack = clock.after(0, () => giveUp(new ToolError('ambiguous', late)))
   })
   try {

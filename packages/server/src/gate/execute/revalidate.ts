@@ -8,11 +8,11 @@ import { prepareAgain } from '../propose/prepare-again.ts'
 import { readPreview, type SeenTarget } from '../propose/read-preview.ts'
 import { isDatabaseAway } from './start-failures.ts'
 
-/** What came of looking at the world once more before an action starts. */
+/** The result of the check before an action starts. */
 export type Revalidation =
   /** It is as it was decided. */
   | { to: 'start'; version: string | null }
-  /** It is not: people are asked about what it is now. */
+  /** It differs: people decide about it as it is now. */
   | { to: 'ask'; why: Why; prepared: PreparedAction }
   /** It cannot be told, so it is not done. */
   | { to: 'fail'; kind: string; message: string; retryable: boolean }
@@ -20,13 +20,13 @@ export type Revalidation =
 const AS_DECIDED: Revalidation = { to: 'start', version: null }
 
 /**
- * Looks whether what was decided is what would be done: the tool, where it goes and with whose rights, and what the target was when it was
- * shown. The target is read only where something of it was shown, outside any transaction. What would be refused by itself (a tool that is
- * gone, bytes that are not those of the digest) is left to that.
+ * Checks that an action is still as it was decided: tool, destination, credential, and the state of the target on the card. The target is
+ * read only if the card showed something of it, and outside any transaction. Causes of a refusal (a tool that is gone, arguments that do
+ * not match the digest) are left to the refusal.
  */
 export async function revalidate(deps: GateDeps, row: ActionRow): Promise<Revalidation> {
   const tool = deps.tools.byName(row.tool)
-  // What policy alone decided nobody was shown: where its tool changed, the attempt fails and whoever wants it proposes it again.
+  // Nobody saw a card of an action that policy allowed. If its tool changed, the attempt fails, and the requester can propose it again.
   if (!tool || !stored.wasAsked(row)) return AS_DECIDED
   const moved = whyMoved(tool, row)
   if (moved) return requestReapproval(deps, row, moved)
@@ -62,8 +62,8 @@ export function whyMoved(tool: Tool, row: ActionRow): Why | undefined {
 }
 
 /**
- * What people are asked when a decision does not hold any more, with the values as they are now.
- * @throws CountersignError of the database when it is away or full: that says nothing about the action.
+ * Prepares the new revision of an action whose decision no longer holds, with current values.
+ * @throws CountersignError of the database when it is away or full, which says nothing about the action.
  */
 export async function requestReapproval(deps: GateDeps, row: ActionRow, why: Why, seen?: SeenTarget): Promise<Revalidation> {
   const tool = deps.tools.byName(row.tool)
@@ -87,7 +87,7 @@ export async function requestReapproval(deps: GateDeps, row: ActionRow, why: Why
 
 const MAX_NAMED = 3
 
-/** What is otherwise than it was shown, in a sentence. */
+/** Returns a sentence about the difference from the card. */
 export function whatChanged(shown: readonly PreviewField[], now: readonly PreviewField[]): string {
   const before = new Map(shown.map(({ field, oldValue }) => [field, oldValue]))
   const diffs = new Map(shown.map(({ field, diff }) => [field, diff]))

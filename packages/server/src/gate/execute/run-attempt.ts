@@ -25,7 +25,7 @@ export async function runAttempt(deps: GateDeps, started: ActionRow, known?: Set
 }
 
 async function storeEnd(deps: GateDeps, row: ActionRow, settled: Settled): Promise<void> {
-  // What policy alone let run nobody was shown: it has failed, and whoever wants it proposes it again.
+  // Nobody saw a card of an action that policy allowed: it fails, and the requester can propose it again.
   const isStale = settled.to === 'failed' && settled.error.kind === 'stale' && stored.wasAsked(row)
   const look = isStale
     ? await untilItWorks(deps, row.id, () => requestReapproval(deps, row, { why: 'target', reason: settled.error.message }))

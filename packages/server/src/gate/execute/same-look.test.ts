@@ -141,7 +141,7 @@ test('an approved PUT and PATCH with members in any order is carried out without
       arguments: { id: '7', body: { title: 'Land', status: 'done', assignee: 'ben' } },
     })
     expect(asked).toMatchObject({ state: 'proposed', previewError: null })
-    // What nobody was shown changes by itself in the meantime.
+    // A value that was on no card changes by itself in the meantime.
     held.current = { updatedAt: Number((held.current as JsonObject).updatedAt) + 1, assignee: 'dev', status: 'open', title: 'Ship' }
     await admin.post(`/api/actions/${asked.id}/decision`, { verdict: 'approve', revision: asked.revision, digest: asked.digest })
     await server.settle()

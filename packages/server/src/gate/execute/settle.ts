@@ -24,7 +24,7 @@ const columnsOf = (settled: Settled) => {
   }
 }
 
-/** Whether an attempt leaves its key in doubt, and how it is checked from now on what became of it. */
+/** Whether an attempt leaves its key in doubt, and how its outcome is checked from then on. */
 function doubtOf(
   { in_doubt }: ActionRow,
   settled: Settled,
@@ -100,12 +100,12 @@ export function* settleStale(
   return true
 }
 
-/** What was found out about an attempt of unknown outcome. */
+/** The result of finding out about an attempt with an unknown outcome. */
 export interface FoundOut {
   settled: Exclude<Settled, { to: 'outcome_unknown' }>
   /** Of a person, as JSON. */
   resolution: string | null
-  /** What the model is told. */
+  /** Returns the result that the model receives. */
   sentence: string
   cause: Omit<Cause, 'kind'> & { kind: 'succeeded' | 'failed' | 'resolved' | 'verified' }
 }

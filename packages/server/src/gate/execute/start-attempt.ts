@@ -18,13 +18,13 @@ export interface NewAttempt {
   dueAtMs: number | null
   /** The version of the target that was read just before; the attempt is held against it. */
   version: string | null
-  /** What makes it begin. */
+  /** The event that begins it. */
   cause: Omit<Cause, 'kind'> & { kind: 'executing' | 'claimed' | 'retried' | 'resent' }
 }
 
 /**
- * Writes the intent to carry an action out (attempt, epoch, key, runner) and announces it. Nothing is sent before this is committed.
- * Undefined when the action is no longer as it was read: somebody else has it. Finishes the session.
+ * Stores the intent to execute an action (attempt, epoch, key, runner) and announces it. Nothing is sent before this is committed. Returns
+ * undefined when the action is no longer as it was read, because another process has it. Finishes the session.
  */
 export function* beginAttempt(
   context: SessionContext,

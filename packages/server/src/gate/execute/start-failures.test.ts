@@ -13,7 +13,7 @@ test('an action whose start fails each time ends as failed, with nothing sent', 
   }
   await using gate = await openGate([defineTool({ name: 'write', description: 'write', input: z.object({}), effect: 'write', execute })])
   using beside = new DatabaseSync(join(gate.dataDir, 'countersign.db'), { timeout: 5_000 })
-  // What it requires cannot be read any more as soon as it is approved: each start fails where it looks whether the decision holds.
+  // The requirements cannot be read after the approval: each start fails where it checks the decision.
   beside.exec(`create trigger break_it after update on action when new.state = 'approved' and old.state = 'proposed'
     begin update action set requires = '{' where id = new.id; end`)
   const { id } = await gate.approve('write')

@@ -21,7 +21,7 @@ export interface GrantableCall
   fits(condition: string): boolean
 }
 
-/** Why no grant is ever given, or holds, where this is asked; undefined where one may. */
+/** Returns why no grant can be made or used for this requirement; undefined when one can. */
 export function whyNeverGranted({ requires, risk }: Pick<GrantableCall, 'requires' | 'risk'>): string | undefined {
   if (risk === 'high' || risk === 'critical') return `its risk is ${risk}: it is asked about each time`
   if (requires.quorum > 1) return `it takes ${requires.quorum} approvals, so nobody can allow it alone`
@@ -29,8 +29,8 @@ export function whyNeverGranted({ requires, risk }: Pick<GrantableCall, 'require
 }
 
 /**
- * The grant that answers a call about which people would be asked, used once; undefined where there is none. A grant never does what its
- * maker could not do alone now: they hold the role still, nobody else is needed, and they did not ask for the call.
+ * Returns the grant that approves a call which would need approval, and uses it once; undefined when there is none. A grant never does more
+ * than its maker could do alone now: they still hold the role, no second person is needed, and they did not ask for the call.
  */
 export function* useGrant(call: GrantableCall, nowMs: number): Tx<GrantRow | undefined> {
   if (whyNeverGranted(call) !== undefined) return undefined
@@ -60,8 +60,8 @@ function* holdsFor(grant: GrantRow, call: GrantableCall): Tx<boolean> {
 }
 
 /**
- * What is allowed in a session is allowed to those whose requests its maker knew: who was invited later is asked about. A grant for an agent
- * is for whoever asks that agent.
+ * A grant of a session covers the requesters that its maker knew; requests of people invited later need approval. A grant for an agent
+ * covers everybody who uses that agent.
  */
 function* coversAllWhoAsked(grant: GrantRow, call: GrantableCall): Tx<boolean> {
   if (grant.scope !== 'session') return true
@@ -78,10 +78,11 @@ export function* whyNotGranted(grantId: string, call: GrantableCall, nowMs: numb
   return (yield* holdsFor(grant, call)) ? undefined : `the grant ${grantId} does not allow it any more`
 }
 
-/** What a grant is made of: an action that somebody may decide about alone. */
+/** The source of a grant: an action that a person may decide about alone. */
 /**
- * Records what is not asked again. @throws CountersignError `forbidden` for who could not approve the action alone and in their own right;
- * `illegal_transition` for an action that is asked about each time; `bad_request` for a scope that the action does not have.
+ * Records a grant.
+ * @throws CountersignError `forbidden` for a person who could not approve the action alone and in their own right; `illegal_transition` for
+ * an action that needs approval each time; `bad_request` for a scope that the action does not have.
  */
 export function* makeGrant(
   { outbox, session, caller: { principal }, nowMs }: CallerContext<SessionContext>,
@@ -122,7 +123,7 @@ export function* makeGrant(
   return grant
 }
 
-/** What the record says of a grant. */
+/** Returns the facts about a grant for the record. */
 const factsOf = ({ id, scope, agent, requesters, tool, arguments: exact, condition, uses_left, expires_at }: GrantRow) => ({
   grant: id,
   scope,

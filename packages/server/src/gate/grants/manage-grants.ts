@@ -8,7 +8,7 @@ import { requireVisibleAction } from '../read/visible.ts'
 import { makeGrant, viewGrant } from './grants.ts'
 
 /**
- * Records what is not asked again, after the model of an action that its maker could decide about alone.
+ * Makes a grant from an action that its maker may decide about alone.
  * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`, `bad_request`.
  */
 export async function createGrant({ store, clock }: GateDeps, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
@@ -28,10 +28,10 @@ export async function createGrant({ store, clock }: GateDeps, { actionId, ...ter
 
 const READERS = ['admin', 'approver', 'viewer']
 
-/** True for who sees what others allowed as well. An agent or a service never does. */
+/** True for a principal that sees the grants of others. An agent or a service never does. */
 export const seesEveryGrant = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.some((role) => READERS.includes(role))
 
-/** The grant, for who may see it: its maker, and who sees every one. @throws CountersignError `not_found`. */
+/** Returns the grant if the principal made it or sees every grant. @throws CountersignError `not_found`. */
 export function* findVisibleGrant(grantId: string, { principal }: Caller): Tx<GrantRow> {
   const row = yield* grants.findGrant.first({ id: grantId })
   if (!row || !(seesEveryGrant(principal) || row.made_by === principal.id))
@@ -49,8 +49,8 @@ function requireMayEnd({ made_by }: GrantRow, principal: Principal): void {
 }
 
 /**
- * Ends a grant: the next call is asked about, and so is what it approved and has not started. Harmless when it had ended.
- * @throws CountersignError `not_found`; `forbidden` for who neither made it nor approves.
+ * Ends a grant: later calls need approval, and so do actions that it approved and that have not started. Ending it again changes nothing.
+ * @throws CountersignError `not_found`; `forbidden` for a person who neither made it nor can approve.
  */
 export async function revokeGrant({ store, clock }: GateDeps, grantId: string, caller: Caller): Promise<Grant> {
   const nowMs = clock.nowMs()

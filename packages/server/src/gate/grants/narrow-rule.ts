@@ -39,7 +39,7 @@ const RESERVED = new Set(
 const nameOf = (name: string): string =>
   /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED.has(name) ? `args.${name}` : `args[${JSON.stringify(name)}]`
 
-/** A list or an object is told apart by its parts, and those we do not look into. */
+/** Lists and objects differ by their parts, which are not compared. */
 const isPlain = (value: JsonValue): boolean => typeof value !== 'object' || value === null
 
 function sameAs(name: string, value: JsonValue): string[] | undefined {

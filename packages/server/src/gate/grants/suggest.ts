@@ -9,14 +9,14 @@ import { requireVisibleAction } from '../read/visible.ts'
 import { whyNeverGranted } from './grants.ts'
 import { narrowRule } from './narrow-rule.ts'
 
-/** So many of the latest calls are looked at. */
+/** The number of latest calls that are compared. */
 const LOOK_BACK = 50
 
 const REFUSED = new Set<ActionRow['state']>(['declined', 'expired', 'cancelled'])
 
 /**
- * What could be granted in place of asking about calls like this one again: exactly these arguments, or a narrow rule, each with how many
- * of the latest calls it would have answered.
+ * Returns the grants that could replace approving calls like this one: exactly these arguments, or a narrow rule, each with the number of
+ * latest calls that it would have covered.
  * @throws CountersignError `not_found`.
  */
 export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: string, { principal }: Caller): Promise<GrantSuggestion> {

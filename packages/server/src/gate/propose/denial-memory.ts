@@ -9,7 +9,7 @@ export const EARLIER_DENIAL = 'declined before'
 
 type Place = Pick<ActionRow, 'session_id' | 'run_id' | 'digest'>
 
-/** What a person said to the same call earlier in the same run: it is not asked again. Undefined where nobody declined it. */
+/** Returns the decline of the same call earlier in the same run, which declines this one; undefined when there is none. */
 export function* findEarlierDenial(place: Place): Tx<{ verdict: 'deny'; rule: typeof EARLIER_DENIAL; reason: string } | undefined> {
   const [first] = yield* declinedAlike(place)
   if (!first) return undefined
@@ -25,7 +25,7 @@ export function* isRepeatedTooOften(row: ActionRow): Tx<boolean> {
   return (yield* declinedAlike(row)).filter((other) => stored.policyOf(other).rule === EARLIER_DENIAL).length >= MAX_REPEATS
 }
 
-/** What was declined in a run under one digest, by people or because people had, the first at the front. */
+/** Returns the actions of a run with one digest that were declined, by people or because of an earlier decline, the first one first. */
 function* declinedAlike({ session_id, run_id, digest }: Place): Tx<ActionRow[]> {
   if (session_id === null || run_id === null) return []
   const rows = yield* actions.declinedWith.all({ session_id, digest })

@@ -12,7 +12,7 @@ export function definitionHashOf(tool: Tool): string {
   return known
 }
 
-/** What a decision is bound to. */
+/** The facts to which a decision is bound. */
 export type Bound = Pick<ActionRow, 'tool' | 'definition_hash' | 'arguments' | 'destination' | 'credential' | 'precondition'>
 
 /**
@@ -23,7 +23,7 @@ export function digestOf({ tool, definition_hash, arguments: args, destination, 
   // In the order of canonical JSON, which then has nothing to sort.
   return sha256({
     arguments: args,
-    // Left out where there is none, so that what was decided before there was such a thing is still what was decided.
+    // Left out when there is none, so that digests from before this field existed stay the same.
     ...(credential !== 'none' && { credential }),
     definition: definition_hash,
     destination,
@@ -32,7 +32,7 @@ export function digestOf({ tool, definition_hash, arguments: args, destination, 
   })
 }
 
-/** What has to be the same when an action starts, as a decision is bound to it: a hash, so that it is as long as any other. */
+/** The precondition as a decision is bound to it: a hash, so that it has a fixed length. */
 export const preconditionOf = (value: JsonValue): string => sha256(value)
 
 const sha256 = (value: JsonValue): string => `sha256:${hash('sha256', canonicalJson(value), 'hex')}`

@@ -7,7 +7,7 @@ import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import { actions, audit } from '../../store/index.ts'
 
-/** What a look at the target says: all is well, it cannot be done, it cannot be read, the tool is broken. */
+/** The result of reading the target: it is fine, the call is impossible, the target cannot be read, the tool is broken. */
 const LOOKS = ['fine', 'impossible', 'unreadable', 'broken'] as const
 type Revalidation = (typeof LOOKS)[number]
 
@@ -62,7 +62,7 @@ for (const { database, open } of STORES) {
         await gate.execute(id)
         await gate.idle()
         const row = await rowOf(store, id)
-        // What was shown without values is not held to any: it starts without a look.
+        // A card without values is bound to none: the action starts without a check.
         const isLooked = first === 'fine'
         if (isLooked && second === 'impossible') {
           expect(row).toMatchObject({ state: 'failed', revision: 1, error: expect.stringContaining('There is no such account.') })

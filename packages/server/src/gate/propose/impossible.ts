@@ -15,7 +15,7 @@ export interface ImpossibleCall {
 export const impossible = (tool: string, reason: string): CountersignError =>
   new CountersignError('impossible', `${tool} cannot be done: ${reason}`, { tool, reason } satisfies ImpossibleCall)
 
-/** What an error of {@link impossible} says; undefined for any other error. */
+/** Returns the reason in an error of {@link impossible}; undefined for any other error. */
 export function readImpossible(error: unknown): ImpossibleCall | undefined {
   if (!isCountersignError(error) || error.code !== 'impossible') return undefined
   const { tool, reason } = error.extra

@@ -10,9 +10,9 @@ export interface AskedAgain {
   tool: Tool
   /** Default: those that it has. */
   arguments?: JsonObject
-  /** What its target was, where that was read just now. */
+  /** The state of its target, if it was read just now. */
   seen?: SeenTarget
-  /** Who changes the arguments: they ask for what it is then. */
+  /** The person who changes the arguments. They count as a requester from then on. */
   editor?: Principal
 }
 

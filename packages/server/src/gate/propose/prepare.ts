@@ -17,11 +17,14 @@ export interface PreparedAction extends SeenTarget {
   requesterIds: readonly string[]
   /** The agent's name, where it is proven. */
   agent: string | undefined
-  /** What the caller says that it is called, where nothing proves it. */
+  /** The name that the caller gives itself, if nothing proves it. */
   claimedAgent: string | undefined
-  /** What the version of the policy that stood then says. It counts once a transaction has found that version in force: {@link isInForce}. */
+  /**
+   * The decision of the policy version that was in force. It counts once a transaction has confirmed that the version still is: {@link
+   * isInForce}.
+   */
   policy: PolicyResult
-  /** What the version that is tried says, where it says something else. */
+  /** The decision of the shadow version, if it differs. */
   shadow: PolicyResult | undefined
   /** Says whether a condition of a grant is true of the call; one that gives no answer is not. */
   fits(condition: string): boolean
@@ -31,7 +34,7 @@ export interface PrepareInput {
   tool: Tool
   arguments: JsonObject
   agent: string | undefined
-  /** What the caller says that it is called, where nothing proves it. Default: nothing. */
+  /** The name that the caller gives itself, if nothing proves it. Default: none. */
   claimedAgent?: string | undefined
   /** The session it is proposed in; null where an outside agent proposes. */
   session: AskedCall['session']
@@ -39,7 +42,7 @@ export interface PrepareInput {
   requesters: AskedCall['requesters']
   policies: Policies
   clock: Clock
-  /** What the target was when it was read already. Default: it is read when people are to be asked. */
+  /** The state of the target, if it was read already. Default: it is read when the call needs approval. */
   seen?: SeenTarget | 'read now'
 }
 
@@ -91,7 +94,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
   }
 }
 
-/** What a prepared call is stored as, besides what policy says of it. */
+/** Returns the stored columns of a prepared call, besides those of the policy's decision. */
 export const columnsOf = (prepared: PreparedAction) => ({
   tool: prepared.tool.name,
   effect: prepared.tool.effect,
@@ -110,7 +113,7 @@ export const columnsOf = (prepared: PreparedAction) => ({
 
 /** The same call for who does not look at it: what runs without a person is not held to what one would have been shown. */
 export function unseen(prepared: PreparedAction): PreparedAction {
-  // Not bound to what was read, it is not told with it either.
+  // The decision is not bound to what was read, so the headline does not contain it either.
   const description = prepared.tool.describe(JSON.parse(prepared.argumentsText))
   const bound = { ...prepared, precondition: null, headline: null, description }
   return { ...bound, digest: digestOf(columnsOf(bound)) }

@@ -48,7 +48,7 @@ export interface InsertInput {
   expiresInMs?: number | undefined
   /** True when it was proposed without an idempotency key: the same call again is the same action while it waits. */
   isUnkeyed?: boolean
-  /** Who proposes it, where the same call that waits already stands for it. */
+  /** The proposer, if a waiting action of the same call already stands for this one. */
   repeatedBy?: Caller | undefined
   limits: WaitingLimits
   nowMs: number
@@ -57,9 +57,9 @@ export interface InsertInput {
 const STATE_AFTER = { allow: 'approved', ask: 'proposed', deny: 'declined' } as const
 
 /**
- * Stores a prepared action with its verdict; an allowed one is put up for execution, or has its result at once where an earlier read had it
- * a short while ago, and tells of it. Nothing is stored when it throws.
- * @param writer Its session, opened before; undefined for an action without one.
+ * Stores a prepared action with its verdict and announces it. An allowed action is enqueued for execution, or has its result at once if an
+ * identical read of a moment ago can be reused. Stores nothing when it throws.
+ * @param writer Its session, opened by the caller; undefined for an action without one.
  * @throws CountersignError `too_many_waiting`
  */
 export function* insertPrepared(
@@ -86,7 +86,7 @@ export function* insertPrepared(
     message_id: placement.messageId,
     tool_call_id: placement.toolCallId,
     position: placement.position,
-    // What was declined goes by the digest that people said no to.
+    // A declined action keeps the digest that people declined.
     ...columnsOf(policy.verdict === 'ask' || policy.rule === EARLIER_DENIAL ? prepared : unseen(prepared)),
     revision: 1,
     revised: null,
@@ -138,7 +138,7 @@ export function* insertPrepared(
   return { row, proposal: yield* announceProposed({ outbox, session: writer, nowMs, caller: undefined }, row) }
 }
 
-/** What is asked has a deadline, and so has what waits for a client. */
+/** An action has a deadline if it waits for people, or for a client. */
 function timesOf(
   state: ActionRow['state'],
   { executor }: Tool,
@@ -151,7 +151,7 @@ function timesOf(
   return { expires_at: asked.expires_at, remind_at: null, escalate_at: null, due_at: asked.expires_at }
 }
 
-/** What policy says, unless people were asked about the same before: a "no" of this run stands, then a grant. */
+/** Returns the policy's decision unless people decided about the same call before: a decline of this run applies first, then a grant. */
 function* answerFor({ prepared, placement, requestedBy, nowMs }: InsertInput): Tx<{ policy: PolicyResult; grantId: string | null }> {
   const { policy, tool } = prepared
   if (policy.verdict !== 'ask') return { policy, grantId: null }
@@ -161,7 +161,7 @@ function* answerFor({ prepared, placement, requestedBy, nowMs }: InsertInput): T
   const before = yield* priorVerdicts(place, agent, tool.name)
   const declined = before.declined ? yield* findEarlierDenial(place) : undefined
   if (declined) return { policy: { ...policy, ...declined }, grantId: null }
-  // Nobody has allowed anything of a tool that is not what it was.
+  // A grant does not cover a tool whose definition has changed.
   if (!before.granted || tool.caution !== undefined) return { policy, grantId: null }
   const grant = yield* useGrant(
     {
@@ -193,10 +193,10 @@ export interface ProposeInput {
 
 /**
  * Proposes an action for an agent that runs elsewhere. Policy may answer `approved` or `declined` at once.
- * The same call of the same agent or service again, without an idempotency key, while the first one waits under the same version of the
- * policy, is the same action: it is asked once and happens once. What a person proposes, and what names its own deadline, is always new.
- * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `impossible` for what its preview refuses, `too_many_waiting`,
- *   `forbidden` for an agent that uses another name than its own.
+ * The same call of the same agent or service, without an idempotency key, while the first one waits under the same version of the policy,
+ * is the same action: people decide once and it runs once. A call of a person, or with its own deadline, is always a new action.
+ * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `impossible` when its preview refuses the call,
+ * `too_many_waiting`, `forbidden` for an agent that uses a name which is not its own.
  */
 export async function propose(deps: GateDeps, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)

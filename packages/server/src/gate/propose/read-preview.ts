@@ -7,10 +7,10 @@ import { preconditionOf } from './digest.ts'
 /** A target that takes longer than this to be read gets a card without current values, and no start where values were shown. */
 const PREVIEW_TIMEOUT_MS = 5_000
 
-/** What a target was when it was read. */
+/** The state of a target when it was read. */
 export interface SeenTarget {
   preview: PreviewField[] | null
-  /** What would be done, with the names and values that were read; null where only the arguments tell. */
+  /** The headline with the names and values that were read; null when it contains only arguments. */
   headline: string | null
   previewError: string | null
   previewedAtMs: number | null

@@ -19,8 +19,8 @@ export function* queueWithSameAsk(prepared: PreparedAction, requestedBy: string)
 }
 
 /**
- * The waiting action that a call without an idempotency key repeats, counted once more; undefined where there is none. Two calls with keys
- * of their own are two wishes and never fold, nor does a call into an action that was proposed with a key or edited by a person.
+ * Returns the waiting action that a call without an idempotency key repeats, and counts the repeat; undefined when there is none. Calls
+ * with keys of their own are never merged, nor is a call into an action that was proposed with a key or edited by a person.
  */
 export function* repeatAsk(context: CallerContext, prepared: PreparedAction): Tx<ActionRow | undefined> {
   const { caller, nowMs } = context

@@ -2,8 +2,8 @@ import { type ActionRow, reads, type Tx } from '../../store/index.ts'
 import type { PreparedAction } from './prepare.ts'
 
 /**
- * What an identical read of the session found a short while ago (same tool, definition, arguments and destination, for the same
- * principal). Only for a read that policy lets run: who has to be asked, or is refused, is given nothing.
+ * Returns the result of an identical read of the session from a short while ago (same tool, definition, arguments, destination and
+ * principal). Only reads that policy allows are served from it.
  */
 export function* findReusable(
   { tool, policy, digest }: PreparedAction,

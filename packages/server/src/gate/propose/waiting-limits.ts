@@ -53,8 +53,8 @@ const tooMany = (who: string, scope: 'Agent' | 'Session', limit: number): Counte
   )
 
 /**
- * Has the record say that an ask was refused because too much waits already. Those of one requester and session are one refusal and its
- * repeats, whichever tools they called: a flood is two rows a minute. Any other error is left alone.
+ * Records that a proposal was refused because too much waits. The refusals of one requester and session are one row and its repeats,
+ * whichever tools they called, so a flood makes two rows a minute. Other errors pass through.
  */
 export function noteRefusedAsk(refusals: Refusals, ask: { actor: string; tool: string; sessionId: string | null }, error: unknown): void {
   if (!isCountersignError(error) || error.code !== 'too_many_waiting') return
@@ -63,7 +63,7 @@ export function noteRefusedAsk(refusals: Refusals, ask: { actor: string; tool: s
   refusals.note({ actor, data, sameAs: ['ask', sessionId ?? '', error.message] })
 }
 
-/** Who has as much waiting as the policy allows: the 20 agents and the 20 sessions with the most. */
+/** Returns the agents and sessions that are at the policy's limit: the 20 agents and the 20 sessions with the most waiting actions. */
 export function* findFullWaiting({ document }: { document: PolicyDocument }): Tx<FullWaiting[]> {
   const { perAgent, perSession } = limitsOf(document)
   const agents = yield* waiting.fullRequesters.all({ limit: perAgent })

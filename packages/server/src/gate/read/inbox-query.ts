@@ -6,14 +6,14 @@ import { findRight } from '../decide/rights.ts'
 /** Read together, where some turn out not to be for them. */
 const BATCH = 200
 
-/** What waits for a person's own vote, in their own right or in somebody's place, newest first: at most `filter.limit`. */
+/** Returns the actions that wait for a person's vote, in their own right or by delegation, newest first: at most `filter.limit`. */
 export function* listWaitingFor(principal: Principal, filter: actions.ActionFilter, nowMs: number): Tx<ActionRow[]> {
   if (whyNeverDecides(principal) !== undefined) return []
   const roles = yield* rolesOf(principal, nowMs)
   if (roles.length === 0) return []
   const found: ActionRow[] = []
   for (let { before } = filter; found.length < filter.limit; ) {
-    // Who has a vote may see what it is about.
+    // A person with a vote may see the action.
     const page = yield* actions.listActions({
       ...filter,
       reader: undefined,

@@ -60,14 +60,14 @@ function* viewVote(row: VoteRow): Tx<Vote> {
   }
 }
 
-/** The votes of the revision that is asked, the earliest first. */
+/** The votes on the current revision, the earliest first. */
 export function* viewVotes({ id, revision }: Pick<ActionRow, 'id' | 'revision'>): Tx<Vote[]> {
   const views: Vote[] = []
   for (const row of yield* votes.votesOf.all({ action_id: id, revision })) views.push(yield* viewVote(row))
   return views
 }
 
-/** Why an action is asked anew, as it is stored. */
+/** Why there is a new revision, as it is stored. */
 export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
   /** Id of the person, where one did it. */
   by: string | null
@@ -75,7 +75,7 @@ export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
   at: number
 }
 
-/** Why an action is asked anew, from how it is stored. */
+/** Reads why there is a new revision from how it is stored. */
 export function* viewRevised(text: string): Tx<Revised> {
   const { by, at, ...why }: StoredRevised = JSON.parse(text)
   return { ...why, by: by === null ? null : yield* viewPrincipal(by), at: isoTime(at) }
@@ -188,7 +188,7 @@ export const viewMessage = (row: MessageRow, author?: SessionPerson): Message =>
   seq: row.seq,
 })
 
-/** What a brain told of its own look-ups stands beside what its provider wants back, which nobody is shown. */
+/** A remote brain's look-ups are stored beside the provider's parts, which nobody sees. */
 function viewLookUps({ role, payload }: MessageRow): Pick<Message, 'lookUps' | 'lookUpsLeftOut'> {
   if (role !== 'assistant' || !payload?.includes('"lookUps"')) return {}
   const { lookUps, lookUpsLeftOut } = JSON.parse(payload)
@@ -209,7 +209,7 @@ export function* viewMessageWithActions(row: MessageRow): Tx<Message> {
   }
 }
 
-/** Who wrote a message, where somebody did: for people who read it. */
+/** The author of a message, if it has one, for people who read it. */
 function* authorOf({ author_id }: Pick<MessageRow, 'author_id'>): Tx<SessionPerson | undefined> {
   if (author_id === null) return undefined
   const { id, name } = yield* viewPrincipal(author_id)

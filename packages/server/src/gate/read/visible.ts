@@ -4,8 +4,8 @@ import { seesAll } from '../caller.ts'
 import { findRight } from '../decide/rights.ts'
 
 /**
- * Who reads, as the store filters by it; undefined for who sees everything. A role is a reader's own: whoever votes in somebody's place
- * sees the actions that they have a vote on, and nothing else of what that person sees.
+ * Returns the reader by which the store filters; undefined for a reader who sees everything. Roles are the reader's own: a person who votes
+ * by delegation sees the actions that they have a vote on, and nothing else of what the delegator sees.
  */
 export const readerOf = (principal: Principal): visibility.Reader | undefined => {
   if (seesAll(principal)) return undefined
@@ -13,13 +13,13 @@ export const readerOf = (principal: Principal): visibility.Reader | undefined =>
   return { id: principal.id, personId: isPerson ? personOf(principal) : null, roles: isPerson ? principal.roles : [] }
 }
 
-/** True for who has a vote on the action, in their own right or in somebody's place. What asked nobody has no votes, whatever its roles. */
+/** True for a person with a vote on the action, in their own right or by delegation. An action that policy allowed has no votes. */
 function* hasVoteOn(row: ActionRow, principal: Principal, nowMs: number): Tx<boolean> {
   return stored.wasAsked(row) && (yield* findRight(row, principal, nowMs)).refusal === undefined
 }
 
 /**
- * True for who may see the action: it is theirs or their agent's, it asks a role of theirs, they have a vote on it or voted about it, or it
+ * True for a principal that may see the action: it is theirs or their agent's, it asks a role of theirs, they have a vote on it or voted about it, or it
  * stands in a session that they see; admins and viewers see all.
  */
 function* seesAction(principal: Principal, row: ActionRow, nowMs: number): Tx<boolean> {
@@ -42,17 +42,21 @@ export function* visibleAmong(principal: Principal, actionIds: readonly string[]
 }
 
 /**
- * The action, for who may see it: see {@link seesAction}.
- * @param row The action, or undefined when there is none.
- * @param what Of the refusal, with the id that was asked for: `action act_7`.
- * @throws CountersignError `not_found`, in the same words whether it does not exist or is not for these eyes.
+ * Returns the action if the principal may see it: see {@link seesAction}.
+ * @param row The action; undefined when it does not exist.
+ * @param what Names it in the refusal by the requested id: `action act_7`.
+ * @throws CountersignError `not_found`, with the same words whether it does not exist or is not visible.
  */
 export function* requireVisibleAction(principal: Principal, row: ActionRow | undefined, what: string, nowMs: number): Tx<ActionRow> {
   if (row && (yield* seesAction(principal, row, nowMs))) return row
   throw new CountersignError('not_found', `there is no ${what}`)
 }
 
-/** The same for a session: it is theirs or their agent's, or an action in it is for their eyes. A deleted one is for nobody's. @throws CountersignError `not_found` */
+/**
+ * The same for a session: it is visible to its owner, to people who were invited, and to people who may see an action in it. A deleted
+ * session is visible to nobody.
+ * @throws CountersignError `not_found`
+ */
 export function* requireVisibleSession(principal: Principal, row: SessionRow | undefined, what: string): Tx<SessionRow> {
   const reader = readerOf(principal)
   if (row && row.deleted_at === null && (!reader || row.owner_id === reader.id || (yield* visibility.seesSessionOf(reader, row.id))))
