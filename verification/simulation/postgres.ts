@@ -122,8 +122,7 @@ export class SimulatedPostgres {
       case 'job_find':
         return (values[0] as string[]).flatMap((id) => this.#findJob(id))
       case 'job_add_missing':
-        for (const { identifier, payload, job_key } of JSON.parse(String(values[0]))) this.jobs.add(identifier, payload.id, job_key)
-        return []
+        return this.#addMissing(JSON.parse(String(values[0])))
       case 'job_count':
         return [{ count: String(this.jobs.size) }]
       case 'put_up_advance':
@@ -237,6 +236,17 @@ export class SimulatedPostgres {
       if (onlyOf === undefined) this.jobs.add('advance', sessionId)
     }
     return []
+  }
+
+  #addMissing(wanted: readonly { name: JobName; id: string }[]): Rows {
+    const calls = {
+      advance: `select 1 as one from session where id = ?1 and status = 'active'
+        union all select 1 from message where session_id = ?1 and queued = 1`,
+      execute: `select 1 as one from action where id = ?1 and state = 'approved' and executor = 'server'`,
+    }
+    const due = wanted.filter(({ name, id }) => this.parts.database.all(calls[name], id).length > 0)
+    for (const { name, id } of due) this.jobs.add(name, id, `${name}:${id}`)
+    return [{ count: String(due.length) }]
   }
 
   #putUp(name: JobName, after: string): Rows {

@@ -27,30 +27,30 @@ import { byClient, executorOf, plainDescription, type ToolDraft, valuesOf } from
 const MAX_OUTPUT_BYTES = 1_000_000
 
 /**
- * What a tool written in code shows: fields alone, or with a headline of names and values that were read. The action is bound to the headline;
- * put what others wrote in quotes with `asTitle`.
+ * The preview of a tool written in code: fields alone, or with a headline of names and values that were read. A decision is bound to the
+ * headline; put texts of others in quotes with `asTitle`.
  */
 export type CodedPreview = PreviewField[] | { fields: PreviewField[]; headline?: string }
 
-/** What a tool written in code says about itself, besides its input. */
+/** The definition of a tool written in code, besides its input. */
 export interface ToolDefinition<Args> {
   /** Letters, digits, `_`, `-` and `.`; the group's name is put before it. */
   name: string
   /** For the model: what the tool does and when to use it. */
   description: string
-  /** Whether it changes anything. Has no default: a forgotten one must not let a write run as a read. */
+  /** Whether the tool changes anything. There is no default, because a forgotten one must not let a write run as a read. */
   effect: Effect
   /** Words for the card, from the real arguments; default `Call <name> with N arguments`. */
   describe?(args: Args): string
   /**
-   * What would change, read now. It is read again before the action starts: when an `oldValue` is another one then, people are asked again
-   * with the new values. Throws a `ToolError` with `impossible: true` for what cannot be done: the agent hears its message at once, and nobody
-   * is asked. With `headline` the card is headed by what was read, where `describe` has only the arguments.
+   * Returns what would change, read now. It runs again before the action starts: if an `oldValue` differs then, people decide again with
+   * the new values. Throws a `ToolError` with `impossible: true` for a call that cannot be done: the agent gets its message at once, and
+   * nobody is asked. With `headline` the card's title contains what was read, while `describe` has only the arguments.
    */
   preview?(args: Args, signal: AbortSignal): CodedPreview | Promise<CodedPreview>
   /**
-   * What has to be the same still when the action starts, as JSON: a version, a balance, whatever the decision rests on. Read with the
-   * preview and again before the start. Default: the old values of `preview`.
+   * Returns what must be the same when the action starts, as JSON: a version, a balance, whatever the decision rests on. It is read with
+   * the preview and again before the start. Default: the old values of `preview`.
    */
   precondition?(args: Args, signal: AbortSignal): JsonValue | Promise<JsonValue>
   /**
@@ -60,10 +60,10 @@ export interface ToolDefinition<Args> {
    */
   execute(args: Args, context: ExecuteContext): unknown
   /**
-   * Finds out what became of an attempt whose answer was lost, by reading only; for writes whose target does not recognise a repeat.
-   * `{ done: false }` says that it was not found. The request may still be under way, so this settles nothing: it is asked again for as long
-   * as `settlesWithin` says. `{ done: false, authoritative: true }` says that it did not happen and will not: the action has failed. An error,
-   * and anything else, counts as `'unknown'`.
+   * Finds out the outcome of an attempt whose answer was lost, by reading only; for writes whose target does not recognise a repeat. `{
+   * done: false }` means that it was not found. The request may still be in progress, so this settles nothing: the server asks again for as
+   * long as `settlesWithin` says. `{ done: false, authoritative: true }` means that it did not happen and will not: the action has failed.
+   * An error, and any other answer, counts as `'unknown'`.
    */
   verify?(args: Args, context: VerifyContext): Verification | Promise<Verification>
   /**
@@ -77,7 +77,7 @@ export interface ToolDefinition<Args> {
   idempotent?: boolean
   /** For a tool that a client carries out see {@link ClientToolDefinition}. */
   executor?: 'server'
-  /** Default 15,000; 60,000 for a client, whose hold is over then. */
+  /** Default 15,000; 60,000 for a client, whose claim ends then. */
   timeoutMs?: number
   /**
    * Only for reads: for so long (`PT30S`) an identical call in the same session is given the result again, without asking the target. A
@@ -85,8 +85,8 @@ export interface ToolDefinition<Args> {
    */
   cacheFor?: string
   /**
-   * What its code signs in with, by name: `{ token: process.env.PAYMENTS_TOKEN }`. Another value after a decision is another action,
-   * and a value that comes back in a result or an error is taken out.
+   * The secrets that its code uses, by name: `{ token: process.env.PAYMENTS_TOKEN }`. Another value after a decision makes another action,
+   * and a value is removed from every result and error.
    */
   credentials?: Readonly<Record<string, string>>
 }
@@ -97,7 +97,7 @@ export interface ClientToolDefinition<Args> extends Omit<ToolDefinition<Args>, '
 }
 
 type AnyDefinition<Args> = ToolDefinition<Args> | ClientToolDefinition<Args>
-/** What may have been written where nothing held it against these types. */
+/** The definition as it may have been written where nothing checked these types. */
 type WrittenDefinition = Omit<ClientToolDefinition<JsonObject>, 'executor'> & {
   executor?: Tool['executor']
   execute?: ToolDefinition<JsonObject>['execute']
@@ -207,7 +207,7 @@ function checkZod(schema: z.ZodObject, args: JsonObject): ArgumentCheck {
 function previewOf({ preview, precondition }: WrittenDefinition): CodedTool['preview'] {
   if (!preview && !precondition) return undefined
   return async (args, signal): Promise<Preview> => {
-    // What it rests on first: what changes between the two reads is found later, where the other way round it would be missed.
+    // The precondition is read first: a change between the two reads is then noticed later, and would be missed in the other order.
     const rests = await precondition?.(args, signal)
     const shown = (await preview?.(args, signal)) ?? []
     const { fields, headline } = Array.isArray(shown) ? { fields: shown } : shown
@@ -256,7 +256,7 @@ function readFailure(error: unknown, { name, effect }: Pick<WrittenDefinition, '
     return new ToolError('ambiguous', `${name} was stopped before it finished. Whether it acted is not known.`, { cause: error })
   }
   const known = networkError(error, `The service behind ${name}`)
-  // One call of its code found nobody. What it did before that call, only the code knows: it says so with a `ToolError`, or nobody can.
+  // One call of the code found no target. Only the code knows what it did before that call: it says so with a `ToolError`.
   if (known?.kind !== 'unreachable' || effect === 'read') return known ?? error
   return new ToolError('ambiguous', `A service behind ${name} could not be reached. What ${name} had done before that is not known.`, {
     cause: error,

@@ -2,8 +2,8 @@ const MAX_CHARACTERS = 80
 const LINE_BREAKS = /[\n\r\v\f\t\x85\u2028\u2029 ]+/g
 
 /**
- * What a target calls something, inside a sentence of ours: one line of at most 80 characters, without the quotes that we put around it.
- * Characters that nobody sees stay: whoever shows the sentence names them, and two names that differ by one stay two.
+ * Formats a target's name for something inside one of our sentences: one line of at most 80 characters, without the quotes around it.
+ * Invisible characters stay: the card names them, and two names that differ by one stay different.
  */
 export function asName(text: string): string {
   const line = text.replace(LINE_BREAKS, ' ').trim().replace(/[“”]/g, '"')

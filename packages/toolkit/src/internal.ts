@@ -1,4 +1,4 @@
-// What the other packages of Countersign use of this one. It is not public: any of it may change with any version.
+// Exports for the other packages of Countersign. They are not public and may change with any version.
 export { WorkEnded } from './bounded/workers.ts'
 export { readCacheFor } from './cache-for.ts'
 export { checkpoint } from './checkpoints.ts'

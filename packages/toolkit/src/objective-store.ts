@@ -20,7 +20,7 @@ export interface ObjectiveWrite {
   set?: { id: string; version: number; values: KeyResultValues; isRemoved: boolean }
 }
 
-/** What a change was about: as it was made, or was made before under the same key. */
+/** The subject of a change, made now or earlier under the same key. */
 export interface Written {
   objectiveId: string
   keyResultId: string | null
@@ -33,9 +33,9 @@ export interface ObjectiveStore {
   find(id: string): Promise<Objective | undefined>
   /** The objective that a key result is of; undefined when it was taken out. */
   findByKeyResult(keyResultId: string): Promise<Objective | undefined>
-  /** Newest first; undefined for a key result that never was. What was taken out has its history still. */
+  /** Newest first; undefined for a key result that never existed. A removed one keeps its history. */
   keyResultHistory(keyResultId: string, limit: number): Promise<ObjectiveChange[] | undefined>
-  /** What the attempt with this key changed; undefined: nothing. */
+  /** Returns what the attempt with this key changed; undefined when it changed nothing. */
   findWritten(key: string): Promise<Written | undefined>
   /** @throws ToolError `stale` when what it is held against is not so any more: then nothing is changed. */
   write(write: ObjectiveWrite): Promise<Written>

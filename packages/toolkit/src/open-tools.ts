@@ -27,9 +27,9 @@ export interface ToolRegistry {
   all(): readonly Tool[]
   byName(name: string): Tool | undefined
   /**
-   * Answers, each time it is asked, the tools that fit any of the globs then, by their name or `<group>.<name>`, in the order of the
-   * configuration.
-   * @throws SetupError for a glob that fits none: a misspelt one must not quietly take a tool away.
+   * Returns a function that returns the tools which match any of the globs at that time, by their name or `<group>.<name>`, in the order of
+   * the configuration.
+   * @throws SetupError for a glob that matches none: a typing mistake must not silently remove a tool.
    */
   forAgent(globs: readonly string[]): () => readonly Tool[]
   /** True when the glob fits a tool, or may fit one of a source that has not told of its tools yet. */
@@ -96,7 +96,7 @@ function joinGroups(opened: ReadonlyMap<string, readonly ToolDraft[]>, report: (
     .map(({ group, draft }) => overlay(draft, { group, modelName: names.get(draft.name) ?? draft.name, ...riskOf(group, draft) }))
 }
 
-/** What a source knows of its tool counts; else its name tells, without that of its group. */
+/** The risk that a source gives applies; otherwise the tool's name decides, without its group's. */
 function riskOf(group: string, { name, risk, effect, method, title }: ToolDraft): Pick<Tool, 'risk'> {
   const own = name.startsWith(`${group}.`) ? name.slice(group.length + 1) : name
   const known = risk ?? riskByName({ name: own, effect, method, title })
@@ -175,8 +175,8 @@ export const fitsTool = (glob: string, tool: Pick<Tool, 'name' | 'group'>): bool
   matchesGlob(glob, tool.name) || matchesGlob(glob, `${tool.group}.${tool.name}`)
 
 /**
- * SHA-256 (hex) over what a tool is. An approval is for one definition: when this differs at the time of execution, people are asked
- * again. Words for people (`describe`, `resultUrl`) do not count; for routes, method, templates and base URL do.
+ * Returns SHA-256 (hex) over a tool's definition. An approval is for one definition: if it differs at the time of execution, people decide
+ * again. Words for people (`describe`, `resultUrl`) do not count; method, templates and base URL of a route do.
  */
 export function toolDefinitionHash(tool: Tool & { readonly definition?: JsonValue }): string {
   const { name, description, inputSchema, effect, destination, executor, idempotent, definition = null } = tool

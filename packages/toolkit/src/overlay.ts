@@ -1,6 +1,6 @@
 /**
- * A copy of `base` with other values for some of its properties. What `base` works out only when it is asked for (a getter) stays so: a spread
- * would ask for all of it, for every tool of a large description at once.
+ * Returns a copy of `base` with other values for some of its properties. Lazy properties (getters) stay lazy: a spread would evaluate all
+ * of them, for every tool of a large description at once.
  * @example
  * overlay(draft, { name: 'github.issues.create' })
  */

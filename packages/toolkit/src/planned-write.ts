@@ -30,7 +30,7 @@ export interface PlannedWrite<Args, Plan>
    * an answer was lost. `done: 'unknown'` means that the target is neither as it was shown nor as it would be afterwards.
    */
   find?(args: Args, context: VerifyContext): Promise<Verification>
-  /** Finds what became of a lost attempt, where `find` is not enough. Default: `find`. */
+  /** Finds out the outcome of a lost attempt, if `find` is not enough. Default: `find`. */
   verify?(args: Args, context: VerifyContext & Planned<Plan>): Promise<Verification>
   /** Reads the plan back from the version that `show` gave. Then `make` changes exactly what was shown, without a second plan. */
   resume?(version: string): Plan

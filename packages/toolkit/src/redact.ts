@@ -25,7 +25,7 @@ export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
     ...(preview && {
       preview: async (args: JsonObject, signal: AbortSignal) => {
         const { fields, ...rest } = await attempt(preview(args, signal))
-        // What it rests on is never shown, only hashed.
+        // The precondition is never shown, only hashed.
         return { fields: fields.map((field) => redactField(field, redactor)), ...rest }
       },
     }),

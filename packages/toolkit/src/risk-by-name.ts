@@ -14,13 +14,13 @@ const HIGH = new Set(
 /** Words that are a thing as often as a deed: they count where a deed stands, at the start of a name or of a part of it. */
 const HIGH_AT_START = new Set(['order', 'block', 'kill', 'reset', 'clear'])
 
-/** What is known of a tool before anybody looked at it. */
+/** The known facts about a tool before anybody classified it. */
 export interface Named {
   name: string
   effect: Effect
   /** The HTTP method, where a call is one request. */
   method?: string | undefined
-  /** What its source calls it in words. */
+  /** The tool's title from its source. */
   title?: string | undefined
 }
 

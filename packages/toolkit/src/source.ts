@@ -8,14 +8,14 @@ import type { ToolDraft } from './tool-draft.ts'
 /** The rules of a policy, as people write them. */
 export type StarterRules = NonNullable<z.input<typeof PolicyDocument>['rules']>
 
-/** What the calls of all tools go through. */
+/** The network and the redactor of all calls. */
 export interface OutboundContext {
   network: Network
-  /** Takes out of answers what must not come back. What a {@link ToolSource} yields is redacted by whoever opens it. */
+  /** Removes secrets from answers. The server redacts what a {@link ToolSource} yields. */
   redactor: Redactor
 }
 
-/** What the server has for its sources, given once it is open. */
+/** The server's services for a source, passed once the server is open. */
 export interface SourceServices {
   log: SourceLog
   pins: PinStore
@@ -28,15 +28,15 @@ export interface SourceServices {
 export interface OwnFile {
   /** Absolute. It need not be there. */
   path: string
-  /** What it is, as it is said to people: `the policy`. */
+  /** Its name for people: `the policy`. */
   what: string
-  /** Not read either: keys, tokens, the database. */
+  /** True for files that tools may not read either: keys, tokens, the database. */
   secret: boolean
   /** Names that go on with a dot count too: `.env.local`. */
   family: boolean
 }
 
-/** What a source said that one of its tools is. */
+/** A source's definition of one of its tools. */
 export interface Pin {
   /** As the source names it. */
   tool: string
@@ -44,7 +44,10 @@ export interface Pin {
   definition: string
 }
 
-/** What tools were when they were first seen, or when people last agreed to what they are. Kept over restarts, shared by all processes. */
+/**
+ * The definitions of tools when they were first seen, or when people last accepted them. They survive restarts, and all processes share
+ * them.
+ */
 export interface PinStore {
   all(group: string): Promise<Pin[]>
   /** Keeps those of them that are new; the others stay as they are. */
@@ -84,13 +87,13 @@ export interface ToolSource {
   onChange?(onToolsChanged: () => SetupProblem[]): void
   /** Called once, before the first call, when the server has what a source may need of it. */
   attach?(services: SourceServices): Promise<void> | void
-  /** Looks whether it can be reached and signed in to, by reading only. Never throws for what it finds. */
+  /** Checks whether the source can be reached and signed in to, by reading only. Returns findings instead of throwing. */
   check(way: OutboundContext, signal: AbortSignal): Promise<SourceFinding[]>
   /** Ends what it started. */
   close?(): Promise<void>
 }
 
-/** What a source is opened with. */
+/** The arguments of opening a source. */
 export interface SourceOpening {
   /** The name of its group in the configuration. */
   group: string

@@ -2,18 +2,18 @@ import { type Executor, type JsonValue, type PreviewField, type Tool, ToolError 
 
 /** A tool whose place among the others (group, model name) is not settled yet. */
 export interface ToolDraft extends Omit<Tool, 'group' | 'modelName'> {
-  /** What the tool does beyond what the port shows (a route's method and templates): part of its definition hash. */
+  /** Further facts that the definition hash covers (a route's method and templates). */
   readonly definition: JsonValue
   /** The HTTP method, where a call is one request: its risk may show in it. */
   readonly method?: string
-  /** What its source calls it in words, unverified: its risk may show in them. */
+  /** The title from its source, unverified. The risk may follow from it. */
   readonly title?: string
 }
 
 /** How long a tool may take when its definition does not say. A client has to be heard of again by then. */
 const DEFAULT_TIMEOUT_MS: Record<Executor, number> = { server: 15_000, client: 60_000 }
 
-/** Who carries a tool out, and how long that may take. */
+/** Returns who executes a tool, and its timeout. */
 export function executorOf(given: {
   executor?: Executor | undefined
   timeoutMs?: number | undefined
@@ -23,8 +23,8 @@ export function executorOf(given: {
 }
 
 /**
- * The values that people are shown as those of now, to be compared later. A field that is not there says so. By name: a target may list the
- * members of an object in any order.
+ * Returns the current values on the card, to be compared later, sorted by name because a target may list the members of an object in any
+ * order. A missing field is marked as missing.
  */
 export const valuesOf = (fields: readonly PreviewField[]): { field: string; value?: JsonValue }[] =>
   fields

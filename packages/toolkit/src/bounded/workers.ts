@@ -15,7 +15,7 @@ export interface WorkOptions {
 /** A few threads for work of unknown cost, so that the event loop stays free and the work can be ended. */
 export interface Workers extends AsyncDisposable {
   /**
-   * What the script answers to this message.
+   * Returns the script's answer to this message.
    * @throws WorkEnded when it takes too long or too much memory; Error with what the script threw; the reason of an aborted signal.
    */
   run(message: unknown, options: WorkOptions): Promise<unknown>
@@ -30,7 +30,7 @@ export interface WorkersOptions {
   maxMegabytes?: number
 }
 
-/** What a script posts: that it is there, then one answer for each message. */
+/** The messages of a script: that it is ready, then one answer for each message. */
 export type FromWorker = { ready: true } | { answer: unknown } | { failure: string }
 
 /** A thread that is started loads its modules first; that is no part of the work. */
@@ -114,7 +114,7 @@ export function openWorkers(script: URL, { size, idleMs = 10_000, maxMegabytes =
           if ('failure' in said) throw new Error(said.failure)
           return 'answer' in said ? said.answer : undefined
         } catch (error) {
-          // Not waited for: some calls of the engine itself can only be ended when they return.
+          // The end is not awaited: some calls of the engine can only be ended when they return.
           if (!idle.some((one) => one.worker === worker)) void worker.terminate()
           throw error
         }

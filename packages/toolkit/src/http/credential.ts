@@ -1,7 +1,7 @@
 import { scryptSync } from 'node:crypto'
 import { canonicalJson } from '@countersign/core'
 
-/** What a tool that signs in with nothing of ours has as its credential. */
+/** The credential of a tool without secrets. */
 export const NO_CREDENTIAL = 'none'
 
 const IDENTITY_BYTES = 16

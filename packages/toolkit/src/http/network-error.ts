@@ -8,8 +8,8 @@ const NOTHING_SENT =
 const MAYBE_SENT = /^(ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|UND_ERR_\w+|HPE_\w+)$/
 
 /**
- * What a failed `fetch` tells about the effect, or undefined when the error did not come from the network.
- * @param target Whom to name in the sentence: an origin, never a whole URL (its path and query hold arguments).
+ * Converts a failed `fetch` to what it means for the effect; undefined when the error did not come from the network.
+ * @param target The target's name in the sentence: an origin, never a whole URL (its path and query contain arguments).
  */
 export function networkError(error: unknown, target: string): ToolError | undefined {
   const code = codeOf(error)
@@ -25,7 +25,7 @@ export function networkError(error: unknown, target: string): ToolError | undefi
 function codeOf(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth++) {
     if ('code' in at && typeof at.code === 'string') return at.code
-    // What fetch says of a port that the standard blocks; the one refusal of its own that has no code.
+    // The message of fetch for a port that the standard blocks, its only refusal without a code.
     if (at.message === 'bad port') return 'EBADPORT'
   }
   return undefined

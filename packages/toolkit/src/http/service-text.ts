@@ -13,8 +13,9 @@ export function readBody(text: string): JsonValue | undefined {
 }
 
 /**
- * The service's own short sentence about a failure: the `detail` of a problem document, `{error}`, `{error: {message}}`, `{message}`,
- * `title`, or a plain text body. One line, no invisible characters, at most 500 characters; undefined when there is none (or a web page).
+ * Returns the service's own short sentence about a failure: the `detail` of a problem document, `{error}`, `{error: {message}}`,
+ * `{message}`, `title`, or a plain text body. One line, no invisible characters, at most 500 characters; undefined when there is none (or a
+ * web page).
  */
 export function serviceMessage(body: JsonValue | undefined): string | undefined {
   const error = member(body, 'error')

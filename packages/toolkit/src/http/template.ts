@@ -19,7 +19,7 @@ const PIECE = /\{\{|\}\}|\{(?<name>[A-Za-z_$][\w$-]*)\}|\{(?<of>result|before)\.
 
 /**
  * Reads a template: `{orderId}` stands for an input property, `{result.id}` for a member of the answer, `{{` and `}}` for braces.
- * @param readsBefore Whether `{before.name}` may stand there, for a member of what is read before.
+ * @param readsBefore Whether `{before.name}` is allowed, for a member of what is read before.
  * @throws Error in plain words for a brace that is none of these.
  * @example
  * readTemplate('Set order {orderId} to {newStatus}').parts.length // 4
@@ -123,10 +123,10 @@ const isEmpty = (value: JsonValue | undefined): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 /**
- * Fills a template meant for people. Optional words vanish with their value; elsewhere an absent value reads `(none)`. A long value is cut
- * and says by how much.
- * @param before What was read before. Its texts stand in quotes, in one line of at most 80 characters: whoever wrote them does not speak for
- * us. What is neither text, number nor boolean counts as missing: the order of its members would say nothing.
+ * Fills a template meant for people. Optional words disappear with their value; elsewhere an absent value reads `(none)`. A long value is
+ * cut with the number of missing characters.
+ * @param before What was read before. Its texts are put in quotes, in one line of at most 80 characters, because others wrote them. Values
+ * that are neither text, number nor boolean count as missing: the order of their members would mean nothing.
  */
 export function fillWords(template: Template, args: JsonObject, before?: JsonValue): string {
   const read = (part: Exclude<TemplatePart, string>): JsonValue | undefined => {
@@ -171,8 +171,8 @@ export function textsIn(template: JsonTemplate): Template[] {
 }
 
 /**
- * Fills a body template. A string that is one placeholder keeps the value's type; inside a text the value is put in as text. What
- * depends on an absent value is left out, down to the member or list entry that holds it. Undefined when nothing is left.
+ * Fills a body template. A string that is one placeholder keeps the value's type; inside a text the value is inserted as text. Parts that
+ * depend on an absent value are left out, up to the member or list entry that contains them. Undefined when nothing is left.
  */
 export function fillJson(template: JsonTemplate, args: JsonObject): JsonValue | undefined {
   if ('value' in template) return template.value

@@ -5,7 +5,7 @@ import { placeholderValue, readsResult, readTemplate, type Template } from './te
 const MAX_VALUE_CHARACTERS = 1_000
 /** A value still encoded after this many decodings was made to get past a check. */
 const MAX_DECODINGS = 4
-/** What a path is made of once it is written correctly; everything else must be percent-encoded by its author. */
+/** The characters of a correct path; its author must percent-encode all others. */
 const PATH_LITERAL = /^[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*$/
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cn}\p{Default_Ignorable_Code_Point}]/u
 const ONLY_DOTS = /^[.\s]+(;|$)/

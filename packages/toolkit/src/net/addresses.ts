@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Who can be behind an address.
+ * The reach of an address.
  * - `public`: anybody on the internet.
  * - `private`: this machine, this network, or a way into one (tunnels and translated addresses carry any other address inside).
- * - `never`: nobody that a name may lead to: link-local addresses (cloud machines give out their credentials there), multicast, broadcast.
+ * - `never`: no name may lead there: link-local addresses (cloud machines give out their credentials there), multicast, broadcast.
  */
 export type AddressKind = 'public' | 'private' | 'never'
 
@@ -14,7 +14,9 @@ const METADATA = new Set(['fd00:ec2::254', 'fd20:ce::254', '100.100.100.200', '1
 /** All that is given out for the public internet in version 6 (2000::/3). */
 const GLOBAL_6 = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** The kind of an address. What cannot be read as one is `never`. A version 4 address written as version 6 counts as what it is. */
+/**
+ * Returns the kind of an address. A text that is not an address is `never`. A version 4 address written as version 6 counts as version 4.
+ */
 export function addressKind(text: string): AddressKind {
   const address = readAddress(text)
   if (address === undefined || METADATA.has(address.toString())) return 'never'

@@ -11,7 +11,7 @@ export interface Address {
 export type Resolve = (hostname: string) => Promise<Address[]>
 
 export interface NetworkOptions {
-  /** What may be reached although it is not public: addresses, ranges (`10.1.0.0/16`), names and origins. Default: nothing. */
+  /** Addresses that are allowed although they are not public: addresses, ranges (`10.1.0.0/16`), names and origins. Default: none. */
   allow?: readonly string[]
   /** Default: the system's resolver, which reads the hosts file too. */
   resolve?: Resolve
@@ -35,11 +35,11 @@ export class RefusedAddress extends Error {
 /**
  * Opens the network.
  *
- * Public addresses are open. Private ones are for the origin that the configuration itself names, and for what `allow` lists; a
- * name of the configuration that was public when it was first asked stays so: an answer that points inside from then on is somebody's
- * trick, not a move. Addresses that no name may lead to (link-local, metadata, multicast) are for whoever writes them out.
+ * Public addresses are open. Private ones are only for the origin that the configuration names, and for the entries of `allow`. A name of
+ * the configuration that was public at first must stay public: a private address later is an attack, not a move. Addresses that no name may
+ * lead to (link-local, metadata, multicast) must be written out.
  *
- * @throws Error in plain words for an entry of `allow` that is none.
+ * @throws Error in plain words for an invalid entry of `allow`.
  * @example
  * const network = openNetwork({ allow: ['10.1.0.0/16', 'crm.internal'] })
  * await network.admit(new URL('http://169.254.169.254/latest'), undefined) // RefusedAddress

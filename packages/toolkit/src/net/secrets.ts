@@ -1,6 +1,6 @@
 import type { JsonValue } from '@countersign/core'
 
-/** What stands where a secret stood. */
+/** The replacement of a secret. */
 export const REDACTED = '[redacted]'
 
 /** Headers whose value is a secret wherever it was taken from. */
@@ -14,9 +14,9 @@ export const secretHeaders = (headers: Readonly<Record<string, string>>): string
   Object.entries(headers).flatMap(([name, value]) => (SECRET_HEADER.test(name) ? [value.trim()] : []))
 
 /**
- * Takes the secrets of this process out of what comes in. It stands where an answer arrives, before anybody reads it: in the calls of
- * tools, around the events of models, before a line of the log is written. What was taken out there is nowhere behind it: not in the
- * database, an event, a card, an error or a model's history.
+ * Removes the secrets of this process from incoming data. It runs where an answer arrives, before anything reads it: in calls of tools, on
+ * events of models, before a line of the log is written. So a removed secret is nowhere after that: not in the database, an event, a card,
+ * an error or a model's history.
  */
 export interface Redactor {
   text(text: string): string

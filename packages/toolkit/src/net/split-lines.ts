@@ -1,4 +1,4 @@
-/** The lines of a text that comes in pieces, without their ends. An empty last line is none. */
+/** Yields the lines of a text that arrives in pieces, without their ends. An empty last line is left out. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let rest = ''

@@ -46,9 +46,9 @@ export const Route = z.strictObject({
   /** The service runs a repeated send with the same `Idempotency-Key` once. */
   idempotent: z.boolean().optional(),
   /**
-   * Where to find out what became of an attempt whose answer was lost (`/payments?key={idempotencyKey}`), and the fields of the answer
-   * that prove it was carried out. 404 says that it was not found, and settles nothing while the request may be under way. With
-   * `authoritative` the service promises that 404 means it was not carried out and will not be.
+   * Where to find out the outcome of an attempt whose answer was lost (`/payments?key={idempotencyKey}`), and the fields of the answer that
+   * prove that it was executed. 404 means that it was not found, which settles nothing while the request may be in progress. With
+   * `authoritative` the service promises that 404 means that it was not executed and will not be.
    */
   verify: z
     .strictObject({
@@ -67,7 +67,7 @@ export const Route = z.strictObject({
   settlesWithin: z.string().max(40).optional(),
   /** `client`: whoever shows the card sends the request, with credentials of its own; the headers of the table stay here. */
   executor: z.enum(['server', 'client']).optional(),
-  /** Default 15,000; 60,000 for a client, whose hold is over then. */
+  /** Default 15,000; 60,000 for a client, whose claim ends then. */
   timeoutMs: z.int().min(1).max(600_000).optional(),
   /** Only for reads: for so long (`PT30S`) an identical call in the same session is given the result again. */
   cacheFor: z.string().max(40).optional(),

@@ -13,7 +13,7 @@ import { type ReadRoute, readRoute } from './route.ts'
 import type { Route, RouteTable } from './route-schema.ts'
 import { KEY, verifyRoute } from './route-verify.ts'
 
-/** What all tools of one table share. */
+/** The context of all tools of one table. */
 interface Service extends OutboundContext {
   base: URL
   publicBase: URL
@@ -100,8 +100,8 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
 }
 
 /**
- * What decides where a call goes and what it carries: a change here means that an approval was for something else. How far a look-up is
- * believed is no part of it: that may be corrected while an outcome is unknown.
+ * The parts that decide where a call goes and what it carries: after a change here, an approval is for something else. How far a check is
+ * trusted is not included, because it may be corrected while an outcome is unknown.
  */
 function definitionOf(route: Route, { base }: Service): JsonValue {
   const { method, path, query = null, body = null, before = null, verify } = route

@@ -7,7 +7,7 @@ import type { Route } from './route-schema.ts'
 /** The placeholder for the key of the attempt. */
 export const KEY = 'idempotencyKey'
 
-/** Where a route finds out what became of an attempt, and by which fields of the answer. */
+/** The request that finds out the outcome of an attempt, and the fields of the answer that prove it. */
 export interface ReadVerify {
   path: Template
   query: [string, Template][]
@@ -48,7 +48,7 @@ function readQuery(text: string): [string, Template][] {
   })
 }
 
-/** Whom to ask. */
+/** The service to ask. */
 interface Service {
   base: URL
   /** Makes a GET, whose answer may be 404. @throws ToolError when the service cannot be asked. */
@@ -56,8 +56,8 @@ interface Service {
 }
 
 /**
- * Asks the service what became of an attempt. Done: it answers, and every field is as declared. Not found: 404. Everything else
- * tells nothing: what was done may have been changed since.
+ * Asks the service for the outcome of an attempt. Done: it answers, and every field is as declared. Not found: 404. Any other answer proves
+ * nothing, because the target may have changed since.
  * @throws ToolError when the service cannot be asked.
  */
 export async function verifyRoute(read: ReadVerify, service: Service, given: JsonObject, context: VerifyContext): Promise<Verification> {

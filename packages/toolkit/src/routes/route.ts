@@ -38,7 +38,7 @@ export interface ReadRoute {
   verify: ReadVerify | undefined
 }
 
-/** Where the values of now are read, which of them change to what, and which are shown as they are (name, and path in the answer). */
+/** Where the current values are read, which of them change to what, and which are shown unchanged (name, and path in the answer). */
 export interface ReadBefore {
   get: Template
   query: [string, JsonTemplate][]

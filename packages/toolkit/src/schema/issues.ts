@@ -1,7 +1,7 @@
 import type { ArgumentIssue } from '@countersign/core'
 import type { z } from 'zod'
 
-/** What is wrong at a place, in words that follow the name of the place: `must be a string`. */
+/** The problem at a place, in words that follow the name of the place: `must be a string`. */
 export interface Finding {
   path: readonly PropertyKey[]
   words: string

@@ -12,8 +12,8 @@ const MAX_UNIQUE_ENTRIES = 2_000
 const MAX_NAME_CHARACTERS = 1_000
 
 /**
- * A check of arguments against a JSON Schema (2020-12), by interpreting it: no code is generated. What passes is handed back as it
- * came: `default` is a hint for the model and changes nothing, so the bytes that were proposed are the bytes that are stored.
+ * Returns a check of arguments against a JSON Schema (2020-12). The schema is interpreted: no code is generated. Valid arguments are
+ * returned unchanged: `default` is a hint for the model and changes nothing, so the proposed bytes are the stored bytes.
  *
  * @throws Error in plain words when the schema itself is unusable: not an object's, a remote or dangling `$ref`, a bad pattern.
  * @example

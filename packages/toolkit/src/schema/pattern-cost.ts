@@ -1,6 +1,9 @@
 import type { JsonValue } from '@countersign/core'
 
-/** What the patterns of one source may cost together: reading this many takes 0.2 s. 3,000 that count to 1,000 cost 3,000,000 and took 16 s. */
+/**
+ * The total cost of the patterns of one source: reading this much takes 0.2 s. 3,000 patterns that count to 1,000 cost 3,000,000 and took
+ * 16 s.
+ */
 const MAX_COST = 100_000
 /** The tables behind a `\p{L}` take as long to read as this many characters. */
 const TABLES = 30
@@ -9,7 +12,7 @@ const PIECE = /\\.|\[(?:\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|./gsu
 /** Words that follow the name of what has too many patterns. */
 export const TOO_COSTLY = 'has patterns that count too far, or too many of them'
 
-/** What the patterns of one server, document or configured group of tools may still cost. */
+/** The remaining cost for the patterns of one server, document or configured group of tools. */
 export interface PatternBudget {
   /**
    * True when all of these fit, which are then paid for. A pattern is paid for once. When they do not fit together, none is paid for.

@@ -10,7 +10,7 @@ const MAX_STEPS = 4_000_000
 /** The texts of one check of arguments are more than its patterns can be matched with in bounded time. */
 export class TooMuchText extends Error {}
 
-/** What the patterns of one check of arguments may take together. A check is not interrupted, so one is enough. */
+/** The total time of the patterns in one check of arguments. A check is not interrupted, so one budget is enough. */
 let stepsLeft = 0
 
 /** Gives the next check of arguments all of its time. */
@@ -40,9 +40,9 @@ export function openCountedPattern(pattern: string): (text: string) => boolean {
 }
 
 /**
- * Reads a pattern of a schema for an engine whose time is linear in the text, whatever the pattern: JavaScript's own takes years for some
- * that look harmless, and the text comes from a model.
- * @throws Error in plain words for a pattern that is none, or that only a backtracking engine can match.
+ * Compiles a pattern of a schema for an engine whose time is linear in the text: JavaScript's own takes years for some patterns that look
+ * harmless, and the text comes from a model.
+ * @throws Error in plain words for an invalid pattern, or one that only a backtracking engine can match.
  */
 export function openPattern(pattern: string): (text: string) => boolean {
   try {

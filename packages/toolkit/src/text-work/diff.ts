@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff'
 
-/** A file before or after: undefined where there is none. */
+/** A file before or after; undefined when it does not exist. */
 export interface DiffSide {
   text: string
   mode?: number

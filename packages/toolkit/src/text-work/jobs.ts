@@ -5,7 +5,7 @@ import { type DiffSide, unifiedDiff } from './diff.ts'
 import { applyEdits, EditProblem, type TextEdit } from './edits.ts'
 import { findText } from './find-text.ts'
 
-/** What lines have to hold: a text, or a pattern. */
+/** The content of wanted lines: a text, or a pattern. */
 export interface Wanted {
   text?: string | undefined
   pattern?: string | undefined
@@ -20,7 +20,7 @@ export interface SearchInput {
 }
 
 export interface PatchInput {
-  /** What the diff calls the file before and after. */
+  /** The names of the file before and after, in the diff. */
   from: string
   to: string
   before: string
@@ -38,14 +38,14 @@ export interface Hit {
 const MAX_LINE_CHARS = 20_000
 const MAX_HIT_CHARS = 400
 
-/** What cannot be done, in words. */
+/** Why something cannot be done. */
 export interface Problem {
   problem: string
 }
 
 /** Each takes foreign texts, and a time that nobody knows before. They run in a worker. */
 export const JOBS = {
-  /** The lines that fit and how long it took, or why the pattern is none. */
+  /** Returns the matching lines and the time, or why the pattern is invalid. */
   search({ wanted, files, limit }: SearchInput): { hits: Hit[]; ms: number } | Problem {
     const began = performance.now()
     const fits = matcherOf(wanted)

@@ -216,3 +216,26 @@ test('a process that stops gives back what it had not begun, and what it had beg
   const left = await sql(`select payload ->> 'id' as id, locked_by from graphile_worker._private_jobs order by 1`)
   expect(left).toEqual(['act_a', 'act_b', 'act_c', 'act_d'].map((id) => ({ id, locked_by: null })))
 })
+
+test('work that is done when its job is found missing gets none', async () => {
+  const { start, sql } = await openDesk()
+  const { dispatch, processes } = await start({}, { advance: 0, execute: 0 })
+  await sql(`insert into principal (id, kind, name, roles, created_at) values ('prn_a', 'person', 'Ana', '[]', 0)`)
+  for (const [id, status] of [
+    ['ses_done', 'waiting_approval'],
+    ['ses_due', 'active'],
+  ])
+    await sql(
+      `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ($1, 'desk', '', $2, 'prn_a', 0, 0)`,
+      [id, status],
+    )
+  expect(
+    await claims.addMissingJobs(processes.connection, [
+      { name: 'advance', id: 'ses_done' },
+      { name: 'advance', id: 'ses_due' },
+      { name: 'execute', id: 'act_gone' },
+    ]),
+  ).toBe(1)
+  expect(await sql(`select payload ->> 'id' as id from graphile_worker._private_jobs`)).toEqual([{ id: 'ses_due' }])
+  expect(await dispatch.reconcile({ sessions: ['ses_done', 'ses_due'], actions: [] })).toMatchObject({ putUp: 0 })
+})

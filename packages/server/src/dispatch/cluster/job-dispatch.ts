@@ -108,10 +108,8 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     // A job that was begun and failed is not unattended: why is in the log, and it is tried again.
     const states = new Map(held.map(({ id, taken, failed }) => [id, taken || failed]))
     const missing = wanted.filter(({ id }) => !states.has(id))
-    if (missing.length > 0) {
-      await claims.addMissingJobs(connection, missing)
-      lookForJobs()
-    }
+    const added = missing.length > 0 ? await claims.addMissingJobs(connection, missing) : 0
+    if (added > 0) lookForJobs()
     // What waits while every worker of this process is busy, or while it works off a long queue, waits for its turn.
     const hasTime = (name: JobName) => pools?.[name].hasRoom === true && !ids[name].some(fetches.isBehind)
     const isUnattended = (name: JobName) => (id: string) => states.get(id) !== true && hasTime(name)
@@ -119,7 +117,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     unlocked = 0
     return {
       unlocked: unlockedNow,
-      putUp: missing.length,
+      putUp: added,
       unattended: { sessions: sessions.filter(isUnattended('advance')), actions: actions.filter(isUnattended('execute')) },
     }
   }

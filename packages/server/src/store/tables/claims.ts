@@ -98,13 +98,27 @@ export async function findJobs(connection: OwnConnection, ids: readonly string[]
   return rows
 }
 
-/** Puts up jobs that are missing. Keyed, so that processes which find the same do not put it up once each. */
-export const addMissingJobs = (connection: OwnConnection, jobs: readonly { name: JobName; id: string }[]): Promise<unknown> =>
-  connection.query({
+/**
+ * Adds the jobs of those sessions and actions that still call for work, and returns how many. The rows may have changed since they were read: a
+ * process that was paused between the two reads would otherwise enqueue work that is done. The keys keep processes that find the same from
+ * enqueueing it twice.
+ */
+export async function addMissingJobs(connection: OwnConnection, jobs: readonly { name: JobName; id: string }[]): Promise<number> {
+  const { rows } = await connection.query<{ count: string }>({
     name: 'job_add_missing',
-    text: 'select countersign_quiet.add_jobs($1::json)',
-    values: [JSON.stringify(jobs.map(({ name, id }) => ({ identifier: name, payload: { id }, job_key: `${name}:${id}` })))],
+    text: `with wanted as (select name, id from json_to_recordset($1) as wanted (name text, id text)),
+      due as (select name, id from wanted where case name
+        when 'execute' then exists (select 1 from action where action.id = wanted.id and state = 'approved' and executor = 'server')
+        else exists (select 1 from session where session.id = wanted.id and status = 'active')
+          or exists (select 1 from message where message.session_id = wanted.id and queued = 1) end),
+      specs as (select json_agg(json_build_object('identifier', name, 'payload', json_build_object('id', id), 'job_key', name || ':' || id))
+        as specs from due),
+      added as (select countersign_quiet.add_jobs(specs) from specs where specs is not null)
+      select count(*) as count, (select count(*) from added) from due`,
+    values: [JSON.stringify(jobs.map(({ name, id }) => ({ name, id })))],
   })
+  return Number(rows[0]?.count)
+}
 
 /** For finding jobs by what they are about and by who has them, among a million that wait. */
 const JOB_INDEXES = {
