@@ -4,8 +4,8 @@ import { type Failure, plant } from './planted-failure.ts'
 export const BYPASSED: readonly Failure[] = [
   {
     whose: 'langchain #40166',
-    failure: 'An edit made another call of it, and that call’s policy was not asked',
-    held: 'the tool of an action never changes; an edited call is checked and asked about as any other: gate/decide/edit.ts, gate/decide/revise.ts',
+    failure: 'An edit turned the call into another one whose policy was not evaluated',
+    held: 'an edit cannot change the tool, and the edited call is validated and evaluated like any other: gate/decide/edit.ts, gate/decide/revise.ts',
     bugs: [
       plant('an edited call is not held against policy', [
         'verification/acceptance/edits.test.ts',
@@ -19,14 +19,14 @@ export const BYPASSED: readonly Failure[] = [
   },
   {
     whose: 'langchain #38838',
-    failure: 'A misspelt tool in the policy silently took the gate away',
-    held: 'a rule that names a tool nobody has is refused at the start and at every save: policy/problems.ts',
+    failure: 'A misspelt tool name in the policy silently removed the approval',
+    held: 'a rule that names an unknown tool is refused at the start and at every save: policy/problems.ts',
     bugs: [plant('a rule may name a tool that is not there', ['packages/server/src/config/load.test.ts', 'refused: a rule for nothing'])],
   },
   {
     whose: 'mastra #20470; langchain #40492',
-    failure: 'What was declined was executed',
-    held: 'a start is one guarded update from `approved`; a decline is terminal, and has no way to a tool: gate/decide/decide.ts, store/tables/attempts.ts',
+    failure: 'A declined action was executed',
+    held: 'a start is one guarded update from `approved`; a decline is final and reaches no tool: gate/decide/decide.ts, store/tables/attempts.ts',
     bugs: [
       plant('a decline is stored as an approval', [
         'verification/acceptance/d2.test.ts',
@@ -48,8 +48,8 @@ export const BYPASSED: readonly Failure[] = [
   {
     whose:
       'mastra #14996, #15776; mercury #99; goose #11778; MS agent-framework #4963; CopilotKit #4953; docker-agent PR #3694; adk-python #7148',
-    failure: 'Another way to the same tool (a sub-agent, a second transport, a nested call, a processor in between) passed the gate by',
-    held: 'one place makes actions and one sends them; sessions, outside agents and remote brains all come through gate/propose/propose.ts',
+    failure: 'Another path to the same tool (sub-agent, second transport, nested call, processor) bypassed the approval',
+    held: 'one place creates actions and one sends them; sessions, outside agents and remote brains all use gate/propose/propose.ts',
     bugs: [
       plant('what an outside agent proposes is allowed', [
         'verification/acceptance/outside-agent.test.ts',
@@ -70,8 +70,8 @@ export const BYPASSED: readonly Failure[] = [
   },
   {
     whose: 'claude-code #77212; cline #10499',
-    failure: 'A general "go on" beat a rule that asked, or that forbade',
-    held: 'deny beats ask beats allow, whatever the order; a grant answers for people only: core policy/evaluate.ts, gate/propose/propose.ts',
+    failure: 'A general "go on" overrode a rule that asked or denied',
+    held: 'deny beats ask beats allow in any order; a grant replaces only people’s approval: core/src/policy/evaluate.ts, gate/propose/propose.ts',
     bugs: [
       plant('the first rule that fits wins', [
         'packages/core/src/policy/rules.test.ts',
@@ -89,8 +89,8 @@ export const BYPASSED: readonly Failure[] = [
   },
   {
     whose: 'docker-agent #4376, #35; claude-code #69042; codex #11162',
-    failure: '"Remember" allowed everything, or was not kept; one approval covered a whole turn',
-    held: 'a grant names its tool and arguments or a condition, ends, and is a row; an approval names one action: gate/grants/grants.ts, gate/decide/decide.ts',
+    failure: '"Remember" allowed everything or was not stored; one approval covered a whole turn',
+    held: 'a grant names its tool and arguments or condition, expires and is stored; an approval names one action: gate/grants/grants.ts, gate/decide/decide.ts',
     bugs: [
       plant('what is remembered holds for any arguments', [
         'packages/server/src/gate/grants/grants.test.ts',
@@ -108,8 +108,8 @@ export const BYPASSED: readonly Failure[] = [
   },
   {
     whose: 'goclaw #1204',
-    failure: '"Always allow" was bound to `sh`, and so allowed every command',
-    held: 'a suggested rule is the narrowest that fits what was approved: gate/grants/narrow-rule.ts',
+    failure: '"Always allow" was bound to `sh` and so allowed every command',
+    held: 'a suggested rule is the narrowest that fits the approved calls: gate/grants/narrow-rule.ts',
     bugs: [
       plant('a suggested rule allows further arguments', [
         'packages/server/src/gate/grants/narrow-rule.test.ts',
@@ -123,7 +123,7 @@ export const BYPASSED: readonly Failure[] = [
   },
   {
     whose: 'CVE-2025-54136 (Cursor); openhuman #5293',
-    failure: 'Approved once under a name, then the definition behind the name was swapped',
+    failure: 'The definition behind an approved name was replaced',
     held: 'decisions and grants are bound to the hash of the tool’s definition: gate/execute/verify-binding.ts, gate/grants/grants.ts',
     bugs: [
       plant('a grant goes by the name of its tool', [
@@ -141,8 +141,8 @@ export const BYPASSED: readonly Failure[] = [
   },
   {
     whose: 'CVE-2025-54795, CVE-2025-66032 (Claude Code)',
-    failure: 'What was checked was read in another way than what was executed',
-    held: 'arguments are read once, strictly; what reads two ways is refused, and the stored bytes are shown, hashed and sent: core json/scan.ts',
+    failure: 'The check parsed the input differently from the execution',
+    held: 'arguments are parsed once and strictly; ambiguous input is refused, and the stored bytes are shown, hashed and sent: core/src/json/scan.ts',
     bugs: [
       plant('of a key that comes twice, the last counts', [
         'packages/core/src/json/parse.test.ts',
@@ -152,8 +152,8 @@ export const BYPASSED: readonly Failure[] = [
   },
   {
     whose: 'CVE-2025-59944 (Cursor)',
-    failure: 'A check went by one spelling, the target read another',
-    held: 'a value in a path is looked at in every form that a target may make of it, hosts as the URL parser reads them: tools/url-template.ts',
+    failure: 'The check used one spelling, the target read another',
+    held: 'a path value is checked in every form that a target may decode, hosts as the URL parser reads them: toolkit/src/http/url-template.ts',
     bugs: [
       plant('a value is checked as it is written only', [
         'packages/toolkit/src/routes/route-table.test.ts',
@@ -164,7 +164,7 @@ export const BYPASSED: readonly Failure[] = [
   {
     whose: 'Gemini CLI #25865 and its kin',
     failure: 'Only the first of several commands was checked',
-    held: 'every call of a step is prepared and asked about by itself: agent/calls.ts',
+    held: 'every call of a step is prepared and evaluated separately: agent/calls.ts',
     bugs: [
       plant('only the first call of a step is asked about', [
         'verification/acceptance/d4.more.test.ts',
@@ -174,8 +174,8 @@ export const BYPASSED: readonly Failure[] = [
   },
   {
     whose: 'hermes #6735; Anthropic on its auto mode (93 % accept)',
-    failure: 'An agent raised again what was rejected, until somebody gave in',
-    held: 'what people declined in a run is not asked again in it, and who insists is stopped; high risk is never granted: gate/propose/denial-memory.ts',
+    failure: 'An agent repeated a rejected call until somebody gave in',
+    held: 'a declined call is not asked again in its run, and a run that insists is stopped; high risk is never granted: gate/propose/denial-memory.ts',
     bugs: [
       plant('what was declined is asked again', [
         'verification/acceptance/decisions.test.ts',

@@ -9,7 +9,7 @@ export const CALLERS: readonly Failure[] = [
   {
     whose: 'ours',
     failure: 'A remote brain got no secret of its own, or its secret was in an answer',
-    held: 'headers of a brain are filled from the environment and known as secrets: config/remote.ts',
+    held: 'headers of a brain come from the environment and are redacted as secrets: config/remote.ts',
     bugs: [
       plant('a remote brain does not get its headers', [
         D0_BRAIN_TEST,
@@ -23,8 +23,8 @@ export const CALLERS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A page of another origin used the console of whoever opened it',
-    held: 'only listed origins read answers, only with a key: http/cors.ts',
+    failure: 'A page of another origin used a signed-in console',
+    held: 'only listed origins read answers, and only with a key: http/cors.ts',
     bugs: [
       plant('a listed origin reads what the console’s sign-in answers', [
         D0_ORIGINS_TEST,
@@ -42,8 +42,8 @@ export const CALLERS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'Approvals waited for good, although a line of the policy said when they end',
-    held: '`expires` of the document holds for what no rule says otherwise about: core policy/evaluate.ts',
+    failure: 'Approvals waited forever although the policy set a deadline',
+    held: '`expires` of the document applies where no rule sets one: core/src/policy/evaluate.ts',
     bugs: [
       plant('`expires` of the document holds for the default only', [
         DEADLINES_TEST,
@@ -57,8 +57,8 @@ export const CALLERS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'An agent was refused and not told why',
-    held: 'the reason of a deny rule is what the model hears: core policy/evaluate.ts, gate/execute/tool-result.ts',
+    failure: 'An agent was denied without a reason',
+    held: 'the model gets the reason of the deny rule: core/src/policy/evaluate.ts, gate/execute/tool-result.ts',
     bugs: [
       plant('the reason of a rule is left out', [DEADLINES_TEST, 'a deny rule says why, and the model hears it as the tool’s result']),
       plant('a model hears of a denial as of a decline without a reason', [

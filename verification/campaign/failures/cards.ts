@@ -8,8 +8,8 @@ const PREVIEW_TEST = 'packages/tools-openapi/src/preview.test.ts'
 export const CARDS: readonly Failure[] = [
   {
     whose: 'ours',
-    failure: 'An approved PUT was asked about again because its members came in another order',
-    held: 'previews, headlines and preconditions are made from canonical values: gate/propose/prepare.ts, tools/tool-draft.ts',
+    failure: 'An approved PUT went back for approval because its members were reordered',
+    held: 'previews, headlines and preconditions use canonical values: gate/propose/prepare.ts, toolkit/src/tool-draft.ts',
     bugs: [
       plant('a preview is read with the arguments in the order of the agent', [
         SAME_LOOK_TEST,
@@ -27,7 +27,7 @@ export const CARDS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A person was asked about what could not be done',
+    failure: 'A person was asked about an impossible call',
     held: 'a preview may refuse, and then nobody is asked: gate/propose/impossible.ts',
     bugs: [
       plant('what cannot be done is asked about all the same', [
@@ -46,8 +46,8 @@ export const CARDS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A PATCH was shown as deleting all that it did not name',
-    held: 'a request is held against what is there leaf by leaf, and only a whole PUT takes away: tools/openapi/compare.ts, preview.ts',
+    failure: 'A PATCH was shown as deleting every field it did not name',
+    held: 'a request is compared with the current state leaf by leaf, and only a whole PUT removes fields: tools-openapi/src/compare.ts, preview.ts',
     bugs: [
       plant('what a PATCH does not name is shown as going', [
         PREVIEW_TEST,
@@ -65,8 +65,8 @@ export const CARDS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'The envelope of an answer was compared with the body, or the value of another thing was shown as the one that changes',
-    held: 'envelopes are taken off on both sides, and nothing else is: tools/openapi/envelope.ts',
+    failure: 'A response envelope was compared with the body, or another object’s value was shown as changing',
+    held: 'only envelopes are removed, on both sides: tools-openapi/src/envelope.ts',
     bugs: [
       plant('an envelope is a value like others', [
         PREVIEW_TEST,

@@ -9,8 +9,8 @@ const BOUND = [
 export const CHANGED: readonly Failure[] = [
   {
     whose: 'openai-agents-js #1097; vercel/ai #11294, #10070, PR #10720; cymoo/lovia #40',
-    failure: 'Edited arguments were not those that ran, or the model was not told',
-    held: 'an edit is a new revision with a digest of its own, and the call’s result says what really ran: gate/decide/revise.ts, gate/execute/tool-result.ts',
+    failure: 'Other arguments than the edited ones ran, or the model was not told',
+    held: 'an edit is a new revision with its own digest, and the result says what ran: gate/decide/revise.ts, gate/execute/tool-result.ts',
     bugs: [
       plant('an edit is shown, and the first arguments run', [
         'verification/acceptance/edits.test.ts',
@@ -24,8 +24,8 @@ export const CHANGED: readonly Failure[] = [
   },
   {
     whose: 'eve #758; vercel/ai PR #17185; adk-python #3506',
-    failure: 'Terms (a price, a recipient) changed between the approval and the execution',
-    held: 'the target is read again before the start, and sent the version that was read: gate/execute/revalidate.ts, tools/http-call.ts',
+    failure: 'Terms (a price, a recipient) changed between approval and execution',
+    held: 'the target is read again before the start, and the version that was read is sent: gate/execute/revalidate.ts, toolkit/src/http/http-call.ts',
     bugs: [
       plant('the target is not looked at again', [
         'verification/acceptance/bound.test.ts',
@@ -43,8 +43,8 @@ export const CHANGED: readonly Failure[] = [
   },
   {
     whose: 'ours: found by planting',
-    failure: 'A call that its target refused as stale counted as told: asked again and done, the model never had its result',
-    held: 'what is asked again has told the model nothing, so its end does: gate/execute/settle.ts',
+    failure: 'A call refused as stale counted as reported: after it was approved again and done, the model never got its result',
+    held: 'going back for approval delivers no result, so the end does: gate/execute/settle.ts',
     bugs: [
       plant('what the target refused as stale counts as told', [
         'verification/acceptance/bound.test.ts',
@@ -54,8 +54,8 @@ export const CHANGED: readonly Failure[] = [
   },
   {
     whose: 'GHSA-hjvp-qhm6-wrh2, CVE-2026-32065, GHSA-2j8v-hwgc-x698 (openclaw)',
-    failure: 'The environment, white space or arguments differed between the approval and the execution',
-    held: 'the digest is over tool, definition, arguments, destination, credential and precondition, and is made again from what is sent: gate/propose/digest.ts',
+    failure: 'Environment, white space or arguments differed between approval and execution',
+    held: 'the digest covers tool, definition, arguments, destination, credential and precondition, and is recomputed from what is sent: gate/propose/digest.ts',
     bugs: [
       {
         bug: 'with whose rights it runs is not bound',
@@ -68,7 +68,7 @@ export const CHANGED: readonly Failure[] = [
   },
   {
     whose: 'mastra #19633; eve #3103',
-    failure: 'A decision about an older call was taken for a newer one, or an answer under the old id was lost',
+    failure: 'A decision about an older call was applied to a newer one, or an answer under the old id was lost',
     held: 'actions have ids of ours that nothing changes, a decision names revision and digest, and a provider’s call id is only data',
     bugs: [
       plant('a decision holds for any revision', [
@@ -87,8 +87,8 @@ export const CHANGED: readonly Failure[] = [
   },
   {
     whose: 'moira #202; agenticos #274',
-    failure: 'A deploy that changed only words killed what waited; a tool that was gone left it running for ever',
-    held: 'the definition’s hash leaves words for people out; what has no tool any more fails in plain words: tools/open-tools.ts, gate/execute/verify-binding.ts',
+    failure: 'A deploy that changed only wording ended waiting actions; a missing tool left an action running forever',
+    held: 'the definition hash omits wording for people; an action without its tool fails with a plain message: toolkit/src/open-tools.ts, gate/execute/verify-binding.ts',
     bugs: [
       plant('words for people are part of the definition', [
         'packages/toolkit/src/open-tools.test.ts',
@@ -98,8 +98,8 @@ export const CHANGED: readonly Failure[] = [
   },
   {
     whose: 'ours: H37',
-    failure: 'A permission or a policy was taken back between the decision and the start',
-    held: 'policy, votes and grants are asked again in the transaction that starts it: gate/decide/approval-validity.ts',
+    failure: 'A permission or a policy was revoked between decision and start',
+    held: 'policy, votes and grants are checked again in the transaction that starts the action: gate/decide/approval-validity.ts',
     bugs: [
       plant('a policy that denies by now is not asked', BOUND),
       plant('a grant that is over still carries what it approved', [

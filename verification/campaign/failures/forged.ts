@@ -4,7 +4,7 @@ import { type Failure, plant } from './planted-failure.ts'
 export const FORGED: readonly Failure[] = [
   {
     whose: 'vercel/ai #16068, #15947, #19979; MS agent-framework #4596; openclaw #8682',
-    failure: 'What a client sends (its history, an `approved` flag) was taken for an approval',
+    failure: 'Client input (a history, an `approved` flag) was accepted as an approval',
     held: 'nobody sends us a history or a state: a person with a key of their own names an action by its id, and a proposal holds a call only',
     bugs: [
       {
@@ -22,8 +22,8 @@ export const FORGED: readonly Failure[] = [
   },
   {
     whose: 'openclaw #48149; curie #1054, #2885',
-    failure: 'Whoever asked for an action approved it too',
-    held: 'who asked is a person, whatever key was used: gate/decide/rights.ts leaves them out, also behind an agent of theirs',
+    failure: 'The requester approved their own action',
+    held: 'requesters are compared as persons, whatever key or agent they used, and excluded: gate/decide/rights.ts',
     bugs: [
       plant('who asked approves', [
         'verification/acceptance/decisions.test.ts',
@@ -52,8 +52,8 @@ export const FORGED: readonly Failure[] = [
   },
   {
     whose: 'awaithumans #76',
-    failure: 'One approval was enough where several were wanted, or one person gave them all',
-    held: 'votes are counted by whose right they use, behind the lock of the action: core `tallyVotes`, gate/decide/decide.ts',
+    failure: 'One approval sufficed where several were required, or one person gave them all',
+    held: 'votes are counted by right, under the lock of the action: core `tallyVotes`, gate/decide/decide.ts',
     bugs: [
       plant('the first vote decides', [
         'verification/acceptance/decisions.test.ts',
@@ -67,8 +67,8 @@ export const FORGED: readonly Failure[] = [
   },
   {
     whose: 'autogen #5891; the trackers’ "there is an approval_id and no approver"',
-    failure: 'It could not be told who approved',
-    held: 'every transition has a row of the record with who, how they signed in and by which rule: gate/events.ts',
+    failure: 'The record did not show who approved',
+    held: 'every transition has a row with who, how they signed in and by which rule: gate/events.ts',
     bugs: [
       plant('the record says that the system did it', [
         'verification/acceptance/audit.test.ts',
@@ -78,8 +78,8 @@ export const FORGED: readonly Failure[] = [
   },
   {
     whose: 'mastra #21195; eve #312; LibreChat, ADK docs; hermes #81388',
-    failure: 'Free text approved: a sentence with the word in it, as a model understood it',
-    held: 'exact words only, of a person with a vote, in the session’s own route, and only for what was never changed: core commands.ts',
+    failure: 'A sentence that contained the word approved, as a model understood it',
+    held: 'only exact words count, from a person with a vote, on the session’s own route, for an unchanged action: core/src/commands.ts',
     bugs: [
       plant('a sentence that begins with the word is the word', ['packages/core/src/commands.test.ts', 'any other text is only a message']),
       plant('a word approves all that wait', [
@@ -126,7 +126,7 @@ export const FORGED: readonly Failure[] = [
   {
     whose: 'CVE-2025-53773 (Copilot)',
     failure: 'An agent wrote the setting that turns approvals off',
-    held: 'policy, keys and grants are for admins, and no program is one, whatever roles it carries: gate/caller.ts, identity/keys.ts',
+    held: 'policy, keys and grants are for admins, and no program is an admin, whatever its roles: gate/caller.ts, identity/keys.ts',
     bugs: [
       plant('an agent with the role changes the policy', [
         'packages/server/src/gate/caller.test.ts',
@@ -140,8 +140,8 @@ export const FORGED: readonly Failure[] = [
   },
   {
     whose: 'CVE-2026-25253 (openclaw)',
-    failure: 'A parameter of the address was a credential, or sent one away',
-    held: 'keys are read from the header alone: identity/authenticate.ts',
+    failure: 'A URL parameter was accepted as a credential, or sent one away',
+    held: 'keys are read from the header only: identity/authenticate.ts',
     bugs: [
       plant('a key is taken from the address', [
         'verification/acceptance/identity.test.ts',
@@ -151,7 +151,7 @@ export const FORGED: readonly Failure[] = [
   },
   {
     whose: 'ours: identity',
-    failure: 'A key, a cookie or a sign-in is good for more, or for longer, than it was given for',
+    failure: 'A key, a cookie or a sign-in allowed more, or lasted longer, than intended',
     held: 'identity/keys.ts, console-sessions.ts, oidc.ts, authenticate.ts',
     bugs: [
       plant('a key does all that its owner may, whatever it is limited to', [
@@ -198,7 +198,7 @@ export const FORGED: readonly Failure[] = [
   },
   {
     whose: 'ours: signing in on one machine',
-    failure: 'Any process of the machine was the local admin; the console’s cookie went to every port; one human was two persons',
+    failure: 'Any local process was admin; the console’s cookie went to every port; one human counted as two persons',
     held: 'identity/sign-in-links.ts, sign-in-file.ts, console-credential.ts, directory.ts',
     bugs: [
       plant('being on the machine is enough to sign in', [

@@ -9,8 +9,8 @@ const TWO_CALLS = [
 export const HISTORIES: readonly Failure[] = [
   {
     whose: 'langchainjs #11125, PRs #11391, #10186',
-    failure: 'One reject dropped the calls that were approved beside it',
-    held: 'each call of a step is an action of its own; a decline ends the run only where the agent is told so: gate/decide/decide.ts',
+    failure: 'One rejection dropped the approved calls beside it',
+    held: 'each call of a step is its own action; a decline ends the run only if the agent is configured so: gate/decide/decide.ts',
     bugs: [
       plant('a decline stops the rest', [
         'verification/acceptance/histories.more.test.ts',
@@ -21,8 +21,8 @@ export const HISTORIES: readonly Failure[] = [
   {
     whose:
       'mastra #24377; MS agent-framework #6910, #7692; openai-agents-python #3004; supabase PR #47008; letta-code #101; rancher-ai #136',
-    failure: 'Of several calls in one step the others hung, were lost, denied, or ran again',
-    held: 'the step stores all its calls in one transaction, and the model is asked when the last is settled: agent/outcome.ts, agent/advance.ts',
+    failure: 'Of several calls in one step the others hung, were lost, were denied or ran again',
+    held: 'one transaction stores all calls of a step, and the model continues when the last has settled: agent/outcome.ts, agent/advance.ts',
     bugs: [
       plant('all calls but the first are refused', [
         'verification/acceptance/d0.test.ts',
@@ -37,8 +37,8 @@ export const HISTORIES: readonly Failure[] = [
   },
   {
     whose: 'mastra #14931, #15476, #14818; CopilotKit #2418; assistant-ui #5046; pydantic-ai #4830; openai-agents-js #365',
-    failure: 'What waited for approval was gone after a reload',
-    held: 'cards are made of rows: lists, messages and snapshots all name what waits: gate/read/view.ts, client stores',
+    failure: 'Waiting approvals were gone after a reload',
+    held: 'cards come from rows: lists, messages and snapshots name every waiting action: gate/read/view.ts, client stores',
     bugs: [
       plant('a message comes without its actions', [
         'verification/acceptance/d1.test.ts',
@@ -52,8 +52,8 @@ export const HISTORIES: readonly Failure[] = [
   },
   {
     whose: 'vercel/ai #12973, #12709, #13057; cloudflare/agents #955; eve #236; openai-agents-js #1435; OpenHands #11871; pi #4189',
-    failure: 'The provider refused a history with a call that had no result: declined, expired, or typed past',
-    held: 'every end of an action writes its one result, a message waits until all have theirs, and a broken history is not sent: gate/events.ts, models/history.ts',
+    failure: 'The provider refused a history with a call without result: declined, expired or skipped',
+    held: 'every end of an action writes one result, messages wait for all results, and a broken history is not sent: gate/events.ts, models/history.ts',
     bugs: [
       plant('a decline leaves its call without a result', TWO_CALLS),
       plant('an expiry leaves its call without a result', [
@@ -80,8 +80,8 @@ export const HISTORIES: readonly Failure[] = [
   },
   {
     whose: 'vercel/ai #21193',
-    failure: 'A call of an earlier message could not be approved any more: it stayed pending',
-    held: 'an action is found by its id, wherever its message stands: agent/messages.ts, gate/decide/decide.ts',
+    failure: 'A call of an earlier message could not be approved and stayed pending',
+    held: 'an action is found by its id, wherever its message is: agent/messages.ts, gate/decide/decide.ts',
     bugs: [
       plant('only the latest call can be named', [
         'verification/acceptance/d4.more.test.ts',
@@ -92,7 +92,7 @@ export const HISTORIES: readonly Failure[] = [
   {
     whose: 'mastra #17738',
     failure: 'A suspended run was stored as 170 MB: four copies of its stream',
-    held: 'rows and events only; the pieces of a message go when the message is whole: agent/outcome.ts',
+    held: 'only rows and events are stored; message pieces are deleted when the message is complete: agent/outcome.ts',
     bugs: [
       plant('the pieces of a whole message are kept', [
         'verification/acceptance/d3.test.ts',

@@ -10,8 +10,8 @@ const ACCESS_TEST = 'packages/server/src/http/access.test.ts'
 export const INSIDE: readonly Failure[] = [
   {
     whose: 'ours: T8',
-    failure: 'A route without a check of its own answered strangers, and bodies were read before it was known whose they are',
-    held: 'every route refuses who has not signed in, unless it is declared public: identity/authenticate.ts',
+    failure: 'A route without its own check answered unauthenticated callers, or read bodies before authentication',
+    held: 'every route refuses unauthenticated callers unless declared public: identity/authenticate.ts',
     bugs: [
       plant('a route that declares nothing is public', [
         ACCESS_TEST,
@@ -30,7 +30,7 @@ export const INSIDE: readonly Failure[] = [
   {
     whose: 'CVE-2025-53773 (Copilot)',
     failure: 'The agent wrote the setting that turns approvals off',
-    held: 'the workspace tools refuse the files of the server itself: tools/workspace/protection.ts, own-files.ts',
+    held: 'the workspace tools refuse the server’s own files: tools-workspace/src/protection.ts, own-files.ts',
     bugs: [
       plant('the policy file is a file like others', [
         OWN_FILES_TEST,
@@ -52,8 +52,8 @@ export const INSIDE: readonly Failure[] = [
   },
   {
     whose: 'ours: T23',
-    failure: 'One search that needed no approval stopped the server for minutes, again after each restart',
-    held: 'threads that are ended: bounded/workers.ts; a count of lost sends: gate/execute/reconcile.ts; bounded bodies: http/json-body.ts',
+    failure: 'One search that needed no approval blocked the server for minutes, again after each restart',
+    held: 'threads that are ended: toolkit/src/bounded/workers.ts; a count of lost sends: gate/execute/reconcile.ts; bounded bodies: http/json-body.ts',
     bugs: [
       plant('a search may take as long as it likes', [
         SEARCH_TEST,

@@ -9,8 +9,8 @@ const APPROVES_NOTHING =
 /** A key or a person does more than somebody decided that they may. */
 export const KEYS_AND_PEOPLE: readonly Failure[] = [
   {
-    whose: 'ours (issue 11)',
-    failure: 'A copy of the database, or a second user of the machine, gave the keys away',
+    whose: 'ours',
+    failure: 'A database copy, or a second user of the machine, revealed the keys',
     held: 'keys are random and their answers hold no secret: identity/directory.ts; files are 0600 whatever the umask: private-files.ts',
     bugs: [
       {
@@ -27,9 +27,9 @@ export const KEYS_AND_PEOPLE: readonly Failure[] = [
     ],
   },
   {
-    whose: 'ours (issue 11)',
-    failure: 'An admin was a second person: by a key made in another’s name, a vote lent to themselves, a wider key',
-    held: 'a person’s key that somebody else made only reads until its person accepts it; a limited key makes nothing wider: identity/keys.ts',
+    whose: 'ours',
+    failure: 'An admin acted as a second person: with a key in another’s name, a vote delegated to themselves, a wider key',
+    held: 'a key made for another person only reads until they accept it; a limited key extends no rights: identity/keys.ts',
     bugs: [
       plant('a key needs nobody’s acceptance', [
         KEYS_OF_OTHERS,
@@ -50,9 +50,9 @@ export const KEYS_AND_PEOPLE: readonly Failure[] = [
     ],
   },
   {
-    whose: 'ours (issue 11)',
-    failure: 'Who had left went on approving: by a grant, a delegate, an old vote, an agent’s key',
-    held: 'disabling ends all of it in one transaction, and whoever is disabled counts nowhere: identity/people.ts, gate/decide/rights.ts',
+    whose: 'ours',
+    failure: 'A person who had left still approved: by a grant, a delegate, an old vote, an agent’s key',
+    held: 'disabling ends all of it in one transaction, and a disabled person counts nowhere: identity/people.ts, gate/decide/rights.ts',
     bugs: [
       plant('the keys of their agents go on', [PEOPLE, OUT_AT_ONCE]),
       {

@@ -11,8 +11,8 @@ const BROKEN_TEST = 'packages/server/src/models/broken.test.ts'
 export const MODEL_ANSWERS: readonly Failure[] = [
   {
     whose: 'ours',
-    failure: 'What a remote brain looked up by itself was taken for a call, or filled the database',
-    held: 'look-ups are words about what was done elsewhere, bounded: models/brain-look-ups.ts, agent/look-ups.ts',
+    failure: 'A remote brain’s own look-up was treated as a call, or filled the database',
+    held: 'look-ups are bounded text about work done elsewhere: models/brain-look-ups.ts, agent/look-ups.ts',
     bugs: [
       plant('what a require-action names is a look-up as well', [
         REMOTE_BRAIN_TEST,
@@ -27,8 +27,8 @@ export const MODEL_ANSWERS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A picture of a result was sent as text, to a model that takes none, or again with every step',
-    held: 'each picture, sound and file has one place, the newest first: models/tool-media.ts, tools/mcp/result.ts',
+    failure: 'A picture in a result was sent as text, to a model without vision, or again with every step',
+    held: 'each picture, sound and file is sent in one place, the newest first: models/tool-media.ts, tools-mcp/src/result.ts',
     bugs: [
       plant('every provider is given every kind of file', [
         TOOL_MEDIA_TEST,
@@ -46,8 +46,8 @@ export const MODEL_ANSWERS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A gateway refused the next step, because its signed reasoning came back changed',
-    held: 'details go back as one list with whole texts: models/reasoning-details.ts',
+    failure: 'A model gateway refused the next step because its signed reasoning came back changed',
+    held: 'reasoning details are returned as one list with whole texts: models/reasoning-details.ts',
     bugs: [
       plant('text after a signature is joined to what was signed', [
         REASONING_DETAILS_TEST,
@@ -65,8 +65,8 @@ export const MODEL_ANSWERS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'An answer that was closed without a finish reason was lost, or one that was cut was carried out',
-    held: 'it is judged by what it holds: models/ai-sdk.ts',
+    failure: 'An answer without a finish reason was lost, or a truncated one was executed',
+    held: 'an answer is judged by its content: models/ai-sdk.ts',
     bugs: [
       plant('an answer that was not closed is taken for whole', [
         BROKEN_TEST,

@@ -10,8 +10,8 @@ const CHANGES_TEST = 'packages/react/src/changes.browser.more.test.ts'
 export const NAMES: readonly Failure[] = [
   {
     whose: 'ours',
-    failure: 'The card of an MCP tool said what its server wanted people to read',
-    held: 'the card names what is called, with what, and what runs: tools/mcp/call-words.ts, draft.ts',
+    failure: 'The card of an MCP tool showed the text its server chose',
+    held: 'the card names what is called, with which arguments, and what runs: tools-mcp/src/call-words.ts, draft.ts',
     bugs: [
       plant('a title hides the name of the tool', [
         CARDS_TEST,
@@ -29,8 +29,8 @@ export const NAMES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A tool called dropTable was of medium risk',
-    held: 'words in the name of a write say high risk, however it is written: tools/risk-by-name.ts',
+    failure: 'A tool called dropTable had medium risk',
+    held: 'risky words in the name of a write mean high risk, in any spelling: toolkit/src/risk-by-name.ts',
     bugs: [
       plant('a word says high risk only where a name begins', [
         RISK_BY_NAME_TEST,
@@ -48,8 +48,8 @@ export const NAMES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A headline named a thing by its id, or by a name that was another one when it ran',
-    held: 'names are read with the preview, quoted, and bound with the action: gate/propose/read-preview.ts, tools/headline.ts',
+    failure: 'A headline named a thing by its id, or by a name that had changed when it ran',
+    held: 'names are read with the preview, quoted, and bound with the action: gate/propose/read-preview.ts, toolkit/src/headline.ts',
     bugs: [
       plant('a decision does not rest on the headline', [
         HEADLINES_TEST,
@@ -67,8 +67,8 @@ export const NAMES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A table of lines left values out',
-    held: 'a list is a table only where every value has a cell: packages/react lines-table.tsx',
+    failure: 'A table of lines omitted values',
+    held: 'a list becomes a table only if every value has a cell: react/src/lines-table.tsx',
     bugs: [
       plant('the first line says which columns there are', [
         CHANGES_TEST,

@@ -4,8 +4,8 @@ import { type Failure, plant } from './planted-failure.ts'
 export const OUTWARD: readonly Failure[] = [
   {
     whose: 'CVE-2026-32871 (FastMCP)',
-    failure: '`../` in a parameter left the prefix of the API, with its credentials',
-    held: 'a value is one segment in every form, and the address built must be what the template says: tools/url-template.ts',
+    failure: '`../` in a parameter left the API’s path prefix, with its credentials',
+    held: 'a value is one segment in every decoding, and the built address must match the template: toolkit/src/http/url-template.ts',
     bugs: [
       plant('values stand in a path as they are', [
         'packages/toolkit/src/http/url-template.test.ts',
@@ -19,8 +19,8 @@ export const OUTWARD: readonly Failure[] = [
   },
   {
     whose: 'CVE-2026-45019 (Chainlit)',
-    failure: 'An address of a configuration or a model led inside the network',
-    held: 'every request resolves, checks and pins its address; redirects are answers: net/network.ts, net/send.ts',
+    failure: 'An address from configuration or a model led into the internal network',
+    held: 'every request resolves, checks and pins its address; redirects are not followed: toolkit/src/net/network.ts, toolkit/src/net/send.ts',
     bugs: [
       plant('a private address is as good as another', [
         'packages/toolkit/src/net/network.test.ts',
@@ -38,8 +38,8 @@ export const OUTWARD: readonly Failure[] = [
   },
   {
     whose: 'CVE-2026-25536, CVE-2026-0621 (MCP TypeScript SDK)',
-    failure: 'An answer went to another client; a template of an address hung the process',
-    held: 'a key stands for one principal and route; patterns run in linear time: identity/authenticate.ts, tools/pattern.ts',
+    failure: 'An answer went to another client; an address pattern hung the process',
+    held: 'an idempotency key belongs to one principal and route; patterns run in linear time: identity/authenticate.ts, toolkit/src/schema/pattern.ts',
     bugs: [
       plant('a key of one caller answers another', [
         'verification/acceptance/idempotency.test.ts',
@@ -53,8 +53,8 @@ export const OUTWARD: readonly Failure[] = [
   },
   {
     whose: 'CVE-2026-29085 (Hono), CVE-2026-25223 (Fastify)',
-    failure: 'A line break in an event made another event; a tab in the content type passed the check by',
-    held: 'frames hold JSON and integers only; one spelling of one content type: http/sse.ts, http/intake.ts',
+    failure: 'A line break created another event; a tab in the content type bypassed the check',
+    held: 'frames hold JSON and integers only; one spelling per content type is accepted: http/sse.ts, http/intake.ts',
     bugs: [
       plant('line breaks of a text go out as they are', [
         'verification/acceptance/stream-injection.test.ts',
@@ -68,8 +68,8 @@ export const OUTWARD: readonly Failure[] = [
   },
   {
     whose: 'ours: T19, T20',
-    failure: 'A secret came back with an answer and was stored, shown, logged or told to the model',
-    held: 'answers are redacted where they arrive; errors that are not ours say an id: net/secrets.ts, http/errors.ts',
+    failure: 'A secret in an answer was stored, shown, logged or given to the model',
+    held: 'answers are redacted on arrival; internal errors show only an id: toolkit/src/net/secrets.ts, http/errors.ts',
     bugs: [
       plant('what a service echoes is kept', [
         'packages/toolkit/src/routes/route-table.test.ts',
@@ -83,8 +83,8 @@ export const OUTWARD: readonly Failure[] = [
   },
   {
     whose: 'ours: T21, T22',
-    failure: 'JSON from outside changed a prototype, or had no bounds',
-    held: 'one strict reader with limits: core json/scan.ts, json/parse.ts',
+    failure: 'Foreign JSON changed a prototype or had no limits',
+    held: 'one strict reader with limits: core/src/json/scan.ts, core/src/json/parse.ts',
     bugs: [
       plant('__proto__ is a key like others', [
         'packages/core/src/json/pollution.test.ts',
@@ -96,7 +96,7 @@ export const OUTWARD: readonly Failure[] = [
   {
     whose: 'ours: T10',
     failure: 'One agent filled the inbox until nobody could find what mattered',
-    held: 'what waits is capped for each requester and each session, and an unkeyed repeat is no new action: gate/propose/waiting-limits.ts, gate/propose/repeat-ask.ts',
+    held: 'waiting actions are capped per requester and session, and an unkeyed repeat is the same action: gate/propose/waiting-limits.ts, gate/propose/repeat-ask.ts',
     bugs: [
       plant('nobody counts what waits', [
         'verification/acceptance/waiting-limits.test.ts',
@@ -114,8 +114,8 @@ export const OUTWARD: readonly Failure[] = [
   },
   {
     whose: 'ours: T24',
-    failure: 'A reader or sender that stands still holds memory or connections',
-    held: 'bounded buffers and times: http/sse.ts, http/intake.ts',
+    failure: 'A stalled reader or sender held memory or connections',
+    held: 'buffers and times are bounded: http/sse.ts, http/intake.ts',
     bugs: [
       plant('who reads nothing is never hung up on', [
         'packages/server/src/http/follow.test.ts',

@@ -4,8 +4,8 @@ import { type Failure, plant } from './planted-failure.ts'
 export const REPEATED: readonly Failure[] = [
   {
     whose: 'vercel/ai 7.0.149, 7.0.135; ha-mcp #2387; sso-elevator #212',
-    failure: 'Repeated or conflicting answers, or a double click, ran a tool twice, or ran it and denied it',
-    held: 'a decision and a start are each one guarded update: who changes no row has lost, and hears who won: store/tables/actions.ts, store/tables/attempts.ts',
+    failure: 'Repeated or conflicting answers, or a double click, ran a tool twice, or ran and denied it',
+    held: 'a decision and a start are each one guarded update; a caller that changes no row gets the winner’s result: store/tables/actions.ts, store/tables/attempts.ts',
     bugs: [
       {
         bug: 'the second of two deciders wins as well',
@@ -38,8 +38,8 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'openworker #443; crewAI #5802; langgraph #6208',
-    failure: 'A crash after the effect and before it was noted: what was approved ran again',
-    held: 'the intent is stored before the send; after a crash only what its target knows by its key is sent again: gate/execute/reconcile.ts, gate/execute/verify-binding.ts',
+    failure: 'After a crash between the effect and its record, the approved action ran again',
+    held: 'the intent is stored before the send; after a crash only sends that the target recognises by key are repeated: gate/execute/reconcile.ts, gate/execute/verify-binding.ts',
     bugs: [
       plant('after a crash everything is sent again', [
         'packages/server/src/gate/execute/recover.test.ts',
@@ -61,8 +61,8 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'MS agent-framework #7458; Agenta #5592; inngest #1433; mastra #14051, #22413',
-    failure: 'The answer was consumed and the run never began; an answer before the wait was lost',
-    held: 'the decision and what it asks for are one transaction, and a start takes up what is approved: gate/decide/decide.ts, gate/execute/recover.ts',
+    failure: 'The decision was stored and the run never started; a decision before the wait was lost',
+    held: 'a decision and its follow-up are one transaction, and a start picks up approved actions: gate/decide/decide.ts, gate/execute/recover.ts',
     bugs: [
       plant('a start forgets what was approved', [
         'verification/acceptance/parallel.more.test.ts',
@@ -76,8 +76,8 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'openclaw #85668; langfuse PR #16387; eve #460',
-    failure: 'A lost result was told as a failure, or as "try again": the effect came twice',
-    held: 'a write without a trustworthy answer is of unknown outcome, said so to the model and shown to people: gate/execute/attempt.ts, gate/execute/tool-result.ts',
+    failure: 'A lost result was reported as a failure or "try again", and the effect happened twice',
+    held: 'a write without a reliable answer has an unknown outcome, for the model and for people: gate/execute/attempt.ts, gate/execute/tool-result.ts',
     bugs: [
       plant('what may have happened is called a failure', [
         'packages/server/src/gate/execute/execute.test.ts',
@@ -107,8 +107,8 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'eve’s own sample (`session:turn` as the key)',
-    failure: 'Two calls of one turn had the same idempotency key: the second did nothing',
-    held: 'a key is of one action and one attempt: gate/propose/propose.ts, gate/execute/attempt-key.ts',
+    failure: 'Two calls of one turn shared an idempotency key: the second did nothing',
+    held: 'a key belongs to one action and attempt: gate/propose/propose.ts, gate/execute/attempt-key.ts',
     bugs: [
       plant('the key is the run’s', [
         'verification/acceptance/parallel.more.test.ts',
@@ -118,8 +118,8 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'NeuralNote #119; opencompany #1490; workers #260; agent-os #1613',
-    failure: 'A decision at the deadline was told as done and dropped, or a late click became the person’s approval',
-    held: 'the deadline is looked at in the update that decides, by the database’s clock: store/tables/actions.ts',
+    failure: 'A decision at the deadline was acknowledged and dropped, or a late click counted as approval',
+    held: 'the update that stores a decision checks the deadline by the database’s clock: store/tables/actions.ts',
     bugs: [
       plant('a late decision counts', [
         'packages/server/src/gate/decide/expire.test.ts',
@@ -133,8 +133,8 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'codex #29627; hermes; the trackers’ "approvals must not silently expire or deny"',
-    failure: 'What waited was denied, expired or cancelled by itself, or by the agent that asked',
-    held: 'without a rule that says so people may take as long as they like; a long poll that ends changes nothing: gate/deadlines.ts, http/actions.ts',
+    failure: 'A waiting action was denied, expired or cancelled without a rule, or by the agent that asked',
+    held: 'without a rule an approval has no deadline; the end of a long poll changes nothing: gate/deadlines.ts, http/actions.ts',
     bugs: [
       plant('everything expires after a day', [
         'packages/server/src/gate/decide/expire.test.ts',
@@ -148,8 +148,8 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'MCP typescript-sdk #2250',
-    failure: 'A client gave up on a held call after 60 s of silence, and with it on the approval',
-    held: 'nothing depends on who waits: a long poll ends with the action as it is, and a held answer says that it lives: http/slow-answer.ts',
+    failure: 'A client dropped a held call, and its approval, after 60 s of silence',
+    held: 'no action depends on a waiting caller: a long poll ends with the current action, and a held answer sends keep-alives: http/slow-answer.ts',
     bugs: [
       plant('a held answer is silent', [
         'packages/server/src/http/slow-answer.test.ts',
@@ -159,8 +159,8 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'ours: H12',
-    failure: 'A hidden retry of the HTTP client, or a kept connection, sent a write twice',
-    held: 'a connection of its own for each send, no retry, no redirect: net/send.ts',
+    failure: 'A hidden retry of the HTTP client, or a reused connection, sent a write twice',
+    held: 'each send has its own connection, without retry or redirect: toolkit/src/net/send.ts',
     bugs: [
       plant('connections are kept', [
         'packages/toolkit/src/http/http-call.test.ts',
@@ -170,8 +170,8 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'ours: I1, I6, I9',
-    failure: 'A process that stood still, or lost its connection, went on with what others had taken up',
-    held: 'what was read is looked at again in the transaction that rests on it, and everybody looks around when nobody knows what was committed: agent/outcome.ts, agent/history.ts, gate/execute/retry-failed.ts, dispatch/cluster/resync.ts',
+    failure: 'A process that froze or lost its connection continued work that others had taken over',
+    held: 'reads are checked again in the transaction that relies on them, and all processes resync when a commit is uncertain: agent/outcome.ts, agent/history.ts, gate/execute/retry-failed.ts, dispatch/cluster/resync.ts',
     bugs: [
       plant('a step that stood still fails the run', [
         'packages/server/src/agent/stale-step.test.ts',
@@ -193,7 +193,7 @@ export const REPEATED: readonly Failure[] = [
   },
   {
     whose: 'ours: I11',
-    failure: 'Something moved and the record does not have it, or can be changed unseen',
+    failure: 'A change was not in the record, or the record could be changed unnoticed',
     held: 'a transition and its row are one transaction, chained and sealed: gate/events.ts, audit/',
     bugs: [
       plant('an event goes out without its row of the record', [

@@ -5,7 +5,7 @@ export const SHOWN: readonly Failure[] = [
   {
     whose: 'CVE-2025-54133 (Cursor)',
     failure: 'The dialog hid the arguments',
-    held: 'all arguments are on the card; a long text shows how much is hidden, and more than 2,000 hidden characters hold Approve at any risk until they are opened and scrolled to their end: core text/hidden.ts, react card/card-facts.ts',
+    held: 'all arguments are on the card; more than 2,000 hidden characters disable Approve at any risk until they are opened and scrolled to the end: core/src/text/hidden.ts, react/src/card/card-facts.ts',
     bugs: [
       plant('what is hidden holds nothing', [
         'packages/react/src/approval-card.browser.test.ts',
@@ -31,8 +31,8 @@ export const SHOWN: readonly Failure[] = [
   },
   {
     whose: 'openclaw PR 43687 (GHSA-pcqg-f7rg-xfvv)',
-    failure: 'Characters that cannot be seen hid the text of a command',
-    held: 'every such character is spelled out, on every surface: core text/show-invisible.ts',
+    failure: 'Invisible characters hid the text of a command',
+    held: 'every such character is spelled out on every surface: core/src/text/show-invisible.ts',
     bugs: [
       plant('characters of no width stay what they are', [
         'packages/core/src/text/show-invisible.test.ts',
@@ -50,8 +50,8 @@ export const SHOWN: readonly Failure[] = [
   },
   {
     whose: 'ours: T4',
-    failure: 'A name in letters of another script looked like a known name, and was approved as that one',
-    held: 'names of mixed scripts, look-alikes (Unicode UTS #39) and decomposed letters are marked on every surface, and old and new values that look alike say where they differ: core text/mark-names.ts, text/look-alike.ts',
+    failure: 'A look-alike name in another script was approved as the known one',
+    held: 'mixed scripts, look-alikes (Unicode UTS #39) and decomposed letters are marked on every surface, and look-alike old and new values show where they differ: core/src/text/mark-names.ts, core/src/text/look-alike.ts',
     bugs: [
       plant('a letter of another script is a letter like others', [
         'packages/core/src/text/mark-names.test.ts',
@@ -69,8 +69,8 @@ export const SHOWN: readonly Failure[] = [
   },
   {
     whose: 'Lies-in-the-Loop; arXiv 2606.02668',
-    failure: 'The agent narrated its own dialog, and its words were taken for facts',
-    held: 'the card is made of the stored call; the agent’s words stand apart and are called unverified: gate/propose/prepare.ts, react evidence.tsx',
+    failure: 'The agent imitated the dialog, and its words were taken for facts',
+    held: 'the card is built from the stored call; the agent’s words are separate and marked unverified: gate/propose/prepare.ts, react/src/evidence.tsx',
     bugs: [
       plant('what the agent says is the description', [
         'verification/acceptance/outside-agent.test.ts',
@@ -88,8 +88,8 @@ export const SHOWN: readonly Failure[] = [
   },
   {
     whose: 'ours: T31, T32',
-    failure: 'The card changed under the cursor: the click was for another one',
-    held: 'buttons rest after every change and move, and a decision names what was seen: react use-cooldown.ts, card/create-approval-card.ts',
+    failure: 'The card changed under the cursor, and the click hit another action',
+    held: 'buttons pause after every change and move, and a decision names the digest that was shown: react/src/use-cooldown.ts, react/src/card/create-approval-card.ts',
     bugs: [
       plant('buttons do not rest', [
         'packages/react/src/approval-card.browser.test.ts',

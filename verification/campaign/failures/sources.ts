@@ -11,8 +11,8 @@ const TRUST_TEST = 'packages/tools-mcp/src/trust.test.ts'
 export const SOURCES: readonly Failure[] = [
   {
     whose: 'ours',
-    failure: 'A patch landed in part, in another order than shown, or changed the line ends of a whole file',
-    held: 'a patch is all of its files or none, and edits keep the line ends: tools/workspace/patch.ts, edits.ts',
+    failure: 'A patch was applied in part, in another order than shown, or changed all line ends of a file',
+    held: 'a patch applies to all of its files or none, and edits keep line ends: tools-workspace/src/patch.ts, toolkit/src/text-work/edits.ts',
     bugs: [
       plant('a patch may name a file twice', [
         PATCH_TEST,
@@ -34,8 +34,8 @@ export const SOURCES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A nested repository ended every listing and search',
-    held: 'git is asked about what is inside of it by the ignore files alone: tools/workspace/git/reads.ts',
+    failure: 'A nested repository broke every listing and search',
+    held: 'a nested repository is read with its ignore files only: tools-workspace/src/git/reads.ts',
     bugs: [
       plant('a nested repository is a folder like others to git', [
         GIT_TEST,
@@ -49,8 +49,8 @@ export const SOURCES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A value of a path led to another resource',
-    held: 'a slash is sent as %2F, and what leads elsewhere is refused: tools/openapi/write-parameters.ts',
+    failure: 'A path value addressed another resource',
+    held: 'a slash is sent as %2F, and values that lead elsewhere are refused: tools-openapi/src/write-parameters.ts',
     bugs: [
       plant('a slash in a value is a slash of the path', [
         WRITTEN_REQUEST_TEST,
@@ -64,8 +64,8 @@ export const SOURCES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'One flaw of a document cost all of its operations',
-    held: 'a flaw costs what needs it, and is told: tools/openapi/parse-text.ts, read-document.ts, plan.ts',
+    failure: 'One error in a document removed all of its operations',
+    held: 'an error removes only what depends on it, and is reported: tools-openapi/src/parse-text.ts, read-document.ts, plan.ts',
     bugs: [
       plant('a key that is there twice costs the whole document', [
         IMPERFECT_DOCUMENT_TEST,
@@ -87,8 +87,8 @@ export const SOURCES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A server called its tool a read, and it ran unasked',
-    held: 'hints of reading count only where they are trusted, and never against another word of the server: tools/mcp/draft.ts',
+    failure: 'A server declared its tool a read, and it ran without approval',
+    held: 'read hints count only from trusted servers, and never against another hint of the server: tools-mcp/src/draft.ts',
     bugs: [
       plant('a tool that says it reads and destroys is a read', [
         TRUST_TEST,

@@ -10,8 +10,8 @@ const INBOX_COMMAND_TEST = 'verification/acceptance/inbox-command.more.test.ts'
 export const SURFACES: readonly Failure[] = [
   {
     whose: 'ours',
-    failure: 'Reading a request ran it, or told of somebody else’s',
-    held: 'a request is read by who sees its session, and reading changes nothing: agent/requests.ts, request-answer.ts',
+    failure: 'Reading a request ran it, or showed somebody else’s',
+    held: 'a request is visible with its session, and reading changes nothing: agent/requests.ts, request-answer.ts',
     bugs: [
       plant('anybody reads any request', [
         CHECKPOINT_TEST,
@@ -26,7 +26,7 @@ export const SURFACES: readonly Failure[] = [
   {
     whose: 'ours',
     failure: 'The archive ran in every process, after every restart, or never',
-    held: 'one round for all processes, counted in the database: archive/schedule.ts',
+    held: 'all processes share one round, scheduled in the database: archive/schedule.ts',
     bugs: [
       plant('a round is not counted', [
         ARCHIVE_SCHEDULE_TEST,
@@ -44,8 +44,8 @@ export const SURFACES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A misspelt filter answered everything',
-    held: 'a route refuses a query parameter that it does not take: http/known-query.ts',
+    failure: 'A misspelt filter returned everything',
+    held: 'a route refuses unknown query parameters: http/known-query.ts',
     bugs: [
       plant('a route that takes no query takes any', [
         QUERY_PARAMETERS_TEST,
@@ -63,8 +63,8 @@ export const SURFACES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'The terminal decided what it had not shown, or said it was done when it was not',
-    held: 'what is shown is what is decided, and the exit code says whether it was: cli/inbox.ts',
+    failure: 'The terminal decided an action it had not shown, or reported success wrongly',
+    held: 'a decision applies to what was shown, and the exit code reports it: cli/inbox.ts',
     bugs: [
       plant('the terminal does not show with what a tool is called', [
         INBOX_COMMAND_TEST,
@@ -86,8 +86,8 @@ export const SURFACES: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'The key of a program that only watches read what tools read, because proposing needed no role',
-    held: 'who has the role monitor alone is refused on every route but /metrics: identity/authenticate.ts',
+    failure: 'A monitoring key read tool results, because proposing needed no role',
+    held: 'a caller with only the role monitor is refused on every route but /metrics: identity/authenticate.ts',
     bugs: [
       plant('a service that only monitors may propose', [
         METRICS_TEST,

@@ -9,8 +9,8 @@ const ONE_KEY_TEST = 'packages/server/src/gate/execute/one-key.test.ts'
 export const TAKEN_BACK: readonly Failure[] = [
   {
     whose: 'ours',
-    failure: 'Who had not asked took an action back, or it was taken back and ran all the same',
-    held: 'whoever proposed it, in one guarded update: gate/decide/withdraw.ts, store/tables/actions.ts',
+    failure: 'Somebody else withdrew an action, or a withdrawn action still ran',
+    held: 'only the proposer withdraws, in one guarded update: gate/decide/withdraw.ts, store/tables/actions.ts',
     bugs: [
       plant('anybody who sees an action withdraws it', [
         WITHDRAW_TEST,
@@ -28,8 +28,8 @@ export const TAKEN_BACK: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'A client took its call back, and people were asked about it all the same',
-    held: 'a call is taken back in any process, and by a closed connection where the protocol says so: gateway/held-requests.ts',
+    failure: 'A client cancelled its call, and people were still asked',
+    held: 'a call can be cancelled on any process, and by closing the connection where the protocol says so: gateway/held-requests.ts',
     bugs: [
       plant('a message takes back only what is held at that moment', [
         MCP_CLOSED_TEST,
@@ -59,8 +59,8 @@ export const TAKEN_BACK: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'After an unknown outcome a retry was sent under another key, and both were done',
-    held: 'once an outcome was unknown the key stays for good: gate/execute/attempt-key.ts',
+    failure: 'After an unknown outcome a retry used another key, and both ran',
+    held: 'after an unknown outcome the key stays: gate/execute/attempt-key.ts',
     bugs: [
       plant('a retry after an unknown outcome has a key of its own', [
         ONE_KEY_TEST,

@@ -9,8 +9,8 @@ const MEMBERS = 'verification/acceptance/members.test.ts'
 export const WHOSE_WORDS: readonly Failure[] = [
   {
     whose: 'ours',
-    failure: 'Whoever could see a session wrote in it, and the agent acted with what its owner was allowed',
-    held: 'only the owner and invited people write in a session, and policy and grants hold for each author: agent/participants.ts, policy/for-all.ts',
+    failure: 'Anybody who saw a session could write in it, and the agent acted with its owner’s rights',
+    held: 'only the owner and invited people write in a session, and policy and grants apply to each author: agent/participants.ts, policy/for-all.ts',
     bugs: [
       plant('whoever sees a session writes in it', [
         WORDS,
@@ -28,8 +28,8 @@ export const WHOSE_WORDS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'An agent gave itself the name of another one, and policy went by it',
-    held: 'the key says which agent it is; a name that nothing proves never makes the answer looser: gate/propose/agent-name.ts, policy/for-all.ts',
+    failure: 'An agent took another agent’s name, and policy used it',
+    held: 'the key determines the agent; an unproven name never loosens the result: gate/propose/agent-name.ts, policy/for-all.ts',
     bugs: [
       plant('an agent is called what it says', [
         NAMES,
@@ -43,8 +43,8 @@ export const WHOSE_WORDS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'One approver rewrote the arguments and approved them alone, though the rule asked for somebody else',
-    held: 'who edited asked for it, and an edit takes no less than the first version did: gate/propose/prepare-again.ts, gate/decide/revise.ts',
+    failure: 'One approver rewrote the arguments and approved them alone, although the rule required somebody else',
+    held: 'an editor is a requester, and an edit needs at least the first version’s approvals: gate/propose/prepare-again.ts, gate/decide/revise.ts',
     bugs: [
       plant('who edits did not ask for it', [
         EDITS,
@@ -58,7 +58,7 @@ export const WHOSE_WORDS: readonly Failure[] = [
   },
   {
     whose: 'ours',
-    failure: 'Whoever was to ask agents for something had to be made an approver',
+    failure: 'Only approvers could ask agents for something',
     held: 'the role `member` asks and decides nothing, whatever a rule names: core `holdsRole`, gate/caller.ts',
     bugs: [plant('a member decides where a rule names the role', [MEMBERS, 'a member decides nothing, even where a rule names the role'])],
   },

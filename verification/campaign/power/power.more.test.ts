@@ -53,7 +53,7 @@ describe.skipIf(why !== undefined)('when the power fails', () => {
     const ownFolder = makeRecordFolder()
     try {
       // From the middle of the first server's work on: the restarted one finds commits that were never written.
-      const fault = { call: 'sync', error: 'EIO', nth: 40, count: 0, file: '-wal' } as const
+      const fault = { call: 'sync', error: 'EIO', nth: 14, count: 0, file: '-wal' } as const
       const failed = await recordLife({ folder: ownFolder, actions: 3, fault })
       expect(failed.calls.filter(({ kind }) => kind === 'sync failed').length).toBeGreaterThan(0)
       expect(failed.witness.refused.length).toBeGreaterThan(0)
