@@ -5,9 +5,9 @@ const notFound = (name: string) =>
   Object.assign(new Error(`Cannot find package '${name}' imported from /a.js`), { code: 'ERR_MODULE_NOT_FOUND' })
 
 test('a missing package is named with the command that installs it', async () => {
-  const failed = importOptional('@ai-sdk/openai', () => Promise.reject(notFound('@ai-sdk/openai')))
-  await expect(failed).rejects.toThrow(new MissingPackage('@ai-sdk/openai'))
-  await expect(failed).rejects.toThrow('needs the package @ai-sdk/openai: npm install @ai-sdk/openai')
+  const failed = importOptional('@ai-sdk/openai', () => Promise.reject(notFound('@ai-sdk/openai')), 4)
+  await expect(failed).rejects.toThrow(new MissingPackage('@ai-sdk/openai', { version: 4 }))
+  await expect(failed).rejects.toThrow('needs the package @ai-sdk/openai: npm install @ai-sdk/openai@4')
 })
 
 test('a package that is installed but broken is not called missing', async () => {

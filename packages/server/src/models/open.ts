@@ -115,10 +115,13 @@ export async function openModel(spec: string, settings: ModelSettings): Promise<
   return redactModel(model, createRedactor(secrets))
 }
 
+/** The major version of the providers' packages that this one is made for. */
+const PROVIDERS_VERSION = 4
+
 /** @throws Error that names the model and the package to install. */
 async function load<T>(packageName: string, spec: string, importIt: () => Promise<T>): Promise<T> {
   try {
-    return await importOptional(packageName, importIt)
+    return await importOptional(packageName, importIt, PROVIDERS_VERSION)
   } catch (error) {
     throw error instanceof MissingPackage ? new Error(`${spec} ${error.message}`, { cause: error }) : error
   }

@@ -1,4 +1,5 @@
 import type { Action, ActionErrorView, JsonObject, JsonValue, PolicyResult, PreviewField, Requires } from '@countersign/core'
+import { LRUCache } from 'lru-cache'
 import type { ActionRow } from './tables/schema.ts'
 
 /** The JSON columns of an action, and their types. Requirements and risk have their own columns. */
@@ -21,19 +22,16 @@ function read<C extends keyof Columns>(row: Row<C>, column: C): Columns[C] {
   return text === null ? (null as Columns[C]) : JSON.parse(text)
 }
 
-/** What was parsed of a row, with its text: a row that is patched in place is parsed again. */
-const parsed = new WeakMap<object, Map<string, { text: string; value: unknown }>>()
+/** Texts that many actions share: decisions, requirements and risks come from the same few rules. A text has about 300 characters. */
+const parsed = new LRUCache<string, object>({ max: 2_000 })
 
-/** Parses a column once for each row. The value is shared and frozen. */
-function readOnce<C extends keyof Columns>(row: Row<C>, column: C): Columns[C] {
-  const text: string | null = row[column]
-  if (text === null) return null as Columns[C]
-  const columns = parsed.get(row) ?? new Map<string, { text: string; value: unknown }>()
-  parsed.set(row, columns)
-  const known = columns.get(column)
-  if (known?.text === text) return known.value as Columns[C]
-  const value = deepFreeze(JSON.parse(text))
-  columns.set(column, { text, value })
+/** Parses a column whose text many rows share once. The value is shared and frozen. */
+function readShared<C extends 'policy' | 'requires' | 'risk'>(row: Row<C>, column: C): Columns[C] {
+  const text: string = row[column]
+  const known = parsed.get(text)
+  if (known !== undefined) return known as Columns[C]
+  const value: Columns[C] = deepFreeze(JSON.parse(text))
+  parsed.set(text, value)
   return value
 }
 
@@ -49,25 +47,25 @@ function deepFreeze<T>(value: T): T {
 export const argumentsOf = (row: Row<'arguments'>): JsonObject => read(row, 'arguments')
 
 /** Returns the policy's decision about an action. */
-export const policyOf = (row: Row<'policy'>): Columns['policy'] => readOnce(row, 'policy')
+export const policyOf = (row: Row<'policy'>): Columns['policy'] => readShared(row, 'policy')
 
 /** True for an action that needed approval. */
 export const wasAsked = (row: Row<'policy'>): boolean => policyOf(row).verdict === 'ask'
 
 /** Returns the approvals that an action needs. */
-export const requirementsOf = (row: Row<'requires'>): Requires => readOnce(row, 'requires')
+export const requirementsOf = (row: Row<'requires'>): Requires => readShared(row, 'requires')
 
 /** Returns the risk of an action as cards show it. */
-export const riskOf = (row: Row<'risk'>): Action['risk'] => readOnce(row, 'risk')
+export const riskOf = (row: Row<'risk'>): Action['risk'] => readShared(row, 'risk')
 
 /** Returns what an action would change; null when nothing could be read. */
 export const previewOf = (row: Row<'preview'>): PreviewField[] | null => read(row, 'preview')
 
 /** Returns the ids of everybody who asked for an action; null when they are derived from the session. */
-export const requestersOf = (row: Row<'requesters'>): string[] | null => readOnce(row, 'requesters')
+export const requestersOf = (row: Row<'requesters'>): string[] | null => read(row, 'requesters')
 
 /** Returns the target's answer; null when there is none. */
 export const resultOf = (row: Row<'result'>): JsonValue | null => read(row, 'result')
 
 /** Returns why an action failed or has an unknown outcome; null when it did not. */
-export const errorOf = (row: Row<'error'>): ActionErrorView | null => readOnce(row, 'error')
+export const errorOf = (row: Row<'error'>): ActionErrorView | null => read(row, 'error')
