@@ -19,6 +19,8 @@ export async function importOptional<T>(packageName: string, load: () => Promise
     return await load()
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
-    throw isMissing && error.message.includes(`'${packageName}'`) ? new MissingPackage(packageName, { cause: error, ...(version !== undefined && { version }) }) : error
+    throw isMissing && error.message.includes(`'${packageName}'`)
+      ? new MissingPackage(packageName, { cause: error, ...(version !== undefined && { version }) })
+      : error
   }
 }
