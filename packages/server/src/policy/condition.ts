@@ -1,8 +1,9 @@
 import type { ConditionFailure } from '@countersign/core'
 import { matchesGlob } from '@countersign/core'
-import { type ASTNode, Environment } from '@marcbachmann/cel-js'
+import { type ASTNode, Environment, type Limits } from '@marcbachmann/cel-js'
 import { FACTS, type Facts } from './facts.ts'
-import { childrenOf, type Meter, meterNodes } from './meter.ts'
+import { childrenOf, type Meter } from './meter.ts'
+import { addMetering, type MeteredExpression, meterExpression } from './metered.ts'
 import { addNumbers } from './numbers.ts'
 
 /** A condition that was parsed and checked. */
@@ -22,25 +23,18 @@ const INSTEAD: Record<string, string> = {
   matches: 'a regular expression may take forever; use startsWith, endsWith, contains or fits("a*b")',
 }
 
-const ENVIRONMENT = makeEnvironment()
+const ENVIRONMENT = makeEnvironment({ maxAstNodes: 250, maxDepth: 24, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 })
+/** For the same expressions with a macro around each part. */
+const METERED = addMetering(
+  makeEnvironment({ maxAstNodes: 1_000, maxDepth: 60, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 }),
+)
 
-function makeEnvironment(): Environment {
-  const environment = new Environment({
-    homogeneousAggregateLiterals: false,
-    limits: { maxAstNodes: 250, maxDepth: 24, maxListElements: 100, maxMapEntries: 100, maxCallArguments: 8 },
-  })
+function makeEnvironment(limits: Partial<Limits>): Environment {
+  const environment = new Environment({ homogeneousAggregateLiterals: false, limits })
   for (const [name, { type }] of Object.entries(FACTS)) environment.registerVariable(name, type)
   environment.registerFunction('string.fits(string): bool', (text: string, glob: string) => matchesGlob(glob, text))
   addNumbers(environment)
   return environment
-}
-
-// Evaluation is synchronous, so only one condition runs at a time.
-let underWay: Meter | undefined
-
-function meter(): Meter {
-  if (!underWay) throw new Error('a condition is evaluated with a meter')
-  return underWay
 }
 
 /**
@@ -57,9 +51,9 @@ export function readCondition(text: string): ReadCondition {
     const checked = expression.check()
     if (!checked.valid) throw checked.error
     if (checked.type !== 'bool' && checked.type !== 'dyn') return { problem: `gives ${checked.type}, not true or false` }
-    meterNodes(expression.ast, meter)
+    const metered = meterExpression(METERED, expression.ast)
     const names = namesIn(expression.ast)
-    return { condition: (facts, own) => evaluate(expression, facts.values(names), own) }
+    return { condition: (facts, own) => evaluate(metered, facts.values(names), own) }
   } catch (error) {
     return { problem: wordsOf(error) }
   }
@@ -74,15 +68,14 @@ function namesIn(node: ASTNode, found = new Set<string>()): string[] {
 
 type Values = ReadonlyMap<string, unknown>
 
-function evaluate(expression: (values: Values) => unknown, values: Values, own: Meter): boolean | ConditionFailure {
-  underWay = own
+function evaluate(expression: MeteredExpression, values: Values, own: Meter): boolean | ConditionFailure {
   own.begin()
   let answer: unknown
   let failed: string | undefined
   try {
-    answer = expression(values)
+    answer = expression.run(values, own)
   } catch (error) {
-    failed = wordsOf(error)
+    failed = wordsOf(error, expression.positionOf)
   }
   // Checked last: `a || b` and `exists` continue after an error.
   if (!own.end()) return { failed: 'it would take too long for arguments of this size' }
@@ -112,9 +105,9 @@ function problemOf(node: ASTNode): string | undefined {
 const at = ({ pos }: ASTNode, problem: string): string => `${problem} (at character ${pos + 1})`
 
 /** Returns the message of the parser, the type checker or the evaluator, without its drawing of the line. */
-function wordsOf(error: unknown): string {
+function wordsOf(error: unknown, positionOf = (at: number): number => at): string {
   if (!(error instanceof Error)) return String(error)
   const summary = 'summary' in error && typeof error.summary === 'string' ? error.summary : error.message
   const range = 'range' in error ? (error.range as { start: number } | undefined) : undefined
-  return range ? `${summary} (at character ${range.start + 1})` : summary
+  return range ? `${summary} (at character ${positionOf(range.start) + 1})` : summary
 }

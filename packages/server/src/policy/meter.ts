@@ -1,4 +1,3 @@
-import { assert } from '@countersign/core'
 import type { ASTNode } from '@marcbachmann/cel-js'
 
 /**
@@ -77,50 +76,83 @@ export class Meter {
 
 const SEARCHES = new Set(['contains', 'fits', 'indexOf', 'lastIndexOf'])
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
-/** These continue with the next element after an error: a later element may decide the result. */
-const CARRIES_ON = new Set(['all', 'exists'])
-
-type Evaluate = (evaluator: unknown, node: unknown, context: unknown) => unknown
-
-/** The function that the evaluator calls on a node. The evaluator replaces it with a faster function on the first call. */
-interface Evaluated {
-  evaluate: Evaluate
+/** The result of one element that decides these loops. They continue after an error, because a later element may decide them. */
+const DECIDES: Readonly<Record<string, boolean>> = { all: false, exists: true }
+/** How a value is used, beyond being passed on. */
+export interface Use {
+  /** What the value costs before its size counts. */
+  price: number
+  /** It is scanned to its last element: an operand of `==`, `!=` or `in`. */
+  isCompared: boolean
+  /** A loop goes over it. The keys of a map are made into a list first, however soon the loop ends. */
+  isLooped: boolean
+  /** Receives each of its values. */
+  onValue: ((value: unknown) => void) | undefined
+  /** The value once the meter has ended, which ends the loop around it. Without one, the part throws. */
+  whenEnded: boolean | undefined
 }
 
 /**
- * Charges every step of an expression. The evaluator has no limit of its own at run time, so the function of each node is wrapped; macros
- * are expanded into nodes of their own, but the parts they repeat are always nodes of the source.
+ * Returns how each part of an expression is used, with the parts that are never charged left out: the variable of a loop, and what stands in
+ * `has()`, which must be a plain path.
  * @param meter Returns the meter of the running condition.
  */
-export function meterNodes(node: ASTNode, meter: () => Meter): void {
-  meterNode(node, meter, { isCompared: false, isLooped: false, onValue: undefined })
+export function usesOf(node: ASTNode, meter: () => Meter): Map<ASTNode, Use> {
+  const uses = new Map<ASTNode, Use>()
+  addUses(node, { uses, meter }, {})
+  return uses
 }
 
-/** How a value is used, beyond being passed on. */
-interface Use {
-  /** It is scanned to its last element: an operand of `==`, `!=` or `in`. */
-  isCompared: boolean
-  /** A loop iterates over it, for which the keys of a map are listed first, however soon the loop ends. */
-  isLooped: boolean
-  /** Called with each value of the node. */
-  onValue: ((value: unknown) => void) | undefined
-}
-
-function meterNode(node: ASTNode, meter: () => Meter, { isCompared, isLooped, onValue }: Use): void {
+function addUses(
+  node: ASTNode,
+  to: { uses: Map<ASTNode, Use>; meter: () => Meter },
+  { isCompared = false, isLooped = false, onValue, whenEnded }: Partial<Omit<Use, 'price'>>,
+): void {
+  to.uses.set(node, { price: priceOf(node), isCompared, isLooped, onValue, whenEnded })
+  if (node.op === 'call' && node.args[0] === 'has') return
   const compares = node.op === '==' || node.op === '!=' || node.op === 'in'
   const loops = node.op === 'rcall' && LOOPS.has(node.args[0])
-  const search = node.op === 'rcall' && SEARCHES.has(node.args[0]) ? meterSearch(node.args[0], meter) : undefined
+  const search = node.op === 'rcall' && SEARCHES.has(node.args[0]) ? meterSearch(node.args[0], to.meter) : undefined
   for (const [i, child] of childrenOf(node).entries()) {
-    meterNode(child, meter, { isCompared: compares, isLooped: loops && i === 0, onValue: i === 0 ? search?.inText : search?.forText })
+    // The first argument of a loop is its variable.
+    if (loops && i === 1) continue
+    addUses(child, to, {
+      isCompared: compares,
+      isLooped: loops && i === 0,
+      onValue: i === 0 ? search?.inText : search?.forText,
+      whenEnded: loops && i === 2 ? DECIDES[node.args[0]] : undefined,
+    })
   }
-  if (node.op === 'rcall' && CARRIES_ON.has(node.args[0])) endWithMeter(node, meter)
-  const price = priceOf(node)
-  wrap(node, meter, (value) => {
-    meter().spend(price + sizeOf(value))
-    if (isCompared) meter().spendOnAll(value)
-    if (isLooped && value instanceof Map) meter().spend(value.size / KEYS)
-    onValue?.(value)
-  })
+}
+
+/**
+ * Evaluates a part of an expression and charges for it. The evaluator has no limit of its own at run time.
+ * @throws what the part throws, and an error once the meter has ended.
+ */
+export function charge(meter: Meter, use: Use, evaluate: () => unknown): unknown {
+  try {
+    return chargePart(meter, use, evaluate)
+  } catch (error) {
+    // Without this, a loop over a long list would meet the end of the meter once for every element that is left.
+    if (error === TOO_MUCH && use.whenEnded !== undefined) return use.whenEnded
+    throw error
+  }
+}
+
+function chargePart(meter: Meter, { price, isCompared, isLooped, onValue }: Use, evaluate: () => unknown): unknown {
+  meter.check()
+  let value: unknown
+  try {
+    value = evaluate()
+  } catch (error) {
+    meter.spend(error === TOO_MUCH ? 0 : ERROR_COST)
+    throw error
+  }
+  meter.spend(price + sizeOf(value))
+  if (isCompared) meter.spendOnAll(value)
+  if (isLooped && value instanceof Map) meter.spend(value.size / KEYS)
+  onValue?.(value)
+  return value
 }
 
 /**
@@ -157,46 +189,6 @@ const longestPiece = (glob: string): number => glob.split('*').reduce((longest, 
 function priceOf(node: ASTNode): number {
   if (node.op === 'call') return CALL_COST
   return node.op === 'rcall' && node.args[2].length > 0 && node.args[0].startsWith('get') ? TIME_ZONE_COST : 1
-}
-
-function wrap(node: ASTNode, meter: () => Meter, pay: (value: unknown) => void): void {
-  const evaluated = node as unknown as Evaluated
-  let inner = evaluated.evaluate
-  function evaluate(this: unknown, evaluator: unknown, ast: unknown, context: unknown): unknown {
-    const called = inner
-    let value: unknown
-    try {
-      value = called.call(node, evaluator, ast, context)
-    } catch (error) {
-      meter().spend(error === TOO_MUCH ? 0 : ERROR_COST)
-      throw error
-    }
-    // The first call installs the faster function and calls it through here: it has been charged already.
-    if (called === inner) pay(value)
-    return value
-  }
-  Object.defineProperty(evaluated, 'evaluate', {
-    get: (): Evaluate => evaluate,
-    set: (faster: Evaluate) => {
-      inner = faster
-    },
-  })
-}
-
-/** The expansion of such a call: before each element it checks whether to continue. */
-interface Unfolded {
-  meta: { alternate?: { args: { condition?: (soFar: unknown) => boolean } } }
-}
-
-/** Stops a loop once the meter has run out: otherwise an `all` over a long list would fail again for every remaining element. */
-function endWithMeter(node: ASTNode, meter: () => Meter): void {
-  const loop = (node as unknown as Unfolded).meta.alternate?.args
-  const goesOn = loop?.condition
-  assert(goesOn, 'all and exists are loops that ask whether to go on')
-  loop.condition = (soFar) => {
-    meter().check()
-    return goesOn(soFar)
-  }
 }
 
 /** Returns the cost of scanning a value once. */

@@ -1,0 +1,159 @@
+import { type ASTNode, type Environment, serialize } from '@marcbachmann/cel-js'
+import { charge, type Meter, type Use, usesOf } from './meter.ts'
+
+/** The macro that is put around every part of an expression: `cs_part(7, args.amount)`. A condition cannot name it. */
+const MACRO = 'cs_part'
+
+/** The parts of the expression that is being parsed, by the number in the macro. */
+let parts: readonly Use[] = []
+// Evaluation is synchronous, so only one condition runs at a time.
+let running: Meter | undefined
+
+function runningMeter(): Meter {
+  if (!running) throw new Error('a condition is evaluated with a meter')
+  return running
+}
+
+/** What the evaluator passes to a macro, as far as it is documented. */
+interface Macro {
+  use: Use
+  part: ASTNode
+}
+
+/** Adds the macro to an environment. */
+export const addMetering = (environment: Environment): Environment =>
+  environment.registerFunction(`${MACRO}(ast, ast): dyn`, ({ args: [number, part] }: { args: [ASTNode, ASTNode] }) => ({
+    use: parts[Number(number.args)],
+    part,
+    typeCheck: (checker: { check(node: ASTNode, context: unknown): unknown }, macro: Macro, context: unknown) =>
+      checker.check(macro.part, context),
+    evaluate: (evaluator: { run(node: ASTNode, context: unknown): unknown }, macro: Macro, context: unknown) =>
+      charge(runningMeter(), macro.use, () => evaluator.run(macro.part, context)),
+  }))
+
+/** An expression that charges a meter for every part. */
+export interface MeteredExpression {
+  /** Evaluates it. @throws what the evaluator throws. */
+  run(values: ReadonlyMap<string, unknown>, meter: Meter): unknown
+  /** Returns the position in the written expression for one in the metered text. */
+  positionOf(metered: number): number
+}
+
+/**
+ * Makes a metered expression of a parsed one. The library documents macros but no way into its nodes, so the expression is written again with
+ * the macro around each part, and parsed a second time.
+ * @param environment With {@link addMetering}.
+ */
+export function meterExpression(environment: Environment, ast: ASTNode): MeteredExpression {
+  const uses = usesOf(ast, runningMeter)
+  const writer = new Writer(uses)
+  writer.write(ast)
+  parts = writer.parts
+  const expression = environment.parse(writer.text)
+  parts = []
+  return {
+    run(values, meter) {
+      running = meter
+      return expression(values)
+    },
+    positionOf: (metered) => writer.places.findLast(({ at }) => at <= metered)?.start ?? 0,
+  }
+}
+
+/** Writes an expression with the macro around every part that is charged, and where each part was written. */
+class Writer {
+  text = ''
+  readonly parts: Use[] = []
+  readonly places: { at: number; start: number }[] = []
+  readonly #uses: ReadonlyMap<ASTNode, Use>
+
+  constructor(uses: ReadonlyMap<ASTNode, Use>) {
+    this.#uses = uses
+  }
+
+  write(node: ASTNode): void {
+    const use = this.#uses.get(node)
+    this.places.push({ at: this.text.length, start: node.start })
+    if (!use) {
+      this.text += serialize(node)
+      return
+    }
+    this.text += `${MACRO}(${this.parts.push(use) - 1}, `
+    this.places.push({ at: this.text.length, start: node.start })
+    this.#inner(node)
+    this.text += ')'
+  }
+
+  #inner(node: ASTNode): void {
+    switch (node.op) {
+      case 'value':
+      case 'id':
+        this.text += serialize(node)
+        return
+      case '.':
+      case '.?':
+        this.write(node.args[0])
+        this.text += node.op
+        // An error about a member names the place of its name.
+        this.places.push({ at: this.text.length, start: node.end - node.args[1].length })
+        this.text += node.args[1]
+        return
+      case '[]':
+      case '[?]':
+        this.write(node.args[0])
+        this.text += node.op === '[]' ? '[' : '[?'
+        this.write(node.args[1])
+        this.text += ']'
+        return
+      case 'call':
+        this.text += `${node.args[0]}(`
+        this.#list(node.args[1])
+        this.text += ')'
+        return
+      case 'rcall':
+        this.write(node.args[1])
+        this.text += `.${node.args[0]}(`
+        this.#list(node.args[2])
+        this.text += ')'
+        return
+      case 'list':
+        this.text += '['
+        this.#list(node.args)
+        this.text += ']'
+        return
+      case 'map':
+        this.text += '{'
+        for (const [i, [key, value]] of node.args.entries()) {
+          if (i > 0) this.text += ', '
+          this.write(key)
+          this.text += ': '
+          this.write(value)
+        }
+        this.text += '}'
+        return
+      case '?:':
+        this.write(node.args[0])
+        this.text += ' ? '
+        this.write(node.args[1])
+        this.text += ' : '
+        this.write(node.args[2])
+        return
+      case '!_':
+      case '-_':
+        this.text += node.op[0]
+        this.write(node.args)
+        return
+      default:
+        this.write(node.args[0])
+        this.text += ` ${node.op} `
+        this.write(node.args[1])
+    }
+  }
+
+  #list(nodes: readonly ASTNode[]): void {
+    for (const [i, node] of nodes.entries()) {
+      if (i > 0) this.text += ', '
+      this.write(node)
+    }
+  }
+}
