@@ -60,8 +60,8 @@ function* nobody(): Tx<votes.HeldVote[]> {
 }
 
 /**
- * The policy's current requirements, restricted to the groups that it named when the action was decided: an escalation may have added
- * voters. After an edit, the requirements are at least those at the time of the edit.
+ * Returns the policy's current requirements, with the roles of its escalation that could vote when the action was decided. After an edit, they
+ * are at least the requirements of the time of the edit.
  */
 function askedNow({ requires, escalateTo = [] }: PolicyResult, row: ActionRow): Requirements {
   const then = requirementsOf(row)
