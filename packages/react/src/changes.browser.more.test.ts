@@ -179,6 +179,20 @@ test('"don’t ask again" shows the rule and what it would have answered, asks o
   expect(await calls()).toMatchObject([{ verdict: 'approve', details: { remember } }])
 })
 
+test('a reason that is being written survives the confirmation of "don’t ask again"', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), suggestion: SUGGESTION })
+  await untilReady(page)
+  await card().getByRole('button', { name: 'Decline with reason' }).click()
+  await page.keyboard.type('not this one')
+  await card().getByText('Don’t ask again').click()
+  await card().getByText('would have matched 14 of the last 30').click()
+  await card().getByRole('button', { name: 'Approve and don’t ask again…' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
+  await card().getByRole('button', { name: 'Decline with reason' }).click()
+  expect(await card().getByLabel('Reason, for the agent (optional)').inputValue()).toBe('not this one')
+})
+
 test('"don’t ask again" is not there for high risk or where it takes two', async () => {
   page = await cards.open()
   const two = { ...sampleAction().requires, quorum: 2 }

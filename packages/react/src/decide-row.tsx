@@ -1,4 +1,5 @@
 import { showInvisible } from '@countersign/core/text'
+import { useState } from 'react'
 import type { Extra } from './card/card-inputs.ts'
 import { CardButton } from './card-button.tsx'
 import { DeclineForm } from './decline-form.tsx'
@@ -13,6 +14,8 @@ export function DecideRow({ view }: { view: CardView }) {
   const { shown, store, row, card, resting, press, focusCard } = view
   useKeepFocus(row, focusCard)
   const isDeclining = shown.state === 'declining'
+  // Kept here: another dialog closes the form, and its text must not be lost with it.
+  const [reason, setReason] = useState('')
   const switchForm = (change: () => void) => {
     if (card.current?.contains(document.activeElement)) focusCard()
     change()
@@ -20,6 +23,7 @@ export function DecideRow({ view }: { view: CardView }) {
   const decline = (extra?: Extra) =>
     press(() => {
       if (isDeclining) focusCard()
+      setReason('')
       store.decline(extra)
     })
   return (
@@ -28,6 +32,8 @@ export function DecideRow({ view }: { view: CardView }) {
         <DeclineForm
           resting={resting}
           offerStop={view.props.offerStop ?? false}
+          reason={reason}
+          onReason={setReason}
           onDecline={decline}
           onCancel={() => switchForm(() => store.back())}
         />

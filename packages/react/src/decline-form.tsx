@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
 import { CardButton, type Rest } from './card-button.tsx'
 import { formKeys } from './card-keys.ts'
 
@@ -7,13 +7,15 @@ const PRESETS = ['Wrong target', 'Wrong amount or value', 'Not needed', 'Tell me
 type DeclineFormProps = {
   resting: Rest
   offerStop: boolean
+  /** The text so far. */
+  reason: string
+  onReason: (reason: string) => void
   onDecline: (extra: { reason?: string; stop?: boolean }) => void
   onCancel: () => void
 }
 
 /** Declining with a reason: the agent gets it as the answer of its call. Ctrl/⌘+Enter sends, Escape leaves. */
-export function DeclineForm({ resting, offerStop, onDecline, onCancel }: DeclineFormProps) {
-  const [reason, setReason] = useState('')
+export function DeclineForm({ resting, offerStop, reason, onReason, onDecline, onCancel }: DeclineFormProps) {
   const text = useRef<HTMLTextAreaElement>(null)
   useEffect(() => text.current?.focus(), [])
   const given = reason.trim() === '' ? {} : { reason: reason.trim() }
@@ -29,14 +31,14 @@ export function DeclineForm({ resting, offerStop, onDecline, onCancel }: Decline
       <fieldset className="cs-presets">
         <legend>Why decline?</legend>
         {PRESETS.map((preset) => (
-          <CardButton key={preset} className="cs-small" aria-pressed={reason === preset} onClick={() => setReason(preset)}>
+          <CardButton key={preset} className="cs-small" aria-pressed={reason === preset} onClick={() => onReason(preset)}>
             {preset}
           </CardButton>
         ))}
       </fieldset>
       <label>
         Reason, for the agent (optional)
-        <textarea ref={text} value={reason} maxLength={2_000} rows={2} onChange={(event) => setReason(event.currentTarget.value)} />
+        <textarea ref={text} value={reason} maxLength={2_000} rows={2} onChange={(event) => onReason(event.currentTarget.value)} />
       </label>
       <div className="cs-buttons">
         <CardButton onClick={onCancel}>Back</CardButton>
