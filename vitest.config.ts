@@ -36,6 +36,7 @@ const ON_ANY_DATABASE = [
   'install',
   'key-scopes',
   'linear',
+  'many-waiting',
   'mcp',
   'mcp-authority',
   'mcp-conformance',

@@ -20,6 +20,6 @@ export function isDevelopmentDatabase(applied: readonly AppliedMigration[]): boo
 /** Turns the tables of the last development version into those of migration 0001. */
 export const UPGRADE_FROM_DEVELOPMENT = {
   // SQLite cannot drop session.approve_all_by, which has a foreign key. Nothing reads or writes it.
-  sqlite: 'alter table action rename column told to result_delivered',
+  sqlite: "alter table action rename column told to result_delivered; create index session_active on session (id) where status = 'active'",
   postgres: 'alter table action rename column told to result_delivered; alter table session drop column approve_all_by',
 } as const

@@ -180,10 +180,8 @@ create table session (
   -- A deleted session keeps its row: its actions name it, and its part of the record ends in it.
   deleted_at     integer
 ) strict;
--- begin postgres
 -- Active sessions among millions that wait for a person.
 create index session_active on session (id) where status = 'active';
--- end postgres
 
 -- Who may write in a session besides its owner.
 create table session_participant (

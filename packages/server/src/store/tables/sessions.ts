@@ -155,8 +155,12 @@ export const endRun = question<{ session_id: string; id: string; state: string; 
     .where('id', '=', p.id),
 )
 
-const sessionsWithOpenRun = question<Record<string, never>, { session_id: string }>((db) =>
-  db.selectFrom('run').select('session_id').where('state', '=', lit('open')).limit(lit(1_000_000)),
+const activeSessions = question<Record<string, never>, { session_id: string }>((db) =>
+  db.selectFrom('session').select('id as session_id').where('status', '=', lit('active')).limit(lit(1_000_000)),
+)
+
+const disabledPeople = question<Record<string, never>, { id: string }>((db) =>
+  db.selectFrom('principal').select('id').where('kind', '=', lit('person')).where('disabled_at', 'is not', null).limit(lit(100_000)),
 )
 
 const sessionsWithQueue = question<Record<string, never>, { session_id: string }>((db) =>
@@ -204,8 +208,13 @@ export function* sessionsWithWorkOf(personId: string): Tx<string[]> {
   return [...new Set(rows.map((row) => row.session_id))]
 }
 
-/** Sessions whose rows require work: an open run, a message that waits for its run. Read by a starting process. */
+/**
+ * Returns the sessions whose rows require work, for a starting process: active ones, those with a queued message, and those of people who were
+ * disabled meanwhile. A session that waits for people requires none, and there may be a million of them.
+ */
 export function* sessionsWithWork(): Tx<string[]> {
-  const rows = [...(yield* sessionsWithOpenRun.all({})), ...(yield* sessionsWithQueue.all({}))]
-  return [...new Set(rows.map((row) => row.session_id))]
+  const rows = [...(yield* activeSessions.all({})), ...(yield* sessionsWithQueue.all({}))]
+  const found = new Set(rows.map((row) => row.session_id))
+  for (const { id } of yield* disabledPeople.all({})) for (const sessionId of yield* sessionsWithWorkOf(id)) found.add(sessionId)
+  return [...found]
 }
