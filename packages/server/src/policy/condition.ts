@@ -51,7 +51,7 @@ export function readCondition(text: string): ReadCondition {
     const checked = expression.check()
     if (!checked.valid) throw checked.error
     if (checked.type !== 'bool' && checked.type !== 'dyn') return { problem: `gives ${checked.type}, not true or false` }
-    const metered = meterExpression(METERED, expression.ast)
+    const metered = meterExpression(METERED, expression.ast, text)
     const names = namesIn(expression.ast)
     return { condition: (facts, own) => evaluate(metered, facts.values(names), own) }
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type ASTNode, type Environment, serialize } from '@marcbachmann/cel-js'
+import type { ASTNode, Environment } from '@marcbachmann/cel-js'
 import { charge, type Meter, type Use, usesOf } from './meter.ts'
 
 /** The macro that is put around every part of an expression: `cs_part(7, args.amount)`. A condition cannot name it. */
@@ -43,10 +43,10 @@ export interface MeteredExpression {
  * Makes a metered expression of a parsed one. The library documents macros but no way into its nodes, so the expression is written again with
  * the macro around each part, and parsed a second time.
  * @param environment With {@link addMetering}.
+ * @param text What the parsed expression was parsed from.
  */
-export function meterExpression(environment: Environment, ast: ASTNode): MeteredExpression {
-  const uses = usesOf(ast, runningMeter)
-  const writer = new Writer(uses)
+export function meterExpression(environment: Environment, ast: ASTNode, text: string): MeteredExpression {
+  const writer = new Writer(usesOf(ast, runningMeter), text)
   writer.write(ast)
   parts = writer.parts
   const expression = environment.parse(writer.text)
@@ -66,16 +66,18 @@ class Writer {
   readonly parts: Use[] = []
   readonly places: { at: number; start: number }[] = []
   readonly #uses: ReadonlyMap<ASTNode, Use>
+  readonly #written: string
 
-  constructor(uses: ReadonlyMap<ASTNode, Use>) {
+  constructor(uses: ReadonlyMap<ASTNode, Use>, written: string) {
     this.#uses = uses
+    this.#written = written
   }
 
   write(node: ASTNode): void {
     const use = this.#uses.get(node)
     this.places.push({ at: this.text.length, start: node.start })
     if (!use) {
-      this.text += serialize(node)
+      this.#copy(node)
       return
     }
     this.text += `${MACRO}(${this.parts.push(use) - 1}, `
@@ -84,11 +86,16 @@ class Writer {
     this.text += ')'
   }
 
+  // The library's `serialize` would round 1e-10 to 0 and write 1e300 and emoji in a way that its parser refuses.
+  #copy({ start, end }: ASTNode): void {
+    this.text += this.#written.slice(start, end)
+  }
+
   #inner(node: ASTNode): void {
     switch (node.op) {
       case 'value':
       case 'id':
-        this.text += serialize(node)
+        this.#copy(node)
         return
       case '.':
       case '.?':
