@@ -91,7 +91,7 @@ export const FORGED: readonly Failure[] = [
         'a decline with its reason is the tool’s result, and the model answers',
       ]),
       plant('the exact word is a message', [
-        'verification/acceptance/typed-words.test.ts',
+        'verification/acceptance/typed-words.more.test.ts',
         '10,000 texts around the command words decide nothing; the exact word of the right person decides, and of nobody else',
       ]),
       plant('a word decides what nobody has shown its author', [

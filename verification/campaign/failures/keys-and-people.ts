@@ -1,7 +1,7 @@
 import { type Failure, plant } from './planted-failure.ts'
 
 const PEOPLE = 'verification/acceptance/people.test.ts'
-const KEYS_OF_OTHERS = 'verification/acceptance/keys-of-others.test.ts'
+const KEYS_OF_OTHERS = 'verification/acceptance/keys-of-others.more.test.ts'
 const OUT_AT_ONCE = 'a disabled person is out at once: keys, agents, consoles and open streams of theirs end'
 const APPROVES_NOTHING =
   'who left approves nothing: open votes are void, grants and delegations end, and what they approved is asked again before it starts'

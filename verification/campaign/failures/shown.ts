@@ -8,7 +8,7 @@ export const SHOWN: readonly Failure[] = [
     held: 'all arguments are on the card; more than 2,000 hidden characters disable Approve at any risk until they are opened and scrolled to the end: core/src/text/hidden.ts, react/src/card/card-facts.ts',
     bugs: [
       plant('what is hidden holds nothing', [
-        'packages/react/src/approval-card.browser.test.ts',
+        'packages/react/src/approval-card-content.browser.more.test.ts',
         'a long argument with its payload in the tail holds a high risk until it is opened',
       ]),
       plant('what is hidden holds a high risk only', [
@@ -39,7 +39,7 @@ export const SHOWN: readonly Failure[] = [
         'every code point that cannot be seen is spelled out, alone and between letters, and everything else stays',
       ]),
       plant('the card shows the description as it came', [
-        'packages/react/src/approval-card.browser.test.ts',
+        'packages/react/src/approval-card-content.browser.more.test.ts',
         'markup, links and unseen characters are plain text and fetch nothing',
       ]),
       plant('two hosts that look alike look alike', [

@@ -2,7 +2,7 @@ import { type Failure, plant } from './planted-failure.ts'
 
 const PATCH_TEST = 'packages/tools-workspace/src/patch.test.ts'
 const DIFF_TEST = 'packages/tools-workspace/src/diff.test.ts'
-const GIT_TEST = 'packages/tools-workspace/src/git/git.test.ts'
+const GIT_TEST = 'packages/tools-workspace/src/git/git.more.test.ts'
 const WRITTEN_REQUEST_TEST = 'packages/tools-openapi/src/written-request.test.ts'
 const IMPERFECT_DOCUMENT_TEST = 'packages/tools-openapi/src/imperfect-document.test.ts'
 const TRUST_TEST = 'packages/tools-mcp/src/trust.test.ts'

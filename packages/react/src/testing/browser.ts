@@ -59,6 +59,21 @@ export const show = (page: Page, ...cards: Partial<Shown>[]): Promise<void> =>
   // As text: the type of a JSON value, recursive as it is, is too deep for the browser driver's own types.
   page.evaluate((list) => window.cardPage.show(JSON.parse(list)), JSON.stringify(cards.map((card) => ({ me: ADA, ...card }))))
 
+/** What tests read of the first card on a page. @param page Called at each use: every test has a page of its own. */
+export const cardParts = (page: () => Page) => {
+  const card = () => page().getByTestId('approval-card')
+  return {
+    card,
+    /** The decisions that were sent. */
+    calls: () => page().evaluate(() => window.cardPage.calls),
+    approve: () => card().getByRole('button', { name: /^Approve: / }),
+    decline: () => card().getByRole('button', { name: 'Decline', exact: true }),
+    status: () => card().locator('.cs-status').textContent(),
+    /** True when the focused element matches the selector. */
+    activeIs: (selector: string) => page().evaluate((wanted) => document.activeElement?.matches(wanted) ?? false, selector),
+  }
+}
+
 /** Stops the page's clock: from here on time passes only by `page.clock.runFor`. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install({ time: NOW_MS })

@@ -1,0 +1,321 @@
+import type { Page } from '@playwright/test'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { SAM, sampleAction } from './testing/actions.ts'
+import { type CardBrowser, cardParts, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
+
+let cards: CardBrowser
+let page: Page
+beforeAll(async () => {
+  cards = await startCardBrowser()
+})
+afterAll(() => cards[Symbol.asyncDispose]())
+afterEach(() => page?.context().close())
+
+const HIGH = sampleAction({ risk: { level: 'high', reasons: ['moves money'], setBy: 'policy' } })
+const CRITICAL = sampleAction({ risk: { level: 'critical', reasons: ['irreversible'], setBy: 'policy' } })
+
+const { calls, card, approve, decline, status, activeIs } = cardParts(() => page)
+
+test('high risk asks again: the focus is on Cancel, Escape returns it to the card', async () => {
+  page = await cards.open()
+  await show(page, { action: HIGH })
+  await untilReady(page)
+  await approve().click()
+  const dialog = page.getByRole('alertdialog')
+  await dialog.waitFor()
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect(await activeIs('article.cs-card')).toBe(true)
+  expect(await calls()).toEqual([])
+  await page.keyboard.press('a')
+  await page.keyboard.press('Enter')
+  await dialog.getByRole('button', { name: 'Approve' }).click()
+  expect(await calls()).toHaveLength(1)
+  expect(await activeIs('article.cs-card')).toBe(true)
+})
+
+test('the second click of a double click does not confirm a high risk', async () => {
+  page = await cards.open()
+  await stopClock(page)
+  await show(page, { action: HIGH })
+  await page.clock.runFor(600)
+  await approve().dispatchEvent('click')
+  const confirm = page.getByRole('alertdialog').getByRole('button', { name: 'Approve' })
+  await confirm.dispatchEvent('click')
+  expect(await calls()).toEqual([])
+  await page.clock.runFor(600)
+  await confirm.dispatchEvent('click')
+  expect(await calls()).toHaveLength(1)
+})
+
+test('critical risk needs the name of the object typed', async () => {
+  page = await cards.open()
+  await show(page, { action: CRITICAL })
+  await untilReady(page)
+  await approve().click()
+  const confirm = page.getByRole('alertdialog').getByRole('button', { name: 'Approve' })
+  await page.getByLabel('Type ORD-001 to confirm').fill('ORD-00')
+  await page.waitForTimeout(600)
+  expect(await confirm.getAttribute('aria-disabled')).toBe('true')
+  await page.keyboard.press('Enter')
+  expect(await calls()).toEqual([])
+  await page.getByLabel('Type ORD-001 to confirm').fill('ORD-001')
+  await confirm.click()
+  expect(await calls()).toHaveLength(1)
+})
+
+test('a confirmation closes when the action changes or is decided elsewhere', async () => {
+  page = await cards.open()
+  await show(page, { action: HIGH })
+  await untilReady(page)
+  await approve().click()
+  await page.getByRole('alertdialog').waitFor()
+  await show(page, { action: { ...HIGH, state: 'declined', votes: [{ by: SAM, verdict: 'decline', at: HIGH.updatedAt }] } })
+  await page.getByRole('alertdialog').waitFor({ state: 'detached' })
+  expect(await activeIs('article.cs-card')).toBe(true)
+  expect(await calls()).toEqual([])
+})
+
+test('a long argument with its payload in the tail holds a high risk until it is opened', async () => {
+  page = await cards.open()
+  const body = `${'safe '.repeat(980)}${'x'.repeat(93)}PAYLOAD`
+  await show(page, { action: { ...HIGH, arguments: { orderId: 'ORD-001', body } } })
+  await untilReady(page)
+  expect(await approve().getAttribute('aria-disabled')).toBe('true')
+  await approve().dispatchEvent('click')
+  expect(await page.getByRole('alertdialog').count()).toBe(0)
+  expect(await calls()).toEqual([])
+  await page.getByText('Raw arguments').click()
+  await page.getByRole('button', { name: /characters hidden/ }).click()
+  await page.locator('.cs-approve[data-rest=blocked]').waitFor()
+  await page.keyboard.press('End')
+  await page.locator('.cs-approve[aria-disabled=false]').waitFor()
+  expect(await card().locator('pre').textContent()).toContain(body)
+})
+
+test('the risk line names the level, the reason and where the level comes from', async () => {
+  page = await cards.open()
+  const line = card().locator('.cs-risk')
+  await show(page, { action: sampleAction({ risk: { level: 'medium', reasons: ['changes data'], setBy: 'unverified' } }) })
+  expect(await line.textContent()).toBe('Medium risk · changes data (default for writes)')
+  await show(page, { action: sampleAction({ risk: { level: 'high', reasons: ['it is a DELETE'], setBy: 'unverified' } }) })
+  expect(await line.textContent()).toBe('High risk · it is a DELETE (guessed, not verified)')
+})
+
+test('markup, links and unseen characters are plain text and fetch nothing', async () => {
+  page = await cards.open()
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(request.url()))
+  const evil = '<img src=x onerror=alert(1)> [click](https://evil.example) pay\u202Eeem a\u200Bb'
+  await show(page, {
+    action: sampleAction({
+      description: evil,
+      arguments: { [evil]: evil },
+      preview: [{ field: evil, oldValue: evil, newValue: { [evil]: evil } }],
+      previewError: evil,
+      risk: { level: 'medium', reasons: [evil], setBy: 'unverified' },
+      policy: { verdict: 'ask', rule: evil, version: 1, reason: evil },
+      agent: evil,
+      tool: evil,
+      destination: evil,
+    }),
+    agentSays: evil,
+    runHref: '/run',
+  })
+  await untilReady(page)
+  const shown = '<img src=x onerror=alert(1)> [click](https://evil.example) pay⟦U+202E⟧eem a⟦U+200B⟧b'
+  const text = (await card().textContent()) ?? ''
+  expect(text.split(shown).length - 1).toBeGreaterThanOrEqual(11)
+  expect(text).not.toMatch(/[\u202E\u200B]/)
+  expect(await card().locator('img').count()).toBe(0)
+  expect(
+    await card()
+      .locator('a')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
+  ).toEqual(['/run'])
+  expect(requests).toEqual([])
+})
+
+test('a result link is followed only over http, https or to this site', async () => {
+  page = await cards.open()
+  const settled = { state: 'succeeded' as const, attempt: 1 }
+  await show(page, { action: sampleAction({ ...settled, resultUrl: 'java\nscript:alert(1)' }) })
+  await page.locator('[data-state=succeeded]').waitFor()
+  expect(await card().getByRole('link').count()).toBe(0)
+  await show(page, { action: sampleAction({ ...settled, resultUrl: '/orders/ORD-001' }) })
+  await card().getByRole('link', { name: 'View result' }).waitFor()
+})
+
+test('an update shows old and new, a creation new only, a deletion old only, what stays is shown once', async () => {
+  page = await cards.open()
+  await show(page, {
+    action: sampleAction({
+      preview: [
+        { field: 'total', oldValue: 10, newValue: 12.5 },
+        { field: 'note', newValue: 'hello' },
+        { field: 'tag', oldValue: '' },
+        { field: 'issue', oldValue: 'ENG-1', newValue: 'ENG-1' },
+      ],
+    }),
+  })
+  const rows = card().locator('.cs-changes li')
+  await rows.first().waitFor()
+  expect(await rows.allTextContents()).toEqual(['totalfrom 10 →  to 12.5 (+2.5)', 'notesets hello', 'tagremoves ""', 'issueENG-1'])
+  expect(await card().locator('del').allTextContents()).toEqual(['10', '""'])
+  expect(await card().locator('ins').allTextContents()).toEqual(['12.5', 'hello'])
+})
+
+const DIFF = `--- a/notes.md
++++ b/notes.md
+@@ -1,3 +1,3 @@
+ one\u200B
+--- two
++++\ttwo  
+ three
+`
+
+test('a diff is shown whole, each changed line with its sign, and what cannot be seen is marked', async () => {
+  page = await cards.open({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await show(page, { action: sampleAction({ preview: [{ field: 'notes.md', diff: DIFF }] }) })
+  const diff = card().locator('.cs-diff pre')
+  expect(await diff.textContent()).toBe(DIFF.replace('\u200B', '⟦U+200B⟧'))
+  expect(await diff.locator('del').allTextContents()).toEqual(['--- two\n'])
+  expect(await diff.locator('ins').allTextContents()).toEqual(['+++\ttwo  \n'])
+  expect(await diff.locator('.cs-space').allTextContents()).toEqual(['\t', '  '])
+  await card().getByRole('button', { name: 'Copy diff' }).click()
+  await card().getByText('Copied').waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(DIFF)
+})
+
+test('a long diff says how many lines are hidden, and a high risk waits until they are seen', async () => {
+  page = await cards.open()
+  const lines = Array.from({ length: 400 }, (_, at) => `+line ${at} of a long file`)
+  const long = `--- /dev/null\n+++ b/long.md\n@@ -0,0 +1,400 @@\n${lines.join('\n')}\n`
+  await show(page, { action: { ...HIGH, preview: [{ field: 'long.md', diff: long }] } })
+  const reveal = card().getByRole('button', { name: /^\d+ lines hidden, show all$/ })
+  await reveal.waitFor()
+  const shown = await card().locator('.cs-diff pre > *').count()
+  expect(await reveal.textContent()).toBe(`${403 - shown} lines hidden, show all`)
+  await page.waitForTimeout(600)
+  expect(await approve().getAttribute('aria-disabled')).toBe('true')
+  await reveal.click()
+  expect(await card().locator('.cs-diff pre').textContent()).toBe(long)
+  await page.locator('.cs-approve[data-rest=blocked]').waitFor()
+  await page.keyboard.press('End')
+  await page.locator('.cs-approve[aria-disabled=false]').waitFor()
+})
+
+test('declining takes one click; with a reason it takes the preset or the text, and can stop the run', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), offerStop: true })
+  await untilReady(page)
+  await decline().click()
+  await show(page, { action: sampleAction({ updatedAt: '2026-11-21T10:44:59.000Z' }), offerStop: true })
+  await card().getByRole('button', { name: 'Decline with reason' }).click()
+  await card().getByRole('button', { name: 'Wrong target' }).click()
+  await card().getByRole('button', { name: 'Send decline' }).click()
+  expect(await activeIs('article.cs-card')).toBe(true)
+  await show(page, { action: sampleAction({ updatedAt: '2026-11-21T10:45:00.000Z' }), offerStop: true })
+  await card().focus()
+  await page.locator('.cs-refuse[aria-disabled=false]').waitFor()
+  await page.keyboard.press('d')
+  expect(await activeIs('textarea')).toBe(true)
+  await page.keyboard.type('no, a A d')
+  await card().getByRole('button', { name: 'Decline and stop' }).click()
+  const { digest } = sampleAction()
+  expect((await calls()).map((call) => call.details)).toEqual([
+    { revision: 1, digest },
+    { revision: 1, digest, reason: 'Wrong target' },
+    { revision: 1, digest, reason: 'no, a A d', stop: true },
+  ])
+})
+
+test('single keys do nothing when shortcuts are off', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), shortcuts: false })
+  await untilReady(page)
+  await card().focus()
+  await page.keyboard.press('a')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('d')
+  expect(await status()).toBe('')
+  expect(await card().locator('textarea').count()).toBe(0)
+  expect(await calls()).toEqual([])
+})
+
+test('a failed action is sent again once; an unknown outcome offers no retry', async () => {
+  page = await cards.open()
+  const failed = sampleAction({ state: 'failed', attempt: 1, error: { kind: 'http', message: 'The shop said no.', retryable: true } })
+  await show(page, { action: failed, withRetry: true })
+  await page.waitForTimeout(600)
+  await card().getByRole('button', { name: 'Retry' }).dblclick()
+  expect((await calls()).map((call) => call.verdict)).toEqual(['retry'])
+  await show(page, { action: { ...failed, state: 'outcome_unknown' }, withRetry: true })
+  await card().getByText('May or may not have run').waitFor()
+  expect(await card().getByRole('button').count()).toBe(0)
+})
+
+test('without a live connection the buttons rest, with words', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction(), connection: 'offline' })
+  await page.waitForTimeout(600)
+  await card().getByText('Offline. Decisions are paused.').waitFor()
+  await approve().dispatchEvent('click')
+  await decline().dispatchEvent('click')
+  expect(await calls()).toEqual([])
+})
+
+test('who may not decide reads why, and finds no buttons', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction({ requires: { quorum: 1, declineQuorum: 1, roles: ['finance'], notRequester: false } }) })
+  await card().getByText('Waiting for someone with the role finance.').waitFor()
+  expect(await approve().count()).toBe(0)
+  await card().focus()
+  await page.keyboard.press('Control+Enter')
+  expect(await calls()).toEqual([])
+})
+
+test('a card names everybody who asked, and says when nothing proves the agent’s name', async () => {
+  page = await cards.open()
+  const asked = sampleAction({ agent: 'ci', agentVerified: false, requesters: [SAM, { ...SAM, id: 'prn_bo', name: 'Bo' }] })
+  await show(page, { action: asked })
+  await card().getByText('Asked by ci (not verified) for Sam and Bo').waitFor()
+  await show(page, { action: { ...asked, agentVerified: true } })
+  await card().getByText('Asked by ci for Sam and Bo').waitFor()
+})
+
+test('where several roles are needed together, who has one of them reads which', async () => {
+  page = await cards.open()
+  const requires = { quorum: 1, declineQuorum: 1, roles: ['approver'], alsoRoles: [['finance', 'legal']], notRequester: false }
+  await show(page, { action: sampleAction({ requires }) })
+  await card().getByText('Waiting for someone with the role approver and finance or legal.').waitFor()
+  expect(await approve().count()).toBe(0)
+})
+
+test('the focus stays on the card when its buttons go', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  await approve().focus()
+  await show(page, { action: sampleAction({ state: 'declined', votes: [{ by: SAM, verdict: 'decline', at: sampleAction().updatedAt }] }) })
+  await card().getByText('Declined by Sam').waitFor()
+  expect(await activeIs('article.cs-card')).toBe(true)
+})
+
+test('what a server says about its tool stands in a box of its own, as not verified, and is no change', async () => {
+  const said = { field: 'easql says', newValue: 'Drops a table. <b>Harmless</b>\u202e!', unverified: true as const }
+  page = await cards.open()
+  await show(page, { action: sampleAction({ preview: [said] }) })
+  const box = card().locator('figure.cs-says', { hasText: 'easql says' })
+  expect(await box.locator('figcaption').textContent()).toBe('easql says (not verified)')
+  expect(await box.locator('blockquote').textContent()).toContain('Drops a table. <b>Harmless</b>')
+  expect(await box.locator('b').count()).toBe(0)
+  expect(await card().locator('.cs-changes').count()).toBe(0)
+  expect(await card().getByText('Current values unknown.').count()).toBe(1)
+  expect(await card().locator('details.cs-raw').getAttribute('open')).not.toBeNull()
+
+  await show(page, { action: sampleAction({ preview: [{ field: 'status', oldValue: 'new', newValue: 'done' }, said] }) })
+  expect(await card().locator('.cs-changes li').allTextContents()).toEqual(['statusfrom new →  to done'])
+  expect(await card().locator('figure.cs-says', { hasText: 'easql says' }).count()).toBe(1)
+})
