@@ -58,15 +58,32 @@ export async function openPostgresForBench(): Promise<BenchDatabase> {
   }
 }
 
-/** Puts `count` copies of a waiting action into the database of a server that is stopped: one by one through the API would take an hour. */
-export async function copyActions(database: BenchDatabase, actionId: string, count: number): Promise<void> {
-  const columns = await database.columnsOf('action')
-  const values = columns.map((column) => {
-    if (column === 'id') return `'act_' || ${database.padded}`
-    return column === 'idempotency_key' ? `'act_' || ${database.padded} || '.1'` : column
-  })
-  await database.run(
-    `insert into action (${columns.join(', ')}) select ${values.join(', ')} from ${database.numbers(count)}, action where id = '${actionId}'`,
-  )
+/**
+ * Puts `count` copies of a waiting action into the database of a server that is stopped: one by one through the API would take an hour.
+ * @param changed Expressions for columns that differ from copy to copy, by the number `i`.
+ */
+export async function copyActions(
+  database: BenchDatabase,
+  actionId: string,
+  count: number,
+  changed: Record<string, string> = {},
+): Promise<void> {
+  const id = `'act_' || ${database.padded}`
+  await copyRows(database, 'action', `id = '${actionId}'`, count, { ...changed, id, idempotency_key: `${id} || '.1'` })
   await database.run('analyze')
+}
+
+/** Copies the rows of a table that match a condition, `count` times each. */
+export async function copyRows(
+  database: BenchDatabase,
+  table: string,
+  where: string,
+  count: number,
+  changed: Record<string, string>,
+): Promise<void> {
+  const columns = await database.columnsOf(table)
+  const values = columns.map((column) => changed[column] ?? column)
+  await database.run(
+    `insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from ${database.numbers(count)}, ${table} where ${where}`,
+  )
 }

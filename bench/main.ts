@@ -5,8 +5,11 @@ import { benchConditions } from './conditions.ts'
 import { benchCost, benchPostgresCost } from './cost.ts'
 import { benchCycles, benchLongSession, benchPostgresCycles } from './cycles.ts'
 import { openPostgresForBench, openSqliteForBench } from './database.ts'
+import { benchInbox } from './inbox.ts'
 import { benchReady } from './ready.ts'
+import { benchSubscribers } from './subscribers.ts'
 import { benchWaiting } from './waiting.ts'
+import { benchWaitingSessions } from './waiting-sessions.ts'
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, quick: { type: 'boolean', default: false } } })
 const scale = values.quick ? 0.1 : 1
@@ -35,6 +38,12 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   waiting1M: () => benchWaiting(openSqliteForBench, values.quick ? 100_000 : 1_000_000, n(1_000)),
   postgresWaiting1k: () => benchWaiting(openPostgresForBench, 1_000, n(1_000)),
   postgresWaiting1M: () => benchWaiting(openPostgresForBench, values.quick ? 100_000 : 1_000_000, n(1_000)),
+  waitingSessions1M: () => benchWaitingSessions(openSqliteForBench, values.quick ? 100_000 : 1_000_000),
+  postgresWaitingSessions1M: () => benchWaitingSessions(openPostgresForBench, values.quick ? 100_000 : 1_000_000),
+  inbox: () => benchInbox(openSqliteForBench, n(100_000)),
+  postgresInbox: () => benchInbox(openPostgresForBench, n(100_000)),
+  subscribers1: () => benchSubscribers({ streams: 1, people: 1, renames: n(1_000), turns: values.quick ? 5 : 50 }),
+  subscribers5k: () => benchSubscribers({ streams: values.quick ? 500 : 5_000, people: values.quick ? 500 : 5_000, renames: 20, turns: 3 }),
   ready: () => benchReady(values.quick ? 2 : 7),
 }
 
