@@ -13,12 +13,35 @@ export type CarryOutOptions = {
   fetch?: typeof globalThis.fetch
   /**
    * Carries out what is no request: a tool that is written in code here. Its return value is the result. If it throws, the outcome of a
-   * write is unknown.
+   * write is unknown, unless it throws a {@link CarryOutError}.
    */
   perform?: (claim: Claim, signal: AbortSignal) => unknown
   /** Ends the wait for the claim, and the request. The outcome is still reported to the server. */
   signal?: AbortSignal
 }
+
+type Kind = Extract<ClientResultBody, { error: unknown }>['error']['kind']
+const KINDS: Readonly<Record<Kind, true>> = { refused: true, unreachable: true, ambiguous: true, broken: true, stale: true }
+
+/**
+ * Says what is known of the effect of a function that throws: with `refused` or `unreachable` nothing was done, and the action has failed;
+ * with `ambiguous` nobody knows. People and models read the message: plain words, no secrets.
+ * @example
+ * if (!order) throw new CarryOutError('refused', `There is no order ${orderId}.`)
+ */
+export class CarryOutError extends Error {
+  override readonly name = 'CarryOutError'
+  readonly kind: Kind
+
+  constructor(kind: Kind, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
+/** True for a {@link CarryOutError} of any copy of this package. */
+export const isCarryOutError = (error: unknown): error is CarryOutError =>
+  error instanceof Error && error.name === 'CarryOutError' && Object.hasOwn(KINDS, String((error as CarryOutError).kind))
 
 /** For the way back to the server: of the hold, at most this much. */
 const REPORT_SHARE = 0.2
@@ -49,16 +72,28 @@ export async function carryOut(client: Pick<Client, 'actions'>, actionId: string
   return report(client, claim, await (perform ? runCode(perform, claim, ends) : sendRequest(fetch, claim, ends)))
 }
 
-const failure = (kind: 'refused' | 'unreachable' | 'ambiguous' | 'broken' | 'stale', message: string): Outcome => ({
-  error: { kind, message: message.trim().slice(0, 500) },
+const failure = (kind: Kind, message: string): Outcome => ({
+  error: { kind, message: message.trim().slice(0, 500).toWellFormed() || 'It said nothing.' },
 })
 const unsent = (message: string): Outcome => failure('unreachable', message)
 
 async function runCode(perform: NonNullable<CarryOutOptions['perform']>, claim: Claim, signal: AbortSignal): Promise<Outcome> {
   try {
-    return { output: (await perform(claim, signal)) ?? null }
-  } catch {
+    return { output: asJson(await perform(claim, signal)) }
+  } catch (error) {
+    if (isCarryOutError(error)) return failure(error.kind, error.message)
     return failure('ambiguous', `${claim.action.tool} broke while it ran.`)
+  }
+}
+
+const NOT_PASSED_ON = { note: 'It was carried out; its answer could not be passed on.' }
+
+/** A result as JSON carries it. One that cannot be written down (a circle, a bigint) does not take the effect back. */
+function asJson(output: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(output) ?? 'null')
+  } catch {
+    return NOT_PASSED_ON
   }
 }
 
@@ -73,7 +108,7 @@ async function report(client: Pick<Client, 'actions'>, { action, epoch }: Claim,
     // The effect is there whatever its answer looks like: too large, too deep, numbers that JSON cannot carry.
     const isOutput = isApiError(error) && (error.code === 'bad_request' || error.code === 'too_large') && 'output' in outcome
     if (!isOutput) throw error
-    return tell({ output: { note: 'It was carried out; its answer could not be passed on.' } }, `${idempotencyKey}.2`)
+    return tell({ output: NOT_PASSED_ON }, `${idempotencyKey}.2`)
   }
 }
 

@@ -65,7 +65,18 @@ export type ActionQuery = Page & {
   risk?: RiskLevel
   /** `true`: only what waits for a vote of one's own. */
   mine?: 'true' | 'false'
+  /** Text in the headline or the arguments. */
   q?: string
+  /** What the policy said: `ask` leaves out what nobody was asked about. */
+  verdict?: 'allow' | 'ask' | 'deny'
+  /** Text in the tool's name. */
+  toolText?: string
+  /** Text in the agent's name. */
+  agentText?: string
+  /** Text in the name of somebody who asked for it. */
+  requester?: string
+  /** Only actions proposed before this time (ISO 8601). */
+  createdBefore?: string
 }
 export type SessionQuery = Page & {
   /** One status, or several with commas between. */

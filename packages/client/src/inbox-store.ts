@@ -10,24 +10,36 @@ import { createValue, type Store } from './store.ts'
 export type InboxSnapshot = {
   /**
    * What needs a person, oldest first: actions that wait for a decision and those of unknown outcome; and for 5 s those that just stopped
-   * (told apart by their `state`). At most the newest {@link MAX_LISTED} of each kind are listed at the start.
+   * (told apart by their `state`). The newest 1,000 of each kind are listed at the start; `listMore` lists older ones.
    */
   items: readonly Action[]
   /** How many of them wait for a decision. */
   waiting: number
   /** How many of them are of unknown outcome. */
   unknown: number
-  /** True when there are more than are listed. */
+  /** True when there are older ones that are not listed. */
   more: boolean
   loaded: boolean
   connection: ConnectionState
   failure: ApiError | null
 }
-export type InboxStore = Store<InboxSnapshot>
+export type InboxStore = Store<InboxSnapshot> & {
+  /**
+   * Lists the next 1,000 older ones of each kind as well; from then on they are kept current like the others. Does nothing while it does
+   * so, or when all are listed. Resolves when they are in the snapshot. It never throws: a permanent error is in `failure`.
+   */
+  listMore(): Promise<void>
+  /** Takes in actions that were read elsewhere, such as by a search, and keeps those that need a person current like the others. */
+  include(actions: readonly Action[]): void
+}
 
 const LINGER_MS = 5_000
 /** A person looks at the first few; a page that holds a million rows looks at nothing. */
-const MAX_LISTED = 1_000
+const STEP_ROWS = 1_000
+
+type Kind = 'proposed' | 'outcome_unknown'
+/** How far one kind is listed: up to `rows`, of which the next one is at `cursor`; undefined after the last. */
+type Listed = { rows: number; cursor: string | undefined }
 
 const needsPerson = ({ state }: Pick<Action, 'state'>): boolean => state === 'proposed' || state === 'outcome_unknown'
 
@@ -62,6 +74,11 @@ class Inbox implements InboxStore {
   readonly #closing = new AbortController()
   /** Functions that cancel the removal timer of each decided action, by action id. */
   readonly #lingering = new Map<string, () => void>()
+  readonly #listed: Record<Kind, Listed> = {
+    proposed: { rows: STEP_ROWS, cursor: undefined },
+    outcome_unknown: { rows: STEP_ROWS, cursor: undefined },
+  }
+  #listingMore: Promise<void> | undefined
   #held: Actions = {}
 
   constructor(client: Client, options: StoreOptions) {
@@ -101,25 +118,61 @@ class Inbox implements InboxStore {
     untilItWorks(work, this.#retrying).catch((error: unknown) => this.#giveUp(error))
   }
 
+  /** Lists both kinds anew, as far as they were listed before. */
   async #list(): Promise<void> {
-    const listed = [await this.#listState('proposed'), await this.#listState('outcome_unknown')]
-    const found = listed.flatMap(({ items }) => items)
-    const ids = new Set(found.map((action) => action.id))
-    this.#keep(found)
-    this.#set({ more: listed.some(({ more }) => more), loaded: true })
+    const listed = [await this.#listKind('proposed'), await this.#listKind('outcome_unknown')].flat()
+    const ids = new Set(listed.map((action) => action.id))
+    this.#keep(listed)
+    this.#set({ more: this.#hasMore(), loaded: true })
     for (const action of Object.values(this.#held)) if (needsPerson(action) && !ids.has(action.id)) await this.#fetchAction(action.id)
   }
 
-  async #listState(state: Action['state']): Promise<{ items: Action[]; more: boolean }> {
+  async #listKind(kind: Kind): Promise<Action[]> {
+    const { items, cursor } = await this.#read(kind, this.#listed[kind].rows, undefined)
+    this.#listed[kind].cursor = cursor
+    return items
+  }
+
+  readonly listMore = (): Promise<void> => {
+    if (this.#value.get().loaded && this.#hasMore()) {
+      this.#listingMore ??= untilItWorks(() => this.#listOlder(), this.#retrying)
+        .catch((error: unknown) => this.#giveUp(error))
+        .finally(() => {
+          this.#listingMore = undefined
+        })
+    }
+    return this.#listingMore ?? Promise.resolve()
+  }
+
+  readonly include = (actions: readonly Action[]): void => this.#keep(actions)
+
+  async #listOlder(): Promise<void> {
+    for (const kind of ['proposed', 'outcome_unknown'] as const) {
+      const listed = this.#listed[kind]
+      if (listed.cursor === undefined) continue
+      const { items, cursor } = await this.#read(kind, STEP_ROWS, listed.cursor)
+      listed.rows += STEP_ROWS
+      listed.cursor = cursor
+      this.#keep(items)
+    }
+    this.#set({ more: this.#hasMore() })
+  }
+
+  #hasMore(): boolean {
+    return Object.values(this.#listed).some(({ cursor }) => cursor !== undefined)
+  }
+
+  /** Reads `rows` of a kind and the rest of their last page, newest first, from `from` on. */
+  async #read(state: Kind, rows: number, from: string | undefined): Promise<{ items: Action[]; cursor: string | undefined }> {
     const { signal } = this.#closing
     const items: Action[] = []
-    let cursor: string | undefined
+    let cursor = from
     do {
-      const page = await this.#client.actions.list({ state, limit: 200, cursor }, { signal })
+      const page = await this.#client.actions.list({ state, limit: 200, ...(cursor && { cursor }) }, { signal })
       items.push(...page.items)
       cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined && items.length < MAX_LISTED)
-    return { items, more: cursor !== undefined }
+    } while (cursor !== undefined && items.length < rows)
+    return { items, cursor }
   }
 
   async #fetchAction(actionId: string): Promise<void> {

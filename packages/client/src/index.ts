@@ -1,6 +1,8 @@
 export type {
   Action,
+  ActionContext,
   ActionList,
+  ActionOutcome,
   ActionRevision,
   ActionState,
   AgentRequest,
@@ -71,7 +73,7 @@ export type {
 } from '@countersign/core'
 export type { Actions } from './action-merge.ts'
 export { ApiError, type ApiErrorCode, type ApiIssue, isApiError } from './api-error.ts'
-export { type CarryOutOptions, carryOut } from './carry-out.ts'
+export { CarryOutError, type CarryOutOptions, carryOut } from './carry-out.ts'
 export {
   type ActionQuery,
   type ActionWait,
@@ -88,6 +90,8 @@ export {
   type SignOutOptions,
 } from './client.ts'
 export { type ConnectionState, type EventsOptions, events } from './events.ts'
+export { type CallOf, type GateableFunction, type Gated, gate } from './gate/gate.ts'
+export { type GateAnswer, type GatedCall, type GateOptions, gatedCall, type PerformInput } from './gate/gated-call.ts'
 export type { SignInStorage } from './http.ts'
 export { type InboxSnapshot, type InboxStore, openInbox } from './inbox-store.ts'
 export type { AuditQuery, GrantQuery, Management, StatsQuery, WebhookDeliveryQuery } from './manage.ts'

@@ -262,6 +262,18 @@ test('an action of unknown outcome needs a person too, however it came to be one
   store.close()
 })
 
+test('what was read elsewhere is kept current like the rest, if it needs a person', async () => {
+  const { server, state, store } = await startInbox([sampleAction()])
+  await using _ = server
+  const old = sampleAction({ id: 'act_0', createdAt: '2026-11-20T10:00:00.000Z' })
+  store.include([old, sampleAction({ id: 'act_done', state: 'succeeded' }), sampleAction({ updatedAt: '2026-11-01T10:00:00.000Z' })])
+  expect(store.get()).toMatchObject({ items: [old, sampleAction()], waiting: 2 })
+  const data = { proposalId: 'act_0', state: 'declined', revision: 1, updatedAt: '2026-11-21T10:02:00.000Z' } as const
+  state.stream?.write(frame({ type: 'action_update', seq: 7, data }))
+  expect((await until(store, ({ waiting }) => waiting === 1)).items.map((action) => action.state)).toEqual(['declined', 'proposed'])
+  store.close()
+})
+
 test('what policy decided by itself never shows in the inbox', async () => {
   const { server, state, store } = await startInbox([])
   await using _ = server
@@ -319,6 +331,47 @@ test('the inbox marks what is overdue when it hears so, and after a cut in which
   state.list = [heard, missed].map((action) => ({ ...action, overdue: true, updatedAt }))
   state.stream?.destroy()
   expect(overdueIn((await until(store, ({ items }) => items[1]?.overdue === true)).items)).toEqual([heard.id, missed.id])
+  store.close()
+})
+
+test('of many that wait the newest 1,000 are listed, older ones when asked for, and a cut forgets none of them', async () => {
+  const idOf = (at: number) => `act_${String(at).padStart(5, '0')}`
+  const all = Array.from({ length: 2_500 }, (_, at) => sampleAction({ id: idOf(2_500 - at) }))
+  const state = { decided: new Set<string>(), lists: 0, singles: 0, stream: undefined as ServerResponse | undefined }
+  await using server = await serve({
+    'GET /api/actions': (request, response) => {
+      state.lists++
+      const query = new URL(request.url ?? '', 'http://inbox').searchParams
+      const begin = Number(query.get('cursor') ?? 0)
+      const found = query.get('state') === 'proposed' ? all.filter(({ id }) => !state.decided.has(id)) : []
+      const end = begin + Number(query.get('limit'))
+      json(response, { items: found.slice(begin, end), nextCursor: end < found.length ? String(end) : null })
+    },
+    [`GET /api/actions/${idOf(1)}`]: (_, response) => {
+      state.singles++
+      json(response, sampleAction({ id: idOf(1), state: 'declined', updatedAt: '2026-11-21T11:00:00.000Z' }))
+    },
+    'GET /api/events': (_, response) => {
+      startStream(response)
+      state.stream = response
+    },
+  })
+  const schedule = (run: () => void, delayMs: number) =>
+    delayMs === 40_000 || delayMs === 5_000 ? () => {} : (clearTimeout.bind(null, setTimeout(run, 0)) as () => void)
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule })
+  await store.listMore()
+  expect(await until(store, ({ loaded }) => loaded)).toMatchObject({ waiting: 1_000, more: true })
+  await Promise.all([store.listMore(), store.listMore()])
+  expect(store.get()).toMatchObject({ waiting: 2_000, more: true })
+  await store.listMore()
+  expect(store.get()).toMatchObject({ waiting: 2_500, more: false })
+  const { lists } = state
+  await store.listMore()
+  expect(state.lists).toBe(lists)
+  state.decided.add(idOf(1))
+  state.stream?.destroy()
+  await until(store, ({ waiting }) => waiting === 2_499)
+  expect(state.singles).toBe(1)
   store.close()
 })
 

@@ -9,6 +9,13 @@ export {
   isTerminal,
   statesBefore,
 } from './action/lifecycle.ts'
+export {
+  type ActionOutcome,
+  actionOutcome,
+  OUTCOME_STATUSES,
+  type OutcomeFacts,
+  type OutcomeStatus,
+} from './action/outcome.ts'
 export { type Command, readCommand, shortIdOf } from './commands.ts'
 export { type BallotPaper, holdsRole, meetsRoles, type Tally, tallyVotes } from './decision/tally.ts'
 export { assert, CountersignError, ERRORS, type ErrorCode, isCountersignError, toProblem } from './errors.ts'

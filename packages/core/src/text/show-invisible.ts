@@ -3,8 +3,8 @@ import { showHosts } from './show-hosts.ts'
 
 const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}`
 const INVISIBLE = new RegExp(UNSEEN, 'gu')
-/** Some emoji are put together with characters that cannot be seen; whole ones can. */
-const EMOJI_OR_INVISIBLE = new RegExp(String.raw`\p{RGI_Emoji}|${UNSEEN}`, 'gv')
+/** Some emoji are put together with characters that cannot be seen; whole ones can. Made when it is first used: it takes 20 ms of the start. */
+let emojiOrInvisible: RegExp | undefined
 
 /**
  * The text as it may be shown to somebody who decides: every character that cannot be seen, or that changes how others are seen, spelled
@@ -21,10 +21,12 @@ export const showInvisible = (text: string): string => showNames(text).replace(I
 export const showLines = (text: string): string => text.split('\n').map(showInvisible).join('\n')
 
 /** {@link showLines} for what people and models write to each other: tabs and whole emoji stay as well. */
-export const showProse = (text: string): string =>
-  showNames(text).replace(EMOJI_OR_INVISIBLE, (found) =>
+export function showProse(text: string): string {
+  emojiOrInvisible ??= new RegExp(String.raw`\p{RGI_Emoji}|${UNSEEN}`, 'gv')
+  return showNames(text).replace(emojiOrInvisible, (found) =>
     found === '\n' || found === '\t' || [...found].length > 1 || !isUnseen(found) ? found : spell(found),
   )
+}
 
 const showNames = (text: string): string => showHosts(text, markNames)
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ACTION_STATES } from '../action/lifecycle.ts'
+import { OUTCOME_STATUSES } from '../action/outcome.ts'
 import { Duration } from './duration.ts'
 import { Remember } from './grant.ts'
 import { Json } from './json.ts'
@@ -81,6 +82,26 @@ export const Revised = z.object({
 })
 export type Revised = z.infer<typeof Revised>
 
+const isWebAddress = (text: string): boolean => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  // Names before an @ look like the host.
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+}
+
+/** What an agent says about its call besides the arguments. Cards show it as not verified; no rule goes by it. */
+export const ActionContext = z.strictObject({
+  /** The run or conversation that it belongs to, as the agent names it. */
+  run: z.string().trim().min(1).max(200).optional(),
+  /** Where people can read more: http or https, without a user name. */
+  url: z.string().trim().max(1_000).refine(isWebAddress, 'must be an http or https address without a user name').optional(),
+  /** Why it makes the call. */
+  reason: z.string().trim().min(1).max(2_000).optional(),
+})
+export type ActionContext = z.infer<typeof ActionContext>
+
+/** How an action ended: `text` is one text to give a model, also where people declined or nobody knows. At most about 20,000 characters. */
+const Outcome = z.object({ status: z.enum(OUTCOME_STATUSES), text: z.string() })
+
 /** One tool call, as everybody sees it. Times are ISO 8601 UTC; absent things are `null`. */
 export const Action = z.object({
   id: z.string(),
@@ -121,6 +142,8 @@ export const Action = z.object({
   agentVerified: z.boolean(),
   /** The agent's own words about the action. They are marked as not verified and never replace the description. */
   agentSays: z.string().nullable(),
+  /** What the agent says about the call besides, which nothing has verified. */
+  context: z.object({ run: z.string().optional(), url: z.string().optional(), reason: z.string().optional() }).nullable(),
   /** How often it was asked for, where that is more than once: the same call without an idempotency key, while it waits, is the same action. */
   timesAsked: z.int().optional(),
   executor: z.enum(['server', 'client']),
@@ -130,6 +153,8 @@ export const Action = z.object({
   resultUrl: z.string().nullable(),
   /** Of kind `withdrawn` on what was `cancelled` by whoever proposed it: the message says who that was. On `outcome_unknown`, `retryable` says that the tool can find out by itself: `POST /api/actions/:id/verify`. */
   error: ActionErrorView.nullable(),
+  /** How it ended, for a model; null while it is not settled. A failed or unknown outcome may still change. */
+  outcome: Outcome.nullable(),
   /** Of an `outcome_unknown` whose tool can look; null else. */
   checks: OutcomeChecks.nullable(),
   resolution: Resolution.nullable(),
@@ -204,6 +229,8 @@ export const ProposeBody = z.strictObject({
   arguments: z.record(z.string(), Json),
   /** The agent's own words about the action. Cards show the tool's description of the real arguments first. */
   description: z.string().trim().max(2_000).optional(),
+  /** The run, an address and the reason, for people: shown as not verified. */
+  context: ActionContext.optional(),
   agent: z.string().min(1).max(120).optional(),
   /** How long people may take, for example `PT1H`: from one second to 400 days. */
   expiresIn: Duration.optional(),
@@ -291,6 +318,11 @@ export const ActionListQuery = z.object({
   /** `true`: only what waits for a vote of the caller's. */
   mine: z.enum(['true', 'false']).optional(),
   q: z.string().max(200).optional(),
+  verdict: z.enum(['allow', 'ask', 'deny']).optional().describe('What the policy said: `ask` leaves out what nobody was asked about.'),
+  toolText: z.string().max(200).optional().describe("Text in the tool's name, in any case."),
+  agentText: z.string().max(200).optional().describe("Text in the agent's name, in any case."),
+  requester: z.string().max(200).optional().describe('Text in the name of somebody who asked for it, in any case.'),
+  createdBefore: z.iso.datetime({ offset: true }).optional().describe('Only actions proposed before this time.'),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(200).optional(),
 })

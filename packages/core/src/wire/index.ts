@@ -1,5 +1,6 @@
 export {
   Action,
+  ActionContext,
   ActionErrorView,
   ActionList,
   ActionListQuery,

@@ -1,0 +1,236 @@
+import type { Action, ActionContext, ActionOutcome, Claim, ProposeBody } from '@countersign/core'
+import { isApiError } from '../api-error.ts'
+import { CarryOutError, carryOut, isCarryOutError } from '../carry-out.ts'
+import type { Client } from '../client.ts'
+import { untilItWorks, waitToRetry } from '../reconnect.ts'
+
+/** What the calls of a gate have in common. */
+export type GateOptions = {
+  /**
+   * Names the run or conversation, 1 to 200 characters. Give it wherever tool call ids are only unique within one: the id of a call and this
+   * name together say which call it is, also after a restart. Shown on the card.
+   */
+  run?: string
+  /** Where people can read more, shown on the card: http or https. */
+  url?: string
+  /** The group of the tools in the server's configuration, where its names begin with it: `app` for `app.payInvoice`. */
+  group?: string
+  /** How long people may take, for example `PT1H`. Policy may give them less. */
+  expiresIn?: string
+}
+
+/** One call of a tool. */
+export type GatedCall = {
+  /** The tool's name in this program. */
+  tool: string
+  arguments: Readonly<Record<string, unknown>>
+  /**
+   * The model's id of the call. The same id (in the same run) is the same call: it is asked once and runs once, whatever restarts in
+   * between. Without one every call is new.
+   */
+  toolCallId?: string | undefined
+  /** Withdraws the action while it waits, and is passed on to `perform`. */
+  signal?: AbortSignal | undefined
+  /**
+   * Carries it out, with the arguments that were approved. Called at most once. If it throws, the outcome of a write is unknown, unless it
+   * throws a {@link CarryOutError}.
+   */
+  perform(args: Readonly<Record<string, unknown>>, how: PerformInput): unknown
+}
+
+export type PerformInput = {
+  /** Aborts with the call, and when the server's hold on the action ends. */
+  signal: AbortSignal
+  /** Stays the same for one attempt: for services that honour one. */
+  idempotencyKey: string
+}
+
+/** How a call ended. */
+export type GateAnswer<Output = unknown> = {
+  /** As of the action, or `refused`: the server did not take the call, and the model can correct it. */
+  status: ActionOutcome['status'] | 'refused'
+  /** One text to give the model, whatever happened. */
+  text: string
+  /** Of what succeeded: what the function returned, or the stored result where another process ran it. */
+  output?: Output
+  /** The arguments that were approved, where people changed them. */
+  changedArguments?: Readonly<Record<string, unknown>>
+  /** Null where the call was refused. */
+  actionId: string | null
+}
+
+/** A server answers a long poll after at most this. */
+const POLL_SECONDS = 50
+/** A long poll that ends sooner did not wait: something in between does not let it. */
+const SHORT_POLL_MS = 1_000
+/** For so long a withdrawal is tried again. */
+const WITHDRAW_MS = 10_000
+/** Refusals of a call that a model can correct. */
+const REFUSALS: ReadonlySet<string> = new Set(['invalid_arguments', 'impossible', 'too_many_waiting'])
+/** Refusals of a claim that say: the action is not what it was, look again. */
+const MOVED: ReadonlySet<string> = new Set(['illegal_transition', 'stale_preview', 'busy'])
+
+/**
+ * Takes one call through the gate: proposes it, waits for as long as people need, carries it out once it is approved, and reports what came
+ * of it. Connections that break are made again. Nothing runs twice: where this process, or another one with the same tool call id, began to
+ * carry it out before, this only waits for what came of that.
+ * @throws ApiError where the server knows neither tool nor key, or the tool call id was used for another call; the signal's reason.
+ */
+export async function gatedCall(client: Pick<Client, 'actions'>, call: GatedCall, options: GateOptions = {}): Promise<GateAnswer> {
+  const { signal } = call
+  signal?.throwIfAborted()
+  const body = proposalOf(call, options)
+  const idempotencyKey = await keyOf(call, options)
+  const propose = () => client.actions.propose(body, { idempotencyKey })
+  let proposed: Action | GateAnswer
+  try {
+    proposed = await untilItWorks(() => orRefused(propose()), { ...(signal && { signal }) })
+  } catch (error) {
+    // An answer that was lost may have been a yes: the same key finds the action, if there is one.
+    if (signal?.aborted) await withdraw(client, propose)
+    throw signal?.aborted ? signal.reason : error
+  }
+  if ('status' in proposed) return proposed
+  const { id } = proposed
+  try {
+    return await settle(client, proposed, call)
+  } catch (error) {
+    if (signal?.aborted) await withdraw(client, () => client.actions.get(id))
+    throw signal?.aborted ? signal.reason : error
+  }
+}
+
+function proposalOf({ tool, arguments: args }: GatedCall, { run, url, group, expiresIn }: GateOptions): ProposeBody {
+  const context: ActionContext = { ...(run !== undefined && { run }), ...(url !== undefined && { url }) }
+  return {
+    tool: group === undefined ? tool : `${group}.${tool}`,
+    // As JSON carries them: what cannot be sent is not part of the call.
+    arguments: JSON.parse(JSON.stringify(args)),
+    ...(Object.keys(context).length > 0 && { context }),
+    ...(expiresIn !== undefined && { expiresIn }),
+  }
+}
+
+/** One key per call of a run. Hashed, because the ids of some models are longer than a key may be. */
+async function keyOf({ toolCallId }: GatedCall, { run }: GateOptions): Promise<string> {
+  if (toolCallId === undefined) return crypto.randomUUID()
+  const bytes = new TextEncoder().encode(JSON.stringify([run ?? null, toolCallId]))
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return `call-${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+async function orRefused(proposing: Promise<Action>): Promise<Action | GateAnswer> {
+  try {
+    return await proposing
+  } catch (error) {
+    if (!isApiError(error) || !REFUSALS.has(error.code)) throw error
+    const issues = error.issues.map(({ path, message }) => `${path} ${message}`.trim())
+    const text = [error.detail, ...issues.filter((issue) => !error.detail.includes(issue))].join('; ')
+    return { status: 'refused', text: `This was not taken: ${text}. Nothing was carried out.`, actionId: null }
+  }
+}
+
+/** Takes back what has not started. Whatever the answer: nobody waits for this call any more. */
+async function withdraw(client: Pick<Client, 'actions'>, find: () => Promise<Action>): Promise<void> {
+  const signal = AbortSignal.timeout(WITHDRAW_MS)
+  const idempotencyKey = crypto.randomUUID()
+  try {
+    await untilItWorks(
+      async () => {
+        const { id, outcome } = await find()
+        if (outcome === null) await client.actions.withdraw(id, { reason: 'The call was cancelled.' }, { signal, idempotencyKey })
+      },
+      { signal },
+    )
+  } catch (error) {
+    // It began meanwhile, or the server is away: then it expires, and nothing runs without this program.
+    if (!isApiError(error) && !signal.aborted) throw error
+  }
+}
+
+/** Waits until the action is settled; carries it out here once it is approved and nobody else has it. */
+async function settle(client: Pick<Client, 'actions'>, proposed: Action, call: GatedCall): Promise<GateAnswer> {
+  const performed: Performed = { did: false, output: undefined }
+  let action = proposed
+  for (let turns = 0; ; turns++) {
+    if (action.outcome) return answerOf(action, action.outcome, performed)
+    if (action.state === 'approved' && action.executor === 'client' && !performed.did) {
+      const after = await carryOutHere(client, action, call, performed)
+      if (after.state !== 'approved') turns = 0
+      else await waitToRetry(turns, { ...(call.signal && { signal: call.signal }) })
+      action = after
+    } else action = await waitForNews(client, action, call.signal)
+    call.signal?.throwIfAborted()
+  }
+}
+
+interface Performed {
+  did: boolean
+  output: unknown
+}
+
+/** The action as it is after somebody carried it out, here or elsewhere. */
+async function carryOutHere(client: Pick<Client, 'actions'>, { id }: Action, call: GatedCall, performed: Performed): Promise<Action> {
+  const options = { ...(call.signal && { signal: call.signal }) }
+  try {
+    // The call's own signal does not end the claim: an answer that is lost could have been a hold, which nobody would give back.
+    return await orCancelled(carryOut(client, id, { perform: performOnce(call, performed) }), call.signal, performed)
+  } catch (error) {
+    if (!isApiError(error) || !MOVED.has(error.code)) throw error
+    return error.action ?? (await untilItWorks(() => client.actions.get(id, {}, options), options))
+  }
+}
+
+const performOnce = (call: GatedCall, performed: Performed) => async (claim: Claim, holdEnds: AbortSignal) => {
+  if (call.signal?.aborted) throw new CarryOutError('unreachable', 'The call was cancelled before it began.')
+  const { action, idempotencyKey } = claim
+  const signal = call.signal ? AbortSignal.any([call.signal, holdEnds]) : holdEnds
+  performed.did = true
+  try {
+    performed.output = await call.perform(action.arguments, { signal, idempotencyKey })
+  } catch (error) {
+    if (isCarryOutError(error)) throw error
+    throw new CarryOutError('ambiguous', `${call.tool} threw: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+  return performed.output
+}
+
+/** Stops waiting for a claim when the call is cancelled, but never for what has begun. */
+async function orCancelled(working: Promise<Action>, signal: AbortSignal | undefined, performed: Performed): Promise<Action> {
+  if (!signal) return working
+  const cancelled = Promise.withResolvers<never>()
+  const cancel = () => {
+    if (!performed.did) cancelled.reject(signal.reason)
+  }
+  signal.addEventListener('abort', cancel, { once: true })
+  try {
+    return await Promise.race([working, cancelled.promise])
+  } finally {
+    signal.removeEventListener('abort', cancel)
+    // A claim that comes later finds the call cancelled, and says so to the server.
+    working.catch(() => undefined)
+  }
+}
+
+/** The action after its next change, or as it is after a while. */
+async function waitForNews(client: Pick<Client, 'actions'>, { id, state }: Action, signal: AbortSignal | undefined): Promise<Action> {
+  const options = { ...(signal && { signal }) }
+  const until = state === 'proposed' ? 'decided' : 'settled'
+  const startedMs = performance.now()
+  const action = await untilItWorks(() => client.actions.get(id, { waitSeconds: POLL_SECONDS, until }, options), options)
+  if (action.state === state && performance.now() - startedMs < SHORT_POLL_MS) await waitToRetry(0, options)
+  return action
+}
+
+function answerOf(
+  { id, revision, revised, arguments: args, result }: Action,
+  outcome: ActionOutcome,
+  { did, output }: Performed,
+): GateAnswer {
+  return {
+    ...outcome,
+    actionId: id,
+    ...(outcome.status === 'succeeded' && { output: did ? output : result }),
+    ...(revision > 1 && revised !== null && { changedArguments: args }),
+  }
+}

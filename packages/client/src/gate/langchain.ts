@@ -1,0 +1,60 @@
+import type { Client } from '../client.ts'
+import { approvedInput } from './approved-input.ts'
+import { type GateOptions, gatedCall } from './gated-call.ts'
+
+interface CallConfig {
+  toolCall?: { id?: string; args?: unknown }
+  signal?: AbortSignal
+}
+
+interface ToolLike {
+  name: string
+  schema?: unknown
+  responseFormat?: string
+}
+
+type Call = (input: unknown, runManager: unknown, config: CallConfig | undefined) => unknown
+
+/**
+ * Puts a tool of LangChain or LangGraph behind the gate. The model gets what the tool returned, or one text: declined and why, expired,
+ * unknown, or with which other arguments it ran. In a graph the call may be repeated: with the id of the tool call it is still one.
+ * @returns A tool that stands for the given one, which stays as it is.
+ * @throws TypeError for what is no tool.
+ * @example
+ * const agent = createReactAgent({ llm, tools: [payInvoice, getInvoice].map((tool) => gate(client, tool)) })
+ */
+export function gate<Tool extends ToolLike>(client: Pick<Client, 'actions'>, tool: Tool, options: GateOptions = {}): Tool {
+  const run: unknown = Reflect.get(tool, '_call')
+  if (typeof run !== 'function') throw new TypeError('gate() takes a tool of LangChain: what tool() makes, or a StructuredTool')
+  const call: Call = async (input, runManager, config) => {
+    const { status, text, output, changedArguments } = await gatedCall(
+      client,
+      {
+        tool: tool.name,
+        toolCallId: config?.toolCall?.id,
+        arguments: argumentsOf(config?.toolCall?.args ?? input),
+        signal: config?.signal,
+        perform: async (args, { signal }) =>
+          returnedBy(await (run as Call).call(tool, await approvedInput(tool.schema, args), runManager, { ...config, signal })),
+      },
+      options,
+    )
+    if (status === 'succeeded' && !changedArguments) return output
+    return tool.responseFormat === 'content_and_artifact' ? [text, output] : text
+  }
+  return Object.create(tool, { _call: { value: call } }) as Tool
+}
+
+/** A tool for one text calls it `input`. */
+const argumentsOf = (input: unknown): Readonly<Record<string, unknown>> =>
+  typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : { input }
+
+/** A tool may stream what it has so far: what it returns at the end is its output. */
+async function returnedBy(result: unknown): Promise<unknown> {
+  if (typeof result !== 'object' || result === null || !(Symbol.asyncIterator in result)) return result
+  const steps = (result as AsyncIterable<unknown>)[Symbol.asyncIterator]()
+  for (;;) {
+    const { done, value } = await steps.next()
+    if (done) return value
+  }
+}

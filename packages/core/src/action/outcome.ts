@@ -1,0 +1,120 @@
+import { withoutMedia } from '../ports/tool-media.ts'
+import type { Action } from '../wire/action.ts'
+import type { ActionState } from './lifecycle.ts'
+
+/**
+ * Every way in which an action ends. `denied` is the policy's refusal, `declined` that of people; `withdrawn` was taken back by whoever
+ * proposed it, `cancelled` ended before it began for any other reason.
+ */
+export const OUTCOME_STATUSES = [
+  'succeeded',
+  'failed',
+  'declined',
+  'denied',
+  'expired',
+  'withdrawn',
+  'cancelled',
+  'outcome_unknown',
+] as const
+export type OutcomeStatus = (typeof OUTCOME_STATUSES)[number]
+
+/** How an action ended, with one text to give a model. */
+export interface ActionOutcome {
+  status: OutcomeStatus
+  text: string
+}
+
+/** The members of an action that its outcome follows from. */
+export type OutcomeFacts = Pick<
+  Action,
+  | 'id'
+  | 'state'
+  | 'description'
+  | 'arguments'
+  | 'revision'
+  | 'revised'
+  | 'policy'
+  | 'votes'
+  | 'error'
+  | 'result'
+  | 'resolution'
+  | 'redactedAt'
+>
+
+/** A text is cut after so many characters, and says so: the whole result is in `result`. */
+const MOST_CHARACTERS = 20_000
+
+/** Total: a new state does not compile until it is said here how it ends, or that it does not. */
+const OUTCOMES: Readonly<Record<ActionState, (action: OutcomeFacts) => ActionOutcome | null>> = {
+  proposed: () => null,
+  approved: () => null,
+  executing: () => null,
+  succeeded: (action) => ({ status: 'succeeded', text: joined(successText(action), ranWith(action)) }),
+  failed: (action) => ({ status: 'failed', text: joined(failureText(action), ranWith(action)) }),
+  declined: declinedOutcome,
+  expired: ({ id }) => ({ status: 'expired', text: `Nobody decided about this in time (${id}). Nothing was carried out.` }),
+  cancelled: cancelledOutcome,
+  outcome_unknown: (action) => ({
+    status: 'outcome_unknown',
+    text: joined(
+      `It is not known whether this was carried out (${action.id}). Do not do it again or in another way; a person will find out.`,
+      ranWith(action),
+    ),
+  }),
+}
+
+/**
+ * Returns how an action ended; null while it is not settled. It never says that something failed, or that nothing was carried out, where
+ * that is not known.
+ * @example
+ * actionOutcome(action) // { status: 'declined', text: 'A person declined this (act_…). … They said: Wrong order.' }
+ */
+export function actionOutcome(action: OutcomeFacts): ActionOutcome | null {
+  const outcome = OUTCOMES[action.state](action)
+  return outcome && { ...outcome, text: shortened(outcome.text) }
+}
+
+function successText({ description, result = null, resolution, redactedAt }: OutcomeFacts): string {
+  if (redactedAt !== undefined) return 'This was carried out. Its result was removed from the record.'
+  if (resolution) return `This was carried out: ${description}. ${resolution.by.name} found out, and says: ${resolution.note}`
+  if (result === null || result === '') return `Done: ${description}.`
+  return typeof result === 'string' ? result : JSON.stringify(withoutMedia(result))
+}
+
+const failureText = ({ id, error }: OutcomeFacts): string => `This failed (${id}): ${error?.message ?? 'the reason is not known'}`
+
+function declinedOutcome({ id, policy, votes }: OutcomeFacts): ActionOutcome {
+  if (policy.verdict === 'deny') {
+    const why = policy.reason === '' ? '' : `: ${policy.reason.replace(/\.$/, '')}`
+    return { status: 'denied', text: `Policy does not allow this${why}. Nothing was carried out.` }
+  }
+  const reasons = votes.flatMap(({ verdict, reason }) => (verdict === 'decline' && reason ? [reason] : []))
+  const said = reasons.length === 0 ? '' : `They said: ${reasons.join(' / ')}`
+  const text = `A person declined this (${id}). Nothing was carried out; do not try it again in another way.`
+  return { status: 'declined', text: joined(text, said) }
+}
+
+function cancelledOutcome({ id, error }: OutcomeFacts): ActionOutcome {
+  if (error?.kind === 'withdrawn') return { status: 'withdrawn', text: `${error.message} (${id}). Nothing was carried out.` }
+  const why = error === null ? '' : `${error.message.replace(/\.$/, '')}.`
+  return { status: 'cancelled', text: joined(`This was cancelled before it began (${id}).`, why, 'Nothing was carried out.') }
+}
+
+/** Says with which arguments it ran, where they may not be those that were proposed. */
+function ranWith({ revision, revised, arguments: args, redactedAt }: OutcomeFacts): string {
+  if (revision === 1 || redactedAt !== undefined) return ''
+  const shown = JSON.stringify(args)
+  if (revised?.why === 'edit')
+    return `Note: ${revised.by?.name ?? 'a person'} changed the arguments before approving. What ran had these: ${shown}`
+  return `Note: what was approved is revision ${revision}, with these arguments: ${shown}`
+}
+
+const joined = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
+
+/** The notes stand at the end and are short: of a long text, the beginning and the end stay. */
+function shortened(text: string): string {
+  if (text.length <= MOST_CHARACTERS) return text
+  const cut = ' … (shortened; the whole is in the result) … '
+  const end = 2_000
+  return (text.slice(0, MOST_CHARACTERS - end - cut.length) + cut + text.slice(-end)).toWellFormed()
+}
