@@ -1,0 +1,248 @@
+"""``@gated``: a function that runs when a person, or a policy, has approved the call."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import re
+import types
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar, cast, overload
+
+from .actions import Effect, Json
+from .calls import Calls, Connection, new_key
+from .client import AsyncClient, Client, proposal
+from .errors import ApiError, CallFailed, NotApproved, NothingDone, OutcomeUnknown
+from .flow import Work, perform
+from .io import AsyncioIo, BlockingIo, run_blocking
+from .parameters import Parameters
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+#: Refusals of the server that are about the call itself, so that a model can do something about them.
+_FOR_THE_MODEL = ("invalid_arguments", "impossible", "too_many_waiting")
+
+
+class Gated(Protocol[P, R_co]):
+    """A gated function: called like the function itself."""
+
+    __name__: str
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+
+    def with_key(self, key: str, /) -> Callable[P, R_co]:
+        """The same function for one call with this idempotency key: the same key is the same call, and runs once.
+
+        Of a method, it takes the object as its first argument.
+        """
+        ...
+
+    def __get__(self, instance: object, owner: type | None = None, /) -> Callable[..., R_co]: ...
+
+
+class RaisingGate(Protocol):
+    """What ``gated(…)`` returns: a decorator."""
+
+    def __call__(self, function: Callable[P, R], /) -> Gated[P, R]: ...
+
+
+class TextGate(Protocol):
+    """What ``gated(…, on_refusal="text")`` returns: a decorator of functions that may return a text instead."""
+
+    @overload
+    def __call__(self, function: Callable[P, Coroutine[Any, Any, R]], /) -> Gated[P, Coroutine[Any, Any, R | str]]: ...
+
+    @overload
+    def __call__(self, function: Callable[P, R], /) -> Gated[P, R | str]: ...
+
+
+@overload
+def gated(
+    client: Client | AsyncClient | None = None,
+    *,
+    tool: str,
+    effect: Effect | None = None,
+    key: Callable[..., str] | None = None,
+    local: Collection[str] = (),
+    description: str | None = None,
+    agent: str | None = None,
+    expires_in: str | None = None,
+    on_refusal: Literal["raise"] = "raise",
+    nothing_done: tuple[type[Exception], ...] = (),
+    to_json: Callable[[Any], Json] | None = None,
+) -> RaisingGate: ...
+
+
+@overload
+def gated(
+    client: Client | AsyncClient | None = None,
+    *,
+    tool: str,
+    effect: Effect | None = None,
+    key: Callable[..., str] | None = None,
+    local: Collection[str] = (),
+    description: str | None = None,
+    agent: str | None = None,
+    expires_in: str | None = None,
+    on_refusal: Literal["text"],
+    nothing_done: tuple[type[Exception], ...] = (),
+    to_json: Callable[[Any], Json] | None = None,
+) -> TextGate: ...
+
+
+def gated(
+    client: Client | AsyncClient | None = None,
+    *,
+    tool: str,
+    effect: Effect | None = None,
+    key: Callable[..., str] | None = None,
+    local: Collection[str] = (),
+    description: str | None = None,
+    agent: str | None = None,
+    expires_in: str | None = None,
+    on_refusal: Literal["raise", "text"] = "raise",
+    nothing_done: tuple[type[Exception], ...] = (),
+    to_json: Callable[[Any], Json] | None = None,
+) -> Any:
+    """Makes a function, plain or ``async def``, run only after its call was approved, with the approved arguments.
+
+    Each call is proposed, waited for, claimed, carried out once and reported. Cancelling while it waits (Ctrl-C, or the
+    task's own cancellation) withdraws it. The tool has ``executor: client`` on the server.
+
+    :param client: Default: one from ``COUNTERSIGN_URL`` and ``COUNTERSIGN_KEY``, made at the first call.
+    :param tool: Name of the tool on the server.
+    :param effect: ``read`` or ``write``, as you mean it. Where the server says otherwise, nothing runs.
+    :param key: Makes the idempotency key from the same arguments. A call with the same key goes on with the same
+        action, also in another process, and never runs it twice. Default: a random key each time.
+    :param local: Names of parameters that stay here, such as a framework's context: neither proposed nor shown.
+    :param description: Your own words for the card, shown as not verified.
+    :param expires_in: How long people may take, such as ``PT1H``.
+    :param on_refusal: ``raise`` raises :class:`NotApproved` and its kin; ``text`` returns a sentence for the model.
+    :param nothing_done: Exceptions after which nothing was changed for certain, so that the action is ``failed``. After
+        any other the outcome of a write is unknown. The function may also raise :class:`NothingDone`.
+    :param to_json: Makes the recorded result from what the function returns. Default: the value itself.
+    :raises TypeError: For a function whose arguments cannot be named, and at a call for arguments that are not JSON.
+
+    >>> from countersign import gated
+    >>> @gated(tool="shop.getOrder", effect="read")
+    ... def get_order(order_id: str) -> dict[str, str]:
+    ...     return {"id": order_id, "status": "pending"}
+    >>> get_order("ORD-001")
+    {'id': 'ORD-001', 'status': 'pending'}
+    """
+    connection = _once(client)
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError("a gated function returns one result; it cannot be a generator")
+        parameters = Parameters(function, local)
+        is_async = inspect.iscoroutinefunction(function)
+
+        def work_for(given: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Work[Any]:
+            bound = parameters.bind(args, kwargs)
+            body = proposal(tool, parameters.propose(bound), description, agent, expires_in)
+            if given is None and key is not None:
+                given = key(*args, **kwargs)
+
+            def prepare(approved: Mapping[str, Json]) -> Callable[[], Coroutine[Any, Any, Any]]:
+                call = parameters.approved(bound, approved)
+                if is_async:
+                    return lambda: function(*call.args, **call.kwargs)
+                return lambda: _call_plain(function, call)
+
+            used = new_key() if given is None else usable_key(given)
+            return Work(tool, effect, body, used, prepare, to_json, nothing_done)
+
+        async def answer(calls: Calls, work: Work[Any]) -> Any:
+            try:
+                return await perform(calls, work)
+            except (NotApproved, CallFailed, OutcomeUnknown, ApiError) as refusal:
+                is_own = any(refusal is error for error in work.raised)
+                text = refusal_text(refusal) if on_refusal == "text" and not is_own else None
+                if text is None:
+                    raise
+                return text
+
+        if is_async:
+
+            async def start_async(given: str | None, /, *args: Any, **kwargs: Any) -> Any:
+                return await answer(Calls(connection(), AsyncioIo()), work_for(given, args, kwargs))
+
+            async def wrapper_async(*args: Any, **kwargs: Any) -> Any:
+                return await start_async(None, *args, **kwargs)
+
+            return _disguise(wrapper_async, function, start_async)
+
+        def start(given: str | None, /, *args: Any, **kwargs: Any) -> Any:
+            return run_blocking(answer(Calls(connection(), BlockingIo()), work_for(given, args, kwargs)))
+
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return start(None, *args, **kwargs)
+
+        return _disguise(wrapper, function, start)
+
+    return decorate
+
+
+def refusal_text(refusal: NotApproved | CallFailed | OutcomeUnknown | ApiError) -> str | None:
+    """A sentence for a model; None for a trouble with the server, which no model can do anything about."""
+    if isinstance(refusal, NotApproved):
+        return f"This was not done, because it was not approved: {refusal.reason}"
+    if isinstance(refusal, CallFailed):
+        return f"This was not done: {refusal.reason}"
+    if isinstance(refusal, OutcomeUnknown):
+        return str(refusal)
+    if refusal.code not in _FOR_THE_MODEL:
+        return None
+    issues = "".join(f" {issue.path}: {issue.message}." for issue in refusal.issues)
+    return f"This was not done: {refusal.detail}{issues}"
+
+
+def usable_key(key: str) -> str:
+    """The key as it is sent: as it is, or its hash where the server would not take it (255 printable characters).
+
+    :raises TypeError: for anything but a text; :raises ValueError: for an empty one.
+    """
+    if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"an idempotency key is a text, not {type(key).__name__}")
+    if key == "":
+        raise ValueError("an idempotency key must not be empty")
+    if re.fullmatch(r"[\x21-\x7e]{1,255}", key):
+        return key
+    return f"sha256:{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def _once(client: Client | AsyncClient | None) -> Callable[[], Connection]:
+    if client is not None:
+        connection = client.connection
+        return lambda: connection
+    return functools.cache(lambda: Client().connection)
+
+
+def _disguise(wrapper: Any, function: Callable[..., Any], start: Callable[..., Any]) -> Any:
+    """The wrapper, which frameworks see as the function: its name, words, signature and types."""
+    names = getattr(function, "__globals__", wrapper.__globals__)
+    # Types are read among the names of the function's own module. The code of the wrapper needs none but its closure.
+    gated_function: Any = types.FunctionType(wrapper.__code__, names, wrapper.__name__, None, wrapper.__closure__)
+    functools.update_wrapper(gated_function, function)
+    # It leads around the gate, for whoever unwraps what is decorated.
+    del gated_function.__wrapped__
+    gated_function.__signature__ = inspect.signature(function)
+
+    def with_key(key: str, /) -> Callable[..., Any]:
+        # Already here: what is no key must not become a call without one.
+        return functools.partial(start, usable_key(key))
+
+    gated_function.with_key = with_key
+    return gated_function
+
+
+async def _call_plain(function: Callable[..., Any], call: inspect.BoundArguments) -> Any:
+    value = function(*call.args, **call.kwargs)
+    if inspect.iscoroutine(value):
+        cast("Coroutine[Any, Any, Any]", value).close()
+        raise NothingDone("the function returned a coroutine that was not awaited; declare it with async def")
+    return value

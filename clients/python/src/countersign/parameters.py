@@ -1,0 +1,83 @@
+"""The arguments of a function as JSON, and the approved ones back as arguments."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from .actions import Json
+
+_IMPLICIT = ("self", "cls")
+
+
+class Parameters:
+    """The parameters of a gated function.
+
+    :param local: Parameters that stay in this process: they are neither proposed nor shown, and passed on unchanged.
+    :raises TypeError: Where the arguments could not be named on a card.
+    """
+
+    def __init__(self, function: Callable[..., object], local: Collection[str]) -> None:
+        self._name = getattr(function, "__qualname__", repr(function))
+        self._signature = inspect.signature(function)
+        known = self._signature.parameters
+        for name in local:
+            if name not in known:
+                raise TypeError(f"{self._name} has no parameter {name}, which local= names")
+        for name, parameter in known.items():
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                raise TypeError(f"{self._name} takes *{name}; a gated function needs a name for each argument")
+        self._local = {*local, *(name for name in list(known)[:1] if name in _IMPLICIT)}
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> inspect.BoundArguments:
+        """The arguments of one call by name. :raises TypeError: where they do not fit the function."""
+        return self._signature.bind(*args, **kwargs)
+
+    def propose(self, bound: inspect.BoundArguments) -> dict[str, Json]:
+        """The arguments to propose: defaults are filled in, except a default of None.
+
+        :raises TypeError: for a value that JSON cannot hold, with its name.
+        """
+        proposed: dict[str, Json] = {}
+        for name, parameter in self._signature.parameters.items():
+            if name in self._local:
+                continue
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                for key, value in bound.arguments.get(name, {}).items():
+                    proposed[key] = self._json(key, value)
+            elif name in bound.arguments:
+                proposed[name] = self._json(name, bound.arguments[name])
+            elif parameter.default is not None:
+                proposed[name] = self._json(name, parameter.default)
+        return proposed
+
+    def approved(self, bound: inspect.BoundArguments, arguments: Mapping[str, Json]) -> inspect.BoundArguments:
+        """The call with the approved arguments. :raises TypeError: where they do not fit the function."""
+        left = dict(arguments)
+        call = self._signature.bind_partial()
+        rest: str | None = None
+        for name, parameter in self._signature.parameters.items():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                rest = name
+            elif name in self._local:
+                if name in bound.arguments:
+                    call.arguments[name] = bound.arguments[name]
+            elif name in left:
+                call.arguments[name] = left.pop(name)
+            elif parameter.default is inspect.Parameter.empty:
+                raise TypeError(f"{self._name} needs {name}, which the approved arguments do not have")
+        if rest is not None:
+            call.arguments[rest] = left
+        elif left:
+            raise TypeError(f"{self._name} does not take {', '.join(left)}, which the approved arguments have")
+        call.apply_defaults()
+        return call
+
+    def _json(self, name: str, value: object) -> Json:
+        try:
+            read: Json = json.loads(json.dumps(value, allow_nan=False))
+        except (TypeError, ValueError, RecursionError) as cause:
+            raise TypeError(f"{name} of {self._name} cannot be shown on a card, because it is not JSON: {cause}") from None
+        return read
