@@ -8,6 +8,8 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   )
   process.exitCode = 1
 } else {
+  const { keepCompiledCode } = await import('./compile-cache.ts')
+  keepCompiledCode()
   const { runCommand } = await import('./cli/index.ts')
   await runCommand(process.argv, process.env)
 }

@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { OwnFile } from '@countersign/toolkit'
+import { COMPILE_CACHE } from './compile-cache.ts'
 import type { Config, Settings } from './config/index.ts'
 import { CONFIG_FILE_NAMES } from './config/index.ts'
 
@@ -34,6 +35,7 @@ export function ownFilesOf(settings: Settings, config: Pick<Config, 'files' | 'f
     ...(basename(dirname(PACKAGE)) === 'packages' ? program.map((path) => file('the program', path)) : []),
     ...(process.argv[1] === undefined ? [] : [file('the program', process.argv[1])]),
     file('the program', process.execPath),
+    file('the program', COMPILE_CACHE),
     // The files that Node and npm look up, from the folder of a file upwards.
     ...[...folders].flatMap((folder) => [
       file('the program', join(folder, 'node_modules')),

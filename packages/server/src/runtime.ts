@@ -134,6 +134,7 @@ async function openAmongOthers(
   try {
     let tell = (_outbox: Outbox) => {}
     let lookAround = () => {}
+    let hold = (_outbox: Outbox) => {}
     let guard: Guard | undefined
     const store = await openPostgres({
       url,
@@ -143,7 +144,10 @@ async function openAmongOthers(
         tell(outbox)
       },
       onUnknown: () => lookAround(),
-      enqueue: enqueueJobs,
+      enqueue(outbox) {
+        hold(outbox)
+        return enqueueJobs(outbox)
+      },
       warn: (problem) => log.warn({ problem }, 'database.durability_reduced'),
       onDamage: sayDamaged(log),
     })
@@ -161,6 +165,7 @@ async function openAmongOthers(
     const hub = createPostgresHub({ store, notices, clock: thisMachine.clock, log })
     const limits = { advance: modelCalls, execute: executions }
     const dispatch = await openGraphile({ url: ownUrl, clock: thisMachine.clock, processes, notices, limits, log })
+    hold = dispatch.hold
     const clock = given ?? processes.clock
     const timers = createTimers({ clock, background: dispatch.background })
     const deliveries = createTimers({ clock, background: dispatch.background })

@@ -1,6 +1,6 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import { writeSession } from '../gate/index.ts'
-import { actions, messages, type RunRow, type SessionRow, sessions, type Tx, together } from '../store/index.ts'
+import { loadSession, type RunRow, type SessionRow, type SessionState, type Tx } from '../store/index.ts'
 import type { AgentDeps, AgentState } from './agent.ts'
 import { disabledBehind, endForDisabled, waitsForDisabled } from './disabled.ts'
 import { startRun } from './run.ts'
@@ -25,7 +25,7 @@ export async function advance(deps: AgentDeps, state: AgentState, sessionId: str
         const now = deps.clock.nowMs()
         const writer = yield* writeSession(outbox, sessionId, now)
         // Asked again inside the transaction: since the read, the queue may have been taken.
-        if ((yield* nextThing(sessionId)).do !== 'start_run') return
+        if ((yield* nextOf(writer.state)).do !== 'start_run') return
         yield* startRun(outbox, writer, now)
         yield* writer.finish()
       })
@@ -35,16 +35,16 @@ export async function advance(deps: AgentDeps, state: AgentState, sessionId: str
 }
 
 function* nextThing(sessionId: string): Tx<Next> {
-  const [session, open, run] = yield* together(
-    sessions.findSession.first({ id: sessionId }),
-    actions.openActions.all({ session_id: sessionId }),
-    sessions.newestRun.first({ session_id: sessionId }),
-  )
+  const state = yield* loadSession(sessionId)
+  return state ? yield* nextOf(state) : { do: 'nothing' }
+}
+
+function* nextOf(state: SessionState): Tx<Next> {
+  const { session, run, open, queued } = state
   // Disabling a person ends their runs at once. A run that began in between, or that a dead process left, ends here.
-  if (session && ((run && (yield* disabledBehind(session, run))) || (yield* waitsForDisabled(session)))) return { do: 'end_for_disabled' }
+  if ((run && (yield* disabledBehind(state, run))) || (yield* waitsForDisabled(state))) return { do: 'end_for_disabled' }
   // Before a model call every tool call has its result: an action that is open anywhere in the session holds the model back.
-  if (!session || open.length > 0) return { do: 'nothing' }
+  if (open.length > 0) return { do: 'nothing' }
   if (run?.state === 'open') return { do: 'step', session, run }
-  const queued = yield* messages.queuedMessages.all({ session_id: sessionId })
-  return queued.length > 0 ? { do: 'start_run' } : { do: 'nothing' }
+  return { do: queued.length > 0 ? 'start_run' : 'nothing' }
 }

@@ -58,7 +58,7 @@ export function* decideAll(
   const isNowIn = (state: ActionRow['state']) => decided.some(({ row, isNew }) => isNew && row.state === state)
   if (all && !rows.every(isExpired)) yield* grantTheRest(deps, writer, caller, now)
   const why = isNowIn('declined') ? STOPPED : isNowIn('expired') ? EXPIRED : undefined
-  const run = yield* sessions.newestRun.first({ session_id: writer.row.id })
+  const { run } = writer.state
   if (why === undefined || run?.state !== 'open' || deps.agents.get(writer.row.agent)?.onDecline !== 'stop') return rows
   yield* stopRun(context, run.id, { reason: why, by: why === STOPPED ? caller : undefined })
   // The end of the run withdrew what had been approved beside an expired one.
@@ -104,8 +104,7 @@ export async function approveInSession(deps: AgentDeps, sessionId: string, input
     idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       const writer = yield* writeOpenSession(outbox, session, now)
-      const open = yield* actions.openActions.all({ session_id: sessionId })
-      const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
+      const waiting = writer.state.open.filter((action) => action.state === 'proposed').map((action) => action.id)
       const all = input.verdict === 'approve_all'
       const named = input.actionId === undefined ? waiting : [input.actionId]
       if (named.length === 0) throw new CountersignError('illegal_transition', `nothing waits for a decision in session ${sessionId}`)

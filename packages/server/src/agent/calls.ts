@@ -1,13 +1,5 @@
 import { isCountersignError, type JsonObject, type JsonValue, parseJson, type Tool } from '@countersign/core'
-import {
-  authorsIn,
-  type ImpossibleCall,
-  type PreparedAction,
-  type PrepareInput,
-  prepareAction,
-  principalsOf,
-  readImpossible,
-} from '../gate/index.ts'
+import { type ImpossibleCall, type PreparedAction, type PrepareInput, prepareAction, readImpossible, requestersIn } from '../gate/index.ts'
 import type { SessionRow } from '../store/index.ts'
 import type { Agent, AgentDeps } from './agent.ts'
 import { readCall } from './catalogue/index.ts'
@@ -28,9 +20,7 @@ export async function prepareCalls(
   calls: readonly HeardCall[],
 ): Promise<PreparedCall[]> {
   if (calls.length === 0) return []
-  const requesters = await deps.store.read(function* () {
-    return yield* principalsOf(yield* authorsIn(session))
-  })
+  const requesters = await deps.store.read(() => requestersIn(session))
   const asked = { session, requesters }
   return Promise.all(calls.map((call, position) => prepareCall(deps, agent, asked, { ...call, position })))
 }

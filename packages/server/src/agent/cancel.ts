@@ -20,7 +20,7 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
       const session = yield* findVisibleSession(sessionId, caller)
       requireWriter(caller.principal)
       const writer = yield* writeOpenSession(outbox, session, now)
-      const run = yield* sessions.newestRun.first({ session_id: sessionId })
+      const { run } = writer.state
       if (run?.state === 'open') {
         yield* keepSaid(writer, run, stepMessageId(run))
         const reason = `Cancelled by ${caller.principal.name}`

@@ -1,7 +1,7 @@
 import { CountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type Caller, type SessionWriter, stopRun } from '../gate/index.ts'
-import { archive, grants, idempotently, type Outbox, sessionDeletion, sessions, type Tx } from '../store/index.ts'
+import { archive, grants, idempotently, type Outbox, sessionDeletion, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireHost } from './participants.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
@@ -47,7 +47,7 @@ function* requireSettled(sessionId: string): Tx<void> {
 /** Cancels what has not started, ends the run in whichever process, and ends what the session was allowed. */
 function* endWork(outbox: Outbox, writer: SessionWriter, caller: Caller, now: number): Tx<void> {
   const { id } = writer.row
-  const run = yield* sessions.newestRun.first({ session_id: id })
+  const { run } = writer.state
   const reason = `${caller.principal.name} deleted the session`
   yield* stopRun({ outbox, session: writer, nowMs: now, caller }, run?.id ?? '', { reason, by: caller })
   const actor = caller.principal.id

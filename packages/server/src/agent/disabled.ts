@@ -1,7 +1,18 @@
 import { CountersignError } from '@countersign/core'
 import { SYSTEM } from '../audit/index.ts'
 import { type Caller, type RunContext, type SessionWriter, stopRun, writeSession } from '../gate/index.ts'
-import { messages, type Outbox, type PrincipalRow, principals, type RunRow, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import {
+  messages,
+  type Outbox,
+  type PrincipalRow,
+  principals,
+  type QueuedMessage,
+  type RunRow,
+  type SessionRow,
+  type SessionState,
+  sessions,
+  type Tx,
+} from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { keepSaid } from './deltas.ts'
 import { startQueuedRun } from './run.ts'
@@ -24,8 +35,8 @@ export async function endRunsOf(deps: Pick<AgentDeps, 'store' | 'clock'>, person
 export function* endForDisabled(outbox: Outbox, sessionId: string, now: number): Tx<void> {
   const writer = yield* writeSession(outbox, sessionId, now)
   yield* dropQueued(writer)
-  const run = yield* sessions.newestRun.first({ session_id: sessionId })
-  const person = run && (yield* disabledBehind(writer.row, run))
+  const { run } = writer.state
+  const person = run && (yield* disabledBehind(writer.state, run))
   if (run && person) {
     yield* stopFor({ outbox, session: writer, nowMs: now, caller: undefined }, run, person)
     yield* startQueuedRun(outbox, writer, now)
@@ -48,12 +59,11 @@ function* stopFor(context: RunContext, run: RunRow, person: PrincipalRow): Tx<vo
 }
 
 /** The disabled person whom an open run works for: the owner of its session, or the author of a message that it answers. */
-export function* disabledBehind(session: SessionRow, run: RunRow): Tx<PrincipalRow | undefined> {
-  if (run.state !== 'open') return undefined
+export function* disabledBehind({ session, authors, hasDisabled }: SessionState, run: RunRow): Tx<PrincipalRow | undefined> {
+  if (run.state !== 'open' || !hasDisabled) return undefined
   const owner = yield* principals.disabledPersonOf(session.owner_id)
   if (owner) return owner
-  // The authors of a session are found by an index, and rarely is one of them disabled.
-  for (const { author_id } of yield* messages.authorsOf.all({ session_id: session.id })) {
+  for (const author_id of authors) {
     const author = yield* principals.disabledPersonOf(author_id)
     const wrote = author && (yield* messages.messageInRun.first({ session_id: session.id, run_id: run.id, author_id }))
     if (wrote) return author
@@ -62,19 +72,20 @@ export function* disabledBehind(session: SessionRow, run: RunRow): Tx<PrincipalR
 }
 
 /** True when a message waits for its run that nobody may be answered for. */
-export function* waitsForDisabled(session: SessionRow): Tx<boolean> {
-  return (yield* disabledInQueue(session)).length > 0
+export function* waitsForDisabled(state: SessionState): Tx<boolean> {
+  return (yield* disabledInQueue(state)).length > 0
 }
 
 /** Messages wait for nothing any more. A request has a run of its own that others may follow: that run ends as soon as it is its turn. */
 function* dropQueued(writer: SessionWriter): Tx<void> {
-  for (const { seq } of yield* disabledInQueue(writer.row)) yield* writer.unqueue(seq)
+  for (const { seq } of yield* disabledInQueue(writer.state)) yield* writer.unqueue(seq)
 }
 
-function* disabledInQueue(session: SessionRow) {
+function* disabledInQueue({ session, queued, hasDisabled }: SessionState): Tx<QueuedMessage[]> {
+  const found: QueuedMessage[] = []
+  if (!hasDisabled || queued.length === 0) return found
   const owner = yield* principals.disabledPersonOf(session.owner_id)
-  const found = []
-  for (const message of yield* messages.queuedMessages.all({ session_id: session.id })) {
+  for (const message of queued) {
     const { run_id, author_id } = message
     if (run_id !== null) continue
     if (owner ?? (author_id !== null && (yield* principals.disabledPersonOf(author_id)))) found.push(message)

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import { type MessageRow, messages, principals, type RunRow, type Store } from '../store/index.ts'
 import type { Agent } from './agent.ts'
 import { asCalled } from './catalogue/index.ts'
-import { isAtStep } from './run.ts'
 
 /** Sessions whose history is kept in memory: at turn 100 reading it again costs more than the rest of the cycle. */
 const MAX_CACHED = 500
@@ -35,16 +34,15 @@ export function createHistories(): Histories {
     async read(store, run, agent) {
       const sessionId = run.session_id
       const known = cache.get(sessionId) ?? { upTo: 0, messages: [], callIds: new Set(), user: undefined }
-      const found = await store.read(function* () {
-        // A process that stood still since it looked may be behind others by whole steps.
-        if (!(yield* isAtStep(run))) return undefined
-        const rows = yield* messages.historyAfter.all({ session_id: sessionId, after: known.upTo })
-        const author = rows.findLast(({ role, author_id }) => role === 'user' && author_id !== null)?.author_id ?? known.user?.id
-        const writer = author && author !== known.user?.id ? yield* principals.principalById(author) : undefined
-        return { rows, user: writer ? { id: writer.id, name: writer.name } : known.user }
-      })
-      if (!found) return undefined
-      const { rows, user } = found
+      const place = { session_id: sessionId, run_id: run.id, steps: run.steps, after: known.upTo }
+      // A process that stood still since it looked may be behind others by whole steps.
+      const found = await store.read(() => messages.historyAtStep.all(place))
+      if (found.length === 0) return undefined
+      const rows = found.filter((row) => row.seq !== null)
+      const author = rows.findLast(({ role, author_id }) => role === 'user' && author_id !== null)?.author_id ?? known.user?.id
+      // Read by itself: as part of the same read, both would need a transaction.
+      const writer = author && author !== known.user?.id ? await store.read(() => principals.principalById(author)) : undefined
+      const user = writer ? { id: writer.id, name: writer.name } : known.user
       const next: Cached = { ...known, upTo: rows.at(-1)?.seq ?? known.upTo, messages: appendHistory(known.messages, rows, agent), user }
       for (const { tool_calls } of rows) for (const call of readCalls(tool_calls)) next.callIds.add(call.id)
       cache.set(sessionId, next)

@@ -28,8 +28,7 @@ export async function keepLookUps(
       writer.event({ type: 'message', data: { message: yield* viewSaid({ ...said, payload, model }) } })
     } else {
       // Behind the next message of a person it would be no answer to it.
-      const newest = yield* sessions.newestRun.first({ session_id })
-      const inHistory = newest?.id === run.id
+      const inHistory = writer.state.run?.id === run.id
       yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content: '', payload, model, inHistory })
     }
     yield* writer.save()

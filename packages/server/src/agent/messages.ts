@@ -10,7 +10,7 @@ import {
   viewActions,
   viewSession,
 } from '../gate/index.ts'
-import { type ActionRow, actions, idempotently, messages, newId, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, ahead, idempotently, loadSession, lock, newId, principals, sessions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { decideAll, isExpired } from './approve.ts'
 import { requireParticipant } from './participants.ts'
@@ -71,11 +71,14 @@ export async function postMessage(deps: AgentDeps, { sessionId, content, shown }
 
 function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, content, shown }: NewMessage): Tx<PostedMessage> {
   const { outbox, caller, nowMs: now } = context
+  // Locked before it is found to be visible: then session, state and author come in one round trip.
+  yield* lock(sessionId)
+  yield* ahead(loadSession(sessionId), principals.findPrincipal.first({ id: caller.principal.id }))
   const session = yield* findVisibleSession(sessionId, caller)
   requireWriter(caller.principal)
   const writer = yield* writeOpenSession(outbox, session, now)
   const opened = { ...context, session: writer }
-  const open = yield* actions.openActions.all({ session_id: sessionId })
+  const { open, run, queued } = writer.state
   const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
   const command = yield* readVote(content, waiting, caller, now)
 
@@ -93,8 +96,9 @@ function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, cont
     posted = { messageId, decided, ...(problem && { undecided: problem, waiting: yield* viewWaiting(waiting) }) }
   } else {
     yield* requireParticipant(session, caller.principal)
-    const run = yield* sessions.newestRun.first({ session_id: sessionId })
-    const isBusy = open.length > 0 || run?.state === 'open' || (yield* isRequestNext(sessionId))
+    // Between the end of a run and the beginning of a request's, the next run is that request's alone.
+    const isRequestNext = queued.some(({ run_id }) => run_id !== null)
+    const isBusy = open.length > 0 || run?.state === 'open' || isRequestNext
     if (writer.row.title === '') writer.row.title = titleFrom(content)
     if (isBusy) {
       posted = { messageId: yield* addUserMessage(opened, content, 'queued'), queued: true }
@@ -106,11 +110,6 @@ function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, cont
   checkpoint('message.storing')
   yield* writer.finish()
   return posted
-}
-
-/** True between the end of a run and the beginning of a request's, which is that request's alone. */
-function* isRequestNext(sessionId: string): Tx<boolean> {
-  return (yield* messages.queuedMessages.all({ session_id: sessionId })).some(({ run_id }) => run_id !== null)
 }
 
 /** The actions that wait still, as an answer shows them. */
@@ -142,7 +141,7 @@ function* addUserMessage(
     role: 'user',
     content,
     queued: as === 'queued' ? 1 : 0,
-    author_id: principal.id,
+    author: { id: principal.id, name: principal.name },
     inHistory: typeof as === 'object',
     run_id: typeof as === 'object' ? as.runId : null,
   })

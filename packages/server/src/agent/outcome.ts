@@ -5,7 +5,6 @@ import {
   countRepeat,
   INSISTED,
   insertPrepared,
-  isInForce,
   isRepeatedTooOften,
   limitsOf,
   noteRefusedAsk,
@@ -25,9 +24,9 @@ import {
   newId,
   noteHappening,
   type Outbox,
+  principals,
   type RunRow,
   type SessionRow,
-  sessions,
   type Tx,
 } from '../store/index.ts'
 import type { Agent, AgentDeps } from './agent.ts'
@@ -37,7 +36,7 @@ import type { Heard } from './listen.ts'
 import { assistantPayload } from './look-ups.ts'
 import { startQueuedRun } from './run.ts'
 import { addNote } from './session.ts'
-import { type StepUsage, totalUsage, usageColumns } from './usage.ts'
+import { totalUsage, usageColumns } from './usage.ts'
 
 interface StepOf {
   session: SessionRow
@@ -88,15 +87,21 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
   const { run, messageId, heard, calls } = step
   const { usage } = heard
   assert(usage, 'a step that did not fail counted something')
-  const limits = limitsOf((yield* policies.inForce()).document)
-  const asks = calls.some((call) => 'prepared' in call && call.prepared.policy.verdict === 'ask')
-  if (asks) yield* queueNearLimit(step.session.owner_id, limits)
-  const writer = yield* writeSession(outbox, step.session.id, now)
   const said = calls.flatMap((call) => ('prepared' in call ? [call.prepared.policy] : []))
-  if (said.length > 0 && !(yield* isInForce(policies, ...said))) return 'policy_changed'
+  // Whether this version is in force is only known below: if it is not, nothing is stored.
+  let limits = limitsOf(policies.current.document)
+  if (said.some(({ verdict }) => verdict === 'ask')) yield* queueNearLimit(step.session.owner_id, limits)
+  // The owner is read for the cards.
+  const soon = said.length > 0 ? [policies.inForce(), principals.findPrincipal.first({ id: step.session.owner_id })] : []
+  const writer = yield* writeSession(outbox, step.session.id, now, soon)
+  if (said.length > 0) {
+    const force = yield* policies.inForce()
+    if (said.some(({ version }) => version !== force.version)) return 'policy_changed'
+    limits = limitsOf(force.document)
+  }
   // The loop ends it then, with nothing of this step.
-  if (yield* disabledBehind(writer.row, run)) return true
-  if (!(yield* countStep(run, usage, now))) return false
+  if (yield* disabledBehind(writer.state, run)) return true
+  if (!(yield* writer.countStep(run, usageColumns(usage)))) return false
   yield* keepCall(outbox, step, now)
   let isAnswered = false
   yield* events.dropDeltas.run({ message_id: messageId })
@@ -105,7 +110,7 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
   if (heard.text !== '' || toolCalls.length > 0 || heard.lookedUp.lookUps) yield* addAnswer(writer, step, heard.text, toolCalls)
   if (heard.note !== undefined) yield* addNote(writer, heard.note, now)
   if (toolCalls.length === 0) {
-    yield* sessions.endRun.change({ session_id: step.session.id, id: run.id, state: 'done', now })
+    yield* writer.endRun(run.id, 'done')
     writer.event({ type: 'done', data: { messageId, runId: run.id, usage: totalUsage(run, usage) } })
     yield* startQueuedRun(outbox, writer, now)
   } else {
@@ -120,9 +125,6 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
   yield* writer.finish()
   return isAnswered
 }
-
-const countStep = (run: RunRow, usage: StepUsage, now: number) =>
-  sessions.countStep.change({ session_id: run.session_id, id: run.id, steps: run.steps, ...usageColumns(usage), now })
 
 /** Which model made the step, and what it counted: what budgets and statistics go by. */
 function* keepCall(outbox: Outbox, { session, run, heard }: { session: SessionRow; run: RunRow; heard: Heard }, now: number): Tx<void> {
@@ -267,7 +269,7 @@ export async function failRun(
   await deps.store.transact(function* (outbox) {
     const writer = yield* writeSession(outbox, session.id, now)
     // A loop that stood still does not end a run that others have gone on with.
-    if (!(yield* sessions.failRun.change({ session_id: session.id, id: run.id, steps: run.steps, now }))) return
+    if (!(yield* writer.failRun(run))) return
     if (heard) yield* keepCall(outbox, { session, run, heard }, now)
     yield* events.dropDeltas.run({ message_id: messageId })
     const lookedUp = heard?.lookedUp ?? {}

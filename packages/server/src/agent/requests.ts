@@ -6,7 +6,6 @@ import {
   actions,
   agentRequests,
   idempotently,
-  messages,
   newId,
   type SessionRow,
   sessions,
@@ -46,7 +45,7 @@ export async function createRequest(
         role: 'user',
         content: message,
         queued: 2,
-        author_id: caller.principal.id,
+        author: { id: caller.principal.id, name: caller.principal.name },
         inHistory: false,
       })
       yield* agentRequests.insertRequest.run({ id, session_id: session.id, held_seq: held.seq })
@@ -72,8 +71,9 @@ export async function callRequest(deps: AgentDeps, requestId: string, caller: Ca
     requireWriter(caller.principal)
     yield* requireParticipant(session, caller.principal)
     const writer = yield* writeOpenSession(outbox, session, now)
-    if (yield* messages.callHeldMessage.change({ session_id: session.id, seq: request.held_seq })) {
-      if (!(yield* isBusy(session.id))) yield* startRun(outbox, writer, now)
+    if (yield* writer.enqueueHeld(request.held_seq)) {
+      const { open, run } = writer.state
+      if (open.length === 0 && run?.state !== 'open') yield* startRun(outbox, writer, now)
       checkpoint('request.calling')
       yield* writer.finish()
     }
@@ -98,11 +98,6 @@ function* findVisibleRequest(
   const session = yield* requireVisibleSession(principal, found, `request ${requestId}`)
   assert(request, 'its session was found by it')
   return { request, session }
-}
-
-function* isBusy(sessionId: string): Tx<boolean> {
-  if ((yield* actions.openActions.all({ session_id: sessionId })).length > 0) return true
-  return (yield* sessions.newestRun.first({ session_id: sessionId }))?.state === 'open'
 }
 
 /**

@@ -1,19 +1,19 @@
 import { type SessionWriter, type StopReason, stopRun } from '../gate/index.ts'
-import { type MessageRow, messages, newId, type Outbox, type RunRow, sessions, type Tx } from '../store/index.ts'
+import { newId, type Outbox, type QueuedMessage, type RunRow, sessions, type Tx } from '../store/index.ts'
 
 /** Begins a run over what waits in the queue, and wakes the session. Returns the run's id. */
 export function* startRun(outbox: Outbox, writer: SessionWriter, now: number): Tx<string> {
   const sessionId = writer.row.id
-  const { runId, taken } = firstOf(yield* messages.queuedMessages.all({ session_id: sessionId }))
+  const { runId, taken } = firstOf(writer.state.queued)
   const id = runId ?? newId('run', now)
-  yield* sessions.insertRun.run({ id, session_id: sessionId, number: ++writer.row.last_run, now })
+  yield* writer.beginRun(id)
   for (const message of taken) yield* writer.dequeue(message, id)
   outbox.sessions.add(sessionId)
   return id
 }
 
 /** A request has a run of its own, known to who made it; everything else that waits before it is answered together. */
-function firstOf(queued: readonly MessageRow[]): { runId: string | null; taken: readonly MessageRow[] } {
+function firstOf(queued: readonly QueuedMessage[]): { runId: string | null; taken: readonly QueuedMessage[] } {
   const [first] = queued
   if (first?.run_id) return { runId: first.run_id, taken: [first] }
   const end = queued.findIndex((message) => message.run_id !== null)
@@ -22,20 +22,19 @@ function firstOf(queued: readonly MessageRow[]): { runId: string | null; taken: 
 
 /** Begins the next run when something waits in the queue. */
 export function* startQueuedRun(outbox: Outbox, writer: SessionWriter, now: number): Tx<void> {
-  const waiting = yield* messages.queuedMessages.all({ session_id: writer.row.id })
-  if (waiting.length > 0) yield* startRun(outbox, writer, now)
+  if (writer.state.queued.length > 0) yield* startRun(outbox, writer, now)
 }
 
 /** Gives messages that wait their turn to a run that is about to end: they are kept and not acted on. A request waits for a run of its own. */
 export function* takeQueuedMessages(writer: SessionWriter, runId: string): Tx<void> {
-  for (const message of yield* messages.queuedMessages.all({ session_id: writer.row.id })) {
+  for (const message of writer.state.queued) {
     if (message.run_id === null) yield* writer.dequeue(message, runId)
   }
 }
 
 /** Ends the queued requests, each with a run that has ended, so that their callers get an answer. */
 export function* endQueuedRequests(outbox: Outbox, writer: SessionWriter, why: StopReason, now: number): Tx<void> {
-  const waiting = yield* messages.queuedMessages.all({ session_id: writer.row.id })
+  const waiting = writer.state.queued
   const context = { outbox, session: writer, nowMs: now, caller: why.by }
   for (const _ of waiting) yield* stopRun(context, yield* startRun(outbox, writer, now), why)
 }

@@ -38,6 +38,9 @@ export async function takeStep(deps: AgentDeps, state: AgentState, session: Sess
   }
 
   checkpoint('step.before_claim')
+  // Read meanwhile: a history of this step stays the same until the step is stored.
+  const reading = state.histories.read(deps.store, run, agent)
+  reading.catch(() => undefined)
   if (!(await deps.claimStep(run))) return false
   checkpoint('step.claimed')
   const call = new AbortController()
@@ -50,7 +53,7 @@ export async function takeStep(deps: AgentDeps, state: AgentState, session: Sess
     onEnded: () => call.abort(),
   })
   try {
-    const history = await state.histories.read(deps.store, run, agent)
+    const history = await reading
     if (!history) return false
     checkpoint('step.before_model')
     const heard = await listenToModel(

@@ -134,8 +134,15 @@ function show(action: Action): void {
   say(`  ${id}, revision ${revision}, ${tool}, ${risk.level} risk${risk.reasons.length > 0 ? ` (${risk.reasons.join('; ')})` : ''}`)
   say(`  asked by ${requestedBy.name}${agent ? `, agent ${agent}` : ''}${expiresAt ? `, expires ${expiresAt}` : ''}`)
   if (overdue) say(`  overdue: it has waited since ${createdAt}, and nobody has decided`)
+  for (const words of wordsOf(action)) say(`  agent says (not verified): ${words}`)
   say(`  arguments: ${JSON.stringify(args)}`)
   for (const { field, oldValue, newValue } of preview ?? []) {
     say(`  ${field}: ${oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `}${JSON.stringify(newValue)}`)
   }
+}
+
+/** What the agent says about its call, a line each. */
+function wordsOf({ agentSays, context }: Action): string[] {
+  const { reason, run, url } = context ?? {}
+  return [agentSays, reason && `reason: ${reason}`, run && `run: ${run}`, url && `link: ${url}`].filter((words) => !!words) as string[]
 }

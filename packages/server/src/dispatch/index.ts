@@ -1,5 +1,6 @@
+import type { openGraphile as OpenGraphile } from './cluster/graphile.ts'
+
 export { clusterMember } from './cluster/cluster-membership.ts'
-export { openGraphile } from './cluster/graphile.ts'
 export { openNotices } from './cluster/notices.ts'
 export { createPostgresHub } from './cluster/postgres-hub.ts'
 export { openProcesses } from './cluster/processes.ts'
@@ -13,3 +14,6 @@ export { type Membership, singleProcess } from './membership.ts'
 export { createReconciler, type Reconciler } from './reconciler.ts'
 export { startRetention } from './retention.ts'
 export { createTimers, type Timers } from './timers.ts'
+
+/** Loads graphile-worker only where the database is Postgres: it is 60 of the modules of a start. */
+export const openGraphile: typeof OpenGraphile = async (options) => (await import('./cluster/graphile.ts')).openGraphile(options)

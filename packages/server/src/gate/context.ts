@@ -24,6 +24,7 @@ export type CallerContext<C extends GateContext = GateContext> = C & { readonly 
 
 /**
  * Opens the session of an action for writing, before anything about the action is changed. An action without one is locked itself.
+ * @param soon Queries that follow: their answers come with the session.
  * @example
  * const context = yield* openSession({ outbox, nowMs, caller }, row)
  * yield* transition(context, row, 'approve', { patch: { due_at: null }, cause: { kind: 'approved' } })
@@ -32,8 +33,9 @@ export type CallerContext<C extends GateContext = GateContext> = C & { readonly 
 export function* openSession<C extends GateContext>(
   context: C,
   row: Pick<ActionRow, 'id' | 'session_id'>,
+  soon: readonly Tx<unknown>[] = [],
 ): Tx<C & { readonly session: SessionWriter | undefined }> {
-  if (row.session_id !== null) return { ...context, session: yield* writeSession(context.outbox, row.session_id, context.nowMs) }
+  if (row.session_id !== null) return { ...context, session: yield* writeSession(context.outbox, row.session_id, context.nowMs, soon) }
   yield* lock(row.id)
   return { ...context, session: undefined }
 }

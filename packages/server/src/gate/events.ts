@@ -4,7 +4,7 @@ import { type ActionRow, events, messages, newId, noteHappening, type Outbox, pr
 import type { Caller } from './caller.ts'
 import type { SessionContext } from './context.ts'
 import { outcomeOf } from './execute/tool-result.ts'
-import { isoTime, viewAction } from './read/view.ts'
+import { isoTime, viewAction, viewOutcome } from './read/view.ts'
 import type { OtherEvent, TransitionEvent } from './session-writer.ts'
 import { tellOfMove, tellOfProposal } from './tell-webhooks.ts'
 
@@ -36,11 +36,14 @@ export interface Cause {
 export function* announceProposed({ outbox, session, nowMs }: SessionContext, row: ActionRow): Tx<Action> {
   const proposal = yield* viewAction(row)
   const { policy } = proposal
+  // What nothing proves.
+  const unverified = [...(proposal.agent !== null && !proposal.agentVerified ? ['agent'] : []), ...(proposal.context ? ['context'] : [])]
   // In the order of canonical JSON: this is the longest row of an action.
   const data = {
     agent: proposal.agent,
     arguments: proposal.arguments,
     cachedFrom: proposal.cachedFrom,
+    ...(proposal.context !== null && { context: proposal.context }),
     credential: proposal.credential,
     definition: row.definition_hash,
     description: proposal.description,
@@ -57,7 +60,7 @@ export function* announceProposed({ outbox, session, nowMs }: SessionContext, ro
     revision: row.revision,
     state: row.state,
     tool: proposal.tool,
-    ...(proposal.agent !== null && !proposal.agentVerified && { unverified: ['agent'] }),
+    ...(unverified.length > 0 && { unverified }),
   } as JsonObject
   const entry = { kind: 'proposed', actor: row.requested_by, actionId: row.id, data } as const
   const event: TransitionEvent = { type: 'action_proposed', data: { proposal } }
@@ -79,9 +82,10 @@ export function* emitUpdate(
   { kind, by, data, tookMs }: Cause,
 ): Tx<void> {
   const { outbox, session, nowMs } = context
+  const outcome = yield* viewOutcome(row, changed.votes)
   const event: TransitionEvent = {
     type: 'action_update',
-    data: { proposalId: row.id, state: row.state, revision: row.revision, updatedAt: isoTime(row.updated_at), ...changed },
+    data: { proposalId: row.id, state: row.state, revision: row.revision, updatedAt: isoTime(row.updated_at), outcome, ...changed },
   }
   const entry = entryOf(row, { kind, by, data })
   noteHappening(outbox, {
@@ -144,8 +148,10 @@ export function* writeToolResult(context: SessionContext, row: ActionRow, reason
   const { session, nowMs } = context
   if (!session) return
   const { session_id, tool_call_id } = row
+  // Nothing settles twice within a first attempt at the first revision.
+  const mayBeTold = row.attempt > 1 || (row.attempt === 1 && row.revision > 1)
   const isTold =
-    row.attempt > 0 && session_id !== null && (yield* messages.findToolResult.first({ session_id, tool_call_id: tool_call_id ?? row.id }))
+    mayBeTold && session_id !== null && (yield* messages.findToolResult.first({ session_id, tool_call_id: tool_call_id ?? row.id }))
   if (isTold) return yield* noteResult(context, row, `was asked again and ${row.state}${reason === undefined ? '' : `: ${reason}`}`)
   const editor = row.edited_by === null ? undefined : yield* principals.findPrincipal.first({ id: row.edited_by })
   yield* session.toolResult({

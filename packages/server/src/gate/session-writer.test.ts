@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STORES } from '../../../../verification/testing/temp-store.ts'
-import { events, principals, sessions } from '../store/index.ts'
+import { actions, endUnstarted, events, loadSession, principals, type SessionState, sessions } from '../store/index.ts'
+import { anAction } from '../store/testing/an-action.ts'
 import { writeSession } from './session-writer.ts'
 
 test.each(STORES)(
@@ -43,3 +45,81 @@ test.each(STORES)(
     }
   },
 )
+
+/** What may be done with a session that is open for writing. Each number chooses among what is there. */
+const step = fc.oneof(
+  fc.record({ do: fc.constant('say' as const), as: fc.constantFrom('answered', 'queued', 'held', 'note'), by: fc.nat(2) }),
+  fc.record({ do: fc.constantFrom('dequeue' as const, 'unqueue' as const, 'call' as const), at: fc.nat(5) }),
+  fc.record({ do: fc.constantFrom('begin' as const, 'count' as const, 'end' as const, 'fail' as const) }),
+  fc.record({ do: fc.constantFrom('propose' as const, 'cancel' as const), at: fc.nat(5) }),
+)
+
+const inOrder = ({ authors, run, session, ...rest }: SessionState) => ({
+  ...rest,
+  authors: authors.toSorted(),
+  // A written row is as old as its last transaction.
+  run: run && { ...run, updated_at: 0 },
+  session: { ...session, updated_at: 0 },
+})
+
+test.each(STORES)('what a session is after any writes is what its rows say ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  const people = ['prn_ana', 'prn_ben', 'prn_cy']
+  await store.transact(function* () {
+    for (const id of people) yield* principals.savePrincipal({ id, kind: 'person', name: id, roles: [] }, 1)
+    yield* principals.disablePerson.change({ id: 'prn_cy', by: null, now: 2 })
+  })
+  let made = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(step, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 }), async (transactions) => {
+      const sessionId = `ses_${String(++made).padStart(4, '0')}`
+      const held: number[] = []
+      await store.transact(() => sessions.insertSession.run({ id: sessionId, agent: 'desk', title: '', owner_id: 'prn_ana', now: 1 }))
+      for (const steps of transactions) {
+        const { written, rows } = await store.transact(function* (outbox) {
+          const writer = yield* writeSession(outbox, sessionId, 3)
+          for (const one of steps) {
+            const { run, queued, open } = writer.state
+            const id = `${sessionId}_${String(++made).padStart(6, '0')}`
+            if (one.do === 'say') {
+              const author = { id: people[one.by] ?? '', name: '' }
+              const isHeld = one.as === 'held'
+              const message = yield* writer.message({
+                ...{ id, role: 'user', content: 'hi', inHistory: one.as === 'answered', queued: isHeld ? 2 : one.as === 'queued' ? 1 : 0 },
+                ...(isHeld && { run_id: id }),
+                ...(one.as !== 'note' && { author }),
+              })
+              if (isHeld) held.push(message.seq)
+            } else if (one.do === 'call') yield* writer.enqueueHeld(held[one.at % (held.length || 1)] ?? 0)
+            else if (one.do === 'dequeue' || one.do === 'unqueue') {
+              const next = queued[one.at % (queued.length || 1)]
+              if (next && one.do === 'dequeue') yield* writer.dequeue(next, id)
+              else if (next) yield* writer.unqueue(next.seq)
+            } else if (one.do === 'begin' && run?.state !== 'open') yield* writer.beginRun(id)
+            else if (run && one.do === 'count') yield* writer.countStep(run, USAGE)
+            else if (run && one.do === 'end') yield* writer.endRun(run.id, 'done')
+            else if (run && one.do === 'fail') yield* writer.failRun(run)
+            else if (one.do === 'propose') {
+              const row = anAction(id, { session_id: sessionId, requested_by: 'prn_ana', idempotency_key: id })
+              yield* actions.insertAction.run({ ...row })
+              writer.noteAction(row)
+            } else if (one.do === 'cancel') {
+              const named = open[one.at % (open.length || 1)]
+              const moved = named && (yield* endUnstarted(named.id, 'cancel', { error: null, atAnyTime: true }, 3))
+              if (moved) writer.noteAction(moved)
+            }
+          }
+          yield* writer.finish()
+          return { written: writer.state, rows: yield* loadSession(sessionId) }
+        })
+        expect(rows && inOrder(rows)).toEqual(inOrder({ ...written, hasDisabled: rows?.hasDisabled ?? false }))
+        const isDisabled = written.authors.includes('prn_cy') || written.queued.some(({ author_id }) => author_id === 'prn_cy')
+        expect(rows?.hasDisabled).toBe(isDisabled)
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+const USAGE = { input_tokens: 3, cached_input_tokens: 1, output_tokens: 2, cache_write_tokens: 1, estimated: 1 }

@@ -1,23 +1,30 @@
-import { assert, type NewEvent, type SessionStatus, type ToolCall, type ToolOutcome } from '@countersign/core'
+import { assert, type NewEvent, type SessionPerson, type SessionStatus, type ToolCall, type ToolOutcome } from '@countersign/core'
 import { type AuditEntry, append } from '../audit/index.ts'
 import {
-  actions,
+  type ActionRow,
+  type actions,
+  ahead,
   events,
+  loadSession,
   lock,
   type MessageRow,
   messages,
   type Outbox,
+  type QueuedMessage,
+  type RunRow,
   type SessionRow,
+  type SessionState,
   type StoredEvent,
   sessions,
   type Tx,
-  together,
 } from '../store/index.ts'
 import { toolResultText } from './execute/tool-result.ts'
-import { viewSaid } from './read/view.ts'
+import { viewMessage, viewSaid } from './read/view.ts'
 
 type NewMessage = Pick<MessageRow, 'id' | 'role' | 'content'> &
-  Partial<Pick<MessageRow, 'kind' | 'run_id' | 'queued' | 'tool_call_id' | 'model' | 'payload' | 'author_id'>> & {
+  Partial<Pick<MessageRow, 'kind' | 'run_id' | 'queued' | 'tool_call_id' | 'model' | 'payload'>> & {
+    /** The person or program that wrote it. */
+    author?: SessionPerson
     /** False for what the model never sees and for what waits in the queue. */
     inHistory: boolean
     toolCalls?: ToolCall[]
@@ -40,29 +47,102 @@ export type OtherEvent = Exclude<NewEvent, TransitionEvent>
 /**
  * Opens a session for writing: nobody else writes to it until the transaction ends. Every transaction that writes to a session, or to
  * an action or a run of it, begins its writing with this, so that all wait in one order and what they say is numbered as it is committed.
+ * @param soon Queries that follow: their answers come with the session.
  */
-export function* writeSession(outbox: Outbox, sessionId: string, nowMs: number): Tx<SessionWriter> {
+export function* writeSession(outbox: Outbox, sessionId: string, nowMs: number, soon: readonly Tx<unknown>[] = []): Tx<SessionWriter> {
   yield* lock(sessionId)
-  const found = yield* sessions.findSession.first({ id: sessionId })
+  yield* ahead(...soon)
+  const found = yield* loadSession(sessionId)
   assert(found, 'the session that is written to exists')
   return new SessionWriter(outbox, found, nowMs)
 }
 
-/** One transaction's writing to one session: everything it appends gets the next numbers of the session's log. */
+const OPEN_STATES: ReadonlySet<ActionRow['state']> = new Set(['proposed', 'approved', 'executing'])
+
+/**
+ * One transaction's writing to one session: everything it appends gets the next numbers of the session's log. The session's run, open
+ * actions and queue were loaded with it, and every write to them goes through it or is noted here, so that none is read again.
+ */
 export class SessionWriter {
   /** The session as it will be written back. */
   readonly row: SessionRow
+  #run: RunRow | undefined
+  #open: readonly actions.OpenAction[]
+  #queued: readonly QueuedMessage[]
+  #authors: readonly string[]
+  readonly #hasDisabled: boolean
   readonly #outbox: Outbox
   readonly #nowMs: number
   readonly #statusBefore: SessionStatus
   readonly #said: { seq: number; event: NewEvent }[] = []
   readonly #passing: StoredEvent[] = []
 
-  constructor(outbox: Outbox, found: SessionRow, nowMs: number) {
-    this.row = { ...found }
+  constructor(outbox: Outbox, { session, run, open, queued, authors, hasDisabled }: SessionState, nowMs: number) {
+    this.row = { ...session }
+    this.#run = run
+    this.#open = open
+    this.#queued = queued
+    this.#authors = authors
+    this.#hasDisabled = hasDisabled
     this.#outbox = outbox
     this.#nowMs = nowMs
-    this.#statusBefore = found.status
+    this.#statusBefore = session.status
+  }
+
+  /** The session as this transaction has it now. */
+  get state(): SessionState {
+    return {
+      session: this.row,
+      run: this.#run,
+      open: this.#open,
+      queued: this.#queued,
+      authors: this.#authors,
+      hasDisabled: this.#hasDisabled,
+    }
+  }
+
+  /** Takes an action that was stored or moved into the list of open ones, or out of it. */
+  noteAction({ id, state, run_id, executor }: actions.OpenAction): void {
+    const others = this.#open.filter((other) => other.id !== id)
+    if (!OPEN_STATES.has(state)) this.#open = others
+    // Oldest first, as ids sort.
+    else this.#open = [...others, { id, state, run_id, executor }].sort((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  /** Begins the session's next run. */
+  *beginRun(id: string): Tx<void> {
+    const run = { id, session_id: this.row.id, number: ++this.row.last_run, now: this.#nowMs }
+    yield* sessions.insertRun.run(run)
+    this.#run = sessions.newRun(run)
+  }
+
+  /** A run while it is open, and with `steps` at that step. Only the newest run of a session can be open. */
+  #openRun(id: string, steps?: number): RunRow | undefined {
+    const run = this.#run
+    return run?.id === id && run.state === 'open' && (steps === undefined || run.steps === steps) ? run : undefined
+  }
+
+  /** Ends a run. False when it had ended already. */
+  *endRun(id: string, state: Exclude<RunRow['state'], 'open'>): Tx<boolean> {
+    const run = this.#openRun(id)
+    if (!run) return false
+    yield* sessions.endRun.run({ session_id: this.row.id, id, state, now: this.#nowMs })
+    this.#run = { ...run, state, updated_at: this.#nowMs }
+    return true
+  }
+
+  /** Ends a run because its step failed. False when another loop made that step, or the run had ended already. */
+  *failRun({ id, steps }: Pick<RunRow, 'id' | 'steps'>): Tx<boolean> {
+    return this.#openRun(id, steps) !== undefined && (yield* this.endRun(id, 'failed'))
+  }
+
+  /** Counts a step of a run and its tokens. False when another loop made that step, or the run has ended. */
+  *countStep({ id, steps }: Pick<RunRow, 'id' | 'steps'>, usage: sessions.StepColumns): Tx<boolean> {
+    const run = this.#openRun(id, steps)
+    if (!run) return false
+    yield* sessions.countStep.run({ session_id: this.row.id, id, steps, ...usage, now: this.#nowMs })
+    this.#run = sessions.withStep(run, usage, this.#nowMs)
+    return true
   }
 
   event(event: OtherEvent): void {
@@ -89,7 +169,7 @@ export class SessionWriter {
     this.#passing.push({ id: 0, sessionId: this.row.id, seq: ++this.row.last_seq, event })
   }
 
-  *message({ inHistory, toolCalls, actionIds, ...given }: NewMessage): Tx<MessageRow> {
+  *message({ inHistory, toolCalls, actionIds, author, ...given }: NewMessage): Tx<MessageRow> {
     const seq = ++this.row.last_seq
     const message: MessageRow = {
       session_id: this.row.id,
@@ -106,11 +186,12 @@ export class SessionWriter {
       action_ids: actionIds === undefined ? null : JSON.stringify(actionIds),
       model: given.model ?? null,
       payload: given.payload ?? null,
-      author_id: given.author_id ?? null,
+      author_id: author?.id ?? null,
       created_at: this.#nowMs,
     }
     yield* messages.insertMessage.run({ ...message })
-    this.#said.push({ seq, event: { type: 'message', data: { message: yield* viewSaid(message) } } })
+    this.#noteMessage(message)
+    this.#said.push({ seq, event: { type: 'message', data: { message: viewMessage(message, author) } } })
     return message
   }
 
@@ -130,26 +211,42 @@ export class SessionWriter {
     this.event({ type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } })
   }
 
+  #noteMessage({ seq, run_id, author_id, queued, in_history }: MessageRow): void {
+    if (queued === 1) this.#queued = [...this.#queued, { seq, run_id, author_id }].sort((a, b) => a.seq - b.seq)
+    if (in_history === 1 && author_id !== null && !this.#authors.includes(author_id)) this.#authors = [...this.#authors, author_id].sort()
+  }
+
+  /** Puts the message of a held request into the queue. False when it was put there before. */
+  *enqueueHeld(seq: number): Tx<boolean> {
+    const message = yield* messages.callHeldMessage.first({ session_id: this.row.id, seq })
+    if (message) this.#noteMessage(message)
+    return message !== undefined
+  }
+
   /** Gives a queued message the last place of the session and of the history. */
-  *dequeue(queued: MessageRow, runId: string): Tx<void> {
+  *dequeue({ seq }: QueuedMessage, runId: string): Tx<void> {
     const to = ++this.row.last_seq
-    const message = yield* messages.dequeueMessage.first({ session_id: this.row.id, seq: queued.seq, run_id: runId, to })
-    assert(message, `message ${queued.id} was queued`)
+    const message = yield* messages.dequeueMessage.first({ session_id: this.row.id, seq, run_id: runId, to })
+    assert(message, `message ${seq} of ${this.row.id} was queued`)
+    this.#queued = this.#queued.filter((other) => other.seq !== seq)
+    this.#noteMessage(message)
     this.#said.push({ seq: to, event: { type: 'message', data: { message: yield* viewSaid(message) } } })
   }
 
   /** Takes a message out of the queue for good: people read it, the model never does. */
   *unqueue(seq: number): Tx<void> {
     const message = yield* messages.unqueueMessage.first({ session_id: this.row.id, seq })
+    this.#queued = this.#queued.filter((other) => other.seq !== seq)
     if (message) this.event({ type: 'message', data: { message: yield* viewSaid(message) } })
   }
 
-  /** Works the session's status out of its rows and writes counters and status back. Call once, last. Answers what is open in the session. */
+  /**
+   * Derives the session's status from its run and open actions, and writes counters and status back. Call once, last. Returns the open
+   * actions.
+   */
   *finish(): Tx<readonly actions.OpenAction[]> {
-    const [open, run] = yield* together(
-      actions.openActions.all({ session_id: this.row.id }),
-      sessions.newestRun.first({ session_id: this.row.id }),
-    )
+    const open = this.#open
+    const run = this.#run
     const waiting = open.filter(({ state }) => state === 'proposed').map(({ id }) => id)
     this.row.status = waiting.length > 0 ? 'waiting_approval' : run ? STATUS_AFTER[run.state] : 'idle'
     // A waiting session always says which actions wait: the list may have changed under the same word.

@@ -113,11 +113,15 @@ export function* transitionById<E extends MovedById>(
  * Loses an attempt that is sent again in the same transaction. It is not announced, because the next transition is.
  * @returns As {@link transition}.
  */
-export const loseUnannounced = (
+export function* loseUnannounced(
   context: SessionContext,
   row: ActionRow,
   patch: Omit<PatchOf<'lose'>, 'result_delivered'>,
-): Tx<ActionRow | undefined> => moveAction(row, 'lose', { ...patch, result_delivered: row.result_delivered }, context.nowMs)
+): Tx<ActionRow | undefined> {
+  const lost = yield* moveAction(row, 'lose', { ...patch, result_delivered: row.result_delivered }, context.nowMs)
+  if (lost) context.session?.noteAction(lost)
+  return lost
+}
 
 function* follow<E extends ActionEvent>(
   context: SessionContext,
@@ -133,8 +137,9 @@ function* follow<E extends ActionEvent>(
     wasDelivered,
   }: Announced<E> & { givesResult: boolean; wasDelivered: boolean },
 ): Tx<void> {
-  const { outbox } = context
+  const { outbox, session } = context
   const { isDue, touchesTarget } = FOLLOWS[event]
+  session?.noteAction(moved)
   if (moved.due_at !== null) lookAgainAt(outbox, moved.due_at)
   if (touchesTarget) yield* endReuse(moved)
   const said = typeof changed === 'function' ? changed(moved) : changed

@@ -1,4 +1,4 @@
-import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
+import { type Action, assert, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { contentOf } from './content.ts'
 
@@ -67,41 +67,22 @@ const repeatNote = ({ id, createdAt }: Action): string =>
 
 /** Describes every outcome except success. */
 function refusal(action: Action): CallToolResult {
-  const { status, text, reason } = refusalWords(action)
+  const { outcome, id } = action
+  assert(outcome, `action ${id} is settled`)
+  const { status, text } = outcome
+  const how = status === 'outcome_unknown' ? [`${WAIT_TOOL} or the same call tells what they found.`] : []
+  const reason = reasonOf(action)
   return {
     isError: true,
-    content: [{ type: 'text', text: [text, ...editNote(action)].join(' ') }],
-    structuredContent: { status, actionId: action.id, ...(reason !== undefined && { reason }) },
+    content: [{ type: 'text', text: [text, ...how].join(' ') }],
+    structuredContent: { status, actionId: id, ...(reason !== undefined && { reason }) },
   }
 }
 
-function refusalWords({ id, state, policy, votes, error }: Action): { status: string; text: string; reason?: string | undefined } {
-  switch (state) {
-    case 'declined': {
-      if (policy.verdict === 'deny') {
-        return { status: 'denied', text: `Policy does not allow this: ${policy.reason}. Nothing was carried out.`, reason: policy.reason }
-      }
-      const reason = votes.find(({ verdict }) => verdict === 'decline')?.reason
-      const why = reason === undefined ? '' : ` They said: ${reason}`
-      return {
-        status: 'declined',
-        text: `A person declined this (${id}). Nothing was carried out; do not try it again in another way.${why}`,
-        reason,
-      }
-    }
-    case 'expired':
-      return { status: 'expired', text: `Nobody decided about this in time (${id}). Nothing was carried out.` }
-    case 'cancelled':
-      if (error?.kind === 'withdrawn') return { status: 'withdrawn', text: `${error.message} (${id}). Nothing was carried out.` }
-      return { status: 'cancelled', text: `This was cancelled before it began (${id}). Nothing was carried out.` }
-    case 'outcome_unknown':
-      return {
-        status: 'outcome_unknown',
-        text: `It is not known whether this was carried out (${id}). Do not do it in another way; a person will find out. ${WAIT_TOOL} or the same call tells what they found.`,
-      }
-    default:
-      return { status: 'failed', text: `This failed (${id}): ${error?.message ?? 'the reason is not known'}`, reason: error?.message }
-  }
+function reasonOf({ state, policy, votes, error }: Action): string | undefined {
+  if (state === 'failed') return error?.message
+  if (state !== 'declined') return undefined
+  return policy.verdict === 'deny' ? policy.reason : votes.find(({ verdict }) => verdict === 'decline')?.reason
 }
 
 /** Describes an error in the call itself, which a model can correct. */

@@ -60,7 +60,7 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
     },
     (request) => {
       const { principal } = callerOf(request)
-      const { limit, cursor, state, tool, session, agent, risk, mine, q } = request.query
+      const { limit, cursor, state, tool, session, agent, risk, mine, q, ...search } = request.query
       const place = decodeCursor(cursor, ['string'])
       return store.read(function* () {
         const filter = {
@@ -70,6 +70,7 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
           agent,
           text: q || undefined,
           risk,
+          search: readSearch(search),
           reader: readerOf(principal),
           before: place && String(place[0]),
           limit: limit + 1,
@@ -113,7 +114,9 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       },
     },
     async (request, reply) => {
-      const action = await gate.propose(request.body, callerOf(request))
+      const { once, ...caller } = callerOf(request)
+      // Kept for as long as the action is open: who proposes it again after a week of waiting means the same call.
+      const action = await gate.propose(request.body, { ...caller, ...(once && { once: { ...once, keptFor: 'action' } }) })
       // A repeat of a call that waits creates nothing new.
       reply.code(action.folded ? 200 : 201)
       return action
@@ -248,6 +251,17 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
     (request) => gate.retry(request.params.id, callerOf(request)),
   )
 }
+
+type SearchQuery = Pick<ActionListQuery, 'verdict' | 'toolText' | 'agentText' | 'requester' | 'createdBefore'>
+
+/** An empty text looks for nothing. */
+const readSearch = ({ verdict, toolText, agentText, requester, createdBefore }: SearchQuery): actions.ActionSearch => ({
+  verdict,
+  toolText: toolText || undefined,
+  agentText: agentText || undefined,
+  requester: requester || undefined,
+  createdBefore: createdBefore === undefined ? undefined : Date.parse(createdBefore),
+})
 
 function readStates(text: string | undefined): ActionState[] {
   if (text === undefined || text === '') return []

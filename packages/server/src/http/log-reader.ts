@@ -14,11 +14,15 @@ export interface LogReader {
  * wait for them; when a hundred readers reconnect at once, one read serves them all.
  */
 export function createLogReader({ read }: Pick<Store, 'read'>): LogReader {
-  const waiting = new Map<string, { begin(): void; answer: Promise<unknown> }>()
+  const waiting = new Map<string, Promise<unknown>>()
+  const turns = new Set<() => void>()
   let free = AT_ONCE
 
-  async function inTurn<T>(work: () => Tx<T>, turn: Promise<void>): Promise<T> {
+  async function inTurn<T>(work: () => Tx<T>, what: string, turn: Promise<void>): Promise<T> {
     await turn
+    // A later caller may have been notified of events that this read will miss. Callers of the same moment, such as all readers of one
+    // session after an event, are here before the first read begins.
+    waiting.delete(what)
     try {
       return await read(work)
     } finally {
@@ -28,21 +32,21 @@ export function createLogReader({ read }: Pick<Store, 'read'>): LogReader {
   }
 
   function beginNext(): void {
-    const [next] = waiting
+    const [next] = turns
     if (!next || free === 0) return
     free--
-    // A later caller may have been notified of events that this read will miss.
-    waiting.delete(next[0])
-    next[1].begin()
+    turns.delete(next)
+    next()
   }
 
   return {
     read<T>(work: () => Tx<T>, what: string): Promise<T> {
       const same = waiting.get(what)
-      if (same) return same.answer as Promise<T>
+      if (same) return same as Promise<T>
       const { promise: turn, resolve: begin } = Promise.withResolvers<void>()
-      const answer = inTurn(work, turn)
-      waiting.set(what, { begin, answer })
+      const answer = inTurn(work, what, turn)
+      waiting.set(what, answer)
+      turns.add(begin)
       beginNext()
       return answer
     },

@@ -6,6 +6,8 @@ import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
 import type { LogReader } from './log-reader.ts'
 
 const frames = new WeakMap<StoredEvent, Buffer>()
+/** The id of no principal: a reader with this id sees a session only because of the roles. */
+const NOBODY = ''
 /** A snapshot carries the newest messages; the list of messages has older ones. */
 const SNAPSHOT_MESSAGES = 200
 
@@ -35,14 +37,30 @@ const MAY_CHANGE_READERS = eventTypes({
   error: false,
 })
 
-/** Returns the log of one session; places are the numbers of its events. */
+/**
+ * Returns the log of one session; places are the numbers of its events. Its readers share the pages, and with them the encoded events: a
+ * conversation is visible as a whole or not at all. Whether a reader may have a page is checked after the page was read, so rights that
+ * have ended since do not count.
+ */
 export const sessionLog = ({ store, hub, sessionId, principal }: SessionLogOptions): FollowedLog => {
   const reader = readerOf(principal)
-  const who = reader ? `${reader.id} ${reader.roles}` : ''
+  const refusalOf = (who: visibility.Reader) =>
+    store.read(() => findRefusal(who, sessionId), `access to ${sessionId} of ${who.id} ${who.roles}`)
+  /** True while the roles alone may show the session to this reader. The answer is the same for everybody with these roles. */
+  let mayBeByRole = reader !== undefined && reader.roles.length > 0
+
   return {
     subscribe: (listener) => hub.onSession(sessionId, listener),
-    read: (after, limit, isFirst) =>
-      store.read(() => readFor(reader, { sessionId, after, limit, isFirst }), `${sessionId} ${after} ${limit} ${isFirst} ${who}`),
+    async read(after, limit, isFirst) {
+      const page = await store.read(
+        () => readFor({ sessionId, after, limit, isFirst }),
+        `session ${sessionId} ${after} ${limit} ${isFirst}`,
+      )
+      if (!reader) return page
+      if (mayBeByRole && !(await refusalOf({ id: NOBODY, personId: null, roles: reader.roles }))) return page
+      mayBeByRole = false
+      return (await refusalOf(reader)) ?? page
+    },
     placeOf: ({ seq }) => seq,
     isHandedOver: ({ type }) => reader === undefined || !MAY_CHANGE_READERS.has(type),
     isVisible: () => true,
@@ -60,13 +78,19 @@ interface Place {
 /** Returns true for the final event of a session. */
 export const endsSession = ({ type }: NewEvent): boolean => type === 'session_deleted'
 
-function* readFor(reader: visibility.Reader | undefined, place: Place): Tx<LogPage> {
+function* readFor(place: Place): Tx<LogPage> {
   const session = yield* sessions.findSession.first({ id: place.sessionId })
+  assert(session, 'a session that is followed is there')
+  return session.deleted_at === null ? yield* readPage(session, place) : yield* readEnd(session)
+}
+
+/** Returns what a reader gets instead of a page: nothing more, or the end of a deleted session. Undefined for a reader who sees the session. */
+function* findRefusal(reader: visibility.Reader, sessionId: string): Tx<LogPage | undefined> {
+  const session = yield* sessions.findSession.first({ id: sessionId })
   assert(session, 'a session that is followed is there')
   // Checked before access: deletion removes invitations, and invited readers should learn of the end like all others.
   if (session.deleted_at !== null) return yield* readEnd(session)
-  if (reader && !(yield* visibility.seesSessionOf(reader, place.sessionId))) return { isOver: true }
-  return yield* readPage(session, place)
+  return (yield* visibility.seesSessionOf(reader, sessionId)) ? undefined : { isOver: true }
 }
 
 /** Returns what is left of a deleted session's log for its followers: its last event. */

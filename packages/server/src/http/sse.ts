@@ -23,6 +23,8 @@ export interface StreamedEvent {
 export const frameOf = ({ type, id, data }: StreamedEvent): Buffer =>
   Buffer.from(`${id === undefined ? '' : `id: ${id}\n`}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
 
+const HEARTBEAT = Buffer.from(': heartbeat\n\n')
+
 /** One open event stream. Writing to a closed one does nothing. */
 export interface EventStream {
   send(event: StreamedEvent): void
@@ -86,74 +88,96 @@ interface Upkeep extends Required<Pick<StreamLimits, 'heartbeatMs' | 'patienceBe
   catchUp(drop: () => void): void
 }
 
-function openStream(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { heartbeatMs, patienceBeats, fallBehind, catchUp }: Upkeep,
-): EventStream {
+function openStream(request: FastifyRequest, reply: FastifyReply, upkeep: Upkeep): EventStream {
   reply.hijack()
-  const { raw } = reply
-  writeHead(raw)
-  const callbacks = new Set<() => void>()
-  let isClosed = false
-  let taken = Promise.withResolvers<void>()
-  let beatsBehind = 0
-
-  const heartbeat = setInterval(() => {
-    if (!raw.writableNeedDrain) write(': heartbeat\n\n')
-    else if (++beatsBehind >= patienceBeats) drop()
-  }, heartbeatMs)
-
-  function write(bytes: string | Buffer): void {
-    if (isClosed) return
-    if (!raw.write(bytes)) fallBehind(drop, raw.writableLength)
-  }
-
-  function drop(): void {
-    request.log.warn({ bytes: raw.writableLength }, 'stream.dropped_slow_reader')
-    raw.destroy()
-    close()
-  }
-
-  function close(): void {
-    if (isClosed) return
-    isClosed = true
-    clearInterval(heartbeat)
-    catchUp(drop)
-    taken.resolve()
-    for (const callback of callbacks) callback()
-  }
-  raw.on('drain', () => {
-    beatsBehind = 0
-    catchUp(drop)
-    taken.resolve()
-    taken = Promise.withResolvers()
-  })
-  raw.on('close', close)
-  // A reset by the reader is a normal way to disconnect.
-  raw.on('error', close)
-
-  const stream: EventStream = {
-    send: (event) => write(event.frame ?? frameOf(event)),
-    get isFull() {
-      return !isClosed && raw.writableNeedDrain
-    },
-    room: async () => {
-      if (!isClosed && raw.writableNeedDrain) await taken.promise
-    },
-    get isClosed() {
-      return isClosed
-    },
-    onClose: (callback) => void (isClosed ? callback() : callbacks.add(callback)),
-    end: () => {
-      if (isClosed) return
-      raw.end()
-      close()
-    },
-  }
+  const stream = new SseStream(request, reply.raw, upkeep)
   // A HEAD request gets only the headers.
   if (request.method === 'HEAD') stream.end()
   return stream
+}
+
+/** A class, because a closure for each function would cost each open stream more memory than its state. */
+class SseStream implements EventStream {
+  readonly #request: FastifyRequest
+  readonly #raw: ServerResponse
+  readonly #upkeep: Upkeep
+  readonly #heartbeat: NodeJS.Timeout
+  readonly #drop = () => this.#hangUp()
+  #callbacks: (() => void)[] = []
+  #taken: PromiseWithResolvers<void> | undefined
+  #beatsBehind = 0
+  isClosed = false
+
+  constructor(request: FastifyRequest, raw: ServerResponse, upkeep: Upkeep) {
+    this.#request = request
+    this.#raw = raw
+    this.#upkeep = upkeep
+    writeHead(raw)
+    this.#heartbeat = setInterval(() => this.#beat(), upkeep.heartbeatMs)
+    const close = () => this.#close()
+    raw.on('drain', () => this.#drained())
+    raw.on('close', close)
+    // A reset by the reader is a normal way to disconnect.
+    raw.on('error', close)
+  }
+
+  send(event: StreamedEvent): void {
+    this.#write(event.frame ?? frameOf(event))
+  }
+
+  get isFull(): boolean {
+    return !this.isClosed && this.#raw.writableNeedDrain
+  }
+
+  async room(): Promise<void> {
+    if (!this.isFull) return
+    this.#taken ??= Promise.withResolvers()
+    await this.#taken.promise
+  }
+
+  onClose(callback: () => void): void {
+    if (this.isClosed) callback()
+    else this.#callbacks.push(callback)
+  }
+
+  end(): void {
+    if (this.isClosed) return
+    this.#raw.end()
+    this.#close()
+  }
+
+  #beat(): void {
+    if (!this.isFull) this.#write(HEARTBEAT)
+    else if (++this.#beatsBehind >= this.#upkeep.patienceBeats) this.#hangUp()
+  }
+
+  #write(frame: Buffer): void {
+    if (this.isClosed || this.#raw.write(frame)) return
+    this.#upkeep.fallBehind(this.#drop, this.#raw.writableLength)
+  }
+
+  #drained(): void {
+    this.#beatsBehind = 0
+    this.#upkeep.catchUp(this.#drop)
+    this.#taken?.resolve()
+    this.#taken = undefined
+  }
+
+  #hangUp(): void {
+    this.#request.log.warn({ bytes: this.#raw.writableLength }, 'stream.dropped_slow_reader')
+    this.#raw.destroy()
+    this.#close()
+  }
+
+  #close(): void {
+    if (this.isClosed) return
+    this.isClosed = true
+    clearInterval(this.#heartbeat)
+    this.#upkeep.catchUp(this.#drop)
+    this.#taken?.resolve()
+    for (const callback of this.#callbacks) callback()
+    this.#callbacks = []
+  }
 }
 
 function writeHead(raw: ServerResponse): void {

@@ -21,6 +21,7 @@ import { temporaryFolder } from '../../../../verification/testing/test-server.ts
 import { backupDatabase, restoreDatabase } from './backup/index.ts'
 import { checkFor } from './check-pages.ts'
 import { lookAtDatabase } from './inspect.ts'
+import { openSqlite } from './sqlite/sqlite.ts'
 import { addEvent } from './testing/add-event.ts'
 
 /** Simulates a killed server: its newest commits are in the write-ahead log only. */
@@ -167,6 +168,29 @@ test('a large file is checked by another process, which is ended when it takes t
   expect(checkFor(databaseIn(dataDir), 1)).toBe('')
   truncateSync(databaseIn(dataDir), 20_000)
   expect(checkFor(databaseIn(dataDir), 60_000)).toMatch(/malformed|database|page/i)
+})
+
+test('a large file opens before it is checked to its end; damage that is found then refuses every write', async () => {
+  const dataDir = await crashedFolder()
+  await eventsIn(dataDir)
+  const db = new DatabaseSync(databaseIn(dataDir))
+  db.exec('create table large (bytes blob); insert into large values (zeroblob(70000000))')
+  const root = Number(db.prepare("select rootpage from sqlite_schema where name = 'event'").get()?.rootpage)
+  db.close()
+  const opened = async () => {
+    const found = Promise.withResolvers<string>()
+    return { store: openSqlite({ dataDir, onCommitted: () => undefined, onDamage: found.resolve, checkMs: 1 }), found: found.promise }
+  }
+  const sound = await opened()
+  await sound.store.transact((outbox) => addEvent(outbox, 'fourth'))
+  expect(sound.store.health.damage).toBeUndefined()
+  await sound.store.close()
+
+  overwrite(databaseIn(dataDir), (root - 1) * 4096, new Uint8Array(4096).fill(0x5a))
+  const damaged = await opened()
+  expect(await damaged.found).toMatch(/countersign\.db is damaged.*countersign restore/s)
+  await expect(damaged.store.transact((outbox) => addEvent(outbox, 'fifth'))).rejects.toThrow(/is damaged/)
+  await damaged.store.close()
 })
 
 test('a data folder that cannot be written is named', async ({ skip }) => {

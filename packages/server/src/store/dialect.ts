@@ -25,6 +25,12 @@ export interface Dialect {
   hasText(column: string, text: string): RawBuilder<boolean>
   /** True when the list under `key` of the JSON object in `column` contains one of `values`. */
   listHasAny(column: RawBuilder<unknown>, key: string, values: readonly string[]): RawBuilder<boolean>
+  /** The value under `key` of the JSON object in `column`, as JSON; null where it has none. */
+  jsonText(column: string, key: string): RawBuilder<string>
+  /** The columns of a row as a JSON list. */
+  jsonRow(columns: readonly string[]): RawBuilder<string>
+  /** The rows of a query as a JSON list of such lists, in their order; `[]` without any. */
+  jsonRows(columns: readonly string[], query: RawBuilder<unknown>): RawBuilder<string>
   /** The current time: the database's own clock where several processes share it, else the caller's. */
   nowMs(callerNowMs: number): RawBuilder<number>
   /**
@@ -37,6 +43,8 @@ export interface Dialect {
   /** True where wake-ups are jobs in tables of graphile-worker. */
   readonly hasJobs: boolean
 }
+
+const refs = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.ref(column)))
 
 export const SQLITE: Dialect = {
   builder: new Kysely<Schema>({
@@ -56,6 +64,9 @@ export const SQLITE: Dialect = {
   },
   listHasAny: (column, key, values) =>
     sql`exists (select 1 from json_each(${column}, ${sql.lit(`$.${key}`)}) as member where member.value in (${sql.join(values)}))`,
+  jsonText: (column, key) => sql`(${sql.ref(column)} -> ${sql.lit(`$.${key}`)})`,
+  jsonRow: (columns) => sql`json_array(${refs(columns)})`,
+  jsonRows: (columns, query) => sql`(select json_group_array(json_array(${refs(columns)})) from (${query}))`,
   nowMs: (callerNowMs) => sql`${callerNowMs}`,
   firstOpenPlace: undefined,
   wasPromoted: sql`false`,
@@ -98,6 +109,9 @@ export const POSTGRES: Dialect = {
   listHasAny: (column, key, values) =>
     sql`(${namesAny(column, values)} and exists (
       select 1 from jsonb_array_elements_text(${column}::jsonb -> ${sql.lit(key)}) as member where member in (${sql.join(values)})))`,
+  jsonText: (column, key) => sql`(${sql.ref(column)}::jsonb -> ${sql.lit(key)})::text`,
+  jsonRow: (columns) => sql`json_build_array(${refs(columns)})::text`,
+  jsonRows: (columns, query) => sql`(select coalesce(json_agg(json_build_array(${refs(columns)})), '[]')::text from (${query}) as listed)`,
   nowMs: () => sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   firstOpenPlace: sql`(
     (select coalesce(min(number::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)

@@ -19,7 +19,7 @@ interface Compilable<R> {
  */
 export type Tx<T> = Generator<Request, T, Row[]>
 
-export type Request = BoundQuery | JointRequest | PlaceRequest | LockRequest
+export type Request = BoundQuery | JointRequest | AheadRequest | PlaceRequest | LockRequest
 
 /** A query definition, compiled once per dialect, and the values of this use. */
 export interface BoundQuery {
@@ -27,9 +27,15 @@ export interface BoundQuery {
   readonly values: Params
   /**
    * The rows that the transaction is resumed with: all of them, the first one, or for a write one row with `changes`, the number of rows
-   * written. With `nothing` the store does not wait for a database behind a socket; errors surface before the transaction commits.
+   * written. With `nothing` the store does not wait for a database behind a socket; errors surface before the transaction commits. With
+   * `expected change` it does not wait either: see `expectChange`.
    */
-  readonly want: 'rows' | 'row' | 'change' | 'nothing'
+  readonly want: 'rows' | 'row' | 'change' | 'expected change' | 'nothing'
+}
+
+/** Queries that follow soon. The transaction is resumed without their answers. */
+interface AheadRequest {
+  readonly ahead: readonly BoundQuery[]
 }
 
 /** Queries that do not depend on each other. It is resumed with one row: `answers`, the rows of each query. */
@@ -53,7 +59,10 @@ interface Definition {
   build(db: Kysely<Schema>, params: Params, dialect: Dialect): Compilable<unknown>
   /** False for a query whose text differs from use to use. */
   readonly isFixed: boolean
-  /** The table that the answer is read from. With it, the embedded database caches the answer until that table is written to. */
+  /**
+   * The table that the answer is read from. With it, the embedded database caches the answer until that table is written to; a transaction
+   * on Postgres caches it until then, or until it waits for a lock.
+   */
   readonly remembered?: string | undefined
 }
 
@@ -95,6 +104,13 @@ export function question<P extends Params, R = never>(
     *change(values: P): Tx<number> {
       return Number((yield { definition, values, want: 'change' })[0]?.changes)
     },
+    /**
+     * As `change`, for a write that nearly always finds its row. On Postgres the transaction goes on as if it had, which saves a round trip;
+     * when it had not, nothing is committed, and the transaction runs once more and waits for the number.
+     */
+    *expectChange(values: P): Tx<number> {
+      return Number((yield { definition, values, want: 'expected change' })[0]?.changes)
+    },
   }
 }
 
@@ -122,6 +138,18 @@ export function* together<const A extends readonly Tx<unknown>[]>(
     values.push(now.value)
   }
   return values as { -readonly [I in keyof A]: A[I] extends Tx<infer T> ? T : never }
+}
+
+/**
+ * Sends the first query of each to a database behind a socket without waiting: their answers come with that of the next query. What is
+ * written or locked in between makes them be asked again.
+ */
+export function* ahead(...asked: readonly Tx<unknown>[]): Tx<void> {
+  const queries = asked.flatMap((question) => {
+    const first = question.next([])
+    return !first.done && 'definition' in first.value ? [first.value] : []
+  })
+  if (queries.length > 0) yield { ahead: queries }
 }
 
 /** Reserves the next `count` positions in the event log and returns the last one. A rollback leaves a gap. */

@@ -2,6 +2,7 @@ import type { NewEvent } from '@countersign/core'
 import type { Tx } from './query.ts'
 import type { Happening } from './tables/happening.ts'
 import type { Mark } from './tables/instance.ts'
+import type { HeldJob } from './tables/jobs.ts'
 
 /** Where the data is: in a folder of this machine, or in a Postgres that several processes share. */
 export type Database =
@@ -34,6 +35,8 @@ export interface Outbox {
   readonly sessions: Set<string>
   /** Approved actions to execute. */
   readonly actions: Set<string>
+  /** Set when this process starts all of this work itself: its jobs, which the transaction locks for this process. Postgres only. */
+  held?: HeldJob[]
   /** The earliest timer of the actions that were written, epoch ms. */
   dueAt?: number
   /** Set when the transaction may have queued webhook deliveries: the time since which they wait, epoch ms. */

@@ -1,4 +1,4 @@
-import type { Action, ActionErrorView, JsonObject, JsonValue, PolicyResult, PreviewField, Requires } from '@countersign/core'
+import type { Action, ActionContext, ActionErrorView, JsonObject, JsonValue, PolicyResult, PreviewField, Requires } from '@countersign/core'
 import { LRUCache } from 'lru-cache'
 import type { ActionRow } from './tables/schema.ts'
 
@@ -12,6 +12,7 @@ interface Columns {
   requesters: string[] | null
   result: JsonValue | null
   error: ActionErrorView | null
+  context: ActionContext | null
 }
 
 type Row<C extends keyof Columns> = Pick<ActionRow, C>
@@ -69,3 +70,6 @@ export const resultOf = (row: Row<'result'>): JsonValue | null => read(row, 'res
 
 /** Returns why an action failed or has an unknown outcome; null when it did not. */
 export const errorOf = (row: Row<'error'>): ActionErrorView | null => read(row, 'error')
+
+/** Returns what the agent says about an action besides its arguments; null when it says nothing. */
+export const contextOf = (row: Row<'context'>): ActionContext | null => read(row, 'context')

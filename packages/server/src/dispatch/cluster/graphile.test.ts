@@ -1,81 +1,9 @@
-import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
-import { createLog } from '../../log.ts'
-import { claims, enqueueJobs, openPostgres, type Store, settings, thisMachine } from '../../store/index.ts'
-import type { Work } from '../dispatch.ts'
-import { openGraphile } from './graphile.ts'
-import type { JobDispatch } from './job-dispatch.ts'
+import { held, openDesk } from '../../../../../verification/testing/job-desk.ts'
+import { claims, enqueueJobs, thisMachine } from '../../store/index.ts'
 import { openNotices } from './notices.ts'
-import { openProcesses, type Processes } from './processes.ts'
 
 const WITHIN = { interval: 10 }
-const ROOM = { advance: 4, execute: 4 }
-
-interface Desk {
-  url: string
-  store: Store
-  /** Commits changes for which sessions or actions need work. */
-  call(wanted: { sessions?: string[]; actions?: string[] }): Promise<void>
-  start(work?: Partial<Work>, limits?: typeof ROOM): Promise<{ dispatch: JobDispatch; processes: Processes }>
-  sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
-  /** The `sql` notifications that arrived. */
-  heard: string[]
-}
-
-/** A database and dispatches on it, each as in its own process. They learn of a commit only through a job. */
-async function openDesk(): Promise<Desk> {
-  const { url, ...database } = await openTestDatabase()
-  onTestFinished(() => database[Symbol.asyncDispose]())
-  const store = await openPostgres({ url, onCommitted: () => {}, enqueue: enqueueJobs })
-  onTestFinished(() => store.close())
-  const psql = new Client({ connectionString: url })
-  const heard: string[] = []
-  psql.on('notification', ({ payload = '' }) => heard.push(payload))
-  await psql.connect()
-  onTestFinished(() => psql.end())
-  const log = createLog('silent')
-  return {
-    url,
-    store,
-    heard,
-    call: ({ sessions = [], actions = [] }) =>
-      store.transact(function* (outbox) {
-        yield* settings.insertSetting.run({ name: 'called', value: '' })
-        for (const id of sessions) outbox.sessions.add(id)
-        for (const id of actions) outbox.actions.add(id)
-      }),
-    async start(work = {}, limits = ROOM) {
-      const processes = await openProcesses({ url, name: 'test', version: '1', machine: thisMachine, log })
-      const notices = await openNotices(url, thisMachine)
-      const dispatch = await openGraphile({ url, clock: thisMachine.clock, processes, notices, limits, log })
-      dispatch.start({ advance: async () => {}, execute: async () => {}, ...work })
-      processes.start({ takeOver: async () => {}, beginAnew: () => {} })
-      onTestFinished(async () => {
-        dispatch.stop()
-        await dispatch.drained()
-        await processes.leave(true)
-        await notices[Symbol.asyncDispose]()
-        await dispatch.close()
-      })
-      return { dispatch, processes }
-    },
-    sql: async (text, values = []) => (await psql.query(text, values)).rows,
-  }
-}
-
-/** Records what it was called with, and continues when the test releases it. */
-function held() {
-  const begun: string[] = []
-  const gates: PromiseWithResolvers<void>[] = []
-  const run = (id: string) => {
-    begun.push(id)
-    const gate = Promise.withResolvers<void>()
-    gates.push(gate)
-    return gate.promise
-  }
-  return { begun, gates, run }
-}
 
 test('a job stands or falls with its transaction, and nobody is notified by it', async () => {
   const { start, store, call, sql, heard } = await openDesk()

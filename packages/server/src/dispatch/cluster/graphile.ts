@@ -57,6 +57,7 @@ export async function openJobConnections(url: string, answerMs = ANSWER_MS, fetc
     const work = inMigrationLock(client, async () => {
       await runMigrations({ pgPool: pg, logger: new GraphileLogger(() => () => {}) })
       await claims.addJobIndexes(client)
+      await claims.addJobKinds(client, ['advance', 'execute'])
     })
     await work.finally(() => client.release())
     return pg

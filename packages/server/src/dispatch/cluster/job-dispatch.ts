@@ -1,11 +1,12 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
-import { claims, type JobName } from '../../store/index.ts'
-import type { Dispatch, Due, Reconciled } from '../dispatch.ts'
+import { claims, type JobName, type Outbox } from '../../store/index.ts'
+import type { Dispatch, Due, Reconciled, Work } from '../dispatch.ts'
 import { createInFlight } from '../in-flight.ts'
 import { createSessionLoops } from '../session-loops.ts'
 import type { Fetches } from './fetches.ts'
+import { createHeldJobs } from './held-jobs.ts'
 import type { JobPool, JobPoolOptions } from './job-pool.ts'
 import type { Notices } from './notices.ts'
 import type { Processes } from './processes.ts'
@@ -29,9 +30,12 @@ export interface JobDispatchOptions {
 }
 
 /**
- * The dispatch of one of several processes: every wake-up is a job in the database, written by the transaction that requires it.
+ * The dispatch of one of several processes: every wake-up is a job in the database, written by the transaction that requires it. A process
+ * with room for its own work locks these jobs for itself and starts them after the commit; all others are fetched by some process.
  */
 export interface JobDispatch extends Dispatch {
+  /** Called at the end of each transaction: decides whether this process starts the work of the transaction itself. */
+  hold(outbox: Outbox): void
   /** Fetches jobs now. */
   lookForJobs(): void
   close(): Promise<void>
@@ -42,15 +46,21 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   const underWay = createInFlight(log)
   const ids: Record<JobName, readonly string[]> = { advance: [], execute: [] }
   let pools: Record<JobName, JobPool> | undefined
+  let work: Work | undefined
+  let isHolding = false
+  let wasFull = false
   let isStopped = false
   let unlocked = 0
   let stopLoops = () => {}
   let stopped: Promise<unknown> = Promise.resolve()
 
+  const heldJobs = createHeldJobs({ connection, clock, log, underWay, run: runJob, onEnded: lookIfFull })
+
   /** @returns A promise that resolves when the pool has reported the ids under which it takes jobs. */
   async function saveIds(name: JobName, current: readonly string[], ended: string | undefined): Promise<void> {
     ids[name] = current
-    await processes.usePools([...ids.advance, ...ids.execute])
+    await processes.usePools([...ids.advance, ...ids.execute, heldJobs.holder])
+    isHolding = true
     if (ended === undefined) return
     fetches.forget(ended)
     await claims.unlockJobs(connection, [ended])
@@ -58,42 +68,56 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     else lookForJobs()
   }
 
-  const takeJobs = (name: JobName, size: number, work: (id: string) => Promise<void>): JobPool =>
+  const takeJobs = (name: JobName): JobPool =>
     openPool({
       name,
-      size,
+      size: limits[name],
       log,
       onIds: (current, ended) => underWay.add(saveIds(name, current, ended)),
       run(id) {
-        const job = runJob(name, id, work)
+        const job = runJob(name, id)
         underWay.add(job)
         return job
       },
     })
 
-  async function runJob(name: JobName, id: string, work: (id: string) => Promise<void>): Promise<void> {
+  async function runJob(name: JobName, id: string): Promise<void> {
     checkpoint(`job.${name}.taken`)
     await processes.whenAlive()
-    await work(id)
-    checkpoint(`job.${name}.done`)
+    if (!isStopped) {
+      await work?.[name](id)
+      checkpoint(`job.${name}.done`)
+    }
     if (!isStopped) return
     // The shutdown may have interrupted it, or kept it from starting: another process picks it up.
     await claims.giveBackJob(connection, processes.id, name, id)
     notices.tell({ jobs: true })
   }
 
+  /** How many more jobs of a kind this process can run. */
+  const roomFor = (name: JobName): number => (pools ? pools[name].room - heldJobs.count(name) : 0)
+
   function lookForJobs(): void {
     // A full pool would fetch jobs that it cannot begin, and keep them from other processes for a while.
-    for (const pool of pools ? [pools.advance, pools.execute] : []) if (pool.hasRoom) pool.nudge(1)
+    for (const name of ['advance', 'execute'] as const) if (roomFor(name) > 0) pools?.[name].nudge(1)
+  }
+
+  /** Looks for the jobs that were left to any process while this one had no room. */
+  function lookIfFull(): void {
+    if (!wasFull) return
+    wasFull = false
+    lookForJobs()
   }
 
   /** Unlocks the jobs that are locked for this process but never arrived: the answer to their fetch was lost. */
   async function unlockLost(): Promise<void> {
     const lost = await fetches.findLost(() => claims.lockedJobs(connection, [...ids.advance, ...ids.execute]))
-    if (lost.length === 0) return
-    await claims.unlockLostJobs(connection, lost)
-    log.warn({ processId: processes.id, count: lost.length }, 'jobs.fetch_lost')
-    unlocked += lost.length
+    if (lost.length > 0) await claims.unlockLostJobs(connection, lost)
+    const unanswered = await heldJobs.unlockLost()
+    const count = lost.length + unanswered
+    if (count === 0) return
+    log.warn({ processId: processes.id, count, unanswered }, 'jobs.fetch_lost')
+    unlocked += count
     lookForJobs()
   }
 
@@ -108,12 +132,13 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
             wanted.map(({ id }) => id),
           )
     // A job that began and failed is not overdue: the log has the reason, and it is retried.
-    const states = new Map(held.map(({ id, taken, failed }) => [id, taken || failed]))
+    const states = new Map<string, boolean>()
+    for (const { id, taken, failed } of held) states.set(id, taken || failed || states.get(id) === true)
     const missing = wanted.filter(({ id }) => !states.has(id))
     const added = missing.length > 0 ? await claims.addMissingJobs(connection, missing) : 0
     if (added > 0) lookForJobs()
     // A job that waits while every worker of this process is busy, or behind a long queue, waits for its turn.
-    const hasTime = (name: JobName) => pools?.[name].hasRoom === true && !ids[name].some(fetches.isBehind)
+    const hasTime = (name: JobName) => roomFor(name) > 0 && !ids[name].some(fetches.isBehind)
     const isUnattended = (name: JobName) => (id: string) => states.get(id) !== true && hasTime(name)
     const unlockedNow = unlocked
     unlocked = 0
@@ -127,8 +152,11 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   /** Notifies another process of the jobs that this process has no room for. */
   function nudge(name: JobName, count: number): void {
     if (count === 0) return
-    if (pools?.[name].hasRoom) pools[name].nudge(count)
-    else notices.tell({ jobs: true })
+    if (roomFor(name) > 0) pools?.[name].nudge(count)
+    else {
+      wasFull = true
+      notices.tell({ jobs: true })
+    }
   }
 
   notices.onNotice(({ jobs }) => jobs && lookForJobs())
@@ -140,10 +168,16 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   return {
     start({ advance, execute }) {
       const loops = createSessionLoops({ advance, clock, log })
-      pools = { advance: takeJobs('advance', limits.advance, loops.advance), execute: takeJobs('execute', limits.execute, execute) }
+      work = { advance: loops.advance, execute }
+      pools = { advance: takeJobs('advance'), execute: takeJobs('execute') }
       stopLoops = loops.stop
     },
-    take({ sessions, actions }) {
+    hold(outbox) {
+      if (outbox.sessions.size + outbox.actions.size === 0 || !isHolding || isStopped || !processes.isAlive) return
+      if (roomFor('advance') >= outbox.sessions.size && roomFor('execute') >= outbox.actions.size) heldJobs.hold(outbox)
+    },
+    take({ sessions, actions, held }) {
+      if (held) return heldJobs.begin(held)
       nudge('advance', sessions.size)
       nudge('execute', actions.size)
     },

@@ -30,8 +30,8 @@ export interface JobPoolOptions {
  * Takes jobs of one kind and runs them while it is open. A graphile-worker pool that gives up (the database was unreachable) is replaced.
  */
 export interface JobPool {
-  /** True while it takes jobs and has room for more. */
-  readonly hasRoom: boolean
+  /** How many more jobs it could run; 0 while it takes none. */
+  readonly room: number
   /** Notes that there are `count` new jobs. */
   nudge(count: number): void
   /** Takes no more jobs and gives back fetched jobs that have not begun. Resolves when the running ones have ended. */
@@ -94,8 +94,8 @@ export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions 
   start()
 
   return {
-    get hasRoom() {
-      return current !== undefined && running < size
+    get room() {
+      return current === undefined ? 0 : Math.max(0, size - running)
     },
     nudge: (count) => current?.nudge(count),
     async stop() {

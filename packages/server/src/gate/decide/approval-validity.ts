@@ -53,6 +53,13 @@ export function* approvalInvalidReason(
   return { why: 'decider', reason: 'Not enough of those who approved it may still decide about it.' }
 }
 
+/** The queries that {@link approvalInvalidReason} begins with, to be sent ahead. */
+export const validityQueries = ({ policies }: Pick<GateDeps, 'policies'>, row: ActionRow): Tx<unknown>[] => [
+  requestersOf(row),
+  policies.inForce(),
+  ...(stored.policyOf(row).verdict === 'ask' ? [votes.votesWithHolders.all(keyOf(row))] : []),
+]
+
 /** An action that policy allowed has no votes. */
 // biome-ignore lint/correctness/useYield: a transaction that asks nothing
 function* nobody(): Tx<votes.HeldVote[]> {

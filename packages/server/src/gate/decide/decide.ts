@@ -1,6 +1,6 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, idempotently, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, principals, stored, type Tx, together, type VoteRow, votes } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { claimDeadline } from '../deadlines.ts'
@@ -176,8 +176,10 @@ function* storeVote(
   let shown: Vote[] = []
   const changed = function* (moved: ActionRow): Tx<{ votes: Vote[] }> {
     checkpoint('decide.storing')
-    if (!isRepeat) yield* votes.castVote.run({ ...vote })
-    shown = yield* viewVotes(moved)
+    // In one round trip, in this order. The voter's name is for the view.
+    const voter = principals.findPrincipal.first({ id: vote.principal_id })
+    if (isRepeat) shown = yield* viewVotes(moved)
+    else [, shown] = yield* together(votes.castVote.run({ ...vote }), viewVotes(moved), voter)
     return { votes: shown }
   }
   const cause = {

@@ -21,13 +21,21 @@ export function* requesterIdsOf({ requested_by, session_id, requesters, edited_b
 }
 
 /** The principals with these ids, as they are now. */
-export function* principalsOf(ids: readonly string[]): Tx<Requester[]> {
+function* principalsOf(ids: readonly string[]): Tx<Requester[]> {
   const found: Requester[] = []
   for (const id of ids) {
     const isDisabled = (yield* principals.disabledPersonOf(id)) !== undefined
     found.push({ ...(yield* principals.principalById(id)), ...(isDisabled && { isDisabled }) })
   }
   return found
+}
+
+/** The principals of {@link authorsIn}, in one query. */
+export function* requestersIn({ id, owner_id }: { id: string; owner_id: string }): Tx<Requester[]> {
+  const rows = yield* principals.principalsBehind.all({ session_id: id })
+  // First the one on whose behalf the agent acts.
+  rows.sort((a, b) => Number(b.id === owner_id) - Number(a.id === owner_id))
+  return rows.map((row) => ({ ...principals.readPrincipal(row), ...(row.person_disabled_at !== null && { isDisabled: true }) }))
 }
 
 /** Returns everybody who asked for the current revision of an action. */

@@ -24,27 +24,38 @@ function* nobody(): Tx<ReadonlySet<string>> {
   return NOBODY
 }
 
-/** By what right `principal` votes on an action at its revision, or why they have none. */
-export function* findRight(row: ActionRow, principal: Principal, nowMs: number): Tx<Right> {
+/**
+ * By what right `principal` votes on an action at its revision, or why they have none.
+ * @param lenders Ids of the people in whose place they are, where they were read already.
+ */
+export function* findRight(row: ActionRow, principal: Principal, nowMs: number, lenders?: readonly string[]): Tx<Right> {
   const never = whyNeverDecides(principal)
   if (never !== undefined) return { refusal: never }
   const requires = requirementsOf(row)
   const excluded = yield* excludedBy(requires, row)
   if (excluded.has(principal.id)) return { refusal: 'they asked for it themselves, so somebody else has to decide' }
   if (meetsRoles(principal.roles, requires)) return { forId: null }
-  return yield* findLentRight(row, { requires, excluded, principal }, nowMs)
+  const known = lenders ?? (yield* lenderIdsOf(principal, nowMs))
+  return yield* findLentRight(row, { requires, excluded, principal }, known)
+}
+
+/** The ids of the people in whose place somebody is, the earliest delegation first. */
+export function* lenderIdsOf({ id }: Principal, nowMs: number): Tx<string[]> {
+  const delegated = yield* delegations.delegationsTo.all({ to_id: id, now: nowMs })
+  return delegated.map(({ from_id }) => from_id)
 }
 
 function* findLentRight(
   row: ActionRow,
   { requires, excluded, principal }: { requires: Requirements; excluded: ReadonlySet<string>; principal: Principal },
-  nowMs: number,
+  lenderIds: readonly string[],
 ): Tx<Right> {
   const lenders: string[] = []
-  for (const { from_id } of yield* delegations.delegationsTo.all({ to_id: principal.id, now: nowMs })) {
-    if (!excluded.has(from_id) && (yield* holdsNow(from_id, requires))) lenders.push(from_id)
-  }
+  for (const id of lenderIds) if (!excluded.has(id) && (yield* holdsNow(id, requires))) lenders.push(id)
   if (lenders.length === 0) return { refusal: `the role ${rolesText(requires)} is needed` }
+  const [first] = lenders
+  // Where one vote decides, nobody has voted on what waits.
+  if (first !== undefined && row.state === 'proposed' && requires.quorum === 1 && requires.declineQuorum === 1) return { forId: first }
   // A right counts once, so one that nobody has used yet comes first; their own earlier vote does not stand in their way.
   const others = (yield* votes.votesOf.all(keyOf(row))).filter(({ principal_id }) => principal_id !== principal.id)
   const used = new Set(others.map(({ principal_id, for_id }) => for_id ?? principal_id))

@@ -1,4 +1,4 @@
-import { type ActionRow, actions, sessions, type Tx } from '../../store/index.ts'
+import type { ActionRow, Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { SessionContext } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
@@ -25,14 +25,14 @@ export type RunContext = SessionContext & { readonly session: SessionWriter }
  * Ends a run with no further model call: what has not started is cancelled, what is executing settles on its own.
  */
 export function* stopRun(context: RunContext, runId: string, { reason, by }: StopReason): Tx<void> {
-  const { session, nowMs } = context
-  for (const open of yield* actions.openActions.all({ session_id: session.row.id })) {
+  const { session } = context
+  for (const open of session.state.open) {
     const cause = { kind: 'cancelled', by, data: { reason } } as const
     if (yield* transitionById(context, open.id, 'cancel', { cause, reason, wakes: false })) continue
     // The time of an action that waited too long was over before the run was stopped: it expires, and is not cancelled.
     yield* expireWaiting(context, open.id)
   }
-  const ended = yield* sessions.endRun.change({ session_id: session.row.id, id: runId, state: 'cancelled', now: nowMs })
+  const ended = yield* session.endRun(runId, 'cancelled')
   // Readers of the run have to learn that nothing more comes.
   if (ended) session.event({ type: 'error', data: { code: 'cancelled', error: reason, runId } })
 }

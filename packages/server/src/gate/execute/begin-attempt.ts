@@ -1,8 +1,8 @@
 import { type Action, CountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
+import type { ActionRow, Outbox, Tx } from '../../store/index.ts'
 import { openSession, type SessionContext } from '../context.ts'
-import { approvalInvalidReason } from '../decide/approval-validity.ts'
+import { approvalInvalidReason, validityQueries } from '../decide/approval-validity.ts'
 import { revise, type Why } from '../decide/revise.ts'
 import type { GateDeps } from '../gate.ts'
 import { isInForce } from '../policy.ts'
@@ -53,12 +53,9 @@ export function* startApproved(
   row: ActionRow,
   look: Revalidation,
 ): Tx<Begun | undefined> {
-  const context = yield* openSession({ outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row)
+  const context = yield* openSession({ outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row, validityQueries(deps, row))
   checkpoint('execute.starting')
-  if (context.session) {
-    const open = yield* actions.openActions.all({ session_id: context.session.row.id })
-    if (countUnderWay(open) >= deps.executionsPerSession) return undefined
-  }
+  if (context.session && countUnderWay(context.session.state.open) >= deps.executionsPerSession) return undefined
   const attempt = { key: row.idempotency_key, runner: deps.processId, dueAtMs: null, cause: { kind: 'executing' } } as const
   return yield* beginDecided(deps, context, { row: { ...row, state: 'approved' }, look, attempt })
 }

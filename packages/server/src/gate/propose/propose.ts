@@ -1,6 +1,8 @@
 import {
   type Action,
+  type ActionContext,
   CountersignError,
+  canonicalJson,
   durationMs,
   type JsonObject,
   type PolicyResult,
@@ -8,7 +10,7 @@ import {
   type Tool,
 } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, findAnswer, idempotently, newId, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, findAnswer, idempotently, newId, type Outbox, type Tx, together, waiting } from '../../store/index.ts'
 import { type Caller, requireWriter } from '../caller.ts'
 import { deadlinesOf, lookAgainAt, type Times } from '../deadlines.ts'
 import { announceProposed } from '../events.ts'
@@ -44,6 +46,7 @@ export interface InsertInput {
   requestedBy: string
   /** The agent's own words about it. */
   agentSays?: string | undefined
+  context?: ActionContext | undefined
   /** How long people may take at most, whatever policy says. */
   expiresInMs?: number | undefined
   /** True when it was proposed without an idempotency key: the same call again is the same action while it waits. */
@@ -71,13 +74,13 @@ export function* insertPrepared(
   const { tool } = prepared
   const id = newId('act', nowMs, placement.position)
   const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
-  const { policy, grantId } = yield* answerFor(input)
+  const [{ policy, grantId }, waitingNow] = yield* together(answerFor(input), waitingOf(input))
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
   if (state === 'proposed' && input.repeatedBy) {
     const repeated = yield* repeatAsk({ outbox, nowMs, caller: input.repeatedBy }, prepared)
     if (repeated) return { row: repeated, proposal: yield* viewAction(repeated), folded: true }
   }
-  if (state === 'proposed') yield* requireRoomToWait({ requestedBy, sessionId: placement.sessionId }, input.limits)
+  if (state === 'proposed') requireRoomToWait({ waitingNow, session: writer }, input.limits)
   const times = timesOf(state, tool, policy, input)
   const row: ActionRow = {
     id,
@@ -101,6 +104,7 @@ export function* insertPrepared(
     agent: prepared.agent ?? prepared.claimedAgent ?? null,
     agent_verified: prepared.agent === undefined ? 0 : 1,
     agent_says: input.agentSays || null,
+    context: contextText(input.context),
     times_asked: 1,
     unkeyed: input.isUnkeyed ? 1 : 0,
     attempt: 0,
@@ -132,10 +136,19 @@ export function* insertPrepared(
     updated_at: nowMs,
   }
   yield* actions.insertAction.run({ ...row })
+  writer?.noteAction(row)
   if (prepared.shadow) yield* noteDifference(id, prepared.policy, prepared.shadow)
   if (row.due_at !== null) lookAgainAt(outbox, row.due_at)
   if (row.state === 'approved' && row.executor === 'server') outbox.actions.add(id)
   return { row, proposal: yield* announceProposed({ outbox, session: writer, nowMs, caller: undefined }, row) }
+}
+
+const contextText = (context: ActionContext = {}): string | null =>
+  Object.values(context).some((said) => said !== undefined) ? canonicalJson({ ...context }) : null
+
+/** How many actions of the requester wait, up to the limit; 0 for a call that will not wait. */
+function* waitingOf({ prepared, requestedBy, limits }: InsertInput): Tx<number> {
+  return prepared.policy.verdict === 'ask' ? yield* waiting.countWaitingOf(requestedBy, limits.perAgent) : 0
 }
 
 /** An action has a deadline if it waits for people, or for a client. */
@@ -187,6 +200,8 @@ export interface ProposeInput {
   arguments: JsonObject
   agent?: string | undefined
   description?: string | undefined
+  /** What else the caller says about the call. */
+  context?: ActionContext | undefined
   /** ISO 8601: how long people may take. Policy may give them less. */
   expiresIn?: string | undefined
 }
@@ -261,6 +276,7 @@ async function storeProposal(
         placement: NOWHERE,
         requestedBy: caller.principal.id,
         agentSays: input.description,
+        context: input.context,
         expiresInMs: input.expiresIn === undefined ? undefined : durationMs(input.expiresIn),
         isUnkeyed,
         repeatedBy: mayRepeat ? caller : undefined,

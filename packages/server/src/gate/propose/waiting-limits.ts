@@ -1,6 +1,7 @@
 import { CountersignError, type FullWaiting, isCountersignError, type PolicyDocument, WAITING_LIMITS } from '@countersign/core'
 import type { Refusals } from '../../audit/index.ts'
 import { lockKey, type Tx, waiting } from '../../store/index.ts'
+import type { SessionWriter } from '../session-writer.ts'
 
 /** How much may wait for people at the same time. */
 export interface WaitingLimits {
@@ -22,27 +23,22 @@ export const limitsOf = ({ limits }: PolicyDocument): WaitingLimits => ({
  */
 export function* queueNearLimit(requestedBy: string, { perAgent }: WaitingLimits): Tx<void> {
   const near = Math.max(perAgent - HEADROOM, 0)
-  if (near > 0 && (yield* countOf(requestedBy, near)) < near) return
+  if (near > 0 && (yield* waiting.countWaitingOf(requestedBy, near)) < near) return
   yield* lockKey(`waiting ${requestedBy}`)
 }
 
-function* countOf(requestedBy: string, limit: number): Tx<number> {
-  return Number((yield* waiting.countWaitingOf.first({ requested_by: requestedBy, limit }))?.waiting)
-}
-
 /**
- * To be asked in the transaction that stores what people are to be asked.
+ * Refuses an action that would wait, in the transaction that would store it.
+ * @param place `waitingNow` is how many of its requester wait.
  * @throws CountersignError `too_many_waiting` when the requester, or the session, has as much waiting as the policy allows.
  */
-export function* requireRoomToWait(
-  { requestedBy, sessionId }: { requestedBy: string; sessionId: string | null },
+export function requireRoomToWait(
+  { waitingNow, session }: { waitingNow: number; session: SessionWriter | undefined },
   { perAgent, perSession }: WaitingLimits,
-): Tx<void> {
-  if (sessionId !== null) {
-    const inSession = Number((yield* waiting.countWaitingIn.first({ session_id: sessionId, limit: perSession }))?.waiting)
-    if (inSession >= perSession) throw tooMany('this session', 'Session', perSession)
-  }
-  if ((yield* countOf(requestedBy, perAgent)) >= perAgent) throw tooMany('this agent', 'Agent', perAgent)
+): void {
+  const inSession = session?.state.open.filter(({ state }) => state === 'proposed').length ?? 0
+  if (inSession >= perSession) throw tooMany('this session', 'Session', perSession)
+  if (waitingNow >= perAgent) throw tooMany('this agent', 'Agent', perAgent)
 }
 
 const tooMany = (who: string, scope: 'Agent' | 'Session', limit: number): CountersignError =>

@@ -1,40 +1,47 @@
-import type { Principal } from '@countersign/core'
-import { type ActionRow, actions, delegations, principals, type Tx } from '../../store/index.ts'
+import { meetsRoles, type Principal } from '@countersign/core'
+import { type ActionRow, type actions, type PrincipalRow, principals, type Tx, together, waits } from '../../store/index.ts'
 import { whyNeverDecides } from '../caller.ts'
-import { findRight } from '../decide/rights.ts'
+import { findRight, holds, lenderIdsOf } from '../decide/rights.ts'
 
 /** Read together, where some turn out not to be for them. */
 const BATCH = 200
+/** After every id. */
+const END = 'zzz'
 
 /** Returns the actions that wait for a person's vote, in their own right or by delegation, newest first: at most `filter.limit`. */
 export function* listWaitingFor(principal: Principal, filter: actions.ActionFilter, nowMs: number): Tx<ActionRow[]> {
   if (whyNeverDecides(principal) !== undefined) return []
-  const roles = yield* rolesOf(principal, nowMs)
-  if (roles.length === 0) return []
+  const [lenderIds, listed] = yield* together(lenderIdsOf(principal, nowMs), waits.listWaitsFor.all({ before: filter.before ?? END }))
+  const mayVote = yield* judgeFor(principal, lenderIds, listed)
+  const from = listed.length < waits.MAX_WAITS_FOR ? listed.filter(mayVote) : undefined
   const found: ActionRow[] = []
+  const limit = Math.min(filter.limit, BATCH)
   for (let { before } = filter; found.length < filter.limit; ) {
     // A person with a vote may see the action.
-    const page = yield* actions.listActions({
-      ...filter,
-      reader: undefined,
-      waitsFor: { roles, voter: principal.id },
-      before,
-      limit: BATCH,
-    })
-    for (const row of page) if ((yield* findRight(row, principal, nowMs)).refusal === undefined) found.push(row)
-    if (page.length < BATCH) break
+    const page = yield* waits.listWaiting(from, { ...filter, reader: undefined, voter: principal.id, before, limit })
+    for (const row of page) if ((yield* findRight(row, principal, nowMs, lenderIds)).refusal === undefined) found.push(row)
+    if (page.length < limit) break
     before = page.at(-1)?.id
   }
   return found.slice(0, filter.limit)
 }
 
-/** Their own roles, and those of everybody in whose place they are. */
-function* rolesOf(principal: Principal, nowMs: number): Tx<string[]> {
-  const held = [principal.roles]
-  for (const { from_id } of yield* delegations.delegationsTo.all({ to_id: principal.id, now: nowMs })) {
-    const lender = yield* principals.findPrincipal.first({ id: from_id })
-    if (lender) held.push(JSON.parse(lender.roles))
+/**
+ * Returns a check that is true of what somebody may vote on, in their own right or in the place of a lender. It may also be true where
+ * votes of others stand in the way, or the action does not say who asked for it: `findRight` has the last word.
+ */
+function* judgeFor(principal: Principal, lenderIds: readonly string[], listed: readonly waits.Waiting[]) {
+  const ids = new Set([...lenderIds, ...listed.flatMap((one) => waits.readWaitsFor(one).askedBy.filter((id) => id !== null))])
+  const known = new Map<string, PrincipalRow | undefined>()
+  for (const id of ids) known.set(id, yield* principals.findPrincipal.first({ id }))
+  return (one: waits.Waiting): boolean => {
+    const { askedBy, ...roles } = waits.readWaitsFor(one)
+    const excluded = new Set(askedBy.map((id) => id && known.get(id)?.person_id))
+    if (excluded.has(principal.id)) return false
+    if (meetsRoles(principal.roles, roles)) return true
+    return lenderIds.some((id) => {
+      const lender = known.get(id)
+      return lender !== undefined && !excluded.has(id) && holds(lender, roles)
+    })
   }
-  const all = new Set(held.flat())
-  return all.has('admin') ? [...all, 'approver'] : [...all]
 }

@@ -1,7 +1,10 @@
 import {
   type Action,
+  type ActionOutcome,
+  actionOutcome,
   assert,
   DEFAULT_REQUIREMENTS,
+  isSettled,
   type Message,
   type OutcomeChecks,
   type Principal,
@@ -28,7 +31,13 @@ import { requesterIdsOf } from '../decide/requesters.ts'
 import type { Checks } from '../execute/checks.ts'
 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
-export const isoTime = (ms: number): string => new Date(ms).toISOString()
+export function isoTime(ms: number): string {
+  // A transaction writes its one time into a dozen places.
+  if (ms !== lastTime.ms) lastTime = { ms, text: new Date(ms).toISOString() }
+  return lastTime.text
+}
+
+let lastTime = { ms: 0, text: new Date(0).toISOString() }
 
 /** Principals that were read a moment ago: a page of the inbox names the same few again and again. */
 type Known = Map<string, Principal>
@@ -108,7 +117,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
   const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...stored.requirementsOf(row) }
   // Only what was asked has votes to look for, and where the first one decides, only what is decided.
   const mayHaveVotes = verdict === 'ask' && (row.state !== 'proposed' || requires.quorum > 1 || requires.declineQuorum > 1)
-  return {
+  const action: Omit<Action, 'outcome'> = {
     id: row.id,
     sessionId: row.session_id,
     runId: row.run_id,
@@ -137,6 +146,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     agent: row.agent,
     agentVerified: isAgentVerified(row),
     agentSays: row.agent_says,
+    context: stored.contextOf(row),
     ...(row.times_asked > 1 && { timesAsked: row.times_asked }),
     executor: row.executor,
     attempt: row.attempt,
@@ -153,6 +163,26 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   }
+  return { ...action, outcome: actionOutcome(action) }
+}
+
+/** The outcome of an action as {@link viewAction} has it, with no more queries than it needs. */
+export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutcome | null> {
+  if (!isSettled(row.state)) return null
+  return actionOutcome({
+    id: row.id,
+    state: row.state,
+    description: row.description,
+    arguments: stored.argumentsOf(row),
+    revision: row.revision,
+    revised: row.revised === null ? null : yield* viewRevised(row.revised),
+    policy: stored.policyOf(row),
+    votes: row.state === 'declined' && stored.wasAsked(row) ? (knownVotes ?? (yield* viewVotes(row))) : [],
+    error: stored.errorOf(row),
+    result: stored.resultOf(row) ?? undefined,
+    resolution: parsed(row.resolution),
+    redactedAt: row.redacted_at === null ? undefined : isoTime(row.redacted_at),
+  })
 }
 
 export function* viewActions(rows: readonly ActionRow[]): Tx<Action[]> {

@@ -33,6 +33,9 @@ const sqlStateOf = (error: unknown): string | undefined => (error instanceof Dat
 /** The database never began the requested transaction. */
 export const isOfTheFuture = (error: unknown): boolean => sqlStateOf(error) === '22023'
 
+/** A write that was expected to change a row changed none: division_by_zero, see `WriteBatch`. */
+export const isNotAsExpected = (error: unknown): boolean => sqlStateOf(error) === '22012'
+
 /** Classifies the error of a query or a connection. Errors that `work` itself threw are final. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof ConnectionLost) return 'lost'

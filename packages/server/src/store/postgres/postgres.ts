@@ -13,7 +13,7 @@ import { prepareDatabase } from './prepare.ts'
 import { createPatience } from './retry.ts'
 import { postgresRoom } from './room.ts'
 import type { Session } from './session.ts'
-import { CommitUnanswered, findFate, Transaction } from './transaction.ts'
+import { CommitUnanswered, findFate, NotAsExpected, Transaction } from './transaction.ts'
 
 /** Longer than any transaction may take: after that, the other side has disappeared. */
 const ATTEMPT_LIMIT_MS = 35_000
@@ -82,7 +82,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       }
     })
 
-  async function transactOnce<T>(work: (outbox: Outbox) => Tx<T>): Promise<T> {
+  async function transactOnce<T>(work: (outbox: Outbox) => Tx<T>, isExpecting = true): Promise<T> {
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
     const result: { value?: T } = {}
     const tx = function* (): Tx<void> {
@@ -90,8 +90,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       if (enqueue) yield* enqueue(outbox)
     }
     try {
-      await inSession((session) => new Transaction(session).write(tx(), firstTransaction))
+      await inSession((session) => new Transaction(session, isExpecting).write(tx(), firstTransaction))
     } catch (error) {
+      if (error instanceof NotAsExpected) return transactOnce(work, false)
       if (!(error instanceof CommitUnanswered)) throw error
       const ask = () => inSession((session) => isDurable(session, error.transactionId, outbox))
       const isCommitted = await patience.untilKnown(ask).catch((reason) => {

@@ -18,7 +18,7 @@ export interface SessionOptions {
 }
 
 /** A statement in wire format. */
-interface Statement {
+export interface Statement {
   text: string
   values?: (string | number | null)[]
   name?: string | undefined

@@ -2,8 +2,10 @@ import { assert } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { PLACES_PER_TRANSACTION } from '../dialect.ts'
 import type { BoundQuery, JointRequest, LockRequest, Request, Row, Tx } from '../query.ts'
-import { failureOf, isOfTheFuture } from './errors.ts'
+import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
+import { failureOf, isNotAsExpected, isOfTheFuture } from './errors.ts'
 import { type Session, statementOf } from './session.ts'
+import { WriteBatch } from './write-batch.ts'
 
 /** The database's number of a transaction, with which its result can be asked later. */
 type TransactionId = string
@@ -18,6 +20,9 @@ export class CommitUnanswered extends Error {
   }
 }
 
+/** A write that was expected to change a row changed none. Nothing was committed. */
+export class NotAsExpected extends Error {}
+
 /** Separates these locks from other uses of the same database. */
 const LOCK_SEED = 4_319
 // An advisory lock, not a row lock: a transaction that waits for a row lock gets its number before the lock. It also writes nothing.
@@ -31,6 +36,7 @@ const LOCK_AND_ID = {
 const ID = { text: 'select pg_current_xact_id()::text as id', name: 'transaction-id' }
 const ID_IF_ANY = { text: 'select pg_current_xact_id_if_assigned()::text as id', name: 'transaction-id-if-any' }
 const NO_ROWS: Row[] = []
+const ONE_CHANGE: Row[] = [{ changes: 1 }]
 
 /** The first query of callers that sent more queries after it. */
 const firstOfSeveral = new WeakSet<object>()
@@ -42,27 +48,40 @@ export class Transaction {
   readonly #failures: unknown[] = []
   #id: Promise<TransactionId> | undefined
   #placesTaken = 0
+  readonly #locks = new Set<string>()
+  /** Answers of queries that are marked `remembered`, by definition and values. */
+  readonly #remembered: Answers = new Map()
 
-  constructor(session: Session) {
+  /** Answers of queries that were sent ahead, by definition and values, until anything is written. */
+  readonly #ahead: Answers = new Map()
+  readonly #isExpecting: boolean
+  readonly #batch = new WriteBatch()
+
+  /** @param isExpecting False to wait for the number of rows of each write: after {@link NotAsExpected}. */
+  constructor(session: Session, isExpecting = true) {
     this.#session = session
+    this.#isExpecting = isExpecting
   }
 
   /**
    * Runs `tx` to its COMMIT.
    * @param firstTransaction The transaction that counts as the first of the log.
-   * @throws The error of the first failed statement, or of `tx`, after ROLLBACK; CommitUnanswered.
+   * @throws The error of the first failed statement, or of `tx`, after ROLLBACK; CommitUnanswered; NotAsExpected.
    */
   async write<T>(tx: Tx<T>, firstTransaction: number): Promise<T> {
     try {
       this.#session.begin(this.#onError)
       const value = await drive(tx, (request) => {
         if ('places' in request) return this.#takePlaces(request.places, firstTransaction)
+        if ('ahead' in request) return this.#sendAhead(request.ahead)
         return 'lock' in request ? this.#lock(request) : this.#ask(request)
       })
       await this.#commit()
       return value
     } catch (error) {
       if (error instanceof CommitUnanswered) throw error
+      // It may be an error only because an expected change did not happen: that is known when the change was sent.
+      this.#sendBatch()
       await this.#session.ask({ text: 'ROLLBACK' }).catch(() => this.#session.destroy())
       throw this.#failures[0] ?? error
     }
@@ -104,15 +123,60 @@ export class Transaction {
     return Promise.all(request.together.map((query) => this.#send(query))).then((answers) => [{ answers }])
   }
 
+  #sendAhead(queries: readonly BoundQuery[]): Row[] {
+    for (const query of queries) {
+      const answer = this.#send(query)
+      // A failure is reported by `#onError`.
+      if (answer instanceof Promise) answer.catch(() => undefined)
+      if (query.definition.remembered === undefined) keep(this.#ahead, query, answer)
+    }
+    return NO_ROWS
+  }
+
   #send(query: BoundQuery): Promise<Row[]> | Row[] {
+    const sent = this.#ahead.get(query.definition)?.get(keyOf(query))
+    if (sent !== undefined) return sent
+    if (query.definition.remembered === undefined) return this.#sendNow(query)
+    return this.#remembered.get(query.definition)?.get(keyOf(query)) ?? keep(this.#remembered, query, this.#sendNow(query))
+  }
+
+  #sendNow(query: BoundQuery): Promise<Row[]> | Row[] {
     const { want } = query
-    const statement = statementOf(query)
-    const rows = want === 'nothing' ? this.#session.tell(statement, this.#onError) : this.#rowsOf(want, this.#session.ask(statement))
-    if (want === 'nothing' || want === 'change') this.#id ??= this.#askForId()
-    return rows ?? NO_ROWS
+    const { text } = statementOf(query)
+    const written = tableWrittenBy(text)
+    if (written !== undefined) this.#forget(written)
+    if (want === 'nothing' || (want === 'expected change' && this.#isExpecting)) {
+      if (!this.#batch.takes(query)) this.#sendBatch()
+      this.#batch.add(query, want === 'expected change')
+      this.#id ??= this.#askForId()
+      return want === 'nothing' ? NO_ROWS : ONE_CHANGE
+    }
+    this.#sendBatch()
+    const rows = this.#rowsOf(want, this.#session.ask(statementOf(query)))
+    if (want !== 'rows' && want !== 'row') this.#id ??= this.#askForId()
+    return rows
+  }
+
+  #sendBatch(): void {
+    const statement = this.#batch.take()
+    if (statement) this.#session.tell(statement, (error) => this.#onError(isNotAsExpected(error) ? new NotAsExpected() : error))
+  }
+
+  /** Forgets what was read of a table that is written to; everything when the table is unknown. */
+  #forget(table: string): void {
+    this.#ahead.clear()
+    for (const definition of this.#remembered.keys()) {
+      if (table === ANY_TABLE || definition.remembered === table) this.#remembered.delete(definition)
+    }
   }
 
   #lock({ lock, givesPlace }: LockRequest): Row[] {
+    if (this.#locks.has(lock)) return NO_ROWS
+    this.#locks.add(lock)
+    this.#sendBatch()
+    // Another transaction may have written while this one waited.
+    this.#remembered.clear()
+    this.#ahead.clear()
     // Numbered after it gets the lock, a transaction follows its predecessors in the log.
     if (givesPlace && !this.#id) this.#id = this.#askForId({ ...LOCK_AND_ID, values: [lock] })
     else this.#session.tell({ ...LOCK, values: [lock] }, this.#onError)
@@ -122,7 +186,7 @@ export class Transaction {
   async #rowsOf(want: BoundQuery['want'], answer: ReturnType<Session['ask']>): Promise<Row[]> {
     try {
       const { rows, rowCount } = await answer
-      if (want === 'change') return [{ changes: rowCount ?? 0 }]
+      if (want === 'change' || want === 'expected change') return [{ changes: rowCount ?? 0 }]
       return want === 'rows' ? rows : rows.slice(0, 1)
     } catch (error) {
       this.#onError(error)
@@ -147,6 +211,7 @@ export class Transaction {
   }
 
   async #commit(): Promise<void> {
+    this.#sendBatch()
     // Without its number, the result of an unanswered COMMIT could not be found out. A transaction without writes has none.
     const id = await (this.#id ?? this.#askForId(ID_IF_ANY))
     if (this.#failures.length > 0) throw this.#failures[0]
@@ -169,7 +234,18 @@ export class Transaction {
   }
 }
 
+type Answers = Map<BoundQuery['definition'], Map<string, Promise<Row[]> | Row[]>>
+
+const keyOf = ({ want, values }: BoundQuery): string => want + JSON.stringify(values)
+
+function keep(answers: Answers, query: BoundQuery, answer: Promise<Row[]> | Row[]): Promise<Row[]> | Row[] {
+  const known = answers.get(query.definition) ?? new Map<string, Promise<Row[]> | Row[]>()
+  answers.set(query.definition, known.set(keyOf(query), answer))
+  return answer
+}
+
 function asReading(request: Request): BoundQuery | JointRequest {
+  if ('ahead' in request) return { together: request.ahead }
   assert('definition' in request || 'together' in request, 'a read-only transaction yields only queries')
   return request
 }

@@ -10,6 +10,9 @@ function hasDiskFailed(error: unknown): boolean {
   return (code & 0xff) === 10 && !NO_FAILED_DISK.has(code)
 }
 
+/** The error that SQLite throws for a damaged page. */
+export const damagedFile = (damage: string): Error => Object.assign(new Error(damage), { code: 'ERR_SQLITE_ERROR', errcode: 11 })
+
 /** Returns why a database file can no longer be trusted, when an error indicates that; undefined for any other error. */
 export function sqliteDamage(error: unknown, file: string): string | undefined {
   const code = codeOf(error)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeDurableFolder, rewriteFile } from '../../durable-files.ts'
 import { makePrivateFile } from '../../private-files.ts'
-import { findDamagedPage } from '../check-pages.ts'
+import { checkPages, checkPagesBeside } from '../check-pages.ts'
 import { watchDamage } from '../damage-watch.ts'
 import {
   beginDatabase,
@@ -19,7 +19,7 @@ import { groupCommit } from '../group-commit.ts'
 import { migrate, requireMigrated } from '../migrate.ts'
 import type { Outbox, Store } from '../store.ts'
 import { watchHealth } from '../watch-health.ts'
-import { openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
+import { damagedFile, openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
 import { sqliteRoom } from './room.ts'
 
 /** 3.7.0–3.51.2 can corrupt a WAL database that two connections use. */
@@ -44,6 +44,8 @@ export interface SqliteOptions {
   acceptLoss?: boolean | undefined
   /** Receives, as a sentence, that the file is damaged. Default: none. */
   onDamage?: ((sentence: string) => void) | undefined
+  /** How long the check of a large file may delay the start; what is left is checked while the server works. Default: 1,000 ms. */
+  checkMs?: number | undefined
 }
 
 /**
@@ -51,12 +53,12 @@ export interface SqliteOptions {
  * @throws Error when SQLite is too old, another process owns the folder, the folder cannot be written, the database is newer than this
  * code, or it is lost or damaged.
  */
-export function openSqlite({ dataDir, onCommitted, acceptLoss = false, onDamage }: SqliteOptions): Store {
+export function openSqlite({ dataDir, onCommitted, acceptLoss = false, onDamage, checkMs }: SqliteOptions): Store {
   const owner = own(dataDir)
   // A second process on the same folder would take this one's executing actions for lost ones.
   if (!owner) throw new Error(`another Countersign process is using ${dataDir}; stop it, or choose another folder with --data`)
-  const db = openOwned(dataDir, owner, acceptLoss)
-  return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, state: keepState(dataDir, lastEvent(db)) })
+  const { db, isChecked } = openOwned(dataDir, owner, { acceptLoss, checkMs })
+  return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, isChecked, state: keepState(dataDir, lastEvent(db)) })
 }
 
 /**
@@ -75,7 +77,7 @@ export function openSqliteForArchive(dataDir: string): Store {
       archiver.close()
     },
   }
-  const db = owner ? openOwned(dataDir, lock, false) : openDatabase(dataDir, lock, requireMigrated)
+  const db = owner ? openOwned(dataDir, lock).db : openDatabase(dataDir, lock, requireMigrated)
   return openStore({ db, dataDir, lock, onCommitted: () => undefined })
 }
 
@@ -86,7 +88,7 @@ export function openSqliteForArchive(dataDir: string): Store {
 export function openSqliteBeside(dataDir: string): Store {
   const owner = own(dataDir)
   const lock: Lock = owner ?? { close: () => undefined }
-  const db = owner ? openOwned(dataDir, lock, false) : openDatabase(dataDir, lock, requireMigrated)
+  const db = owner ? openOwned(dataDir, lock).db : openDatabase(dataDir, lock, requireMigrated)
   return openStore({ db, dataDir, lock, onCommitted: () => undefined })
 }
 
@@ -106,16 +108,20 @@ interface OpenedSqlite extends Pick<SqliteOptions, 'dataDir' | 'onCommitted' | '
   db: DatabaseSync
   lock: Lock
   state?: StateKeeper
+  /** False when a server still has to check the pages of the file. Default: true. */
+  isChecked?: boolean
 }
 
-function openStore({ db, dataDir, lock, onCommitted, onDamage, state }: OpenedSqlite): Store {
+function openStore({ db, dataDir, lock, onCommitted, onDamage, state, isChecked = true }: OpenedSqlite): Store {
   const file = databaseFile(dataDir)
   const watch = watchDamage({ damageOf: (error) => sqliteDamage(error, file), whatToDo: WHAT_TO_DO_ABOUT_DAMAGE, onDamage })
   const store = watchHealth(groupCommit({ db, onCommitted, onStored: state?.reached, watch }), { watch, findRoom: sqliteRoom(dataDir) })
+  const endCheck = isChecked ? undefined : checkPagesBeside(file, (damage) => watch.learn(damagedFile(damage)))
   return {
     ...store,
     close: async () => {
       if (!db.isOpen) return
+      endCheck?.()
       await store.close()
       db.close()
       state?.stopped()
@@ -160,8 +166,14 @@ function openDatabase(dataDir: string, lock: Lock, prepare: (db: DatabaseSync) =
   }
 }
 
-/** Opens a database in exclusive use, and checks its integrity first. */
-function openOwned(dataDir: string, lock: Lock, acceptLoss: boolean): DatabaseSync {
+interface OwnedOptions extends Pick<SqliteOptions, 'acceptLoss' | 'checkMs'> {}
+
+/** Opens a database in exclusive use, and checks its integrity first; `isChecked` is false when there was no time for all of it. */
+function openOwned(
+  dataDir: string,
+  lock: Lock,
+  { acceptLoss = false, checkMs }: OwnedOptions = {},
+): { db: DatabaseSync; isChecked: boolean } {
   const file = databaseFile(dataDir)
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0
   try {
@@ -172,7 +184,8 @@ function openOwned(dataDir: string, lock: Lock, acceptLoss: boolean): DatabaseSy
     throw openingError(error, dataDir, file)
   }
   const hasLog = existsSync(`${file}-wal`)
-  return openDatabase(dataDir, lock, (db) => {
+  let isChecked = true
+  const db = openDatabase(dataDir, lock, (db) => {
     const isEmpty = db.prepare('select count(*) as count from sqlite_schema').get()?.count === 0
     if (bytes > 0 && isEmpty && !hasLog && !acceptLoss && !isUnfinished(dataDir)) {
       throw new Error(
@@ -182,12 +195,14 @@ function openOwned(dataDir: string, lock: Lock, acceptLoss: boolean): DatabaseSy
       )
     }
     if (!acceptLoss) requireNewestCommits(db, dataDir, hasLog)
-    const damage = isEmpty ? undefined : findDamagedPage(db, file)
-    if (damage !== undefined) throw new Error(`${file} is damaged (${damage}): ${WHAT_TO_DO_ABOUT_DAMAGE}`)
+    const check = isEmpty ? undefined : checkPages(db, file, checkMs)
+    if (check?.damage !== undefined) throw new Error(`${file} is damaged (${check.damage}): ${WHAT_TO_DO_ABOUT_DAMAGE}`)
+    isChecked = check?.isWhole ?? true
     rewriteLog(db)
     migrate(db)
     finishDatabase(dataDir)
   })
+  return { db, isChecked }
 }
 
 /** Compares with the state file, in which a server that ended without closing its database left how far its log reached. */

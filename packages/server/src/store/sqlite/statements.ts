@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type Dialect, SQLITE } from '../dialect.ts'
 import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, type Request, type Row, type Tx } from '../query.ts'
+import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
 
 interface Prepared extends PreparedQuery {
   statement: StatementSync
@@ -39,7 +40,7 @@ export function queryRunner(
     }
     const values: Bindable[] = use.bind(query.values)
     if (use.writes !== undefined) onWrite(use.writes === ANY_TABLE ? undefined : use.writes)
-    if (query.want === 'change') return [{ changes: Number(use.statement.run(...values).changes) }]
+    if (query.want === 'change' || query.want === 'expected change') return [{ changes: Number(use.statement.run(...values).changes) }]
     if (query.want === 'nothing') {
       use.statement.run(...values)
       return NO_ROWS
@@ -49,13 +50,6 @@ export function queryRunner(
     const list = use.statement.get(...values)
     return list === undefined ? NO_ROWS : [toRow(columns, list)]
   }
-}
-
-const ANY_TABLE = '?'
-
-function tableWrittenBy(text: string): string | undefined {
-  if (/^\s*(select|with)\b/i.test(text) && !/\b(insert|replace|update|delete)\b/i.test(text)) return undefined
-  return /^\s*(?:insert into|update|delete from) "(\w+)"/i.exec(text)?.[1] ?? ANY_TABLE
 }
 
 /**
@@ -73,6 +67,8 @@ export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[], take
 function answer(request: Request, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): Row[] {
   if ('places' in request) return [{ last: takePlaces(request.places) }]
   if ('together' in request) return [{ answers: request.together.map(runQuery) }]
+  // Nothing waits for an answer here.
+  if ('ahead' in request) return NO_ROWS
   // No other transaction is open.
   return 'lock' in request ? NO_ROWS : runQuery(request)
 }

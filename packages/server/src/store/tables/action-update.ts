@@ -39,6 +39,6 @@ export function actionUpdate<C extends Writable, G extends Given = Record<never,
       values[`new_${column}`] = patch[column]
       changed[column] = patch[column]
     }
-    return (yield* update.change(values)) ? changed : undefined
+    return (yield* update.expectChange(values)) ? changed : undefined
   }
 }

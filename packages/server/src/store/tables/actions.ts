@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import { type ActionSearch, searchConditions } from './action-search.ts'
 import { type ActionUpdate, actionUpdate } from './action-update.ts'
 import { insertInto } from './insert.ts'
-import type { ActionRow } from './schema.ts'
+import type { ActionRow, Schema } from './schema.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
 export const insertAction = insertInto('action', {
@@ -38,6 +39,7 @@ export const insertAction = insertInto('action', {
   agent: true,
   agent_verified: true,
   agent_says: true,
+  context: true,
   times_asked: true,
   unkeyed: true,
   executor: true,
@@ -216,6 +218,8 @@ export const askedBefore = question<
     .limit(p.limit),
 )
 
+export type { ActionSearch }
+
 export interface ActionFilter {
   /** Any of them; an empty list means all. */
   states?: readonly ActionRow['state'][]
@@ -223,10 +227,9 @@ export interface ActionFilter {
   session?: string | undefined
   agent?: string | undefined
   risk?: string | undefined
-  /** Only actions that need one of these roles and have no vote of `voter`. */
-  waitsFor?: { roles: readonly string[]; voter: string } | undefined
   /** Text in the description or the arguments. */
   text?: string | undefined
+  search?: ActionSearch | undefined
   /** The reader; undefined for readers who see everything. */
   reader?: Reader | undefined
   /** Only ids before this one. */
@@ -234,35 +237,32 @@ export interface ActionFilter {
   limit: number
 }
 
+export type ActionQuery<O> = SelectQueryBuilder<Schema, 'action', O>
+
+/** Adds the conditions of a filter. */
+export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect: Dialect): ActionQuery<O> {
+  let query = from
+  const { states = [] } = filter
+  const [only] = states
+  // Literals, so that the partial index of waiting actions, or of unknown outcomes, is used.
+  if (only !== undefined && states.length === 1) query = query.where('state', '=', lit(only))
+  else if (states.length > 0) query = query.where('state', 'in', [...states])
+  if (filter.tool !== undefined) query = query.where('tool', '=', filter.tool)
+  if (filter.session !== undefined) query = query.where('session_id', '=', filter.session)
+  if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
+  if (filter.reader !== undefined) query = query.where(actionIsVisible(filter.reader, 'action', dialect))
+  if (filter.before !== undefined) query = query.where('id', '<', filter.before)
+  if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)
+  for (const condition of searchConditions(filter.search ?? {}, dialect)) query = query.where(condition)
+  if (filter.text !== undefined) {
+    const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
+    query = query.where(
+      sql<boolean>`(description ${dialect.like} ${pattern} escape '\\' or arguments ${dialect.like} ${pattern} escape '\\')`,
+    )
+  }
+  return query
+}
+
 /** Actions that match every given filter, newest first. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
-  ask((db, dialect) => {
-    let query = db.selectFrom('action').selectAll().orderBy('id', 'desc').limit(filter.limit)
-    const { states = [] } = filter
-    const [only] = states
-    // Literals, so that the partial index of waiting actions, or of unknown outcomes, is used.
-    if (only !== undefined && states.length === 1) query = query.where('state', '=', lit(only))
-    else if (states.length > 0) query = query.where('state', 'in', [...states])
-    if (filter.tool !== undefined) query = query.where('tool', '=', filter.tool)
-    if (filter.session !== undefined) query = query.where('session_id', '=', filter.session)
-    if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
-    if (filter.reader !== undefined) query = query.where(actionIsVisible(filter.reader, 'action', dialect))
-    if (filter.before !== undefined) query = query.where('id', '<', filter.before)
-    if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)
-    if (filter.waitsFor !== undefined) {
-      const { roles, voter } = filter.waitsFor
-      query = query
-        .where('state', '=', lit('proposed'))
-        .where(dialect.listHasAny(sql.ref('requires'), 'roles', roles))
-        .where(
-          sql<boolean>`not exists (select 1 from vote where vote.action_id = action.id and vote.revision = action.revision and vote.principal_id = ${voter})`,
-        )
-    }
-    if (filter.text !== undefined) {
-      const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
-      query = query.where(
-        sql<boolean>`(description ${dialect.like} ${pattern} escape '\\' or arguments ${dialect.like} ${pattern} escape '\\')`,
-      )
-    }
-    return query
-  })
+  ask((db, dialect) => narrowed(db.selectFrom('action').selectAll(), filter, dialect).orderBy('id', 'desc').limit(filter.limit))

@@ -74,6 +74,39 @@ export const unlockLostJobs = (connection: OwnConnection, jobs: readonly LockedR
     values: [jobs.map(({ id }) => id), jobs.map(({ lockedAt }) => lockedAt)],
   })
 
+interface HeldRow extends LockedRow {
+  key: string
+}
+
+/** The jobs that are locked under this id since at least two seconds: by then a commit is answered. */
+export async function heldJobs(connection: OwnConnection, holder: string): Promise<HeldRow[]> {
+  const { rows } = await connection.query<{ id: string; key: string; locked_at: Date; text: string }>({
+    name: 'job_held',
+    text: `select id, key, locked_at, locked_at::text as text from graphile_worker._private_jobs
+      where locked_by = $1 and locked_by is not null and locked_at < clock_timestamp() - interval '2 seconds' limit ${MAX_LOCKED}`,
+    values: [holder],
+  })
+  return rows.map(({ id, key, locked_at, text }) => ({ id, key, lockedAtMs: locked_at.getTime(), lockedAt: text }))
+}
+
+/** Removes ended jobs, except those that have been unlocked since: another process may have begun them. */
+export const removeHeldJobs = (connection: OwnConnection, holder: string, keys: readonly string[]): Promise<unknown> =>
+  connection.query({
+    name: 'job_remove_held',
+    text: 'delete from graphile_worker._private_jobs where key = any($2) and locked_by = $1',
+    values: [holder, keys],
+  })
+
+/** Unlocks a job that failed, with the pause before its next attempt that graphile-worker makes. */
+export const failHeldJob = (connection: OwnConnection, holder: string, key: string, message: string): Promise<unknown> =>
+  connection.query({
+    name: 'job_fail_held',
+    text: `update graphile_worker._private_jobs set last_error = $3, locked_by = null, locked_at = null, key = null,
+        run_at = greatest(now(), run_at) + (exp(least(attempts, 10)) * interval '1 second')
+      where key = $2 and locked_by = $1`,
+    values: [holder, key, message],
+  })
+
 interface FoundJob {
   /** Id of the session or the action. */
   id: string
@@ -84,15 +117,18 @@ interface FoundJob {
 }
 
 /**
- * Returns which of these sessions and actions have a job that will be done. A job that failed too often, or that is locked for an unknown
- * process, will not be done.
+ * Returns which of these sessions and actions have a job that will be done, or a step that a process is making: its job may be gone, because
+ * graphile-worker deletes the job of a process that was suspended even if another process has it by then. A job that failed too often, or
+ * that is locked for an unknown process, will not be done.
  */
 export async function findJobs(connection: OwnConnection, ids: readonly string[]): Promise<FoundJob[]> {
   const { rows } = await connection.query<FoundJob>({
     name: 'job_find',
     text: `select payload ->> 'id' as id, bool_or(locked_by is not null) as taken, bool_or(last_error is not null) as failed from graphile_worker._private_jobs as job
       where payload ->> 'id' = any($1) and (is_available
-        or exists (select 1 from process where pools::jsonb ? job.locked_by)) group by 1`,
+        or exists (select 1 from process where pools::jsonb ? job.locked_by)) group by 1
+      union all select session_id, true, false from run
+      where session_id = any($1) and state = 'open' and claimed = steps and exists (select 1 from process where process.id = run.runner)`,
     values: [ids],
   })
   return rows
@@ -135,6 +171,13 @@ export async function addJobIndexes(connection: OwnConnection): Promise<void> {
     await connection.query({ text: `create index if not exists ${name} on graphile_worker._private_jobs ${columns}` })
   }
 }
+
+/** Adds the kinds of jobs, which graphile-worker adds only while its pools start. */
+export const addJobKinds = (connection: OwnConnection, names: readonly JobName[]): Promise<unknown> =>
+  connection.query({
+    text: `insert into graphile_worker._private_tasks (identifier) select unnest($1::text[]) on conflict do nothing`,
+    values: [names],
+  })
 
 /** The ids under which jobs are locked although no process has them. */
 export async function strayPools(connection: OwnConnection): Promise<string[]> {

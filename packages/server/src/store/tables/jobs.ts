@@ -10,6 +10,23 @@ export interface JobPayload {
   id: string
 }
 
+/** A job that is locked for the process whose transaction requires it. */
+export interface HeldJob {
+  name: JobName
+  /** Id of the session or action. */
+  id: string
+  /** Unique among all jobs. It begins with the id under which the job is locked, and a colon. */
+  key: string
+}
+
+const addHeldJobs = question<{ specs: string }>((db, p) => ({
+  compile: () =>
+    sql`insert into graphile_worker._private_jobs (task_id, payload, key, locked_by, locked_at, attempts)
+      select task.id, json_build_object('id', job.id), job.key, split_part(job.key, ':', 1), clock_timestamp(), 1
+      from json_to_recordset(${p.specs}::json) as job (name text, id text, key text)
+      left join graphile_worker._private_tasks as task on task.identifier = job.name`.compile(db),
+}))
+
 const addJobs = question<{ specs: string }>((db, p) => ({
   compile: () => sql`select countersign_quiet.add_jobs(${p.specs}::json)`.compile(db),
 }))
@@ -20,8 +37,11 @@ const addJobs = question<{ specs: string }>((db, p) => ({
  * It uses neither `queue_name` nor `job_key`. Fetching a job locks every named queue (1.7 ms with 1,000 of them, 144 ms with 100,000), and
  * one per session would create that many. A second job with the same key can get lost: `add_jobs` leaves the work to the first one, which
  * another process may have fetched just before and which does not see the writes of this transaction.
+ *
+ * Jobs in `held` are written as graphile-worker's fetch leaves them: one insert of 0.1 ms instead of `add_jobs` (0.4 ms) and a fetch.
  */
-export function* enqueueJobs({ sessions, actions }: Pick<Outbox, 'sessions' | 'actions'>): Tx<void> {
+export function* enqueueJobs({ sessions, actions, held = [] }: Pick<Outbox, 'sessions' | 'actions' | 'held'>): Tx<void> {
+  if (held.length > 0) return yield* addHeldJobs.run({ specs: JSON.stringify(held) })
   const spec = (identifier: JobName) => (id: string) => ({ identifier, payload: { id } satisfies JobPayload })
   const specs = [...[...actions].map(spec('execute')), ...[...sessions].map(spec('advance'))]
   if (specs.length > 0) yield* addJobs.run({ specs: JSON.stringify(specs) })

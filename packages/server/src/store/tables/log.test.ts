@@ -36,10 +36,12 @@ test.each(STORES)('every event has a place of its own in the log, in the order i
     yield* say('c')
   })
   await temp.store.transact(() => say('d'))
-  expect([await read(), await read(), await read()]).toEqual([['a', 'b', 'c'], ['d'], []])
+  // A transaction of another database that has just ended may be taken for one of ours: then a read ends before its place.
+  for (const page of [['a', 'b', 'c'], ['d']]) await expect.poll(read).toEqual(page)
+  expect(await read()).toEqual([])
   const late = openReader(temp.store, await temp.store.read(events.lastPlace))
   await temp.store.transact(() => say('e'))
-  expect([await late(), await read()]).toEqual([['e'], ['e']])
+  for (const reader of [late, read]) await expect.poll(reader).toEqual(['e'])
 })
 
 test('a reader of the log misses nothing that is committed out of order, and has it in order', async () => {
@@ -66,10 +68,7 @@ test('a reader of the log misses nothing that is committed out of order, and has
   expect(await read()).toEqual([])
   await writer.query('commit')
   await writer.end()
-  expect([await read(), await late()]).toEqual([
-    ['first', 'second'],
-    ['first', 'second'],
-  ])
+  for (const reader of [read, late]) await expect.poll(reader).toEqual(['first', 'second'])
 })
 
 test('what was handed over once stays in the log where a transaction that has just ended is taken for one under way', async () => {
@@ -108,7 +107,7 @@ test('what waits for the same lock stands in the log in the order of the commits
     ),
   )
   const said: unknown[] = []
-  for (let page = await read(); page.length > 0; page = await read()) said.push(...page)
+  await expect.poll(async () => said.push(...(await read()))).toBe(60)
   expect(said).toEqual(Array.from({ length: 60 }, (_, n) => String(n + 1)))
   expect(nth).toBeGreaterThanOrEqual(60)
 })

@@ -47,16 +47,27 @@ export const listMessages = question<{ session_id: string; before: number; limit
     .limit(p.limit),
 )
 
-/** The messages of a session for the model, after place `after`, in order. */
-export const historyAfter = question<{ session_id: string; after: number }, MessageRow>((db, p) =>
-  db
-    .selectFrom('message')
-    .selectAll()
-    .where('session_id', '=', p.session_id)
-    .where('seq', '>', p.after)
-    .where('in_history', '=', lit(1))
-    .orderBy('seq')
-    .limit(lit(100_000)),
+type NoMessage = { [K in keyof MessageRow]: null }
+
+/**
+ * The messages of a session for the model, after place `after`, in order. Empty when the run is not at this step or has ended; one row
+ * without a message when there is none.
+ */
+export const historyAtStep = question<{ session_id: string; run_id: string; steps: number; after: number }, MessageRow | NoMessage>(
+  (db, p) =>
+    db
+      .selectFrom('run')
+      .leftJoin('message', (join) =>
+        join.onRef('message.session_id', '=', 'run.session_id').on('message.seq', '>', p.after).on('message.in_history', '=', lit(1)),
+      )
+      .selectAll('message')
+      .where('run.session_id', '=', p.session_id)
+      .where('run.state', '=', lit('open'))
+      .where('run.id', '=', p.run_id)
+      .where('run.steps', '=', p.steps)
+      .orderBy('message.seq')
+      .limit(lit(100_000))
+      .$castTo<MessageRow | NoMessage>(),
 )
 
 /** The last messages of a run: of the agent, or notes to people about it. Newest first. */
@@ -87,8 +98,14 @@ export const queuedMessages = question<{ session_id: string }, MessageRow>((db, 
 )
 
 /** Enqueues the message of a held request. No row changes when it was enqueued before. */
-export const callHeldMessage = question<{ session_id: string; seq: number }>((db, p) =>
-  db.updateTable('message').set({ queued: 1 }).where('session_id', '=', p.session_id).where('seq', '=', p.seq).where('queued', '=', lit(2)),
+export const callHeldMessage = question<{ session_id: string; seq: number }, MessageRow>((db, p) =>
+  db
+    .updateTable('message')
+    .set({ queued: 1 })
+    .where('session_id', '=', p.session_id)
+    .where('seq', '=', p.seq)
+    .where('queued', '=', lit(2))
+    .returningAll(),
 )
 
 /** Moves a message from the queue into the history of a run, at the place `to`. */

@@ -38,6 +38,7 @@ const ACTION: Readonly<Record<keyof ActionRow, Redaction>> = {
   agent: 'keep',
   agent_verified: 'keep',
   agent_says: null,
+  context: null,
   times_asked: 'keep',
   unkeyed: 'keep',
   executor: 'keep',

@@ -27,7 +27,7 @@ export interface RetentionLimits {
    * Answers to requests with an `Idempotency-Key`. Clients repeat a request within minutes, and a deployment or a night may lie in between.
    */
   answersMs: number
-  /** Results that an MCP client may still fetch, or name by its own key, after its action was settled. */
+  /** Results that an MCP client may still fetch, and actions that a client may name by its own key, after the action was settled. */
   gatewayCallsMs: number
   /** Usage of single model calls. Statistics do not reach back further. */
   modelCallsMs: number
@@ -115,7 +115,7 @@ const keepAnswerFrom = question<{ scope: string; key: string; from: number }>((d
   db.updateTable('once').set({ created_at: p.from }).where('scope', '=', p.scope).where('key', '=', p.key),
 )
 
-/** The actions of MCP calls with a client's own key, by default 30 days after the action was settled. */
+/** The actions of proposals and MCP calls with a client's own key, by default 30 days after the action was settled. */
 export function* deleteAnswersOfActions(nowMs: number, { gatewayCallsMs }: RetentionLimits = DEFAULT_RETENTION): Tx<Batch> {
   yield* alone()
   const rows = yield* oldAnswersOfActions.all({ before: nowMs - gatewayCallsMs })

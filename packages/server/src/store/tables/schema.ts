@@ -256,6 +256,8 @@ export interface ActionRow {
   /** 1 when the key of the caller proves the agent's name. Unused for an action in a session: that agent is the server's own. */
   agent_verified: number
   agent_says: string | null
+  /** What the agent says besides: JSON of `{run?, url?, reason?}`. */
+  context: string | null
   /** How often it was proposed. */
   times_asked: number
   /** 1 when it was proposed without an idempotency key. */

@@ -78,22 +78,25 @@ export const listSessions = (page: SessionPage): Tx<SessionRow[]> =>
     return query
   })
 
-export const insertRun = question<{ id: string; session_id: string; number: number; now: number }>((db, p) =>
-  db.insertInto('run').values({
-    session_id: p.session_id,
-    number: p.number,
-    id: p.id,
-    state: 'open',
-    steps: 0,
-    input_tokens: 0,
-    cached_input_tokens: 0,
-    output_tokens: 0,
-    cache_write_tokens: 0,
-    estimated_steps: 0,
-    created_at: p.now,
-    updated_at: p.now,
-  } satisfies Schema['run']),
-)
+type NewRun = { id: string; session_id: string; number: number; now: number }
+
+/** A run as it begins. */
+export const newRun = ({ id, session_id, number, now }: NewRun): RunRow => ({
+  session_id,
+  number,
+  id,
+  state: 'open',
+  steps: 0,
+  input_tokens: 0,
+  cached_input_tokens: 0,
+  output_tokens: 0,
+  cache_write_tokens: 0,
+  estimated_steps: 0,
+  created_at: now,
+  updated_at: now,
+})
+
+export const insertRun = question<NewRun>((db, p) => db.insertInto('run').values(newRun(p)))
 
 /** The newest run of a session, open or ended. */
 export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
@@ -105,18 +108,26 @@ export const findRun = question<{ session_id: string; id: string }, RunRow>((db,
   db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).where('id', '=', p.id).limit(lit(1)),
 )
 
-/** Counts one step of a session's open run. No row changes when another loop made this step, or the run has ended. */
-export const countStep = question<{
-  session_id: string
-  id: string
-  steps: number
-  input_tokens: number
-  cached_input_tokens: number
-  output_tokens: number
-  cache_write_tokens: number
+/** The tokens of one step. */
+export type StepColumns = Pick<RunRow, 'input_tokens' | 'cached_input_tokens' | 'output_tokens' | 'cache_write_tokens'> & {
+  /** 1 when they are estimates. */
   estimated: number
-  now: number
-}>((db, p) =>
+}
+
+/** A run after one more step, as {@link countStep} stores it. */
+export const withStep = (run: RunRow, step: StepColumns, now: number): RunRow => ({
+  ...run,
+  steps: run.steps + 1,
+  input_tokens: run.input_tokens + step.input_tokens,
+  cached_input_tokens: run.cached_input_tokens + step.cached_input_tokens,
+  output_tokens: run.output_tokens + step.output_tokens,
+  cache_write_tokens: run.cache_write_tokens + step.cache_write_tokens,
+  estimated_steps: run.estimated_steps + step.estimated,
+  updated_at: now,
+})
+
+/** Counts one step of a session's open run. No row changes when another loop made this step, or the run has ended. */
+export const countStep = question<Pick<RunRow, 'session_id' | 'id' | 'steps'> & StepColumns & { now: number }>((db, p) =>
   db
     .updateTable('run')
     .set((eb) => ({
@@ -128,17 +139,6 @@ export const countStep = question<{
       estimated_steps: eb('estimated_steps', '+', p.estimated),
       updated_at: p.now,
     }))
-    .where('session_id', '=', p.session_id)
-    .where('state', '=', lit('open'))
-    .where('id', '=', p.id)
-    .where('steps', '=', p.steps),
-)
-
-/** Ends a session's open run because a step failed. No row changes when another loop made that step, or the run has ended. */
-export const failRun = question<{ session_id: string; id: string; steps: number; now: number }>((db, p) =>
-  db
-    .updateTable('run')
-    .set({ state: 'failed', updated_at: p.now })
     .where('session_id', '=', p.session_id)
     .where('state', '=', lit('open'))
     .where('id', '=', p.id)

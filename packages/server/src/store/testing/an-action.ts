@@ -33,6 +33,7 @@ export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({
   agent: null,
   agent_verified: 0,
   agent_says: null,
+  context: null,
   times_asked: 1,
   unkeyed: 0,
   executor: 'server',

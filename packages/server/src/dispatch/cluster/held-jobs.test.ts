@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { held, openDesk } from '../../../../../verification/testing/job-desk.ts'
+import { claims } from '../../store/index.ts'
+
+const WITHIN = { interval: 10 }
+const JOBS = `select payload ->> 'id' as id, locked_by, attempts from graphile_worker._private_jobs order by 1`
+
+test('a process with room starts the work of its commits without a fetch, and its jobs are locked for it until they are done', async () => {
+  const { call, start, sql } = await openDesk({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ advance: run, execute: run })
+  await call({ sessions: ['ses_a'], actions: ['act_a'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'ses_a'])
+  const locked_by = expect.stringMatching(/^commit-/)
+  expect(await sql(JOBS)).toEqual([
+    { id: 'act_a', locked_by, attempts: 1 },
+    { id: 'ses_a', locked_by, attempts: 1 },
+  ])
+  const [holders] = await sql('select pools from process')
+  expect(JSON.parse(String(holders?.pools))).toContainEqual(locked_by)
+  for (const gate of gates) gate.resolve()
+  await dispatch.idle()
+  expect(await sql(JOBS)).toEqual([])
+})
+
+test('a process without room leaves the work of its commits to the others', async () => {
+  const { call, start, sql } = await openDesk({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ execute: run }, { advance: 1, execute: 2 })
+  await call({ actions: ['act_a', 'act_b'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_b'])
+  await call({ actions: ['act_c'] })
+  expect((await sql(JOBS)).at(-1)).toEqual({ id: 'act_c', locked_by: null, attempts: 0 })
+  // With nobody else there, it takes the job as soon as it has room.
+  gates[0]?.resolve()
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_b', 'act_c'])
+  for (const gate of gates) gate.resolve()
+  await dispatch.idle()
+})
+
+test('the work of a commit whose answer was lost is begun by some process', async () => {
+  const { call, start, sql } = await openDesk({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ execute: run })
+  await call({ actions: ['act_a'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a'])
+  // As the transaction would have left it, if its answer had not arrived.
+  await sql(`insert into graphile_worker._private_jobs (task_id, payload, key, locked_by, locked_at, attempts)
+    select task_id, '{"id": "act_lost"}', key || '0', locked_by, locked_at, attempts from graphile_worker._private_jobs`)
+  await dispatch.reconcile({ sessions: [], actions: [] })
+  expect(await sql(JOBS)).toMatchObject([{ id: 'act_a' }, { id: 'act_lost', locked_by: expect.any(String) }])
+  await sql(`update graphile_worker._private_jobs set locked_at = locked_at - interval '2 seconds'`)
+  expect(await dispatch.reconcile({ sessions: [], actions: [] })).toMatchObject({ unlocked: 1 })
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_lost'])
+  for (const gate of gates) gate.resolve()
+  await dispatch.idle()
+})
+
+test('a process that is thought dead does not end a job that another process has by then', async () => {
+  const { call, start, sql } = await openDesk({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ execute: run })
+  await call({ actions: ['act_a'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a'])
+  await sql(`update graphile_worker._private_jobs set locked_by = 'another'`)
+  gates[0]?.resolve()
+  await dispatch.drained()
+  expect(await sql(JOBS)).toEqual([{ id: 'act_a', locked_by: 'another', attempts: 1 }])
+})
+
+test('work that fails is tried again after a pause, by any process', async () => {
+  const { call, start, sql } = await openDesk({ holds: true })
+  let attempts = 0
+  const { dispatch } = await start({
+    async execute() {
+      attempts++
+      if (attempts === 1) throw new Error('not yet')
+    },
+  })
+  await call({ actions: ['act_a'] })
+  await dispatch.drained()
+  expect(await sql(`select attempts, locked_by, last_error, run_at > now() as later from graphile_worker._private_jobs`)).toEqual([
+    { attempts: 1, locked_by: null, last_error: 'Error: not yet', later: true },
+  ])
+  await sql('update graphile_worker._private_jobs set run_at = now()')
+  dispatch.lookForJobs()
+  await expect.poll(() => attempts, WITHIN).toBe(2)
+  await dispatch.idle()
+})
+
+test('a process that stops hands over what it committed and had not begun', async () => {
+  const { call, start, sql } = await openDesk({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ execute: run })
+  await call({ actions: ['act_a'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a'])
+  dispatch.stop()
+  await call({ actions: ['act_b'] })
+  gates[0]?.resolve()
+  await dispatch.drained()
+  expect(await sql(JOBS)).toMatchObject([
+    { id: 'act_a', locked_by: null },
+    { id: 'act_b', locked_by: null },
+  ])
+})
+
+test('a session whose step a process is making is not overdue without a job', async () => {
+  const { start, sql } = await openDesk()
+  const { processes } = await start({}, { advance: 0, execute: 0 })
+  await sql(`insert into principal (id, kind, name, roles, created_at) values ('prn_a', 'person', 'Ana', '[]', 0)`)
+  await sql(
+    `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ('ses_a', 'desk', '', 'active', 'prn_a', 0, 0)`,
+  )
+  await sql(
+    `insert into run (session_id, number, id, state, runner, claimed, created_at, updated_at) values ('ses_a', 1, 'run_a', 'open', $1, 0, 0, 0)`,
+    [processes.id],
+  )
+  expect(await claims.findJobs(processes.connection, ['ses_a'])).toEqual([{ id: 'ses_a', taken: true, failed: false }])
+  await sql('update run set steps = 1')
+  expect(await claims.findJobs(processes.connection, ['ses_a'])).toEqual([])
+})

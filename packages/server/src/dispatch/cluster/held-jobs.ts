@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Clock } from '../../clock.ts'
+import { claims, type HeldJob, type JobName, type Outbox, type OwnConnection } from '../../store/index.ts'
+import type { InFlight } from '../in-flight.ts'
+
+/** Completions of jobs within this time are written in one statement. */
+const BATCH_MS = 5
+
+export interface HeldJobsOptions {
+  connection: OwnConnection
+  clock: Clock
+  log: Logger
+  underWay: InFlight
+  run(name: JobName, id: string): Promise<void>
+  /** Called when a job ended: there is room for another one. */
+  onEnded(): void
+}
+
+/**
+ * Jobs that the transaction which requires the work locked for its own process: the process starts them right after the commit, without a
+ * fetch. When the process dies they are unlocked like all other jobs of it.
+ */
+export interface HeldJobs {
+  /** The id under which these jobs are locked. */
+  readonly holder: string
+  /** How many jobs of a kind are begun and not ended. */
+  count(name: JobName): number
+  /** Gives each session and action of a transaction a job that is locked for this process. */
+  hold(outbox: Outbox): void
+  begin(jobs: readonly HeldJob[]): void
+  /** Unlocks the jobs that were committed but never begun, because the answer to their commit was lost. Returns how many. */
+  unlockLost(): Promise<number>
+}
+
+export function createHeldJobs({ connection, clock, log, underWay, run, onEnded }: HeldJobsOptions): HeldJobs {
+  const holder = `commit-${randomUUID()}`
+  /** Keys of jobs that were begun and are still in the database. */
+  const inHand = new Set<string>()
+  let ended: string[] = []
+  let last = 0
+  const running: Record<JobName, number> = { advance: 0, execute: 0 }
+
+  async function begin({ name, id, key }: HeldJob): Promise<void> {
+    inHand.add(key)
+    running[name]++
+    try {
+      await run(name, id)
+      end(key)
+    } catch (error) {
+      log.error({ error }, 'job.failed')
+      // Retried later, by any process. If this cannot be written either, the job is found as lost.
+      await claims.failHeldJob(connection, holder, key, String(error)).catch(() => undefined)
+      inHand.delete(key)
+    }
+    running[name]--
+    onEnded()
+  }
+
+  function end(key: string): void {
+    ended.push(key)
+    if (ended.length > 1) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    clock.after(BATCH_MS, () => removeEnded().then(resolve))
+    underWay.add(promise)
+  }
+
+  async function removeEnded(): Promise<void> {
+    const keys = ended
+    ended = []
+    // A job that stays because the database is away is found as lost: there is nothing left to do for it.
+    await claims.removeHeldJobs(connection, holder, keys).catch(() => undefined)
+    for (const key of keys) inHand.delete(key)
+  }
+
+  return {
+    holder,
+    count: (name) => running[name],
+    hold(outbox) {
+      const held = (name: JobName) => (id: string) => ({ name, id, key: `${holder}:${++last}` })
+      outbox.held = [...[...outbox.actions].map(held('execute')), ...[...outbox.sessions].map(held('advance'))]
+    },
+    begin(jobs) {
+      for (const job of jobs) underWay.add(begin(job))
+    },
+    async unlockLost() {
+      const lost = (await claims.heldJobs(connection, holder)).filter(({ key }) => !inHand.has(key))
+      if (lost.length > 0) await claims.unlockLostJobs(connection, lost)
+      return lost.length
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { sql } from 'kysely'
+import { lit, question, type Tx } from '../query.ts'
+import type { OpenAction } from './actions.ts'
+import type { MessageRow, RunRow, SessionRow } from './schema.ts'
+
+/** A message that waits for its turn. */
+export type QueuedMessage = Pick<MessageRow, 'seq' | 'run_id' | 'author_id'>
+
+/** A session with everything that its next step depends on. */
+export interface SessionState {
+  session: SessionRow
+  /** The newest run, open or ended. */
+  run: RunRow | undefined
+  /** The actions that still need a person or an answer, oldest first. */
+  open: readonly OpenAction[]
+  /** In the order of their turns. */
+  queued: readonly QueuedMessage[]
+  /** The ids of the authors of the model's history. */
+  authors: readonly string[]
+  /** True when the person behind the owner, an author, or a queued message is disabled. */
+  hasDisabled: boolean
+}
+
+/** {@link SessionState} as one row: lists as JSON. */
+type StateRow = SessionRow & { run_row: string | null; open_rows: string; queued_rows: string; author_ids: string; has_disabled: number }
+
+/** In the order that `readRun` reads. */
+const RUN_COLUMNS = [
+  'session_id',
+  'number',
+  'id',
+  'state',
+  'steps',
+  'input_tokens',
+  'cached_input_tokens',
+  'output_tokens',
+  'cache_write_tokens',
+  'estimated_steps',
+  'created_at',
+  'updated_at',
+] as const satisfies readonly (keyof RunRow)[]
+
+const OPEN_COLUMNS = ['id', 'state', 'run_id', 'executor'] as const
+const QUEUED_COLUMNS = ['seq', 'run_id', 'author_id'] as const
+
+// One statement instead of five. The limits are far above what a session has: they end a scan of rows that should not be there.
+const findState = question<{ id: string }, StateRow>((db, p, { jsonRow, jsonRows }) => {
+  const open = sql`select ${sql.join(OPEN_COLUMNS.map((column) => sql.ref(column)))} from action
+    where session_id = ${p.id} and state in ('proposed', 'approved', 'executing') order by id limit ${lit(100_000)}`
+  const queued = sql`select ${sql.join(QUEUED_COLUMNS.map((column) => sql.ref(column)))} from message
+    where session_id = ${p.id} and queued = 1 order by seq limit ${lit(1_000)}`
+  const authors = sql`select distinct author_id from message
+    where session_id = ${p.id} and in_history = 1 and author_id is not null order by author_id limit ${lit(1_000)}`
+  return db
+    .selectFrom('session')
+    .selectAll()
+    .select([
+      sql<string | null>`(select ${jsonRow(RUN_COLUMNS)} from run where session_id = ${p.id} order by number desc limit 1)`.as('run_row'),
+      jsonRows(OPEN_COLUMNS, open).as('open_rows'),
+      jsonRows(QUEUED_COLUMNS, queued).as('queued_rows'),
+      jsonRows(['author_id'], authors).as('author_ids'),
+      // Whether anybody at all is disabled is found by an index, in a fifth of the time of the rest.
+      sql<number>`(select case when exists (select 1 from principal where disabled_at is not null) then (select count(*) from (
+          select owner_id as id union select author_id from (${authors}) as author
+          union select author_id from (${queued}) as waiting where author_id is not null
+        ) as behind join principal on principal.id = behind.id
+          join principal as person on person.id = coalesce(principal.person_id, principal.id)
+          where person.disabled_at is not null) else 0 end)`.as('has_disabled'),
+    ])
+    .where('id', '=', p.id)
+})
+
+/** Loads a session with everything that its next step depends on, in one query. Undefined when there is no such session. */
+export function* loadSession(id: string): Tx<SessionState | undefined> {
+  const found = yield* findState.first({ id })
+  if (!found) return undefined
+  return {
+    session: sessionOf(found),
+    run: found.run_row === null ? undefined : readRun(found.run_row),
+    open: readList<OpenRow>(found.open_rows).map(([id, state, run_id, executor]) => ({ id, state, run_id, executor })),
+    queued: readList<QueuedRow>(found.queued_rows).map(([seq, run_id, author_id]) => ({ seq, run_id, author_id })),
+    authors: readList<[string]>(found.author_ids).map(([author]) => author),
+    hasDisabled: found.has_disabled > 0,
+  }
+}
+
+type OpenRow = [OpenAction['id'], OpenAction['state'], OpenAction['run_id'], OpenAction['executor']]
+type QueuedRow = [number, string | null, string | null]
+
+/** Most lists are empty. */
+const readList = <T>(json: string): readonly T[] => (json === '[]' ? [] : JSON.parse(json))
+
+// Field by field: with a rest or `Object.fromEntries`, this took 15 µs of 30.
+const sessionOf = (row: StateRow): SessionRow => ({
+  id: row.id,
+  agent: row.agent,
+  title: row.title,
+  status: row.status,
+  owner_id: row.owner_id,
+  archived_at: row.archived_at,
+  archived_seq: row.archived_seq,
+  deleted_at: row.deleted_at,
+  last_seq: row.last_seq,
+  last_run: row.last_run,
+  audit_seq: row.audit_seq,
+  audit_hash: row.audit_hash,
+  audit_place: row.audit_place,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+})
+
+function readRun(json: string): RunRow {
+  const list = JSON.parse(json)
+  return {
+    session_id: list[0],
+    number: list[1],
+    id: list[2],
+    state: list[3],
+    steps: list[4],
+    input_tokens: list[5],
+    cached_input_tokens: list[6],
+    output_tokens: list[7],
+    cache_write_tokens: list[8],
+    estimated_steps: list[9],
+    created_at: list[10],
+    updated_at: list[11],
+  }
+}
