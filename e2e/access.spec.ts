@@ -21,8 +21,14 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await openDecline(cards(page).first())
     await expectNoViolations(page)
     await page.goto(`${demo.url}/waiting`)
-    await expect(cards(page)).toHaveCount(2)
+    await expect(page.getByTestId('waiting-row')).toHaveCount(2)
+    await expect(cards(page)).toHaveCount(1)
     await expectNoViolations(page)
+    for (const search of ['?view=overdue', '?view=decided', '?q=sate:x']) {
+      await page.goto(`${demo.url}/waiting${search}`)
+      await page.locator('[data-testid=waiting-empty], [data-testid=waiting-row]').first().waitFor()
+      await expectNoViolations(page)
+    }
     const { items } = await (await demo.call('GET', '/api/actions?state=proposed')).json()
     await page.goto(`${demo.url}/actions/${items[0].id}`)
     await expect(cards(page)).toHaveCount(1)

@@ -166,6 +166,9 @@ export async function decide(button: Locator): Promise<void> {
 
 export const approve = (card: Locator): Promise<void> => decide(approveButton(card))
 
+/** Opens what a card keeps behind *Details*. */
+export const openDetails = (card: Locator): Promise<void> => card.locator('.cs-more > summary').click()
+
 /** Opens the form for a reason. */
 export async function openDecline(card: Locator): Promise<void> {
   await press(card.getByRole('button', { name: 'Decline with reason' }))

@@ -50,14 +50,17 @@ const toolsAt = (baseUrl: string) => ({
   },
 })
 
-/** A server with this configuration on data in `folder`, in a process of its own. `link` signs the person at this machine in. */
+/**
+ * A server with this configuration (an object, or the text of a module) on data in `folder`, in a process of its own. `link` signs the person
+ * at this machine in.
+ */
 export async function startServer(
   folder: string,
-  config: object,
+  config: object | string,
   { flags = [], environment = {} }: { flags?: string[]; environment?: Record<string, string> } = {},
 ): Promise<{ url: string; link: string; end(): Promise<void> }> {
-  const configFile = join(folder, 'countersign.json')
-  writeFileSync(configFile, JSON.stringify(config))
+  const configFile = join(folder, typeof config === 'string' ? 'countersign.config.ts' : 'countersign.json')
+  writeFileSync(configFile, typeof config === 'string' ? config : JSON.stringify(config))
   const given = ['serve', '--config', configFile, '--data', join(folder, 'data'), '--no-open', '--log-level', 'error']
   const all = [...given, ...(flags.includes('--port') ? [] : ['--port', '0']), ...flags]
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...all], {

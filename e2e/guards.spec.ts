@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { approve, approveButton, ask, cards, countDecisions, expect, isDecision, ready, test } from './demo.ts'
+import { approve, approveButton, ask, cards, countDecisions, expect, isDecision, openDecline, ready, test } from './demo.ts'
 
 test('text typed while a card arrives is sent whole, focus stays, the card still waits', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
@@ -50,6 +50,22 @@ test('A arms and sends nothing, A then Enter decides once', async ({ page, demo 
   await page.keyboard.press('Enter')
   await expect(card).toHaveAttribute('data-state', 'succeeded')
   expect(decisions.count).toBe(1)
+})
+
+test('the form for a reason opens with its buttons in sight, also at the end of a chat on a low screen', async ({ page, demo }) => {
+  await page.setViewportSize({ width: 1280, height: 620 })
+  await ask(page, demo, 'check out two mugs for Ada, ada@example.com')
+  const card = cards(page).first()
+  await openDecline(card)
+  for (const name of ['Back', 'Send decline', 'Decline and stop']) {
+    const button = card.getByRole('button', { name, exact: true })
+    const isOnTop = () =>
+      button.evaluate((element) => {
+        const { x, y, width, height } = element.getBoundingClientRect()
+        return element.contains(document.elementFromPoint(x + width / 2, y + height / 2))
+      })
+    await expect.poll(isOnTop, name).toBe(true)
+  }
 })
 
 test('a double click sends one request and the tool runs once', async ({ page, demo }) => {
@@ -114,9 +130,11 @@ test('an update shows old and new, a create only new', async ({ page, demo }) =>
   await demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-001', newStatus: 'processing' } })
   await demo.call('POST', '/api/actions', { tool: 'checkout', arguments: { items: [{ productId: 'mug', quantity: 2 }] } })
   await page.goto(`${demo.url}/waiting`)
+  await page.getByTestId('waiting-row').filter({ hasText: 'Set order ORD-001' }).click()
   const update = page.getByRole('article', { name: /Set order ORD-001/ })
   await expect(update.locator('del')).toHaveText('pending')
   await expect(update.locator('ins')).toHaveText('processing')
+  await page.getByTestId('waiting-row').filter({ hasText: 'Place an order' }).click()
   const create = page.getByRole('article', { name: /Place an order/ })
   await expect(create).toBeVisible()
   await expect(create.locator('del')).toHaveCount(0)

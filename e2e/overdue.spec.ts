@@ -130,7 +130,9 @@ test('what nobody decides is marked in chat, list, badge, title and session, at 
   const fresh = await office.propose('unkeyed', 'Fresh')
   await page.goto(`${office.url}/waiting`)
   await expect(page.getByTestId('waiting-summary')).toHaveText('2 waiting, 1 overdue')
-  await expect(page.getByTestId('waiting-row').first()).toContainText('Overdue: undecided for')
+  await expect(page.getByTestId('waiting-row').first()).toContainText(/Overdue \d+ (s|min)/)
+  await expect(marks(page)).toHaveCount(1)
+  await expect(page.getByTestId('count-overdue')).toHaveText('1')
   await expect(page.getByTestId('waiting-row').nth(1)).toHaveAttribute('data-row', fresh.id)
   await expect(page).toHaveTitle('(2, 1 overdue) Countersign')
   await look(page, 'waiting')
@@ -157,12 +159,12 @@ test('a page that missed the reminder shows the mark once it is connected again,
   await expect(marks(page)).toHaveCount(1)
   await expect(page.getByTestId('waiting-row').first()).toHaveAttribute('data-row', missed.id)
 
-  // A card that becomes overdue under the pointer is marked at once. The list is sorted again after the pointer leaves.
+  // A row that becomes overdue under the pointer is marked at once. The list is sorted again after the pointer leaves.
   const third = await office.propose('unkeyed', 'Third')
-  await expect(cards(page)).toHaveCount(3)
+  await expect(page.getByTestId('waiting-row')).toHaveCount(3)
   await page.getByTestId('waiting-row').first().hover()
   const rows = () => page.getByTestId('waiting-row').evaluateAll((all) => all.map((one) => one.getAttribute('data-row')))
-  const boxes = () => cards(page).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top))
+  const boxes = () => page.getByTestId('waiting-row').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top))
   const [order, places] = [await rows(), await boxes()]
   expect(order).toEqual([missed.id, first.id, third.id])
   const late = await office.propose('keyed', 'late')

@@ -1,6 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Browser, Page } from '@playwright/test'
-import { approve, approveButton, ask, browserOf, cards, type Demo, decide, expect, press, test } from './demo.ts'
+import { approve, approveButton, ask, browserOf, cards, type Demo, decide, expect, openDetails, press, test } from './demo.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
@@ -24,6 +24,7 @@ const savePolicy = async (demo: Demo, rules: object[]) => {
 test('an edit is refused at its field or done: the shop gets it, the agent is told, both versions are kept', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
+  await openDetails(card)
   await card.getByText('Edit before you approve').click()
   await card.getByLabel('orderId').fill('not an order')
   await approve(card)
@@ -91,6 +92,7 @@ test('"don’t ask again": the next one runs by itself; revoked, people are aske
   const order = 'check out two mugs for Ada, ada@example.com'
   await ask(page, demo, order)
   const card = cards(page).first()
+  await openDetails(card)
   await card.getByText('Don’t ask again').click()
   await expect(card).toContainText('nothing like it was asked before')
   const dialog = page.getByRole('alertdialog')
@@ -202,6 +204,7 @@ test('axe finds nothing on edit form, policy, grants, record, keys, delegations 
   const { id } = await (await demo.call('POST', '/api/actions', checkout)).json()
   await page.setViewportSize({ width: 320, height: 640 })
   await page.goto(`${demo.url}/actions/${id}`)
+  await openDetails(cards(page))
   await cards(page).getByText('Edit before you approve').click()
   await cards(page).getByText('Don’t ask again').click()
   await expect(cards(page).getByLabel('quantity')).toHaveValue('2')

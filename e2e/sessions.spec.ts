@@ -177,6 +177,9 @@ test('a session of 2,000 messages opens with its newest; older ones come as one 
   await place.call('POST', `/api/sessions/${id}/messages`, { content: 'still here?' })
   await expect(page.getByText('You said: still here?')).toBeAttached()
   await expect(page.getByTestId('new-messages')).toBeVisible()
+  // It stands below the conversation: on it, it could lie on the buttons of a card.
+  const [pill, shown] = await Promise.all([page.getByTestId('new-messages').boundingBox(), region.boundingBox()])
+  expect(pill?.y ?? 0).toBeGreaterThanOrEqual((shown?.y ?? 0) + (shown?.height ?? 0))
   await page.getByTestId('new-messages').click()
   await expect(page.getByText('You said: still here?')).toBeInViewport()
 

@@ -44,7 +44,7 @@ test('people sign in with the provider: a role from a group; out again; and some
   await page.goto(`${url}/waiting`)
   await signIn.click()
   // Back at the page that was asked for, and nothing of the answer in the address.
-  await expect(page.getByRole('heading', { name: 'Waiting', level: 1 })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Inbox', level: 1 })).toBeVisible()
   expect(page.url()).toBe(`${url}/waiting`)
   await page.getByTestId('account').click()
   for (const text of ['Ada Lovelace', 'approver', 'finance']) await expect(menu).toContainText(text)

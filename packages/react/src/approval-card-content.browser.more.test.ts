@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { SAM, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, cardParts, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
+import { type CardBrowser, cardParts, openDetails, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -86,6 +86,7 @@ test('a long argument with its payload in the tail holds a high risk until it is
   await approve().dispatchEvent('click')
   expect(await page.getByRole('alertdialog').count()).toBe(0)
   expect(await calls()).toEqual([])
+  await openDetails(page)
   await page.getByText('Raw arguments').click()
   await page.getByRole('button', { name: /characters hidden/ }).click()
   await page.locator('.cs-approve[data-rest=blocked]').waitFor()
@@ -96,7 +97,7 @@ test('a long argument with its payload in the tail holds a high risk until it is
 
 test('the risk line names the level, the reason and where the level comes from', async () => {
   page = await cards.open()
-  const line = card().locator('.cs-risk')
+  const line = card().locator('p.cs-risk')
   await show(page, { action: sampleAction({ risk: { level: 'medium', reasons: ['changes data'], setBy: 'unverified' } }) })
   expect(await line.textContent()).toBe('Medium risk Â· changes data (default for writes)')
   await show(page, { action: sampleAction({ risk: { level: 'high', reasons: ['it is a DELETE'], setBy: 'unverified' } }) })
@@ -135,6 +136,24 @@ test('markup, links and unseen characters are plain text and fetch nothing', asy
       .evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
   ).toEqual(['/run'])
   expect(requests).toEqual([])
+})
+
+test('what the agent says about its run stands in the box that is not verified; only a web address is a link, named by its host', async () => {
+  page = await cards.open()
+  const context = { run: 'conv-7', url: 'https://ci.example.com/runs/7', reason: 'The customer asked for it.' }
+  await show(page, { action: sampleAction({ context }) })
+  await untilReady(page)
+  await openDetails(page)
+  const box = card().getByRole('figure')
+  expect(await box.textContent()).toBe('Agent says (not verified)Reason: The customer asked for it.Run: conv-7Link: ci.example.com')
+  const link = box.getByRole('link')
+  expect(await link.getAttribute('href')).toBe(context.url)
+  expect(await link.getAttribute('rel')).toBe('noreferrer noopener nofollow')
+  // The server refuses such an address; a card does not rely on it.
+  await show(page, { action: sampleAction({ context: { url: 'javascript:alert(1)' } }) })
+  await untilReady(page)
+  expect(await card().getByRole('figure').textContent()).toContain('javascript:alert(1)')
+  expect(await card().getByRole('link').count()).toBe(0)
 })
 
 test('a result link is followed only over http, https or to this site', async () => {
@@ -280,6 +299,7 @@ test('a card names everybody who asked, and says when nothing proves the agentâ€
   page = await cards.open()
   const asked = sampleAction({ agent: 'ci', agentVerified: false, requesters: [SAM, { ...SAM, id: 'prn_bo', name: 'Bo' }] })
   await show(page, { action: asked })
+  await openDetails(page)
   await card().getByText('Asked by ci (not verified) for Sam and Bo').waitFor()
   await show(page, { action: { ...asked, agentVerified: true } })
   await card().getByText('Asked by ci for Sam and Bo').waitFor()

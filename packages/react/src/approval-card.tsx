@@ -1,18 +1,18 @@
-import { showInvisible } from '@countersign/core/text'
-import type { ReactNode } from 'react'
+import { changesOf, showInvisible } from '@countersign/core/text'
+import { type ReactNode, useState } from 'react'
 import type { ApprovalCardStore, LoadedCard } from './card/create-approval-card.ts'
 import { useApprovalCard } from './card/use-approval-card.ts'
 import { CardButton } from './card-button.tsx'
 import { CardDialogs } from './card-dialogs.tsx'
-import { CardForms } from './card-forms.tsx'
+import { CardForms, CardStatus, Unread } from './card-forms.tsx'
 import type { ApprovalCardProps } from './card-props.ts'
 import { DecideRow } from './decide-row.tsx'
-import { Evidence } from './evidence.tsx'
+import { Background, Essentials } from './evidence.tsx'
 import { OpenedTexts } from './opened-texts.ts'
 import { outcomeText } from './outcome.ts'
 import { OwnVote } from './own-vote.tsx'
 import { Settled } from './settled.tsx'
-import { ActionFacts, StateMark } from './status-bar.tsx'
+import { Identity, StateMark } from './status-bar.tsx'
 import { spanText } from './time.ts'
 import { type CardView, cardKeys, useCardView } from './use-card-view.ts'
 
@@ -42,7 +42,11 @@ function LoadedApprovalCard({ props, shown, store }: { props: ApprovalCardProps;
       <CardFrame view={view}>
         <Judgement view={view} />
         <Voters view={view} />
-        <CardForms view={view} />
+        {shown.canDecide ? <Unread view={view} /> : null}
+        <div className="cs-foot">
+          {view.isSettled ? null : <Details view={view} />}
+          <CardStatus view={view} />
+        </div>
         {shown.canDecide ? <DecideRow view={view} /> : null}
         <CardDialogs view={view} />
       </CardFrame>
@@ -79,7 +83,7 @@ function CardFrame({ view, children }: { view: CardView; children: ReactNode }) 
       )}
       <p className="cs-bar">
         <StateMark action={action} />
-        {isSettled ? null : <ActionFacts action={action} />}
+        {isSettled ? null : <Identity action={action} nowMs={view.nowMs} riskId={`${id}-risk`} />}
       </p>
       <Heading id={`${id}-title`} className="cs-title" dir="auto">
         {showInvisible(action.description)}
@@ -89,26 +93,29 @@ function CardFrame({ view, children }: { view: CardView; children: ReactNode }) 
   )
 }
 
-/** Shows the evidence for the decision, or the outcome with the evidence in a disclosure, and the button of an action that this page executes. */
+/** Shows what has to be seen before the decision, or the outcome with all evidence in a disclosure, and the button of an action that this page executes. */
 function Judgement({ view }: { view: CardView }) {
   const { shown, store, nowMs, isSettled } = view
   const { action, offers } = shown
-  const { agentSays = action.agentSays ?? '', runHref } = view.props
-  const evidence = (
-    <Evidence
+  const essentials = (
+    <Essentials
       action={action}
       nowMs={nowMs}
-      riskId={`${view.id}-risk`}
       expiryId={`${view.id}-expiry`}
-      agentSays={agentSays}
-      runHref={runHref}
       onLookAgain={offers.lookAgain ? () => store.lookAgain() : undefined}
     />
   )
-  if (isSettled) return <Settled view={view}>{evidence}</Settled>
+  if (isSettled) {
+    return (
+      <Settled view={view}>
+        {essentials}
+        <Background {...backgroundOf(view)} />
+      </Settled>
+    )
+  }
   return (
     <>
-      {evidence}
+      {essentials}
       {action.state === 'proposed' ? null : <p className="cs-outcome">{outcomeText(action, nowMs)}</p>}
       {offers.carryOut ? (
         <div ref={view.row} className="cs-buttons">
@@ -118,6 +125,27 @@ function Judgement({ view }: { view: CardView }) {
         </div>
       ) : null}
     </>
+  )
+}
+
+const backgroundOf = ({ shown: { action }, nowMs, props: { agentSays, runHref } }: CardView) => ({
+  action,
+  nowMs,
+  agentSays: agentSays ?? action.agentSays ?? '',
+  runHref,
+})
+
+/** Everything else, behind one disclosure: the rest of the evidence, and what can be done besides the decision. Open by itself where nothing else shows the values. */
+function Details({ view }: { view: CardView }) {
+  const { action, edits, issues } = view.shown
+  const [chosen, setChosen] = useState<boolean>()
+  const open = chosen ?? (changesOf(action.preview).length === 0 || edits.length > 0 || issues.length > 0)
+  return (
+    <details className="cs-more" open={open} onToggle={({ currentTarget }) => currentTarget.open !== open && setChosen(currentTarget.open)}>
+      <summary>Details</summary>
+      <Background {...backgroundOf(view)} />
+      <CardForms view={view} />
+    </details>
   )
 }
 

@@ -6,9 +6,9 @@ import { withEdits } from './edits.ts'
 import { RememberSection } from './remember-section.tsx'
 import type { CardView } from './use-card-view.ts'
 
-/** Shows the options before a decision (edit the arguments, approve later calls, read hidden parts) and the status line. */
+/** Shows the options before a decision: edit the arguments, approve later calls. */
 export function CardForms({ view }: { view: CardView }) {
-  const { shown, store, props, ignored } = view
+  const { shown, store, props } = view
   const { action, offers, blocked } = shown
   return (
     <>
@@ -31,16 +31,19 @@ export function CardForms({ view }: { view: CardView }) {
           onChoose={(terms, words) => store.chooseGrant(terms, words)}
         />
       ) : null}
-      {shown.canDecide ? <Unread view={view} /> : null}
-      <p role="status" className="cs-status">
-        {statusText(view, ignored)}
-      </p>
     </>
   )
 }
 
+/** What became of the last press. */
+export const CardStatus = ({ view }: { view: CardView }) => (
+  <p role="status" className="cs-status">
+    {statusText(view, view.ignored)}
+  </p>
+)
+
 /** Shows what must be read or completed before approval, with a link to it. */
-function Unread({ view: { shown, card, id } }: { view: CardView }) {
+export function Unread({ view: { shown, card, id } }: { view: CardView }) {
   const { blocked } = shown
   const { isHidden, leftChars, next, wasHidden } = shown.reading
   if (blocked === null && !wasHidden) return null
@@ -62,8 +65,7 @@ function Unread({ view: { shown, card, id } }: { view: CardView }) {
 function goTo(card: HTMLElement | null, path: string): void {
   const parts = [...(card?.querySelectorAll<HTMLElement>('[data-part]') ?? [])]
   const part = parts.find((element) => element.dataset.part === path)
-  const disclosure = part?.closest('details')
-  if (disclosure) disclosure.open = true
+  for (let at = part?.parentElement?.closest('details'); at; at = at.parentElement?.closest('details')) at.open = true
   part?.focus()
 }
 

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ADA, ago, SAM, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, show, startCardBrowser, untilReady } from './testing/browser.ts'
+import { type CardBrowser, openDetails, show, startCardBrowser, untilReady } from './testing/browser.ts'
 import type { Reply } from './testing/page.tsx'
 
 let cards: CardBrowser
@@ -23,7 +23,10 @@ const status = () => card().locator('.cs-status').textContent()
 const field = () => card().locator('.cs-edit textarea')
 
 async function edit(text: string) {
-  if (!(await field().isVisible())) await card().getByText('Edit before you approve').click()
+  if (!(await field().isVisible())) {
+    await openDetails(page)
+    await card().getByText('Edit before you approve').click()
+  }
   await field().fill(text)
 }
 
@@ -164,6 +167,7 @@ const SUGGESTION = { refusal: null, exact: { matched: 3, of: 30 }, rule: { when:
 test('"don’t ask again" shows the rule and what it would have answered, asks once more, and no key reaches it', async () => {
   page = await cards.open()
   await show(page, { action: sampleAction(), suggestion: SUGGESTION })
+  await openDetails(page)
   await card().getByText('Don’t ask again').click()
   await card().getByText('would have matched 14 of the last 30').click()
   await page.getByLabel('For 1 hour').selectOption('P7D')
@@ -185,6 +189,7 @@ test('a reason that is being written survives the confirmation of "don’t ask a
   await untilReady(page)
   await card().getByRole('button', { name: 'Decline with reason' }).click()
   await page.keyboard.type('not this one')
+  await openDetails(page)
   await card().getByText('Don’t ask again').click()
   await card().getByText('would have matched 14 of the last 30').click()
   await card().getByRole('button', { name: 'Approve and don’t ask again…' }).click()
@@ -241,6 +246,7 @@ test('who has voted changes their mind: only another vote is offered, and it is 
   ).toBe(0)
   await page.keyboard.press('a')
   await card().getByText('That is what you voted already.').waitFor()
+  await openDetails(page)
   await card().getByText('Edit before you approve').click()
   await card().getByLabel('Arguments').fill('{"orderId":"ORD-002"}')
   expect(

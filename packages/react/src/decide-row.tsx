@@ -7,8 +7,6 @@ import { withEdits } from './edits.ts'
 import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
 
-const LABEL_CHARS = 48
-
 /** Decline and Approve, the last thing on the card. Resting buttons stay where they are and keep the focus: they only do nothing. */
 export function DecideRow({ view }: { view: CardView }) {
   const { shown, store, row, card, resting, press, focusCard } = view
@@ -63,19 +61,11 @@ function ApproveButton({ view: { shown, store, resting, press, id } }: { view: C
     <CardButton
       rest={resting || (isBlocked ? 'blocked' : '')}
       className="cs-approve"
+      aria-label={edits.length === 0 ? `Approve: ${showInvisible(action.description)}` : undefined}
       aria-describedby={isBlocked ? `${id}-why` : undefined}
       onClick={() => press(() => store.approve())}
     >
-      {edits.length === 0 ? `Approve: ${shorten(showInvisible(action.description))}` : `Approve${withEdits(edits)}`}
+      Approve{withEdits(edits)}
     </CardButton>
   )
 }
-
-/** Never cut within what is spelled out. */
-const shorten = (text: string): string =>
-  text.length <= LABEL_CHARS
-    ? text
-    : `${text
-        .slice(0, LABEL_CHARS - 1)
-        .replace(/⟦[^⟧]*$/, '')
-        .trimEnd()}…`

@@ -16,11 +16,17 @@ type DeclineFormProps = {
 
 /** Declining with a reason: the agent gets it as the answer of its call. Ctrl/⌘+Enter sends, Escape leaves. */
 export function DeclineForm({ resting, offerStop, reason, onReason, onDecline, onCancel }: DeclineFormProps) {
+  const form = useRef<HTMLFormElement>(null)
   const text = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => text.current?.focus(), [])
+  useEffect(() => {
+    text.current?.focus()
+    // Its buttons too: at the end of a chat they would open behind the composer.
+    form.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   const given = reason.trim() === '' ? {} : { reason: reason.trim() }
   return (
     <form
+      ref={form}
       className="cs-decline"
       onSubmit={(event) => {
         event.preventDefault()

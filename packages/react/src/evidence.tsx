@@ -1,39 +1,51 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
+import { AgentWords } from './agent-words.tsx'
 import { AlikeNames } from './alike-names.tsx'
 import { AskedAgain } from './asked-again.tsx'
 import { ChangeRows } from './change-rows.tsx'
-import { LongText } from './long-text.tsx'
 import { askedBy } from './may-decide.ts'
 import { RawArguments } from './raw-arguments.tsx'
 import { agoText, clockText, spanText } from './time.ts'
 import { Votes } from './votes.tsx'
 import { joined, namesOf, RISK_WORDS, riskSource } from './words.ts'
 
-type EvidenceProps = {
+type EssentialsProps = {
   action: Action
   nowMs: number
-  riskId: string
   expiryId: string
-  agentSays: string
-  runHref: string | undefined
   /** Reads the current values again; undefined where that is not offered. */
   onLookAgain: (() => void) | undefined
 }
 
-/** Shows the evidence for a decision in reading order: risk, change, requester, reason, policy and expiry, raw arguments. */
-export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref, onLookAgain }: EvidenceProps) {
-  const { risk, agent, agentVerified, policy, createdAt } = action
-  const names = namesOf(askedBy(action))
+/** What nobody may decide without having seen: what was asked before, grave risks, names that look alike, the changes, votes and the deadline. */
+export function Essentials({ action, nowMs, expiryId, onLookAgain }: EssentialsProps) {
   return (
     <>
       <AskedAgain action={action} nowMs={nowMs} />
-      <p id={riskId} className="cs-risk" data-level={risk.level}>
-        <strong>{RISK_WORDS[risk.level]}</strong> {risk.reasons.length > 0 && `· ${showInvisible(joined(...risk.reasons))} `}
-        <span className="cs-note">({riskSource(risk)})</span>
-      </p>
+      {isGrave(action) ? <RiskReasons action={action} /> : null}
       <AlikeNames action={action} />
       <ChangeRows action={action} nowMs={nowMs} onLookAgain={onLookAgain} />
+      <Votes action={action} nowMs={nowMs} />
+      <Expiry action={action} nowMs={nowMs} id={expiryId} />
+    </>
+  )
+}
+
+type BackgroundProps = {
+  action: Action
+  nowMs: number
+  agentSays: string
+  runHref: string | undefined
+}
+
+/** The rest of the evidence in reading order: risk, requester, what the agent says, policy, raw arguments. */
+export function Background({ action, nowMs, agentSays, runHref }: BackgroundProps) {
+  const { agent, agentVerified, policy, createdAt } = action
+  const names = namesOf(askedBy(action))
+  return (
+    <>
+      {isGrave(action) ? null : <RiskReasons action={action} />}
       <p className="cs-asked">
         Asked by <strong>{agent ? showInvisible(agent) : names}</strong>
         {agent && `${agentVerified ? '' : ' (not verified)'} for ${names}`}, <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
@@ -45,24 +57,27 @@ export function Evidence({ action, nowMs, riskId, expiryId, agentSays, runHref, 
           </>
         )}
       </p>
-      {agentSays && (
-        <figure className="cs-says">
-          <figcaption>Agent says (not verified)</figcaption>
-          <blockquote dir="auto">
-            <LongText text={agentSays} path="says" lines />
-          </blockquote>
-        </figure>
-      )}
+      <AgentWords says={agentSays} context={action.context} />
       <p className="cs-policy">
         {showInvisible(policy.reason) || 'Policy'}{' '}
         <span className="cs-note">
           rule “{showInvisible(policy.rule)}”, version {policy.version}
         </span>
       </p>
-      <Votes action={action} nowMs={nowMs} />
-      <Expiry action={action} nowMs={nowMs} id={expiryId} />
       <RawArguments action={action} />
     </>
+  )
+}
+
+const isGrave = ({ risk }: Action): boolean => risk.level === 'high' || risk.level === 'critical'
+
+/** The risk with its reasons, and who says so. */
+function RiskReasons({ action: { risk } }: { action: Action }) {
+  return (
+    <p className="cs-risk" data-level={risk.level}>
+      <strong>{RISK_WORDS[risk.level]}</strong> {risk.reasons.length > 0 && `· ${showInvisible(joined(...risk.reasons))} `}
+      <span className="cs-note">({riskSource(risk)})</span>
+    </p>
   )
 }
 

@@ -4,7 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
-import { type CardBrowser, show, startCardBrowser, untilReady } from './testing/browser.ts'
+import { type CardBrowser, openDetails, show, startCardBrowser, untilReady } from './testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -106,6 +106,7 @@ test('"don’t ask again" is no way round what is hidden', async () => {
   const suggestion = { refusal: null, exact: { matched: 3, of: 30 }, rule: null }
   await show(page, { action: sampleAction({ arguments: { body: BODY } }), suggestion })
   await untilReady(page)
+  await openDetails(page)
   await card().getByText('Don’t ask again').click()
   const button = card().getByRole('button', { name: 'Approve and don’t ask again…' })
   await button.waitFor()
@@ -160,6 +161,7 @@ test('names that look alike are marked and told apart: in the preview, among the
     expect.stringMatching(/^аdmin⟦U\+0430 Cyrillic⟧ and admin look alike, differ in character 1: /),
     expect.stringMatching(/^сосо and coco look alike, differ in character 1: U\+0441 /),
   ])
+  await openDetails(page)
   await card().getByText('Edit before you approve').click()
   await card()
     .locator('.cs-edit textarea')

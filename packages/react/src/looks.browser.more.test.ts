@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContextOptions, Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { ACTION_PER_STATE, ACTION_WITH_DIFF, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, show, startCardBrowser, untilReady } from './testing/browser.ts'
+import { ACTION_PER_STATE, ACTION_WITH_DIFF, NOW_MS, sampleAction } from './testing/actions.ts'
+import { type CardBrowser, openDetails, show, startCardBrowser, untilReady } from './testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -94,6 +94,7 @@ test('at 320 px nothing scrolls sideways, targets are 44 px and Decline is 16 px
   ]
   await show(page, { action: sampleAction({ description: long, preview, tool: long }) })
   await untilReady(page)
+  await openDetails(page)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
   for (const target of await card().locator('button:visible, summary').all()) {
     const box = await target.boundingBox()
@@ -112,6 +113,33 @@ test('at 320 px nothing scrolls sideways, targets are 44 px and Decline is 16 px
     const downPx = approveBox.y - (declineBox.y + declineBox.height)
     expect(Math.max(acrossPx, downPx)).toBeGreaterThanOrEqual(16)
   }
+})
+
+test('one changed field fits in 240 px; Approve says so, and its name is the whole sentence', async () => {
+  page = await cards.open()
+  await show(page, {
+    action: sampleAction({ preview: [{ field: 'status', oldValue: 'pending', newValue: 'processing' }] }),
+    withEditor: true,
+  })
+  await untilReady(page)
+  const box = await card().boundingBox()
+  await card().screenshot({ path: join(folder, 'one-field.png') })
+  expect(box?.height).toBeLessThanOrEqual(240)
+  const approve = card().locator('.cs-approve')
+  expect(await approve.textContent()).toBe('Approve')
+  expect(await approve.getAttribute('aria-label')).toBe(`Approve: ${sampleAction().description}`)
+})
+
+test('what nobody may decide without having seen stands outside the details', async () => {
+  page = await cards.open()
+  const risk = { level: 'high' as const, reasons: ['it moves money'], setBy: 'policy' as const }
+  await show(page, { action: sampleAction({ risk, expiresAt: new Date(NOW_MS + 3_600_000).toISOString() }) })
+  await untilReady(page)
+  for (const text of ['it moves money', 'Expires', 'pending']) {
+    const found = card().getByText(text, { exact: false }).first()
+    expect(await found.isVisible(), text).toBe(true)
+  }
+  expect(await card().getByText('Raw arguments').isVisible()).toBe(false)
 })
 
 /** Lines as services send them: prices with spaces and without, long names, ids. */

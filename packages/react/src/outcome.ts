@@ -12,6 +12,9 @@ export function isSafeLink(url: string): boolean {
   }
 }
 
+/** True for a whole address of the web. */
+export const isWebLink = (url: string): boolean => isSafeLink(url) && /^https?:\/\//.test(url)
+
 /** Where a result link leads when that is another site, as people read it; empty for the page's own. */
 export function linkHost(url: string): string {
   const { host } = new URL(url, 'https://relative.invalid')
@@ -20,7 +23,9 @@ export function linkHost(url: string): string {
 
 /** Returns the outcome of an action in one line, or an empty text while it waits. */
 export function outcomeText(action: Action, nowMs: number): string {
-  const { state, updatedAt, votes, error, attempt, executor, checks } = action
+  const { state, updatedAt, votes, error, attempt, executor, checks, destination } = action
+  // What is no request is carried out by the program that asked.
+  const who = destination === 'local' ? 'its agent' : 'a browser'
   const at = clockText(updatedAt, nowMs)
   const message = error === null ? '' : showInvisible(error.message)
   const tries = attempt > 1 ? `attempt ${attempt}` : ''
@@ -28,9 +33,9 @@ export function outcomeText(action: Action, nowMs: number): string {
     case 'proposed':
       return ''
     case 'approved':
-      return joined(`Approved ${approvedBy(action)}`.trimEnd(), executor === 'client' ? 'to be carried out by a browser' : 'starting')
+      return joined(`Approved ${approvedBy(action)}`.trimEnd(), executor === 'client' ? `to be carried out by ${who}` : 'starting')
     case 'executing':
-      return joined(`Running ${executor === 'client' ? 'in a browser ' : ''}for ${spanText(nowMs - Date.parse(updatedAt))}`, tries)
+      return joined(`Running ${executor === 'client' ? `in ${who} ` : ''}for ${spanText(nowMs - Date.parse(updatedAt))}`, tries)
     case 'succeeded': {
       const decided = votes.at(-1)?.at
       const took = decided === undefined ? '' : `took ${spanText(Date.parse(updatedAt) - Date.parse(decided))}`

@@ -1,7 +1,9 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
+import { askedBy } from './may-decide.ts'
+import { agoText } from './time.ts'
 import { countApprovals } from './votes.tsx'
-import { STATE_WORDS } from './words.ts'
+import { namesOf, RISK_WORDS, STATE_WORDS } from './words.ts'
 
 /** Where the action stands: a mark and a word. */
 export function StateMark({ action }: { action: Action }) {
@@ -18,15 +20,29 @@ export function StateMark({ action }: { action: Action }) {
   )
 }
 
+/** How grave it is, which tool, where it acts, for whom, and since when. */
+export function Identity({ action, nowMs, riskId }: { action: Action; nowMs: number; riskId: string }) {
+  const { risk, createdAt } = action
+  return (
+    <>
+      <span id={riskId} className="cs-risk" data-level={risk.level}>
+        <strong>{RISK_WORDS[risk.level]}</strong>
+      </span>
+      <ActionFacts action={action} />
+      <span>
+        for {namesOf(askedBy(action))}, <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
+      </span>
+    </>
+  )
+}
+
 /** Which tool, where it acts, and which action this is. */
 export function ActionFacts({ action: { id, tool, destination } }: { action: Action }) {
   return (
     <>
       <code>{showInvisible(tool)}</code>
       {destination === '' ? null : <span>{showInvisible(destination)}</span>}
-      <span className="cs-note" title={id}>
-        #{id.slice(-6)}
-      </span>
+      <span title={id}>#{id.slice(-6)}</span>
     </>
   )
 }

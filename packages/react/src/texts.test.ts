@@ -97,6 +97,11 @@ test('every outcome has its words, and an unknown one promises nothing', () => {
     'Running for 12 s · attempt 2',
     'Approved by Ada · took 12 s',
   ])
+  const byAgent = { executor: 'client', destination: 'local' } as const
+  expect(outcomeText({ ...sampleAction(ACTION_PER_STATE['approved-client']), ...byAgent }, NOW_MS)).toBe(
+    'Approved by Ada · to be carried out by its agent',
+  )
+  expect(outcomeText({ ...sampleAction(ACTION_PER_STATE.executing), ...byAgent }, NOW_MS)).toBe('Running in its agent for 12 s · attempt 2')
   expect(
     outcomeText(sampleAction({ state: 'declined', policy: { verdict: 'deny', rule: 'r', version: 1, reason: 'Never on Friday' } }), NOW_MS),
   ).toMatch(/^Declined by policy · .* · Never on Friday$/)
@@ -109,6 +114,14 @@ test('every outcome has its words, and an unknown one promises nothing', () => {
 })
 
 test('times are rounded down and never negative', () => {
-  expect([-5, 59_999, 60_000, 7_199_999, 172_800_000].map(spanText)).toEqual(['0 s', '59 s', '1 min', '1 h', '2 d'])
+  expect([-5, 999, 1_000, 59_999, 60_000, 7_199_999, 172_800_000].map(spanText)).toEqual([
+    '< 1 s',
+    '< 1 s',
+    '1 s',
+    '59 s',
+    '1 min',
+    '1 h',
+    '2 d',
+  ])
   expect(agoText(ago(8), NOW_MS)).toBe('8 s ago')
 })

@@ -1,8 +1,9 @@
 import type { Action } from '@countersign/client'
 
-/** Formats a duration, rounded down: "8 s", "3 min", "2 h", "4 d". */
+/** Formats a duration, rounded down: "< 1 s", "8 s", "3 min", "2 h", "4 d". */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 1) return '< 1 s'
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min`
   return seconds < 172_800 ? `${Math.floor(seconds / 3_600)} h` : `${Math.floor(seconds / 86_400)} d`

@@ -22,6 +22,9 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
   const [shortcuts] = useShortcuts()
   const standsFor = useStandsFor()
   const isClients = action.executor === 'client'
+  // What is no request is carried out by the program that asked: this page would not know how.
+  const isHere = isClients && action.destination !== 'local'
+  const isElsewhere = isClients && !isHere
   const call = async (answer: Promise<Action>) => onSettled?.(await answer)
   const carryOut = async (retry = false) => {
     const { carryOut: send } = await import('./carry-out.ts')
@@ -41,7 +44,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
         const decided = await client.actions.decide(action.id, { verdict, ...details })
         onSettled?.(decided)
         // Not awaited: the decision is stored, and the card shows the execution as it progresses.
-        if (decided.state === 'approved' && isClients) void carryOut().catch(() => undefined)
+        if (decided.state === 'approved' && isHere) void carryOut().catch(() => undefined)
       }}
       editor={(slot) => (
         <Suspense fallback={<p className="muted">Loading the form…</p>}>
@@ -50,10 +53,10 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       )}
       onSuggest={() => client.actions.suggestion(action.id)}
       onLookAgain={() => client.actions.lookAgain(action.id)}
-      onRetry={() => (isClients ? carryOut(true) : call(client.actions.retry(action.id)))}
-      onVerify={() => (isClients ? carryOut(true) : call(client.actions.verify(action.id)))}
+      onRetry={isElsewhere ? undefined : () => (isHere ? carryOut(true) : call(client.actions.retry(action.id)))}
+      onVerify={isElsewhere ? undefined : () => (isHere ? carryOut(true) : call(client.actions.verify(action.id)))}
       onResolve={(outcome, note) => call(client.actions.resolve(action.id, { outcome, note, attempt: action.attempt }))}
-      onCarryOut={isClients ? () => carryOut() : undefined}
+      onCarryOut={isHere ? () => carryOut() : undefined}
     />
   )
 }

@@ -1,12 +1,13 @@
 import { isApiError } from '@countersign/client'
 import { showInvisible, showLines, useInbox } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { Link, useParams } from 'react-router'
+import { type ReactNode, useEffect } from 'react'
+import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { RawJson } from '../chat/raw-json.tsx'
 import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { useConnection } from '../live/use-connection.ts'
+import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
@@ -52,6 +53,7 @@ export default function ActionPage() {
   return (
     <Page title={`Action #${action.id.slice(-6)}`} subtitle={<span className="mono">{showInvisible(action.tool)}</span>}>
       <div className="action-page" data-testid="action-page">
+        <BackToInbox />
         <ConnectionBanner connection={connection} />
         <ActionCard action={action} connection={connection} onSettled={(settled) => queries.setQueryData(['action', actionId], settled)} />
         <section aria-labelledby="votes-title">
@@ -135,6 +137,31 @@ export default function ActionPage() {
         </section>
       </div>
     </Page>
+  )
+}
+
+/** For who came from the inbox: the way back to their view of it, which Escape goes too. */
+function BackToInbox() {
+  const { state } = useLocation()
+  const navigate = useNavigate()
+  const [shortcuts] = useShortcuts()
+  const search: unknown = state?.inbox
+  const isFromInbox = typeof search === 'string'
+  useEffect(() => {
+    if (!isFromInbox || !shortcuts) return
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.defaultPrevented || isTyping(event.target) || isLayerOpen()) return
+      event.preventDefault()
+      navigate(`/waiting${search}`)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [isFromInbox, search, shortcuts, navigate])
+  if (!isFromInbox) return null
+  return (
+    <Link to={`/waiting${search}`} className="back-to-inbox">
+      Back to the inbox
+    </Link>
   )
 }
 

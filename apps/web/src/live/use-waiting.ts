@@ -1,5 +1,6 @@
 import type { Action } from '@countersign/client'
 import { ownVote, useInbox, whyNot } from '@countersign/react'
+import { useMemo } from 'react'
 import { useServices } from '../services.tsx'
 import { useStandsFor } from './use-stands-for.ts'
 import type { ForMe } from './waiting-words.ts'
@@ -9,11 +10,15 @@ export function useWaiting() {
   const { inbox, me } = useServices()
   const standsFor = useStandsFor()
   const snapshot = useInbox(inbox)
-  const waitsForMe = (action: Action) => action.state === 'proposed' && whyNot(action, me, standsFor) === null && !ownVote(action, me)
-  const actionable = snapshot.items.filter(waitsForMe)
-  const isUnknownToMe = (action: Action) => action.state === 'outcome_unknown' && whyNot(action, me, standsFor) === null
-  const unknown = snapshot.items.filter(isUnknownToMe).length
-  const overdue = actionable.filter((action) => action.overdue).length
-  const forMe: ForMe = { count: actionable.length + unknown, overdue, unknown }
-  return { ...snapshot, actionable, forMe }
+  const { items } = snapshot
+  // With thousands of actions this takes milliseconds, too long for each key that is pressed.
+  return useMemo(() => {
+    const waitsForMe = (action: Action) => action.state === 'proposed' && whyNot(action, me, standsFor) === null && !ownVote(action, me)
+    const actionable = items.filter(waitsForMe)
+    const isUnknownToMe = (action: Action) => action.state === 'outcome_unknown' && whyNot(action, me, standsFor) === null
+    const unknown = items.filter(isUnknownToMe).length
+    const overdue = actionable.filter((action) => action.overdue).length
+    const forMe: ForMe = { count: actionable.length + unknown, overdue, unknown }
+    return { ...snapshot, actionable, forMe }
+  }, [snapshot, items, me, standsFor])
 }

@@ -8,3 +8,6 @@ export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)
 }
+
+/** True while a dialog or a menu is open, which takes keys of its own. */
+export const isLayerOpen = (): boolean => document.querySelector('dialog[open], [role=dialog], [role=alertdialog], [role=menu]') !== null

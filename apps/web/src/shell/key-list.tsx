@@ -20,10 +20,16 @@ const KEYS: { where: string; keys: [string, string][] }[] = [
     ],
   },
   {
-    where: 'In the list of waiting approvals',
+    where: 'In the inbox',
     keys: [
-      ['J or ↓', 'Next card'],
-      ['K or ↑', 'Previous card'],
+      ['J', 'Next action'],
+      ['K', 'Previous action'],
+      ['Enter', 'Open it'],
+      ['A, then Enter', 'Approve'],
+      ['D', 'Decline, with a reason'],
+      ['E', 'Edit before you approve'],
+      ['/', 'Search'],
+      ['Esc', 'Back to the list'],
     ],
   },
 ]

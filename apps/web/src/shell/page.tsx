@@ -41,7 +41,7 @@ export function Page({
   const heading = useRef<HTMLHeadingElement>(null)
   const { pathname } = useLocation()
   const kind = useNavigationType()
-  const lastPath = useRef(pathname)
+  const lastPath = useRef<string>(undefined)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is the event, not an input
   useEffect(() => {
@@ -50,8 +50,8 @@ export function Page({
       firstPage = false
       return
     }
-    // Only a filter changed, so the focus stays in its field.
-    const isSamePage = kind === NavigationType.Replace && lastPath.current === pathname
+    // Only a filter or a view changed, so the focus stays where it is.
+    const isSamePage = lastPath.current === pathname || (lastPath.current === undefined && kind === NavigationType.Replace)
     lastPath.current = pathname
     if (focusHeading && !isSamePage) heading.current?.focus({ preventScroll: true })
   }, [pathname, kind])

@@ -68,7 +68,7 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
     <div {...hold}>
       {fresh > 0 && (
         <div className="floating">
-          <button type="button" className="pill" onClick={apply} data-testid="sessions-fresh">
+          <button type="button" className="pill" onClick={() => apply()} data-testid="sessions-fresh">
             {fresh} new
           </button>
         </div>

@@ -71,7 +71,7 @@ test('the name of the inbox stays on one line beside what is overdue and unknown
   const page = await openPage('/', 1280)
   await page.getByTestId('waiting-alarms').waitFor()
   const height = async (name: string) => (await page.getByRole('link', { name }).first().boundingBox())?.height
-  expect(await height('Waiting')).toBe(await height('Policy'))
+  expect(await height('Inbox')).toBe(await height('Policy'))
   await page.close()
 })
 

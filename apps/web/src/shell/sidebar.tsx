@@ -6,7 +6,7 @@ import { Button, Icon } from '../ui/index.ts'
 import { NavLinks } from './nav-links.tsx'
 import { SessionList } from './session-list.tsx'
 
-/** Shows the links to a new chat and the waiting approvals, and the list of sessions. */
+/** Shows the links to a new chat and the inbox, and the list of sessions. */
 export function Sidebar({ onPick }: { onPick: () => void }) {
   const { forMe } = useWaiting()
   const alarms = alarmText(forMe, true)
@@ -30,7 +30,7 @@ export function Sidebar({ onPick }: { onPick: () => void }) {
       </Button>
       <NavLink to="/waiting" className="nav-link" onClick={onPick} data-testid="waiting-link">
         <Icon name="inbox" />
-        Waiting
+        Inbox
         {alarms !== '' && (
           <span className="nav-note" title={alarmText(forMe)} data-testid="waiting-alarms">
             {alarms}

@@ -3,22 +3,24 @@ import { holdList } from './steady-list.ts'
 
 /**
  * Returns a list that does not change while the pointer is over it or the focus is in it.
- * Spread `hold` on the element around the rows; `apply` lets the waiting rows in.
+ * Spread `hold` on the element around the rows; `apply` lets the waiting rows in, or shows other rows from now on.
+ * @param alsoHeld Another reason to hold it, such as a place further down that somebody scrolled to.
  */
-export function useSteadyList<T>(rows: readonly T[], idOf: (row: T) => string) {
+export function useSteadyList<T>(rows: readonly T[], idOf: (row: T) => string, alsoHeld = false) {
   const [pointerIn, setPointerIn] = useState(false)
   const [focusIn, setFocusIn] = useState(false)
-  const held = pointerIn || focusIn
+  const held = pointerIn || focusIn || alsoHeld
   const drawn = useRef<readonly T[]>(rows)
 
-  const steady = held ? holdList(drawn.current, rows, idOf) : { shown: [...rows], fresh: 0, gone: 0 }
+  // What is not there cannot move: the first rows come at once.
+  const steady = held && drawn.current.length > 0 ? holdList(drawn.current, rows, idOf) : { shown: [...rows], fresh: 0, gone: 0 }
   drawn.current = steady.shown
 
   return {
     ...steady,
     held,
-    apply: () => {
-      drawn.current = rows
+    apply: (next: readonly T[] = rows) => {
+      drawn.current = next
       setPointerIn(false)
       setFocusIn(false)
     },

@@ -78,6 +78,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     resolution: null,
     executor: 'server',
     error: null,
+    outcome: null,
     result: undefined,
     resultUrl: null,
     overdue: false,

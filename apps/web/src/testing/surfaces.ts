@@ -7,6 +7,8 @@ import { openAll, readAll } from './scan.ts'
 export interface Surface {
   /** One after another at the same address stand on the same page, as the one before left it. */
   at: string
+  /** The width of the screen, where it is not 320 px. */
+  width?: number
   /** The first interaction on that page. */
   steps?: (page: Page) => Promise<void>
   /** The fields that have to be in sight there. */
@@ -28,6 +30,9 @@ const CARD = [
   'Action.agent',
   'Action.requesters.0.name',
   'Action.agentSays',
+  'Action.context.run',
+  'Action.context.url',
+  'Action.context.reason',
   'Action.policy.rule',
   'Action.policy.reason',
   'Action.requires.roles',
@@ -40,6 +45,8 @@ const CARD = [
   'Action.revised.reason',
   'Action.previewError',
 ]
+/** The content of a row of the inbox. */
+const ROW = ['Action.description', 'Action.tool', 'Action.agent', 'Action.requesters.0.name']
 /** Every page and what opens on it, by name. */
 export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAction, hold }: HostileAnswers): Record<string, Surface> => ({
   'new chat': { at: '/', shows: ['AgentView.name', 'AgentView.suggestions.0', 'Me.name'] },
@@ -124,11 +131,30 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
   waiting: {
     at: '/waiting',
     steps: async (page) => {
-      await page.locator('.cs-card').nth(2).waitFor()
+      await page.locator('[data-row]').nth(2).waitFor()
       push('/api/events', 'action_proposed', { proposal: newAction })
       await page.locator('[aria-live=polite]', { hasText: 'Approval needed' }).waitFor({ state: 'attached' })
     },
-    shows: CARD,
+    shows: ROW,
+  },
+  'waiting, a card beside the list': {
+    at: '/waiting',
+    width: 1_000,
+    steps: async (page) => {
+      await page.locator('[data-row=act_000001]').click()
+      await page.locator('.cs-card .cs-votes').waitFor()
+    },
+    shows: [...ROW, ...CARD],
+  },
+  decided: {
+    at: '/waiting?view=decided',
+    steps: (page) => page.locator('[data-row]').nth(1).waitFor(),
+    shows: ROW,
+  },
+  'a search with what is not known': {
+    at: `/waiting?q=${encodeURIComponent('\u115f:x')}`,
+    steps: (page) => page.getByText('is no search term').waitFor(),
+    shows: [],
   },
   action: {
     at: '/actions/act_000001',

@@ -1,6 +1,6 @@
 import type { Action } from '@countersign/client'
 import { expect, test } from 'vitest'
-import { byUrgency } from './order.ts'
+import { byUrgency, isOrder, ORDERS, type Order } from './order.ts'
 
 type Fields = Pick<Action, 'id' | 'expiresAt' | 'createdAt'> & Partial<Pick<Action, 'overdue'>> & { level: Action['risk']['level'] }
 
@@ -43,4 +43,25 @@ test('what is overdue stands above all else, among itself in the same order', ()
       { id: 'overdue and soon', expiresAt: '2026-11-21T14:00:00.000Z', createdAt: created, level: 'low', overdue: true },
     ),
   ).toEqual(['overdue and soon', 'overdue', 'soon'])
+})
+
+test('each order puts what it names first', () => {
+  const rows = [
+    { id: 'a', expiresAt: '2026-11-21T13:00:00.000Z', createdAt: '2026-11-21T12:00:02.000Z', level: 'low' },
+    { id: 'b', expiresAt: null, createdAt: '2026-11-21T12:00:01.000Z', level: 'critical' },
+    { id: 'c', expiresAt: '2026-11-21T12:30:00.000Z', createdAt: '2026-11-21T12:00:03.000Z', level: 'low' },
+  ] as const
+  const orderBy = (name: Order) =>
+    rows
+      .map(row)
+      .sort(ORDERS[name].compare)
+      .map(({ id }) => id)
+      .join('')
+  expect(Object.fromEntries((['urgent', 'risk', 'oldest', 'newest'] as const).map((name) => [name, orderBy(name)]))).toEqual({
+    urgent: 'cab',
+    risk: 'bca',
+    oldest: 'bac',
+    newest: 'cab',
+  })
+  expect(['urgent', 'toString', null].map(isOrder)).toEqual([true, false, false])
 })

@@ -83,6 +83,9 @@ export async function stopClock(page: Page): Promise<void> {
 /** Waits until the buttons of the card have stopped resting. */
 export const untilReady = (page: Page): Promise<void> => page.locator('.cs-refuse[aria-disabled=false]').first().waitFor()
 
+/** Opens what the first card keeps behind *Details*. */
+export const openDetails = (page: Page): Promise<void> => page.locator('.cs-more:not([open]) > summary').first().click()
+
 async function buildPage(): Promise<Map<string, { type: string; body: string }>> {
   const built = await build({
     root: fileURLToPath(new URL('.', import.meta.url)),

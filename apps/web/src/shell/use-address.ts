@@ -1,0 +1,46 @@
+import { useEffect, useState } from 'react'
+import { useLocation, useNavigate, useSearchParams } from 'react-router'
+
+/** Debounce time: no request is sent while somebody is typing. */
+const TYPING_MS = 300
+
+/** The parameters of the address, which a reload and a link keep, and how to set one without leaving the page. Empty ones are left out. */
+export function useAddress() {
+  const [params] = useSearchParams()
+  const navigate = useNavigate()
+  const set = (name: string, value: string) => {
+    // Read the browser's address, not the last rendered one, because a navigation may be in progress.
+    const { pathname, search } = window.location
+    navigate({ pathname, search: withParam(search, name, value) }, { replace: true, preventScrollReset: true })
+  }
+  return { params, set }
+}
+
+/** The address's search with one parameter changed. */
+export function withParam(search: string, name: string, value: string): string {
+  const next = new URLSearchParams(search)
+  if (value === '') next.delete(name)
+  else next.set(name, value)
+  return next.toString()
+}
+
+/** A text field whose text is a parameter of the address, once somebody stops typing. */
+export function useTypedParam(name: string) {
+  const { params, set } = useAddress()
+  const { pathname } = useLocation()
+  const value = params.get(name) ?? ''
+  const [typed, setTyped] = useState(value)
+
+  // The back button or a link changes the address, so the field is updated.
+  useEffect(() => setTyped((before) => (before.trim() === value ? before : value)), [value])
+
+  // A pending change would navigate back to the page that was left, so it is cancelled.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed, and where, are the events
+  useEffect(() => {
+    if (typed.trim() === value) return
+    const timer = setTimeout(() => set(name, typed.trim()), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed, pathname])
+
+  return { value, typed, setTyped }
+}

@@ -1,0 +1,63 @@
+import { useEffect, useRef } from 'react'
+import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
+
+/** What the keys of the inbox do. */
+export type InboxKeys = {
+  move: (by: number) => void
+  open: () => void
+  /** Gives a key to the card that is shown. */
+  press: (key: 'a' | 'd') => void
+  edit: () => void
+  search: () => void
+  back: () => void
+}
+
+const CONTROLS = 'a, button, summary, [role=option], .cs-card'
+
+/** Listens to the single keys of the inbox on the whole page, unless they are switched off, and never while somebody types. */
+export function useInboxKeys(keys: InboxKeys): void {
+  const [shortcuts] = useShortcuts()
+  const latest = useRef(keys)
+  latest.current = keys
+  useEffect(() => {
+    if (!shortcuts) return
+    const onKey = (event: KeyboardEvent) => {
+      const does = readKey(event, latest.current)
+      if (does === undefined) return
+      event.preventDefault()
+      does()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [shortcuts])
+}
+
+function readKey(event: KeyboardEvent, keys: InboxKeys): (() => void) | undefined {
+  const { target } = event
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(target)) return undefined
+  if (isLayerOpen()) return undefined
+  const at = target instanceof Element ? target : document.body
+  const isInCard = at.closest('.cs-card') !== null
+  switch (event.key.toLowerCase()) {
+    case 'j':
+      return () => keys.move(1)
+    case 'k':
+      return () => keys.move(-1)
+    case '/':
+      return keys.search
+    case 'e':
+      return event.repeat ? undefined : keys.edit
+    case 'escape':
+      return keys.back
+    // A control keeps its own Enter; a card hears its own keys.
+    case 'enter':
+      return event.repeat || at.closest(CONTROLS) ? undefined : keys.open
+    case 'a':
+    case 'd': {
+      const key = event.key.toLowerCase() as 'a' | 'd'
+      return event.repeat || isInCard ? undefined : () => keys.press(key)
+    }
+    default:
+      return undefined
+  }
+}

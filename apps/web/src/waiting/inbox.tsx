@@ -1,0 +1,156 @@
+import type { Action, ConnectionState } from '@countersign/client'
+import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
+import { useNavigate } from 'react-router'
+import { useSteadyList } from '../steady/use-steady-list.ts'
+import { Button, Icon, useMediaQuery } from '../ui/index.ts'
+import { type InboxKeys, useInboxKeys } from './inbox-keys.ts'
+import { cardIn, openEdit, Pane, pressOn } from './pane.tsx'
+import { leavePlace } from './place.ts'
+import { focusRow, RowList } from './row-list.tsx'
+import type { Rows } from './use-rows.ts'
+import { useSelection } from './use-selection.ts'
+import { needsPerson, type View } from './views.ts'
+
+/** From here on the card stands beside the list. */
+const WIDE = '(min-width: 900px)'
+
+type InboxProps = {
+  of: Rows
+  view: View
+  connection: ConnectionState
+  searchField: RefObject<HTMLInputElement | null>
+  /** The row to begin with: where somebody left the inbox. */
+  firstId: string | undefined
+  /** What stands in place of the rows where there are none. */
+  empty: ReactNode
+}
+
+const idOf = (action: Action) => action.id
+const NONE: ReadonlySet<string> = new Set()
+
+/** The list and, where there is room, the card of the selected row. Nothing in it moves under a pointer, the focus or a finger. */
+export function Inbox({ of: { rows, isReading, readMore, failure }, view, connection, searchField, firstId, empty }: InboxProps) {
+  const isWide = useMediaQuery(WIDE)
+  const [isScrolled, setScrolled] = useState(false)
+  // Decided rows that were there when the list was refreshed, and that the inbox itself forgets only seconds later.
+  const [dropped, setDropped] = useState<ReadonlySet<string>>(NONE)
+  const current = useMemo(() => rows.filter((action) => !dropped.has(action.id) || needsPerson(action)), [rows, dropped])
+  const { shown: steady, fresh, gone, apply, hold } = useSteadyList(current, idOf, isScrolled)
+  const { shown, selected, isKept, pick, unpick } = useSelection(steady, firstId)
+  // A state, not a ref: the rows inside are drawn once it is there.
+  const [box, setBox] = useState<HTMLDivElement | null>(null)
+  const pane = useRef<HTMLElement>(null)
+  const wantsFocus = useRef(firstId !== undefined)
+  const navigate = useNavigate()
+  const updates = gone + Number(isKept)
+  const at = selected ? shown.indexOf(selected) : -1
+
+  function select(to: number) {
+    const next = shown[Math.min(shown.length - 1, Math.max(0, to))]
+    if (!next) return
+    wantsFocus.current = true
+    flushSync(() => pick(next.id))
+    // Where it was selected already nothing was drawn, and no later drawing may take the focus.
+    wantsFocus.current = !focusRow()
+  }
+
+  function open(id: string | undefined) {
+    if (id === undefined) return
+    if (isWide) return void cardIn(pane.current)?.focus()
+    leavePlace(id)
+    navigate(`/actions/${id}`, { state: { inbox: window.location.search } })
+  }
+
+  function onPick(id: string) {
+    pick(id)
+    if (!isWide) open(id)
+  }
+
+  function letIn() {
+    const decided = view === 'decided' ? NONE : new Set(rows.filter((action) => !needsPerson(action)).map(idOf))
+    flushSync(() => {
+      unpick()
+      setDropped(decided)
+      apply(rows.filter(({ id }) => !decided.has(id)))
+    })
+    if (box) box.scrollTop = 0
+    // The pill had the focus and was removed, so the focus moves to the first row.
+    focusRow()
+  }
+
+  /** After a decision by key the next one that needs a person is selected, never after a click: its buttons must not come under the pointer. */
+  function selectNext() {
+    if (!pane.current?.querySelector(':focus-visible')) return
+    const next = [...shown.slice(at + 1), ...shown.slice(0, at).reverse()].find((action) => needsPerson(action))
+    if (next) select(shown.indexOf(next))
+  }
+
+  /** On a narrow screen the card is a page of its own: people see what they decide before they do. */
+  const onCard = (act: (card: HTMLElement) => void) => {
+    const card = cardIn(pane.current)
+    if (card) act(card)
+    else open(selected?.id)
+  }
+  const keys: InboxKeys = {
+    move: (by) => select(at + by),
+    open: () => open(selected?.id),
+    press: (key) => onCard((card) => pressOn(card, key)),
+    edit: () => onCard(openEdit),
+    search: () => searchField.current?.focus(),
+    back: () => select(at),
+  }
+  useInboxKeys(keys)
+  const canRead = readMore !== undefined && failure === null
+  const onEnd = useCallback(() => {
+    if (canRead) readMore?.()
+    return canRead
+  }, [canRead, readMore])
+
+  // A row that somebody else decided keeps its place even when it was the last one, so this is asked of what is shown.
+  if (shown.length === 0 && !isReading) return empty
+  return (
+    <div {...hold} className="inbox-frame">
+      <div className="inbox-list">
+        {fresh + updates > 0 && (
+          <div className="floating">
+            <button type="button" className="pill" onClick={letIn} data-testid="waiting-fresh">
+              <Icon name="refresh" size={14} />
+              {fresh > 0 ? `${fresh} new` : `${updates} ${updates === 1 ? 'update' : 'updates'}`}
+            </button>
+          </div>
+        )}
+        <div className="inbox-scroll" ref={setBox} onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > 0)}>
+          <RowList
+            rows={shown}
+            selectedId={selected?.id}
+            box={box}
+            wantsFocus={wantsFocus}
+            onMove={keys.move}
+            onPick={onPick}
+            onOpen={keys.open}
+            onEnd={onEnd}
+          />
+          {isReading && <p className="inbox-more muted">Reading older ones…</p>}
+          {readMore && !isReading && (
+            <p className="inbox-more">
+              <Button variant="outlined" onClick={readMore}>
+                Read older ones
+              </Button>
+            </p>
+          )}
+        </div>
+      </div>
+      {isWide && selected && (
+        <Pane
+          key={selected.id}
+          known={selected}
+          place={`${(at + 1).toLocaleString('en')} of ${shown.length.toLocaleString('en')}`}
+          connection={connection}
+          pane={pane}
+          onSettled={selectNext}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import type { Action, ConnectionState } from '@countersign/client'
+import type { RefObject } from 'react'
+import { Link } from 'react-router'
+import { ActionCard } from '../action/action-card.tsx'
+import { useAction } from '../action/use-action.ts'
+import { useShortcuts } from '../preferences/shortcuts.ts'
+import { leavePlace } from './place.ts'
+
+type PaneProps = {
+  known: Action
+  /** "3 of 14". */
+  place: string
+  connection: ConnectionState
+  pane: RefObject<HTMLElement | null>
+  onSettled: () => void
+}
+
+/** The whole card of the selected row, beside the list. */
+export function Pane({ known, place, connection, pane, onSettled }: PaneProps) {
+  const { action = known } = useAction(known.id, known)
+  return (
+    <section className="inbox-pane" ref={pane} aria-label="Selected action">
+      <div className="inbox-pane-bar">
+        <span>{place}</span>
+        {action.sessionId && <Link to={`/sessions/${action.sessionId}`}>Open chat</Link>}
+        <Link to={`/actions/${action.id}`} state={{ inbox: window.location.search }} onClick={() => leavePlace(action.id)}>
+          Whole page
+        </Link>
+      </div>
+      <div className="inbox-pane-card">
+        <ActionCard action={action} connection={connection} linkSession={false} onSettled={onSettled} />
+      </div>
+      <KeyLine />
+    </section>
+  )
+}
+
+function KeyLine() {
+  const [shortcuts] = useShortcuts()
+  if (!shortcuts) return null
+  return (
+    <p className="inbox-keys" aria-hidden="true">
+      <span>
+        <kbd>J</kbd> <kbd>K</kbd> next, previous
+      </span>
+      <span>
+        <kbd>A</kbd> approve
+      </span>
+      <span>
+        <kbd>D</kbd> decline
+      </span>
+      <span>
+        <kbd>E</kbd> edit
+      </span>
+      <span>
+        <kbd>?</kbd> all keys
+      </span>
+    </p>
+  )
+}
+
+/** The card in the pane, if there is one. */
+export const cardIn = (pane: HTMLElement | null): HTMLElement | null => pane?.querySelector<HTMLElement>('.cs-card') ?? null
+
+/** Gives the card a key as if it had been pressed on it: what the card does to prevent accidents holds for the keys of the inbox too. */
+export function pressOn(card: HTMLElement, key: string): void {
+  card.focus()
+  card.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+}
+
+/** Opens the form for edited arguments and puts the focus on it; does nothing where the card offers none. */
+export function openEdit(card: HTMLElement): void {
+  const form = card.querySelector<HTMLDetailsElement>('details.cs-edit')
+  if (form === null) return
+  for (let at: HTMLDetailsElement | null = form; at; at = at.parentElement?.closest('details') ?? null) at.open = true
+  form.querySelector('summary')?.focus()
+}

@@ -1,0 +1,96 @@
+import type { Action } from '@countersign/client'
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type RefObject, useCallback, useLayoutEffect, useRef } from 'react'
+import { Row } from './row.tsx'
+
+/** The height of a row in px, as in waiting.css. */
+const ROW_PX = 56
+/** Drawn above and below what is in sight. */
+const OVERSCAN_ROWS = 10
+const PAGE_MOVES = 10
+/** Older ones are read when so few rows are left below. */
+const LAST_ROWS = 20
+
+type RowListProps = {
+  rows: readonly Action[]
+  selectedId: string | undefined
+  /** The box that scrolls; null until it is there. */
+  box: HTMLDivElement | null
+  /** Set once the selected row is to take the focus. */
+  wantsFocus: RefObject<boolean>
+  onMove: (by: number) => void
+  onPick: (id: string) => void
+  onOpen: () => void
+  /** Reads older rows; false while it cannot. */
+  onEnd: () => boolean
+}
+
+/** The rows, of which only those in sight are drawn, and the selected one: it may have the focus. */
+export function RowList({ rows, selectedId, box, wantsFocus, onMove, onPick, onOpen, onEnd }: RowListProps) {
+  const selectedAt = rows.findIndex(({ id }) => id === selectedId)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box,
+    estimateSize: () => ROW_PX,
+    overscan: OVERSCAN_ROWS,
+    getItemKey: (at) => rows[at]?.id ?? at,
+    rangeExtractor: useCallback((range: Range) => withRow(defaultRangeExtractor(range), selectedAt), [selectedAt]),
+  })
+
+  useLayoutEffect(() => {
+    if (!wantsFocus.current || selectedAt < 0) return
+    virtual.scrollToIndex(selectedAt, { align: 'auto' })
+    // Before the box was measured no row is drawn: then the next time.
+    wantsFocus.current = !focusRow()
+  })
+
+  const items = virtual.getVirtualItems()
+  const isAtEnd = (items.at(-1)?.index ?? 0) >= rows.length - LAST_ROWS
+  const askedAt = useRef(0)
+  useLayoutEffect(() => {
+    // Once for each number of rows: where older ones bring none of this view, somebody has to ask for more.
+    if (!isAtEnd || rows.length <= askedAt.current) return
+    if (onEnd()) askedAt.current = rows.length
+  }, [isAtEnd, rows.length, onEnd])
+
+  function onKeyDown(event: KeyboardEvent) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: PAGE_MOVES, PageUp: -PAGE_MOVES, Home: -rows.length, End: rows.length }[event.key]
+    if (by !== undefined) onMove(by)
+    else if (event.key === 'Enter') onOpen()
+    else return
+    event.preventDefault()
+  }
+
+  return (
+    <div role="listbox" tabIndex={-1} aria-label="Actions" className="inbox-rows" data-testid="waiting-list" onKeyDown={onKeyDown}>
+      <div role="presentation" style={{ height: virtual.getTotalSize() }}>
+        {items.map(({ index, start }) => {
+          const action = rows[index]
+          return (
+            action && (
+              <Row
+                key={action.id}
+                action={action}
+                at={index}
+                of={rows.length}
+                isSelected={index === selectedAt}
+                style={{ transform: `translateY(${start}px)` }}
+                onPick={() => onPick(action.id)}
+              />
+            )
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+const withRow = (shown: number[], at: number): number[] => (at < 0 || shown.includes(at) ? shown : [...shown, at].sort((a, b) => a - b))
+
+/** Puts the focus on the selected row. False when it is not drawn. */
+export function focusRow(): boolean {
+  const row = document.querySelector<HTMLElement>('.inbox-row[aria-selected=true]')
+  row?.focus({ preventScroll: true })
+  return row !== null
+}

@@ -1,0 +1,83 @@
+import type { Action, RiskLevel } from '@countersign/client'
+import { RISK_WORDS, STATE_WORDS, showInvisible } from '@countersign/react'
+import type { CSSProperties } from 'react'
+import { useAction } from '../action/use-action.ts'
+import { fullTime } from '../time/relative.ts'
+import { useNow } from '../time/use-now.ts'
+import { ageText, askedText, endText, standingText } from './row-words.ts'
+import { needsPerson } from './views.ts'
+
+type RowProps = {
+  action: Action
+  at: number
+  of: number
+  isSelected: boolean
+  style: CSSProperties
+  onPick: () => void
+}
+
+/** One action in a line: risk, what would happen, who asked, and what is pressing about it. */
+export function Row({ action, at, of, isSelected, style, onPick }: RowProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are on the list
+    <div
+      role="option"
+      tabIndex={isSelected ? 0 : -1}
+      aria-selected={isSelected}
+      aria-posinset={at + 1}
+      aria-setsize={of}
+      className="inbox-row"
+      style={style}
+      data-row={action.id}
+      data-testid="waiting-row"
+      data-decided={!needsPerson(action)}
+      onClick={onPick}
+    >
+      {needsPerson(action) ? <RowText action={action} /> : <DecidedRowText known={action} />}
+    </div>
+  )
+}
+
+/** The inbox's stream forgets an action soon after its decision: until it is settled the row asks for it. */
+function DecidedRowText({ known }: { known: Action }) {
+  const { action = known } = useAction(known.id, known)
+  return <RowText action={action} />
+}
+
+function RowText({ action }: { action: Action }) {
+  const nowMs = useNow()
+  const { text, isAlarm } = standingText(action, nowMs)
+  const since = action.state === 'proposed' ? action.createdAt : action.updatedAt
+  return (
+    <>
+      <RowMark action={action} />
+      <span className="inbox-what" title={showInvisible(action.description)}>
+        {showInvisible(action.description)}
+      </span>
+      <time className="inbox-age" dateTime={since} title={fullTime(since)}>
+        {ageText(action, nowMs)}
+      </time>
+      <span className="inbox-who">
+        <span>{askedText(action)}</span>
+        <span aria-hidden="true"> · </span>
+        <code>{showInvisible(action.tool)}</code>
+      </span>
+      <span className="inbox-standing" data-alarm={isAlarm} title={endText(action, nowMs)}>
+        {text}
+      </span>
+    </>
+  )
+}
+
+const RISK_MARKS: Readonly<Record<RiskLevel, string>> = { low: '', medium: '!', high: '!!', critical: '!!!' }
+
+/** The risk by shape and colour, in words for who does not see it; once it is decided, the mark of its state. */
+function RowMark({ action: { state, risk } }: { action: Action }) {
+  const isWaiting = state === 'proposed'
+  return (
+    <span className="inbox-mark" data-level={isWaiting ? risk.level : undefined} data-state={state}>
+      <span aria-hidden="true">{isWaiting ? RISK_MARKS[risk.level] : STATE_WORDS[state].mark}</span>
+      <span className="visually-hidden">{isWaiting ? RISK_WORDS[risk.level] : STATE_WORDS[state].word}. </span>
+    </span>
+  )
+}

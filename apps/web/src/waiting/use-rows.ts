@@ -1,0 +1,132 @@
+import type { Action, ActionQuery } from '@countersign/client'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
+import { useStandsFor } from '../live/use-stands-for.ts'
+import { useWaiting } from '../live/use-waiting.ts'
+import { useServices } from '../services.tsx'
+import { useNow } from '../time/use-now.ts'
+import { ORDERS, type Order } from './order.ts'
+import { matches, readSearch, type Search } from './search.ts'
+import { isIn, type View, type WaitingView } from './views.ts'
+
+/** The rows of a view as they come in. */
+export type Rows = {
+  rows: readonly Action[]
+  /** False until the first of them are there. */
+  isLoaded: boolean
+  /** True while older ones are being read. */
+  isReading: boolean
+  /** Reads older ones where somebody has to ask for them; undefined when all are here. */
+  readMore: (() => void) | undefined
+  failure: unknown
+  retry: () => void
+}
+
+/** So many are read by themselves. Nobody looks through more than that row by row. */
+const MOST_ROWS = 10_000
+
+/** The actions that need a person, in a view, a search and an order; kept current by the inbox's stream. */
+function useWaitingRows(view: WaitingView, text: string, order: Order): Rows {
+  const { inbox, me } = useServices()
+  useOlderOfMine(view, text)
+  const state = useWaiting()
+  const { items, loaded, more, failure } = state
+  const standsFor = useStandsFor()
+  const nowMs = useNow()
+  const isReading = more && items.length < MOST_ROWS
+  // Each step brings a new state, which asks for the next one.
+  useEffect(() => {
+    if (state.loaded && state.more && state.items.length < MOST_ROWS && state.failure === null) void inbox.listMore()
+  }, [inbox, state])
+  const rows = useMemo(() => {
+    const search = readSearch(text)
+    const reader = { id: me.id, nowMs }
+    return items.filter((action) => isIn(view, action, { me, standsFor }) && matches(action, search, reader)).sort(ORDERS[order].compare)
+  }, [items, view, text, order, me, standsFor, nowMs])
+  const readMore = more && !isReading ? () => void inbox.listMore() : undefined
+  return { rows, isLoaded: loaded, isReading: loaded && isReading, readMore, failure, retry: () => location.reload() }
+}
+
+/** Where more wait than are listed, what this person looks for may be among the older ones: the newest of it are asked for and kept current. */
+function useOlderOfMine(view: WaitingView, text: string): void {
+  const { client, inbox } = useServices()
+  const { more } = useWaiting()
+  useQuery({
+    queryKey: ['waiting', 'older', view, text],
+    queryFn: async ({ signal }) => {
+      const state = view === 'unknown' ? 'outcome_unknown' : 'proposed'
+      const question = { ...termsOf(readSearch(text), Date.now()), state, ...(view === 'mine' && { mine: 'true' as const }) }
+      const { items } = await client.actions.list({ ...question, limit: 200 }, { signal })
+      inbox.include(items)
+      return items.length
+    },
+    enabled: more && (view === 'mine' || text !== ''),
+    refetchInterval: 2 * EVERY_MS,
+  })
+}
+
+const PAGE_ROWS = 50
+/** How many pages a search reads by itself while it finds nothing. */
+const SEARCHED_PAGES = 5
+const EVERY_MS = 15_000
+
+/** Everything but what needs a person. */
+const DECIDED = 'approved,executing,succeeded,failed,declined,expired,cancelled'
+
+/** What people were asked and is decided, newest first; read from the server page by page. */
+function useDecidedRows(isShown: boolean, text: string): Rows {
+  const { client, me } = useServices()
+  const search = useMemo(() => readSearch(text), [text])
+  const found = useInfiniteQuery({
+    queryKey: ['decided', text],
+    queryFn: ({ pageParam, signal }) =>
+      client.actions.list(
+        { ...termsOf(search, Date.now()), state: DECIDED, verdict: 'ask', limit: PAGE_ROWS, ...(pageParam && { cursor: pageParam }) },
+        { signal },
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    enabled: isShown,
+    // Reading several pages again would ask for all of them.
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : EVERY_MS),
+  })
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = found
+  const rows = useMemo(() => {
+    const reader = { id: me.id, nowMs: Date.now() }
+    // The server takes the longest word of a search: the others are looked for here.
+    return (data?.pages ?? []).flatMap(({ items }) => items).filter((action) => matches(action, search, reader))
+  }, [data, search, me])
+  const isSearching = hasNextPage && rows.length === 0 && !isError && (data?.pages.length ?? 0) < SEARCHED_PAGES
+  useEffect(() => {
+    if (isShown && isSearching && !isFetching) void fetchNextPage()
+  }, [isShown, isSearching, isFetching, fetchNextPage])
+  return {
+    rows,
+    isLoaded: data !== undefined,
+    isReading: isSearching || found.isFetchingNextPage,
+    readMore: hasNextPage && !isFetching ? () => void fetchNextPage() : undefined,
+    failure: found.error,
+    retry: () => void found.refetch(),
+  }
+}
+
+/** What the server is asked: at least all that the search finds. */
+function termsOf({ words, tool, agent, risk, by, olderMs }: Search, nowMs: number): ActionQuery {
+  // The server finds the other case of ASCII letters only.
+  const longest = words.filter((word) => /^[ -~]+$/.test(word)).reduce((found, word) => (word.length > found.length ? word : found), '')
+  return {
+    ...(longest !== '' && { q: longest }),
+    ...(tool !== undefined && { toolText: tool }),
+    ...(agent !== undefined && { agentText: agent }),
+    ...(risk !== undefined && { risk }),
+    ...(by !== undefined && by.toLowerCase() !== 'me' && { requester: by }),
+    ...(olderMs !== undefined && { createdBefore: new Date(nowMs - olderMs).toISOString() }),
+  }
+}
+
+/** The rows of whichever view is shown. */
+export function useRows(view: View, text: string, order: Order): Rows {
+  const waiting = useWaitingRows(view === 'decided' ? 'waiting' : view, text, order)
+  const decided = useDecidedRows(view === 'decided', text)
+  return view === 'decided' ? decided : waiting
+}

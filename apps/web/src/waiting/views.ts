@@ -1,0 +1,52 @@
+import type { Action, Principal } from '@countersign/client'
+import { ownVote, whyNot } from '@countersign/react'
+
+export type View = 'mine' | 'waiting' | 'overdue' | 'unknown' | 'decided'
+/** The views of what needs a person. What is decided is read from the server, page by page. */
+export type WaitingView = Exclude<View, 'decided'>
+
+/** Every view in the order of its tabs. */
+export const VIEWS: readonly { view: View; name: string }[] = [
+  { view: 'mine', name: 'Mine to decide' },
+  { view: 'waiting', name: 'All waiting' },
+  { view: 'overdue', name: 'Overdue' },
+  { view: 'unknown', name: 'Unknown outcome' },
+  { view: 'decided', name: 'Decided' },
+]
+
+export const isView = (text: string | null): text is View => VIEWS.some(({ view }) => view === text)
+
+export const needsPerson = ({ state }: Action): boolean => state === 'proposed' || state === 'outcome_unknown'
+
+type Viewer = { me: Principal; standsFor: readonly Principal[] }
+
+/** True when the action needs this person: their vote, or their word about an unknown outcome. */
+const isMine = (action: Action, { me, standsFor }: Viewer): boolean =>
+  whyNot(action, me, standsFor) === null && (action.state !== 'proposed' || !ownVote(action, me))
+
+/**
+ * True when `action` stands in the view. One that has just been decided stays where it was: the inbox keeps it for some seconds, so that
+ * nothing disappears under a pointer.
+ */
+export function isIn(view: WaitingView, action: Action, viewer: Viewer): boolean {
+  switch (view) {
+    case 'mine':
+      return isMine(action, viewer)
+    case 'waiting':
+      return true
+    case 'overdue':
+      return action.overdue
+    case 'unknown':
+      return action.state === 'outcome_unknown' || action.resolution !== null
+  }
+}
+
+/** How many of the actions need a person, in each view. */
+export function countViews(actions: readonly Action[], viewer: Viewer): Record<WaitingView, number> {
+  const counts = { mine: 0, waiting: 0, overdue: 0, unknown: 0 }
+  for (const action of actions) {
+    if (!needsPerson(action)) continue
+    for (const view of ['mine', 'waiting', 'overdue', 'unknown'] as const) if (isIn(view, action, viewer)) counts[view]++
+  }
+  return counts
+}

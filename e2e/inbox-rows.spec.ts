@@ -1,0 +1,224 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test as base, type Locator, type Page } from '@playwright/test'
+import { untilReady } from '../apps/web/src/testing/press.ts'
+import { copyActions, openSqliteForBench } from '../bench/database.ts'
+import type { Action } from '../packages/core/src/index.ts'
+import { startTarget, toolsOf } from '../verification/testing/target.ts'
+import { cards, countDecisions, expect, openLink, ready } from './demo.ts'
+import { KEY, startServer } from './desk.ts'
+
+const ROWS = 10_000
+
+interface Office {
+  url: string
+  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response>
+  propose(what: string, more?: object): Promise<Action>
+}
+
+/** A server on which `many` actions wait. */
+const test = base.extend<{ many: number; office: Office }>({
+  many: [0, { option: true }],
+  office: async ({ context, many }, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
+    await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+    const config = { tools: toolsOf(target), policy: { rules: [], limits: { waitingPerAgent: 20_000 } } }
+    let server = await startServer(folder, config)
+    const call: Office['call'] = (method, path, body) =>
+      fetch(server.url + path, {
+        method,
+        headers: { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    const propose: Office['propose'] = async (what, more = {}) =>
+      expect201(await call('POST', '/api/actions', { tool: 'keyed', arguments: { what }, ...more }))
+    if (many > 0) {
+      const { id } = await propose('first')
+      await server.end()
+      const database = await openSqliteForBench(folder)
+      await copyActions(database, id, many - 1)
+      // One by one through the API it would take minutes.
+      await database.run(`update action set description = 'Do letter ' || substr(id, -5)`)
+      await database.close()
+      server = await startServer(folder, config)
+    }
+    await openLink(context, server.link)
+    await use({ url: server.url, call, propose })
+    await server.end()
+    await rm(folder, { recursive: true })
+  },
+})
+
+async function expect201(answer: Response): Promise<Action> {
+  expect(answer.status).toBe(201)
+  return answer.json()
+}
+
+const rows = (page: Page): Locator => page.getByTestId('waiting-row')
+const rowOf = (page: Page, id: string): Locator => page.locator(`[data-row="${id}"]`)
+const idOf = (at: number): string => `act_${String(at).padStart(26, '0')}`
+const nodes = (page: Page): Promise<number> => page.evaluate(() => document.querySelectorAll('*').length)
+const boxOf = async (row: Locator) => (await row.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 }
+
+async function openInbox(page: Page, office: Office, search = ''): Promise<void> {
+  await page.goto(`${office.url}/waiting${search}`)
+  await rows(page).first().waitFor()
+}
+
+/** Resolves when all rows are there. */
+const allRead = (page: Page, count: number): Promise<void> => expect(page.getByTestId('waiting-summary')).toHaveText(`${count} waiting`)
+
+for (const [screen, viewport] of [
+  ['a desk', { width: 1280, height: 720 }],
+  ['a phone', { width: 390, height: 844 }],
+] as const) {
+  test.describe(`on ${screen}`, () => {
+    test.use({ many: ROWS, viewport })
+
+    test(`${ROWS} rows are all there, few of them are drawn, and nowhere is the list empty`, async ({ page, office }) => {
+      await openInbox(page, office)
+      await allRead(page, ROWS)
+      await expect(page.getByTestId('count-waiting')).toHaveText('10,000')
+      await expect(rows(page).first()).toHaveAttribute('aria-setsize', String(ROWS))
+      const box = page.locator('.inbox-scroll')
+      /** Whether rows stand at the top, in the middle and at the end of the list after the next frame. */
+      const isFilled = (top: number) =>
+        box.evaluate(async (element, to) => {
+          element.scrollTop = to
+          await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+          const { left, top: from, height } = element.getBoundingClientRect()
+          return [20, height / 2, height - 20].every((y) => document.elementFromPoint(left + 60, from + y)?.closest('[data-row]') !== null)
+        }, top)
+      const heightPx = await box.evaluate(({ scrollHeight }) => scrollHeight)
+      for (let step = 0; step <= 40; step++) {
+        expect(await isFilled((heightPx * step) / 40)).toBe(true)
+        if (step % 10 === 0) expect(await nodes(page)).toBeLessThan(2_000)
+      }
+      await expect(rows(page).last()).toHaveAttribute('aria-posinset', String(ROWS))
+      expect(await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBeLessThanOrEqual(0)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width)
+    })
+
+    test('the focused row stays where it is when one above is decided elsewhere and others come, until they are let in', async ({
+      page,
+      office,
+    }) => {
+      await openInbox(page, office)
+      await allRead(page, ROWS)
+      for (let i = 0; i < 4; i++) await page.keyboard.press('j')
+      const focused = rowOf(page, idOf(5))
+      await expect(focused).toBeFocused()
+      const before = await boxOf(focused)
+      const decided = await office.call('POST', `/api/actions/${idOf(2)}/decision`, { verdict: 'decline' })
+      expect(decided.status).toBe(200)
+      await expect(rowOf(page, idOf(2))).toContainText('Declined')
+      await expect(rowOf(page, idOf(2))).toHaveAttribute('data-decided', 'true')
+      const urgent = await Promise.all(['one', 'two', 'three'].map((what) => office.propose(what, { expiresIn: 'PT1H' })))
+      await expect(page.getByTestId('waiting-fresh')).toHaveText('3 new')
+      await expect(page.getByTestId('waiting-summary')).toHaveText(`${ROWS + 2} waiting`)
+      await expect(focused).toBeFocused()
+      expect(await boxOf(focused)).toEqual(before)
+      await page.getByTestId('waiting-fresh').click()
+      await expect(rows(page).first()).toHaveAttribute('data-row', urgent[0]?.id ?? '')
+      await expect(rows(page).first()).toBeFocused()
+      await expect(rowOf(page, idOf(2))).toHaveCount(0)
+      expect(await nodes(page)).toBeLessThan(2_000)
+    })
+  })
+}
+
+test('by keys alone: next, approve, decline with a reason, and the next one is selected each time', async ({ page, office }) => {
+  const [first, second, third] = [await office.propose('one'), await office.propose('two'), await office.propose('three')]
+  const decisions = countDecisions(page)
+  await openInbox(page, office)
+  await ready(cards(page))
+  // A alone sends nothing, and neither does Enter on a row.
+  await page.keyboard.press('Enter')
+  await expect(cards(page)).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(rowOf(page, first.id)).toBeFocused()
+  await page.keyboard.press('a')
+  await expect(cards(page)).toContainText('Press Enter to approve')
+  expect(decisions.count).toBe(0)
+  await page.keyboard.press('Enter')
+  await expect(rowOf(page, first.id)).toContainText('Done')
+  await expect(rowOf(page, second.id)).toBeFocused()
+  // The card of the next row is new: a key that comes too early does nothing.
+  await page.keyboard.press('a')
+  expect(decisions.count).toBe(1)
+  await ready(cards(page))
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('d')
+  await expect(page.getByRole('textbox', { name: /Reason/ })).toBeFocused()
+  await page.keyboard.type('jk/ad')
+  // The form has just come: its buttons rest.
+  await untilReady(cards(page).getByRole('button', { name: 'Send decline' }))
+  await page.keyboard.press('Control+Enter')
+  await expect(rowOf(page, second.id)).toContainText('Declined')
+  await expect(rowOf(page, third.id)).toBeFocused()
+  await page.keyboard.press('e')
+  await expect(cards(page).getByLabel('JSON', { exact: true })).toBeVisible()
+  expect(decisions.count).toBe(2)
+  const stored = async (id: string) => (await office.call('GET', `/api/actions/${id}`)).json()
+  expect(await stored(first.id)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  expect(await stored(second.id)).toMatchObject({ state: 'declined', votes: [{ reason: 'jk/ad' }] })
+})
+
+test('view, search and order are in the address: a reload, a link and the back button keep them', async ({ page, office }) => {
+  const apple = await office.propose('apple', { expiresIn: 'PT1H' })
+  const pear = await office.propose('pear')
+  await office.call('POST', `/api/actions/${(await office.propose('plum')).id}/decision`, { verdict: 'decline', reason: 'No plums.' })
+  await openInbox(page, office)
+  const shown = () => rows(page).evaluateAll((all) => all.map((row) => row.getAttribute('data-row')))
+  await expect.poll(shown).toEqual([apple.id, pear.id])
+  await page.getByRole('link', { name: 'All waiting' }).click()
+  await page.getByLabel('Order').selectOption('Newest')
+  await expect.poll(shown).toEqual([pear.id, apple.id])
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  await page.keyboard.type('appl tool:key by:me')
+  await expect.poll(shown).toEqual([apple.id])
+  const link = page.url()
+  expect(Object.fromEntries(new URL(link).searchParams)).toEqual({ view: 'waiting', order: 'newest', q: 'appl tool:key by:me' })
+  await page.reload()
+  await expect.poll(shown).toEqual([apple.id])
+  await expect(page.getByRole('searchbox', { name: 'Search actions' })).toHaveValue('appl tool:key by:me')
+  await page.getByRole('link', { name: 'Decided' }).click()
+  await expect(page.getByText('Nothing matches this search')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear the search' }).click()
+  await expect(rows(page)).toHaveCount(1)
+  await expect(rows(page)).toContainText('Declined')
+  await expect(cards(page)).toContainText('No plums.')
+  await page.getByRole('searchbox', { name: 'Search actions' }).fill('plu requester:x')
+  await expect(page.getByText('requester: is no search term.')).toBeVisible()
+  await expect(rows(page)).toHaveCount(1)
+  await page.goBack()
+  await expect.poll(shown).toEqual([apple.id])
+  expect(page.url()).toBe(link)
+})
+
+test.describe('on a phone', () => {
+  test.use({ viewport: { width: 390, height: 844 } })
+
+  test('a row opens the page of its action, and the way back leads to the same row', async ({ page, office }) => {
+    for (let i = 0; i < 40; i++) await office.propose(`thing ${i}`)
+    await openInbox(page, office, '?order=newest')
+    const row = rows(page).filter({ hasText: 'thing 8' })
+    await page.locator('.inbox-scroll').evaluate((box) => {
+      box.scrollTop = 56 * 26
+    })
+    await row.click()
+    await page.waitForURL(/\/actions\//)
+    await expect(cards(page)).toContainText('thing 8')
+    await page.getByRole('link', { name: 'Back to the inbox' }).click()
+    await expect(row).toBeFocused()
+    await expect(row).toBeInViewport()
+    expect(new URL(page.url()).search).toBe('?order=newest')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/actions\//)
+    await page.goBack()
+    await expect(row).toBeFocused()
+  })
+})

@@ -1,0 +1,34 @@
+import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/core/text'
+import { LongText } from './long-text.tsx'
+import { isWebLink, linkHost } from './outcome.ts'
+
+/** What the agent says about its call, in one box that says that nothing of it was verified. Empty when it says nothing. */
+export function AgentWords({ says, context }: { says: string; context: Action['context'] }) {
+  if (says === '' && !context) return null
+  const { reason, run, url } = context ?? {}
+  return (
+    <figure className="cs-says">
+      <figcaption>Agent says (not verified)</figcaption>
+      {says !== '' && (
+        <blockquote dir="auto">
+          <LongText text={says} path="says" lines />
+        </blockquote>
+      )}
+      {reason !== undefined && (
+        <p dir="auto">
+          Reason: <LongText text={reason} path="context.reason" />
+        </p>
+      )}
+      {run !== undefined && <p dir="auto">Run: {showInvisible(run)}</p>}
+      {url !== undefined && <p dir="auto">Link: {isWebLink(url) ? <WebLink url={url} /> : <LongText text={url} path="context.url" />}</p>}
+    </figure>
+  )
+}
+
+/** Its text is the host: an address that the agent wrote can look like another one. */
+const WebLink = ({ url }: { url: string }) => (
+  <a href={url} target="_blank" rel="noreferrer noopener nofollow">
+    {linkHost(url)}
+  </a>
+)
