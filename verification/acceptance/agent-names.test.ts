@@ -6,7 +6,7 @@ import type { ApiClient } from '../testing/api-client.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-// An agent gives itself the name of another one, to get what policy or a person allowed that one.
+// An agent claims the name of another agent to get what policy or a person allowed that agent.
 
 const POLICY: NonNullable<ConfigInput['policy']> = {
   rules: [
@@ -45,7 +45,7 @@ const overMcp = (server: TestServer, key: string, query: string) =>
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'keyed', arguments: { what: query } } }),
   })
 
-/** An agent from before names were kept, with a further key. */
+/** Creates an agent from before names were stored, with a further key. */
 async function oldAgent(server: TestServer): Promise<ApiClient> {
   const agent: Principal = { id: 'prn_old', kind: 'agent', name: 'old', roles: ['agent'] }
   const store = await openBeside(server.database)
@@ -93,7 +93,7 @@ test('a name that nothing proves is shown as such: no rule allows by it and no g
     expect((await propose(who, 'trainee')).body).toMatchObject({ state: 'proposed', requires: { quorum: 2 } })
   }
 
-  // What a person allows is for the key that asked, and not for whoever uses the same name.
+  // A grant applies to the agent whose key proposed the action, not to every caller that uses its name.
   const { body: first } = await propose(old, 'ci', 'again')
   const remember = { scope: 'agent', expiresIn: 'PT1H', exact: true }
   await server.admin.post(`/api/actions/${first.id}/decision`, { verdict: 'approve', remember })

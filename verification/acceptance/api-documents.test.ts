@@ -35,7 +35,7 @@ test('the OpenAPI example: parts are read at once, a change waits with before an
   expect(inventory.changes).toEqual(['PATCH /parts/BOLT-8'])
   expect(inventory.parts.get('BOLT-8')?.reorderAt).toBe(100)
 
-  // What goes shows what it is, and asks again when that is another thing by then.
+  // A delete shows what it removes, and goes back for approval when that has changed by execution.
   const gone = await server.admin.post('/api/actions', { tool: 'stock.parts.delete', arguments: { sku: 'GEAR-3' } })
   expect(gone).toMatchObject({ risk: { level: 'high' }, preview: expect.arrayContaining([{ field: 'stock', oldValue: 2 }]) })
   Object.assign(inventory.parts.get('GEAR-3') ?? {}, { stock: 40 })
@@ -50,7 +50,7 @@ test('the OpenAPI example: parts are read at once, a change waits with before an
   expect(JSON.stringify(await server.dump())).not.toContain('only-an-example-key')
 })
 
-/** A document with so many operations that no model is offered them one by one. */
+/** Builds a document with so many operations that the model is not offered each one as a tool. */
 function largeDocument(): JsonObject {
   const body = {
     required: true,
@@ -118,7 +118,7 @@ test('an agent with more than 100 tools searches, looks and calls; policy, card 
   expect(told.get('c4')).toEqual({ error: expect.stringContaining('body is required') })
   expect(told.get('c5')).toEqual({ text: 'new' })
 
-  // The same tools each time, also after the restart, and a history that only grows: what a provider has cached of it stays of use.
+  // Each request sends the same tools, after the restart as well, and a history that only grows: the provider's prompt cache stays valid.
   const bodies = brain.requests.map(({ body }) => body as { tools: { function: { name: string } }[] })
   expect(bodies[0]?.tools.map((tool) => tool.function.name)).toEqual(['countersign_search_tools', 'countersign_tool', 'countersign_call'])
   expect(new Set(bodies.map(({ tools }) => JSON.stringify(tools))).size).toBe(1)
@@ -141,6 +141,6 @@ test('the names of a document are stable, and a large one is derived where it is
   expect(again.tools.all().map(({ name, modelName }) => [name, modelName])).toEqual(
     first.tools.all().map(({ name, modelName }) => [name, modelName]),
   )
-  // A getter still: nobody has asked for the schema.
+  // The schema is still a getter: no code has read it.
   for (const tool of first.tools.all()) expect(Object.getOwnPropertyDescriptor(tool, 'inputSchema')?.get).toBeTypeOf('function')
 })

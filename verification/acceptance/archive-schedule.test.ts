@@ -20,7 +20,7 @@ interface Line {
   sessions?: number
 }
 
-/** A log whose lines a test can wait for. */
+/** Opens a log whose lines a test can wait for. */
 function openLog() {
   const lines: Line[] = []
   let heard = Promise.withResolvers<void>()
@@ -82,7 +82,7 @@ test('the server archives on its schedule: once for all processes, counted on th
     expect(one.clock.waits).toEqual([MINUTE_MS, MINUTE_MS])
     one.clock.pass(MINUTE_MS)
     await Promise.all([one.until('archive.checked', 1), other.until('archive.checked', 1)])
-    // Whoever came second found another at it, or that it was done.
+    // The second process found the first one archiving, or found the round done.
     const finished = [...one.of('archive.finished'), ...other.of('archive.finished')]
     expect(finished).toMatchObject([{ sessions: 1, files: [expect.stringMatching(/\.jsonl\.gz$/)] }])
     expect([...one.of('archive.failed'), ...other.of('archive.failed')]).toEqual([])
@@ -93,7 +93,7 @@ test('the server archives on its schedule: once for all processes, counted on th
   }
   expect(await server.admin.send('GET', `/api/sessions/${id}/events?after=1`)).toMatchObject({ status: 410 })
 
-  // Started again, it knows when it was done.
+  // After a restart the server knows when it last archived.
   const again = manualClock(Date.now() + 40 * DAY_MS + 23 * HOUR_MS)
   await converse(server)
   await using later = await startOn(server, folder.path, again)
@@ -118,7 +118,7 @@ test('a schedule that finds nothing writes no row, and one that is held changes 
     await held.until('archive.checked', 1)
     expect(held.of('archive.finished')).toEqual([])
   }
-  // Nothing is that old.
+  // No session is old enough to archive.
   await using early = await startOn(server, folder.path, manualClock(Date.now() + DAY_MS))
   early.clock.pass(MINUTE_MS)
   expect(await early.until('archive.finished', 1)).toMatchObject([{ sessions: 0, files: [] }])
@@ -137,7 +137,7 @@ test('a server whose configuration says so archives a minute after its start', a
   const clock = {
     nowMs: () => Date.now() + aheadMs,
     after(delayMs: number, callback: () => void) {
-      // What waits a minute after the start is fired by the test; both kinds of rounds wait ten minutes after their end.
+      // The test fires the callbacks due a minute after the start. Both kinds of rounds wait ten minutes after they end.
       if (delayMs === MINUTE_MS) due.push(callback)
       if (delayMs === 10 * MINUTE_MS && ++rounds === 2) ended.resolve()
       return systemClock.after(delayMs, callback)

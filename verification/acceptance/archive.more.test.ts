@@ -18,12 +18,12 @@ import { startTestServer, type TestServer } from '../testing/test-server.ts'
 const CRASH_AT = new URL('../crash/crash-at.ts', import.meta.url).href
 const ARCHIVE_PROCESS = fileURLToPath(new URL('../../packages/server/src/archive/testing/archive-process.ts', import.meta.url))
 
-/** Pieces give way to their message. */
+/** Event types that the whole message replaces. */
 const PIECES = ['delta', 'reasoning_delta', 'tool_call_start']
 
 const call = (tool: string, what: string) => ({ tool, arguments: { what } })
 
-/** A server whose agent asks once per message, does what it is told and says so. */
+/** Starts a server whose agent makes one call per message and then reports the result. */
 async function startDesk() {
   const target = await startTarget(({ body }) => ({ status: (body as { what?: string })?.what === 'fail' ? 409 : 200, body: { id: 9 } }))
   const steps = Array.from({ length: 3 }, () => [{ text: 'May I?', calls: [call('keyed', 'x')] }, { text: 'Done.' }]).flat()
@@ -35,7 +35,7 @@ async function startDesk() {
   return {
     server,
     folder,
-    /** Archives what was settled before, beside the running server. */
+    /** Archives the sessions settled before a time, beside the running server. */
     async archive(before = Date.now()) {
       const store = await openForArchive(server.database)
       try {
@@ -52,7 +52,7 @@ async function startDesk() {
   }
 }
 
-/** Says something, approves what is asked, and answers all that the session's stream told. */
+/** Sends a message, approves the proposed action, and returns every event of the session's stream. */
 async function converse({ admin }: TestServer, sessionId?: string): Promise<{ id: string; action: Action; events: ReadEvent[] }> {
   using stream = await admin.stream('/api/chat', { body: { message: 'go', ...(sessionId && { sessionId }) } })
   const { sessionId: id } = await stream.next('session')
@@ -64,7 +64,7 @@ async function converse({ admin }: TestServer, sessionId?: string): Promise<{ id
   return { id, action: await admin.get(`/api/actions/${proposal.id}`), events: stream.seen.slice(1) }
 }
 
-/** The bodies of all lines of all finished files in a folder, heads and ends left out. */
+/** Returns the bodies of all lines of all finished files in a folder, without heads and ends. */
 const rowsIn = (folder: string): { id: number; sessionId: string | null; events: [number | null, string, unknown][] }[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.jsonl.gz'))
@@ -90,13 +90,13 @@ test('an archived session can be read and continued; its stream begins with a sn
   const lasting = events.filter(({ type }) => !PIECES.includes(type))
   expect(archived.slice(0, lasting.length)).toEqual(lasting.map(({ id, type, data }) => [id, type, data]))
 
-  // It stays in the lists, as it was.
+  // The session stays in the lists, unchanged.
   expect(await admin.get(path)).toEqual(before.session)
   expect(await admin.get(`${path}/messages`)).toEqual(before.messages)
   expect((await admin.get('/api/sessions')).items).toEqual([before.session])
   expect(await admin.get(`/api/actions/${action.id}`)).toEqual(action)
 
-  // Who asks afresh gets a snapshot; who has read all goes on; who was in the middle learns that it is gone.
+  // A new reader gets a snapshot, a reader that is up to date continues, and a reader in the middle learns that the events are gone.
   using fresh = await admin.stream(`${path}/events`)
   await fresh.next('reset')
   expect(fresh.seen[0]?.id).toBe(before.session.lastSeq)
@@ -123,7 +123,7 @@ test('an archived session can be read and continued; its stream begins with a sn
     expect([answer.status, answer.body.code], route).toEqual([410, 'gone'])
   }
 
-  // A new message: its numbers go on, and so does what is read.
+  // After a new message the event numbers continue, and the stream continues with them.
   const next = await converse(server, id)
   expect(Math.min(...next.events.map((event) => event.id ?? 0))).toBe(last + 1)
   await upToDate.next('done')
@@ -180,7 +180,7 @@ test('the inbox says so when what came after an id was archived, and never gives
   expect(Math.min(...behind.seen.slice(1).map(({ id }) => id ?? 0))).toBeGreaterThan(last)
 })
 
-/** Every moment of a run at which it may be killed. */
+/** All points of a run at which the process may be killed. */
 const POINTS = [
   ...['archive.before_begin', 'archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed'],
   ...['archive.before_store', 'archive.storing', 'archive.after_store', 'archive.after_manifest'],

@@ -13,7 +13,7 @@ import { call, startTalk } from '../testing/talk.ts'
 import { startTarget, type Target, type TargetAnswer, type TargetRequest, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-/** The rows of the record about an action, or all, oldest first. */
+/** Returns the audit rows about an action, or all rows, oldest first. */
 async function recordOf(client: ApiClient, filter = ''): Promise<AuditEntryView[]> {
   const items: AuditEntryView[] = []
   for (let cursor = ''; ; ) {
@@ -26,7 +26,7 @@ async function recordOf(client: ApiClient, filter = ''): Promise<AuditEntryView[
 
 const kindsOf = (rows: readonly AuditEntryView[]) => rows.map(({ kind }) => kind)
 
-/** Resolves when every row is under a signed head. */
+/** Resolves when a signed head covers every row. */
 async function untilSealed(client: ApiClient): Promise<void> {
   for (;;) {
     const [newest] = (await client.get('/api/audit?limit=1')).items
@@ -44,7 +44,7 @@ async function exported(client: ApiClient, query = ''): Promise<string> {
 const verify = (text: string, ...keys: string[]) =>
   verifyExport(linesOf(Readable.from([Buffer.from(text)])), keys.length > 0 ? keys : undefined)
 
-/** Tools whose answers are lost, that fail, that a client carries out, and that can be asked. */
+/** Tools whose answers are lost, that fail, that a client executes, or whose outcome can be looked up. */
 const walkTools = (target: Target): NonNullable<ConfigInput['tools']> => ({
   ...toolsOf(target),
   more: {
@@ -60,7 +60,7 @@ const walkTools = (target: Target): NonNullable<ConfigInput['tools']> => ({
   },
 })
 
-/** Answers for each call of a tool, by what it is called with and how often it was before. */
+/** Answers a tool call by its arguments and by how often they were sent before. */
 const answerOf =
   (seen: Map<string, number>) =>
   ({ method, path, body }: TargetRequest): TargetAnswer => {
@@ -68,13 +68,13 @@ const answerOf =
     const nth = (seen.get(what) ?? 0) + 1
     seen.set(what, nth)
     if (path.startsWith('/pay/')) return 'reset'
-    // The bank knows nothing until it is asked a fourth time, by a person.
+    // The bank fails the first three lookups and answers the fourth, which a person requests.
     if (path.startsWith('/pay?')) return nth <= 3 ? { status: 500 } : { status: 200, body: { state: 'paid' } }
     if (nth === 1 && /"(lost|kept)"/.test(what)) return 'reset'
     return nth === 1 && what.includes('"again"') ? { status: 422, body: { error: 'not today' } } : { status: 200, body: { id: 1 } }
   }
 
-/** Walks actions through every transition of the lifecycle that is reached from outside. Answers, by id, what the record should hold. */
+/** Walks actions through every transition that can be reached from outside. Returns, by action id, what the record should hold. */
 async function walk({ admin }: TestServer): Promise<Map<string, string[]>> {
   const propose = async (tool: string, args: object, more: object = {}): Promise<Action> =>
     admin.post('/api/actions', { tool, arguments: args, ...more })
@@ -157,7 +157,7 @@ test('every transition has one row of the record, chained to the one before, wit
     const action: Action = await admin.get(`/api/actions/${id}`)
     expect(rows.at(-1)?.data?.state).toBe(action.state)
     expect(new Set(rows.map(({ data }) => data?.digest))).toEqual(new Set([action.digest]))
-    // What is sent again was lost and begun in one.
+    // A resend combines losing the attempt and starting the next, so it is no single transition.
     for (const [i, { kind, data }] of rows.slice(1).entries()) {
       const from = rows[i]?.data?.state as Action['state']
       if (kind !== 'resent') expect(Object.values(AFTER[from])).toContain(data?.state)
@@ -173,7 +173,7 @@ test('every transition has one row of the record, chained to the one before, wit
   expect(executing).toMatchObject({ actor: { kind: 'system' }, data: { attempt: 1, epoch: 1, key: `${run}.1` } })
   expect(succeeded).toMatchObject({ actor: { kind: 'system' }, data: { state: 'succeeded', result: expect.stringMatching(/^sha256:/) } })
   expect(succeeded?.data?.runner).toBe(executing?.data?.runner)
-  // As many rows as the log has events of transitions: neither is there without the other.
+  // The record has as many rows as the log has transition events: each transition writes both.
   const moves = (await server.dump()).event?.flatMap((row) => JSON.parse((row as { events: string }).events)) ?? []
   const told = moves.filter(([, type]) => type === 'action_proposed' || type === 'action_update')
   expect(all.filter(({ actionId }) => actionId !== null)).toHaveLength(told.length)
@@ -210,7 +210,7 @@ test('an export is verified without the server; what was changed in it is named,
     problem: undefined,
     rows: rows.length,
     redacted: 0,
-    // Of each action, and of the system, which began with the policy.
+    // One scope for each action, and one for the system, which began with the policy.
     scopes: walked.size + 1,
     keys: [publicKey],
   })
@@ -232,12 +232,12 @@ test('an export is verified without the server; what was changed in it is named,
   expect(await command(text)).toMatchObject({ code: 0, stdout: expect.stringContaining(`${rows.length} rows`) })
   expect(await command(changed)).toMatchObject({ code: 1, stdout: expect.stringContaining(broken) })
 
-  // A part of it has whole heads, and is verified as well.
+  // An excerpt consists of whole heads and can be verified too.
   const since = (await recordOf(admin)).at(-3)?.at ?? ''
   expect(await verify(await exported(admin, `since=${encodeURIComponent(since)}`), publicKey)).toMatchObject({ problem: undefined })
   expect(await verify(await exported(admin, 'until=2020-01-01T00:00:00Z'))).toMatchObject({ problem: undefined, rows: 0, heads: undefined })
 
-  // It survives a restart, and the same key goes on.
+  // The record survives a restart and keeps its signing key.
   await server.restart()
   expect(await server.admin.get('/api/audit/key')).toEqual({ algorithm: 'Ed25519', publicKey })
   expect(await verify(await exported(server.admin), publicKey)).toMatchObject({ problem: undefined })
@@ -277,7 +277,7 @@ test('a table for people holds no formula, and no line breaks out of its row', a
     await who.post(`/api/actions/${id}/decision`, { verdict: 'decline', reason: name })
   }
   const text = await exported(admin, 'format=csv')
-  // Read as a spreadsheet does: quoted cells, doubled quotes.
+  // Parses the file as a spreadsheet does: quoted cells, doubled quotes.
   const cells = [...text.matchAll(/"((?:[^"]|"")*)"(,|\r\n)/g)]
   expect(cells.map(([whole]) => whole).join('')).toBe(text)
   for (const [, cell] of cells) expect(cell).not.toMatch(/^[=+\-@\t\r\n]/)

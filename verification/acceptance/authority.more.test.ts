@@ -4,9 +4,9 @@ import { openBeside, principals } from '../../packages/server/src/store/index.ts
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-// Who may do what, written down a second time and by hand: the server is asked for every cell, and has to agree.
+// The permission matrix, written a second time by hand. The test sends a request for every cell, and the server has to agree.
 
-/** Those marked + are programs whose row in the database says that they have every role: not even that helps. */
+/** Callers marked + are programs whose database row gives them every role; that must not help them. */
 const WHO = [
   'admin',
   'approver',
@@ -27,11 +27,11 @@ type Who = (typeof WHO)[number]
 const KEYS: Record<Exclude<Who, 'nobody'>, Partial<CreateKeyBody> & Pick<CreateKeyBody, 'kind'>> = {
   admin: { kind: 'person', roles: ['admin'] },
   approver: { kind: 'person', roles: ['approver'] },
-  // An approver's key that is limited to reading.
+  // An approver's read-only key.
   limited: { kind: 'person', roles: ['approver'], scopes: [] },
   finance: { kind: 'person', roles: ['finance'] },
   viewer: { kind: 'person', roles: ['viewer'] },
-  // May ask agents, and decides nothing.
+  // Members may ask agents for actions but cannot decide.
   member: { kind: 'person', roles: ['member'] },
   nothing: { kind: 'person', roles: [] },
   agent: { kind: 'agent', roles: ['agent'] },
@@ -41,17 +41,17 @@ const KEYS: Record<Exclude<Who, 'nobody'>, Partial<CreateKeyBody> & Pick<CreateK
   revoked: { kind: 'person', roles: ['admin', 'approver'] },
 }
 
-/** What a route is asked about. */
+/** The actions that the requests are about. */
 const WHAT = {
-  /** Somebody else's, waiting for the role approver. */
+  /** Another person's, waiting for the role approver. */
   routed: { sees: 'admin approver limited viewer', decides: 'admin approver' },
-  /** Somebody else's, waiting for the group finance: an admin is not in it. */
+  /** Another person's, waiting for the group finance; the admin is not in it. */
   money: { sees: 'admin finance viewer', decides: 'finance' },
-  /** Somebody else's that asks nobody. */
+  /** Another person's that needs no approval. */
   quiet: { sees: 'admin viewer', decides: 'admin' },
-  /** Asked for by whoever asks now. */
+  /** Proposed by the caller. */
   own: { sees: 'admin approver member agent service agent+ service+', decides: 'admin approver' },
-  /** Asked for by an agent of theirs; it waits for the role approver. */
+  /** Proposed by the caller's agent, waiting for the role approver. */
   ofAgent: { sees: 'admin approver limited finance viewer member nothing', decides: 'admin approver' },
   unknown: { sees: '', decides: '' },
 } as const
@@ -61,7 +61,7 @@ const WRITES = 'admin approver member agent service agent+ service+'
 const PERSONS = 'admin approver limited finance viewer member nothing'
 const PROGRAMS = 'agent service agent+ service+'
 
-/** `hidden` is 404 in the very bytes of an id that does not exist; `in` is whatever else is answered to who may ask. */
+/** `hidden` is a 404 with the same bytes as for an id that does not exist; `in` is any other answer to a caller with permission. */
 type Answer = 'in' | 'out' | 'hidden'
 type Rule = (who: Who, what: What) => Answer | undefined
 const has = (list: string, who: Who): boolean => list.split(' ').includes(who)
@@ -73,7 +73,7 @@ const only =
 const everybody: Rule = () => 'in'
 const noOne: Rule = () => 'out'
 const sees: Rule = (who, what) => (has(WHAT[what].sees, who) ? 'in' : 'hidden')
-/** First whether it is seen, then whether one may. */
+/** Checks visibility first, then permission. */
 const seesAnd =
   (may: (who: Who, what: What) => boolean): Rule =>
   (who, what) => {
@@ -81,15 +81,18 @@ const seesAnd =
     return may(who, what) ? 'in' : 'out'
   }
 const decides = seesAnd((who, what) => has(WHAT[what].decides, who))
-/** What is written makes the agent act for the owner: only they and those they invited write, not even an admin. */
+/** A message makes the agent act for the session's owner, so only the owner and participants may write, not even an admin. */
 const writesIn = seesAnd((who, what) => has(WRITES, who) && (what === 'own' || what === 'ofAgent'))
 const stops = seesAnd((who) => has(WRITES, who))
 const invites = seesAnd((who, what) => who === 'admin' || ((what === 'own' || what === 'ofAgent') && who !== 'limited'))
 const carriesOut = seesAnd((who, what) => has(WHAT[what].decides, who) || (what === 'own' && has(WRITES, who)))
-/** Only whoever proposed it: their agent is somebody else. */
+/** Only the proposer may withdraw an action; a person may not withdraw their agent's. */
 const proposed = seesAnd((who, what) => what === 'own' && has(WRITES, who))
 const admins = seesAnd((who) => who === 'admin')
-/** What stands in no session cannot be meant by these; who is told that and who not to decide depends on the order of two refusals. */
+/**
+ * These routes cannot reach an action outside a session. Callers get one of two refusals, depending on which is checked first, so the cell
+ * is skipped.
+ */
 const inSession =
   (rule: Rule): Rule =>
   (who, what) =>
@@ -102,26 +105,26 @@ interface Place {
 }
 
 interface Route {
-  /** Without one the route is about nothing in particular. */
+  /** Without it the route is about no particular object. */
   about?: keyof Place
   rule: Rule
   body?: (place: Place) => object
-  /** Asked without a key, too: the route is for everybody. */
+  /** The route needs no key. */
   open?: true
-  /** What it was about is gone afterwards. */
+  /** The request removes the object. */
   ends?: true
-  /** Nobody looks who asks, so a bad key is no reason to refuse. */
+  /** The route does not authenticate, so it does not refuse a bad key. */
   probe?: true
 }
 
 const POLICY = { rules: [{ name: 'all', match: {}, verdict: 'ask' }] }
 
-/** Every route of the server. One that is not here, or no longer there, fails the test. */
+/** Every route of the server. A missing or an extra route fails the test. */
 const ROUTES: Record<string, Route> = {
   'GET /healthz': { rule: everybody, open: true, probe: true },
   'GET /readyz': { rule: everybody, open: true, probe: true },
   'GET /api/me': { rule: everybody, open: true },
-  // These are for pages of the console: without their Origin there is no way in for anybody.
+  // These routes serve the console's pages: without the console's Origin they refuse every caller.
   'POST /api/sign-in': { rule: noOne, open: true, body: () => ({}) },
   'POST /api/sign-in/oidc': { rule: noOne, open: true, body: () => ({}) },
   'POST /api/sign-in/oidc/finish': { rule: noOne, open: true, body: () => ({ answer: 'x' }) },
@@ -151,7 +154,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/people/{id}/disable': { rule: only('admin') },
   'POST /api/people/{id}/enable': { rule: only('admin') },
   'GET /api/keys/own': { rule: only(PERSONS) },
-  // There is no such key of theirs: who may accept one is told 404. `keys-of-others.test.ts` has the rest.
+  // The key does not exist, so callers who may accept keys get 404. `keys-of-others.more.test.ts` has the rest.
   'POST /api/keys/{id}/accept': { rule: only('admin approver finance viewer nothing member') },
 
   'GET /api/sessions': { rule: everybody },
@@ -184,7 +187,7 @@ const ROUTES: Record<string, Route> = {
   'GET /api/actions/{id}/revisions': { about: 'actionId', rule: sees },
   'GET /api/actions/{id}/suggestion': { about: 'actionId', rule: sees },
   'POST /api/actions/{id}/decision': { about: 'actionId', rule: decides, body: () => ({ verdict: 'approve' }) },
-  // Each item is answered on its own, as by the route for one.
+  // The server answers each item on its own, like the route for one action.
   'POST /api/actions/decisions': {
     rule: everybody,
     body: () => ({ verdict: 'approve', items: [{ id: 'act_x', revision: 1, digest: 'x' }] }),
@@ -193,7 +196,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/actions/{id}/retry': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/resolve': { about: 'actionId', rule: decides, body: () => ({ outcome: 'failed', note: 'I looked' }) },
   'POST /api/actions/{id}/verify': { about: 'actionId', rule: decides, body: () => ({}) },
-  // Nothing is held here: whoever may is told so.
+  // No action is held, so callers with permission get an error that says so.
   'POST /api/actions/{id}/release': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/void': { about: 'actionId', rule: decides, body: () => ({ note: 'done already' }) },
   'GET /api/hold': { rule: everybody },
@@ -202,7 +205,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/actions/{id}/result': { about: 'actionId', rule: sees, body: () => ({ epoch: 1, output: null }) },
 
   'GET /api/grants': { rule: only(PERSONS) },
-  // There is no such grant: all alike are told so.
+  // The grant does not exist, so all callers get the same answer.
   'GET /api/grants/{id}': { rule: everybody },
   'DELETE /api/grants/{id}': { rule: everybody },
   'POST /api/grants': {
@@ -235,27 +238,27 @@ const ROUTES: Record<string, Route> = {
   'GET /api/stats': { rule: only('admin viewer') },
   'GET /api/waiting/full': { rule: only('admin viewer') },
   'GET /metrics': { rule: only('admin viewer') },
-  // Whoever is let in is answered by MCP itself: what may not be done is said in the message, see `mcp-authority.test.ts`.
+  // MCP answers every authenticated caller itself and puts refusals into the message; see `mcp-authority.test.ts`.
   'POST /mcp': { rule: everybody, body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
   'GET /mcp': { rule: everybody },
   'DELETE /mcp': { rule: everybody },
   'GET /api/audit/export': { rule: only('admin viewer') },
   'GET /api/audit/key': { rule: everybody },
   'GET /api/audit/seal': { rule: everybody },
-  // Nothing is wrong here: whoever may is told so.
+  // The record has no problem, so callers with permission get an answer that says so.
   'POST /api/audit/accept': { rule: only('admin'), body: () => ({ reason: 'checked' }) },
 
   'POST /api/actions/{id}/withdraw': { about: 'actionId', rule: proposed, body: () => ({}) },
 
-  // Last: what is redacted is gone for everybody.
+  // Near the end, because redaction removes the values for every caller.
   'PATCH /api/sessions/{id}': { about: 'sessionId', rule: invites, body: () => ({ title: 'Another title' }) },
   'POST /api/sessions/{id}/cancel': { about: 'sessionId', rule: stops, body: () => ({}) },
   'POST /api/actions/{id}/redact': { about: 'actionId', rule: admins, body: () => ({ reason: 'personal' }) },
-  // The last of all: nothing is left to ask about afterwards.
+  // Last, because no object is left for later requests.
   'DELETE /api/sessions/{id}': { about: 'sessionId', rule: invites, ends: true },
 }
 
-/** What programs try to be taken for somebody else. */
+/** Headers with which programs try to impersonate another principal. */
 const TRICKS: Record<string, string>[] = [
   { 'x-forwarded-user': 'prn_local', 'x-remote-user': 'admin', 'x-roles': 'admin' },
   { 'x-http-method-override': 'GET', 'x-original-url': '/api/me', 'x-principal-id': 'prn_local' },
@@ -296,7 +299,7 @@ async function startDesk() {
 
 type Client = Pick<TestServer['admin'], 'get' | 'post'>
 
-/** A conversation in which an action waits, and a request that nobody called for. */
+/** Creates a session with a waiting action, and an agent request that has not been executed. */
 async function ask(server: TestServer, client: Client, agent: string): Promise<Place> {
   const { id: sessionId } = await client.post('/api/sessions', { agent })
   await client.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
@@ -385,7 +388,7 @@ test('who may do what on every route: the server answers every cell as the table
     if (got !== wanted) surprises.push(`${who}: ${route} about ${what} is ${got} (${status} ${text.slice(0, 200)}), not ${wanted}`)
     if (ends && got === 'in' && what === 'own') places[who].own = await ask(server, server.with(headers[who]), 'desk')
     if (got !== 'hidden' || what === 'unknown' || !about) return
-    // Not one byte tells what is there from what is not.
+    // An object that is hidden and one that does not exist get the same bytes.
     const missing = await send(route, who, unknown, more)
     const asUnknown = about ? text.replaceAll(place[about], unknown[about]) : text
     if (missing.text !== asUnknown) surprises.push(`${who}: ${route} about ${what} tells ${text} from ${missing.text}`)
@@ -394,7 +397,7 @@ test('who may do what on every route: the server answers every cell as the table
   for (const route of Object.keys(ROUTES)) {
     const about = ROUTES[route]?.about
     for (const what of about ? (Object.keys(WHAT) as What[]) : (['unknown'] as const)) {
-      // Whoever may do nothing asks first: what others do meanwhile must not be what stops them.
+      // Callers without permission go first, so that they fail for lack of permission and not because the state has changed.
       for (const who of [...WHO].reverse()) {
         await check(route, who, what, {})
         if (has(PROGRAMS, who)) for (const trick of TRICKS) await check(route, who, what, trick)
@@ -403,7 +406,7 @@ test('who may do what on every route: the server answers every cell as the table
   }
   expect(surprises).toEqual([])
   expect(cells).toBeGreaterThan(2_000)
-  // No effect but by who may decide: each of those that were asked for, once.
+  // Only the three callers who may decide have voted.
   const decided = (await server.dump()).vote as { principal_id: string }[]
   expect(new Set(decided.map(({ principal_id }) => principal_id))).toEqual(
     new Set([persons.admin.id, persons.approver.id, persons.finance.id]),

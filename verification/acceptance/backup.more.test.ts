@@ -43,7 +43,7 @@ async function startDesk() {
   return { server, target, propose, decide, flags: databaseFlags(server.database, server.dataDir) }
 }
 
-/** An empty place to restore into. */
+/** Creates an empty place to restore into. */
 async function newPlace() {
   const dataDir = folderOfTest()
   if (!isPostgres) return { dataDir, flags: ['--data', dataDir], environment: {}, url: '' }
@@ -168,7 +168,7 @@ onSqlite('restore --force moves the database aside, and without it a folder with
   expect((await statesIn({ dataDir, url: '' })).has(late.id)).toBe(false)
 })
 
-/** The row that says whether everything is held, read past the server. */
+/** Reads, past the server, the row that says whether everything is held. */
 async function holdIn({ dataDir, url }: { dataDir: string; url: string }): Promise<unknown> {
   const query = 'select held_at is not null as held, held_why as why from instance'
   if (isPostgres) return (await runOn(url, query))[0]
@@ -249,7 +249,7 @@ onBoth('a restore that is killed just before its end leaves the place empty, and
   const killed = await runModule(['--import', CRASH_AT, MAIN, 'restore', file, ...place.flags], environment)
   expect(killed.code).toBe(null)
   expect(readFileSync(environment[CRASH_VARIABLES.reached] ?? '', 'utf8')).toContain(killedLine('restore.before_commit'))
-  // The transaction of a client that is gone is rolled back a moment later.
+  // Postgres rolls back the transaction of a lost client a moment later.
   if (isPostgres) await expect.poll(() => runOn(place.url, "select 1 from pg_tables where tablename = 'action'")).toEqual([])
   else expect(existsSync(join(place.dataDir, 'countersign.db'))).toBe(false)
   expect(await runCommandLine(['restore', file, ...place.flags])).toMatchObject({ code: 0, stderr: '' })
@@ -304,7 +304,7 @@ onBoth('killed at any moment, a backup leaves no file under its name, or a whole
       { env: { ...COMPILE_CACHE }, stdio: 'ignore', detached: true },
     )
     const ended = once(child, 'exit')
-    // Moments from the middle of the start to just after the end.
+    // The kill comes at moments between the middle of the run and just after its end.
     await Promise.race([later(wholeMs * (0.5 + n / 8)), ended])
     if (child.exitCode === null) child.kill('SIGKILL')
     await ended

@@ -13,7 +13,7 @@ interface Desk extends AsyncDisposable {
   orders: Orders
   propose(tool: string, status?: string): Promise<Action>
   approve(action: Action): Promise<Action>
-  /** The action when nothing is under way any more. */
+  /** Resolves with the action once no work is left. */
   later(action: Action): Promise<Action>
 }
 
@@ -58,7 +58,7 @@ test('what changed after it was shown is not carried out: it is asked again, wit
   expect(items).toMatchObject([
     { revision: 1, digest: shown.digest, preview: shown.preview, votes: [{ verdict: 'approve' }], ended: { why: 'target' } },
   ])
-  // The decision about what was shown first is none about this.
+  // A decision on revision 1 does not apply to revision 2.
   for (const named of [{}, { revision: 1, digest: shown.digest }, { revision: 2 }, { digest: asked.digest }]) {
     const answer = await desk.server.admin.send('POST', `/api/actions/${shown.id}/decision`, { body: { verdict: 'approve', ...named } })
     expect(answer, JSON.stringify(named)).toMatchObject({ status: 409, body: { code: 'revision_mismatch', action: asked } })
@@ -185,7 +185,7 @@ test('a fresh preview of a waiting action: the same values are the same revision
   expect(same).toMatchObject({ revision: 1, digest: shown.digest, preview: shown.preview, revised: null })
   expect(same.previewedAt).not.toBeNull()
   desk.orders.order('o1', { status: 'shipped' })
-  // The reading of a moment ago answers those who ask at once.
+  // A preview that was just read answers requests that come at once.
   let other: Action = await admin.post(path)
   while (other.revision === 1) other = await admin.post(path)
   expect(other).toMatchObject({
@@ -237,7 +237,7 @@ test('what failed, was told so, and is asked again when a person retries it keep
     const { body } = await admin.send('POST', `/api/actions/${id}/retry`)
     expect(body).toMatchObject({ code: 'stale_preview', action: { state: 'proposed', revision: 2, error: null } })
     expect((await admin.get(`/api/sessions/${sessionId}`)).status).toBe('waiting_approval')
-    // A word names no revision: who types it may mean what was asked first.
+    // A command word names no revision: the person may mean the first one.
     const typed = await admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve' })
     expect(typed).toMatchObject({ decided: [] })
     const named = { verdict: 'approve', actionId: id }

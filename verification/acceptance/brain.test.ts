@@ -31,14 +31,14 @@ test('a remote brain gets its own headers, and hears the session, who wrote and 
     agent: { name: 'desk' },
   })
 
-  // Whoever wrote last is the user of the step, not whoever began the session.
+  // The user of a step is the person who wrote last, not the owner of the session.
   const ben = await server.as({ name: 'Ben', kind: 'person', roles: ['member'] })
   await ana.post(`/api/sessions/${id}/participants`, { person: ben.principal.id })
   await ben.post(`/api/sessions/${id}/messages`, { content: 'Me too' })
   await server.settle()
   expect(replay.requests[1]?.body).toMatchObject({ session: { id }, user: { id: ben.principal.id, name: 'Ben' } })
 
-  // The headers are this agent's alone: another agent at the same address sends none.
+  // Only this agent has the headers: another agent at the same address sends none.
   const other = await ana.post('/api/sessions', { agent: 'open' })
   await ana.post(`/api/sessions/${other.id}/messages`, { content: 'Hi' })
   await server.settle()
@@ -121,7 +121,7 @@ test.each([
   const { chunks } = brainSays({ lookUps: [FOUND], text })
   const cancelled = Promise.withResolvers<void>()
   async function* half() {
-    // Without its finish, and with a thought at the end: who sees it knows that all before it was heard.
+    // No finish event, and a thought at the end: a reader who sees the thought knows that the server has read all before it.
     yield* [...(chunks as Iterable<Uint8Array>)].slice(0, -1)
     yield new TextEncoder().encode('data: {"type":"reasoning-delta","delta":"Hm"}\n\n')
     await cancelled.promise

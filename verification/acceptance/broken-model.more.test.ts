@@ -8,7 +8,7 @@ import { call } from '../testing/talk.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-/** Runs one message against a model that gives this answer; nothing of it may become an action. */
+/** Runs one message against a model with this answer and expects that no part of it becomes an action. */
 async function expectNoAction(model: string, answer: (baseUrl: string) => ReplayAnswer, code: RegExp): Promise<string> {
   await using target = await startTarget(() => ({ status: 200 }))
   await using providers = await startReplayServer()
@@ -44,7 +44,7 @@ const stream = (body: Uint8Array, ending: 'end' | 'reset' = 'end'): ReplayAnswer
 for (const { model, api } of PROVIDERS) {
   test(`with ${model}, a stream that is cut inside or behind a call makes no action`, async () => {
     const whole = bytesOf(speak(api, CALL))
-    // Gemini has one event for all: cutting in its middle is all there is to cut.
+    // Gemini sends one event for the whole answer, so the only cut is in its middle.
     const marks = api === 'google-generateContent' ? ['something'] : ['keyed', 'something', 'I will']
     for (const mark of marks) {
       const cut = whole.indexOf(mark) + mark.length
@@ -115,7 +115,7 @@ test('after a model that broke, the next message starts a run that works', async
   })
   using broken = await server.admin.stream('/api/chat', { body: { message: 'go' } })
   const { sessionId } = await broken.next('session')
-  // What it had said so far is kept.
+  // The session keeps the text that came before the break.
   await broken.next('message', (data) => data.message.role === 'assistant' && data.message.content === 'I was about to')
   await broken.next('error')
   using stream = await server.admin.stream('/api/chat', { body: { sessionId, message: 'try again' } })
@@ -160,11 +160,11 @@ test('an answer closed without a finish reason is used, and a note in the chat s
   await chat.next('message', (data) => data.message.content === 'Done.')
   await chat.ended()
   expect(target.writes).toHaveLength(1)
-  // The model does not hear of it.
+  // The note is not sent to the model.
   expect(JSON.stringify(requests[1]?.body)).not.toContain('as far as we can tell')
 })
 
-// The others send no words of their own once a call is whole.
+// The other APIs send no text after a whole call.
 for (const { model, api } of PROVIDERS.filter(({ api }) => api === 'openai-chat' || api === 'anthropic-messages')) {
   test(`with ${model}, an error of two parts is two sentences`, async () => {
     await using target = await startTarget(() => ({ status: 200 }))

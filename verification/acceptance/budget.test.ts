@@ -32,7 +32,7 @@ test('a run that has used its tokens ends before its next model call, also after
   })
   expect(await server.admin.get(`/api/actions/${proposal.id}`)).toMatchObject({ state: 'succeeded' })
   expect(target.writes).toHaveLength(1)
-  // The next message has a budget of its own.
+  // The next message has its own budget.
   using again = await server.admin.stream('/api/chat', { body: { sessionId, message: 'and now?' } })
   expect((await again.next('done')).usage).toEqual({ inputTokens: 50, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 10 })
 })

@@ -13,14 +13,14 @@ const change = (id: string, what: string) => ({ id, tool: 'change', input: { wha
 
 interface Desk extends AsyncDisposable {
   server: TestServer
-  /** What was read of the target: it answers each read with how many came before. */
+  /** Paths of the reads that reached the target. It answers each read with their number so far. */
   readonly asked: string[]
-  /** Says something, waits for the end of the run, and answers what the agent was told last. */
+  /** Sends a message, waits for the end of the run, and returns the last results that the agent got. */
   say(sessionId?: string): Promise<{ sessionId: string; told: [string | undefined, unknown][] }>
   actions(sessionId: string): Promise<Action[]>
 }
 
-/** A server whose agent may look for a long time at what it has looked at. */
+/** Starts a server whose reads stay cached for ten minutes. */
 async function startDesk(
   says: BrainSpeech[],
   { policy = ALLOW_ALL, hold }: { policy?: NonNullable<ConfigInput['policy']>; hold?: (request: TargetRequest) => Promise<void> } = {},
@@ -93,7 +93,7 @@ test('an identical read of the session gets the earlier result: recorded as an a
   expect([a?.cachedFrom, b?.cachedFrom, c?.cachedFrom, d?.cachedFrom]).toEqual([null, a?.id, null, a?.id])
   expect(b).toMatchObject({ state: 'succeeded', attempt: 0, result: { read: 1 }, policy: { verdict: 'allow', rule: 'all run' } })
   expect(b?.digest).toBe(a?.digest)
-  // Another session has seen nothing yet.
+  // The cache belongs to one session: this one reads again.
   expect((await desk.say()).told).toEqual([['e', { read: 3 }]])
 })
 
@@ -119,7 +119,7 @@ test('what was read while a write was under way is not given again: it may be ol
   const asked = Promise.withResolvers<void>()
   const written = Promise.withResolvers<void>()
   await using desk = await startDesk([{ calls: [look('a', 'it'), change('b', 'it')] }, { calls: [look('c', 'it')] }, { text: 'Done.' }], {
-    // The first read is answered when the write has been settled, which is not answered before that read was asked for.
+    // The target answers the first read after the write has settled, and the write after that read has arrived.
     hold: ({ path }) => {
       if (path !== '/look/it') return asked.promise
       asked.resolve()

@@ -13,11 +13,11 @@ import { temporaryFolder } from '../testing/test-server.ts'
 interface Place extends AsyncDisposable {
   brain: Replay
   target: Target
-  /** Starts a server process on the same data as the one before. */
+  /** Starts a server process on the data of the one before. */
   start(): Promise<ChildServer>
 }
 
-/** Everything around a server that is going to be killed: its data, its brain and its target stay. */
+/** Opens what stays when a server is killed: its data, its brain and its target. */
 async function openPlace(answers: readonly ReplayAnswer[]): Promise<Place> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())
@@ -94,7 +94,7 @@ test('an approval through the session goes on from where it waited, in the proce
   expect(place.target.writes).toHaveLength(1)
 })
 
-// Several processes on one database: that is Postgres.
+// Only Postgres allows several processes on one database.
 test.skipIf(inject('database') !== 'postgres')(
   'on several processes every call for a request hears the same, and one killed in the middle is replaced',
   async () => {

@@ -12,7 +12,7 @@ import { BOOTSTRAP_KEY, startTestServer } from '../testing/test-server.ts'
 
 const ASKS = { text: 'I would do x.', calls: [call('c1', 'keyed', 'x')] }
 
-/** A held request over a server whose agent says what it is given. */
+/** Starts a held request on a server whose agent has scripted answers. */
 async function startRequest(
   options: TalkOptions,
 ): Promise<Talk & { id: string; sessionId: string; execute(): Promise<ApiAnswer['body']> }> {
@@ -32,7 +32,7 @@ test('a request runs when it is executed: to the next pause, with its checkpoint
   expect(brain.requests).toHaveLength(0)
   expect((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items).toMatchObject([{ content: 'do x', queued: true }])
 
-  // Asking where it stands runs nothing.
+  // Reading the status executes nothing.
   const now = () => server.admin.get(`/api/agent-requests/${requestId}`)
   expect(await now()).toEqual({
     requestId,
@@ -88,7 +88,7 @@ test('a request in a session that is busy waits its turn, held until it is execu
   const second = await server.admin.post('/api/agent-requests', { message: 'second', sessionId })
   const paused = await server.admin.post(`/api/agent-requests/${first.requestId}/execute`)
   await server.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'hello' })
-  // Called for, it stands behind what waits for a person, and says what that is.
+  // Executed early, the request queues behind the actions that wait for approval, and lists them.
   const behind = await server.admin.post(`/api/agent-requests/${second.requestId}/execute`)
   expect(behind).toMatchObject({ status: 'awaiting_approval', checkpoint: { iterationCount: 0, lastToolCall: null } })
   expect(behind.pendingApprovals).toEqual(paused.pendingApprovals)
@@ -253,7 +253,7 @@ test('an Idempotency-Key gets its first answer again, however far the request ha
   expect(talk.target.writes).toHaveLength(1)
 })
 
-/** How somebody's request is refused. */
+/** Returns the status and code with which the server refuses a caller's request. */
 async function refusal(who: ApiClient, path: string, body: object = {}): Promise<string> {
   const answer = await who.send('POST', path, { body })
   return `${answer.status} ${answer.body.code}`

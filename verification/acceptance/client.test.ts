@@ -18,7 +18,7 @@ interface Options {
   timeoutMs?: number
 }
 
-/** An agent whose tools all say `executor: client`, and the target that the client is to speak to. */
+/** Starts an agent whose tools all have `executor: client`, and the target that the client calls. */
 async function startDesk({
   says = [{ calls: [call('c', 'unkeyed', 'x')] }, DONE],
   answer = () => ({ status: 200, body: { id: 7 } }),
@@ -35,7 +35,7 @@ async function startDesk({
   )
   const client = createClient({ baseUrl: server.url, key: BOOTSTRAP_KEY })
 
-  /** A conversation up to the first action, and what follows it. */
+  /** Starts a conversation and reads up to its first action. */
   async function begin(who: ApiClient = server.admin) {
     const stream = stack.use(await who.stream('/api/chat', { body: { message: 'do x' } }))
     const { proposal } = await stream.next('action_proposed')
@@ -50,7 +50,7 @@ async function startDesk({
   return { target, brain, server, client, begin, beginApproved, read, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** The same tools, for a client; the server's own credentials stand beside them. */
+/** Returns the same tools for a client, with the server's own credentials beside them. */
 function byClient(tools: NonNullable<ConfigInput['tools']>, timeoutMs: number | undefined): NonNullable<ConfigInput['tools']> {
   const { target } = tools
   if (!target || !('routes' in target) || !target.routes) throw new Error('the tools of a target are routes')
@@ -77,7 +77,7 @@ test('the client that showed the card carries the action out after the decision,
   expect(desk.target.writes).toHaveLength(0)
   expect(await desk.read(proposal.id)).toMatchObject({ state: 'approved', attempt: 0 })
 
-  // A refusal is not the answer of a key: the same one gets the action once it may be had.
+  // An Idempotency-Key does not store a refusal: the same key gets the action once it can be claimed.
   const claim = await desk.server.admin.post(`${path}/claim`, undefined, { 'idempotency-key': 'tab' })
   expect(claim).toMatchObject({
     epoch: 1,
@@ -176,7 +176,7 @@ test('who may decide and who asked may carry an action out; an agent still appro
   expect(desk.target.writes).toHaveLength(1)
 })
 
-/** A fetch for the SDK that speaks as somebody. */
+/** Returns a fetch for the SDK that sends a caller's headers. */
 const withHeaders =
   (who: ApiClient): typeof fetch =>
   async (input, init) => {
@@ -202,7 +202,7 @@ test('a client that is closed in the middle leaves an unknown outcome when its h
   expect(resultsHeard(desk.brain, 1)).toEqual([[expect.any(String), { outcome_unknown: true, message: expect.any(String) }]])
   expect(await refusal(desk.server.admin, `${path}/claim`, { retry: true })).toBe('409 illegal_transition')
 
-  // It was asleep, not gone: what it saw is still worth knowing, and the model hears of it.
+  // The client was asleep, not gone: its late result still counts, and the model learns it.
   expect(await desk.server.admin.post(`${path}/result`, { epoch: 1, output: { id: 7 } })).toMatchObject({ state: 'succeeded' })
   await desk.server.settle()
   expect(desk.brain.requests).toHaveLength(3)

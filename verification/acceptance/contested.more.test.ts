@@ -39,7 +39,7 @@ test('of many approvals and declines at once exactly one counts, and all others 
 
 test('a decision and a cancellation at once: either the tool ran and says so, or it never did', async () => {
   const rounds = 12
-  // Two a round: where the tool is done before the cancellation comes, the model is asked again.
+  // Two answers per round: if the tool finishes before the cancellation, the model is called again.
   await using talk = await startTalk({ says: Array.from({ length: 2 * rounds }, () => ({ calls: [call('a', 'unkeyed', 'x')] })) })
   const { admin } = talk.server
   let ran = 0
@@ -57,7 +57,7 @@ test('a decision and a cancellation at once: either the tool ran and says so, or
     const action: Action = await admin.get(`/api/actions/${proposal.id}?wait=60&until=settled`)
     expect(['succeeded', 'cancelled']).toContain(action.state)
     if (action.state === 'succeeded') ran++
-    // A decision that came too late is told so; one that was taken may still be withdrawn before it started.
+    // A decision that comes too late gets an error; one that was accepted may still be cancelled before execution.
     if (decided?.status === 409) expect(action.state).toBe('cancelled')
     expect(await admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'completed', pendingApprovals: [] })
   }

@@ -59,12 +59,12 @@ interface Pair extends AsyncDisposable {
   readonly database: string
   /** Cuts the standby off from the primary, which then commits without it. */
   lag(): void
-  /** Ends every process of the primary with SIGKILL, promotes the standby, and leads everybody there. */
+  /** Kills every process of the primary with SIGKILL, promotes the standby, and routes all connections to it. */
   failOver(beforeSwitch?: () => Promise<void>): Promise<void>
   start(environment?: Record<string, string>): Promise<ChildServer>
 }
 
-/** A primary with a streaming standby, and an address that leads to whichever of them is to be used. */
+/** Opens a primary with a streaming standby, and an address that routes to the one in use. */
 async function openPair(): Promise<Pair> {
   const stack = new AsyncDisposableStack()
   const { path: folder } = stack.use(temporaryFolder())
@@ -107,7 +107,7 @@ async function openPair(): Promise<Pair> {
   }
 }
 
-/** Proposes and approves one action after the other, until it is told to stop. Answers those whose approval was acknowledged. */
+/** Proposes and approves actions one by one until it is stopped. Returns the actions whose approval was acknowledged. */
 function decideOn({ admin }: ChildServer, name: string) {
   let isStopped = false
   const acknowledged: string[] = []
@@ -171,7 +171,7 @@ onPostgres('a standby that lacks what was committed holds the processes that kno
   pair.lag()
   await first.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
   expect((await first.admin.get(`/api/actions/${id}?wait=10&until=settled`)).state).toBe('succeeded')
-  // As if the approval had come over, and only the start had not.
+  // Puts the standby where the approval was replicated and the start was not.
   await pair.failOver(async () => {
     await runOn(pair.standby.url(pair.database), `update action set state = 'approved' where id = '${id}'`)
   })
@@ -197,7 +197,7 @@ onPostgres('a promoted database is held at a start that nothing vouches for, and
   const vouched = await pair.start(environment)
   expect(await vouched.admin.get('/api/hold')).toMatchObject({ held: false, epoch: 1 })
   await vouched.kill()
-  // The same once more, without the file: another promotion, told by the timeline that the row is at.
+  // The same without the file: the timeline stored in the row shows a promotion.
   await runOn(pair.standby.url(pair.database), "update instance set timeline = '00000001'")
   const cold = await pair.start()
   expect(await cold.admin.get('/api/hold')).toMatchObject({ held: true, why: expect.stringContaining('promoted or restored') })

@@ -6,25 +6,26 @@ import { expect, inject, test } from 'vitest'
 import { startTarget, type Target, type TargetAnswer, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-// A copy of the embedded database must not do a second time what the original has done. Postgres: `copies-postgres.test.ts`.
+// A copy of the embedded database must not repeat what the original has executed. `copies-postgres.more.test.ts` has the tests for
+// Postgres.
 const isSqlite = inject('database') === 'sqlite'
 
 interface Original extends AsyncDisposable {
   readonly target: Target
   readonly folder: string
   readonly server: TestServer
-  /** Approved, and not started: its session has as many under way as it may. */
+  /** Approved and not started: the limit of executions is reached. */
   readonly approved: Action[]
-  /** Under way at the target, which does not answer. */
+  /** Waiting for the target, which does not answer. */
   readonly executing: Action[]
   readonly waiting: Action
-  /** Lets the target answer from now on. */
+  /** Lets the target answer. */
   answer(): void
   /** Starts a server on a folder with a copy. */
   startOn(dataDir: string, flags?: { hold?: boolean; acceptCopy?: boolean }): Promise<TestServer>
 }
 
-/** A server with approved, executing and waiting actions. */
+/** Starts a server with approved, executing and waiting actions. */
 async function openOriginal(): Promise<Original> {
   const stack = new AsyncDisposableStack()
   const { path: folder } = stack.use(temporaryFolder())
@@ -39,7 +40,7 @@ async function openOriginal(): Promise<Original> {
   const config = { tools: toolsOf(target) }
   const startOn = async (dataDir: string, flags = {}) =>
     stack.use(await startTestServer({ config, place: { dataDir, environment: {} }, flags }))
-  // Two lanes, of which each tool takes one.
+  // Two executions at a time; each tool takes one.
   const server = stack.use(
     await startTestServer({ config, place: { dataDir: join(folder, 'data'), environment: {} }, flags: { maxExecutions: 2 } }),
   )
@@ -67,7 +68,7 @@ async function openOriginal(): Promise<Original> {
   }
 }
 
-/** Ways to come by a copy while the original runs, each into a folder of its own. */
+/** Ways to copy the database while the original runs, each into its own folder. */
 const COPIES: Record<string, (from: string, to: string) => void> = {
   'cp -r of the whole folder': (from, to) => cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith('.lock') }),
   'the database file with its write-ahead log alone': (from, to) => {
@@ -114,7 +115,7 @@ test.runIf(isSqlite)('an older database put back beside the file of its folder s
   await server.settle()
   expect(target.writes.length).toBe(5)
   await server.stop()
-  // Written over the file itself: it keeps its inode.
+  // The copy replaces the content of the file, so the file keeps its inode.
   cpSync(join(folder, 'backup/countersign.db'), join(folder, 'data/countersign.db'))
 
   const held = await original.startOn(join(folder, 'data'))

@@ -11,7 +11,7 @@ import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const SHOP_CONFIG = fileURLToPath(new URL('../../examples/shop/countersign.yaml', import.meta.url))
 
-/** A configuration file with one scripted agent over the tools of a target. */
+/** Writes a configuration file with one scripted agent and the tools of a target. */
 function writeConfig(folder: string, target: Target): string {
   const call = (tool: string) => ({ tool, arguments: { what: 'x' } })
   const steps = [{ calls: [call('keyed'), call('unkeyed')] }, { text: 'I know.' }]
@@ -51,7 +51,7 @@ test('kill -9 while an approval waits: after the start the same card waits, the 
   expect(items[0]).toMatchObject({ kind: 'request', actionIds: [proposal.id] })
 
   using watching = await second.admin.stream(`/api/sessions/${sessionId}/events`)
-  // A word counts a second after the action was shown.
+  // A command word counts only one second after the action was shown.
   const say = async () => (await second.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve' })).decided
   await expect.poll(say, { timeout: 60_000 }).toMatchObject([{ id: proposal.id }])
   const answer = await watching.next('message', ({ message }) => message.role === 'assistant' && message.content.includes('is now'))
@@ -126,12 +126,12 @@ test('kill -9 right behind the answers to decisions: every decision that was ans
     expect(await second.admin.get(`/api/actions/${id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', idempotencyKey })
     const sent = target.writes.filter(({ body }) => (body as { what: string }).what === args.what)
     expect(new Set(sent.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set([idempotencyKey]))
-    // An attempt that was killed between its intent and its send reached nobody.
+    // An attempt killed between intent and send did not reach the target.
     expect(sent.length).toBeLessThanOrEqual((await second.admin.get(`/api/actions/${id}`)).attempt)
   }
 })
 
-// Of a Postgres database there may be any number of servers.
+// Postgres allows any number of servers on one database.
 test.runIf(inject('database') === 'sqlite')('a second server on the same data refuses to start and says why', async () => {
   using folder = temporaryFolder()
   await using target = await startTarget(() => ({ status: 200 }))

@@ -33,7 +33,7 @@ const effectsOf = async (orderId: string) => (await ofShop(`/api/effects?orderId
 const chat = (message: string, agent = 'desk') => server.admin.stream('/api/chat', { body: { message, agent } })
 const decide = (actionId: string, body: object) => server.admin.post(`/api/actions/${actionId}/decision`, body)
 
-/** Two of the routes of the shop, called by a brain that says exactly what a test wants. */
+/** Two routes of the shop, for a brain with scripted answers. */
 const shopAgent = (baseUrl: string) => ({
   agents: { desk: { model: `remote/${baseUrl}`, tools: ['*'] } },
   tools: {

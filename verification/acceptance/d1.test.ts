@@ -275,7 +275,7 @@ test('ten parallel retries are one attempt', async () => {
   expect(target.writes).toHaveLength(2)
 })
 
-/** An answer cut behind its text: the first part has neither an end nor a finish reason. */
+/** Splits an answer after its text: the first part has no end and no finish reason. */
 function inTwo(api: RecordedApi): [Uint8Array, Uint8Array] {
   const bytes = (text: string) => Buffer.concat([...(speak(api, { text }).chunks as Uint8Array[])])
   if (api === 'google-generateContent') {
@@ -319,7 +319,7 @@ for (const { model, api } of PROVIDERS) {
   })
 }
 
-/** A piece of an answer, as the chat API sends it. */
+/** Returns one chunk of an answer in the format of the chat API. */
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 
@@ -355,7 +355,7 @@ test('fragments of several calls are put together by their index', async () => {
 })
 
 test('a run tells its text, its calls, its actions and its end, each as an event of its own type', async () => {
-  // Pieces give way to the whole message: it comes when the reader has had them.
+  // The whole message replaces its chunks, so it comes after the reader has had them.
   const hasPieces = Promise.withResolvers<void>()
   const speech = (async function* () {
     yield Buffer.from(chunk({ role: 'assistant', reasoning_content: 'Hm.' }))

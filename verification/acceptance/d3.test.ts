@@ -11,7 +11,7 @@ import { startTestServer } from '../testing/test-server.ts'
 
 const call = (tool: string, what: string) => ({ tool, arguments: { what } })
 
-/** A session with everything in it: reads, a retry, a decline, a success, text between, a queued message, a note. */
+/** Starts a session with all kinds of events: reads, a retry, a decline, a success, text between them, a queued message, a note. */
 async function busySession() {
   const target = await startTarget(({ body }, nth) =>
     body !== undefined && (body as { what: string }).what === 'stumble' && nth === 1
@@ -79,13 +79,13 @@ test('wherever a reader was cut off, what it reads on with makes it know what th
     expect(rest.every(({ id }, i) => Number(id) > Number(rest[i - 1]?.id ?? after))).toBe(true)
     expect(fold(rest, fold(known)), `cut after ${after}`).toEqual(truth)
   }
-  // Whoever comes for the first time is not told pieces that have become whole messages.
+  // A new reader gets whole messages instead of their chunks.
   const fresh = await readUpTo(server.admin, sessionId, lastSeq, 0)
   expect(fresh.some(({ type }) => type === 'delta')).toBe(false)
   expect(fold(fresh)).toEqual(truth)
 })
 
-/** Reads a stream from `after` until its event `last`. */
+/** Reads a stream from `after` to its event `last`. */
 async function readUpTo(client: ApiClient, sessionId: string, last: number, after: number): Promise<ReadEvent[]> {
   if (after === last) return []
   using stream = await client.stream(`/api/sessions/${sessionId}/events`, { headers: { 'last-event-id': String(after) } })

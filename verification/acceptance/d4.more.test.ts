@@ -4,7 +4,7 @@ import type { ApiClient } from '../testing/api-client.ts'
 import { brainHeard, resultsHeard } from '../testing/brain-says.ts'
 import { call, startTalk } from '../testing/talk.ts'
 
-/** Says something in a new session and waits until its actions wait for a person. */
+/** Sends a message in a new session and waits until its actions wait for approval. */
 async function waiting(client: ApiClient, message = 'go') {
   using stream = await client.stream('/api/chat', { body: { message } })
   const { sessionId } = await stream.next('session')
@@ -45,7 +45,7 @@ for (const [word, state] of [
     await stream.next('message', (data) => data.message.content === 'Right.')
     expect(await stateOf(admin, actionIds[0])).toBe(state)
     expect(talk.target.writes).toHaveLength(state === 'succeeded' ? 1 : 0)
-    // The word was said to us: the model hears the result, never the word.
+    // The word is a command for the server: the model gets the result, never the word.
     expect(JSON.stringify(talk.brain.requests)).not.toContain(JSON.stringify(word))
   })
 }
@@ -101,7 +101,7 @@ test('the word of an agent, a service or a viewer decides nothing, by whatever r
   const service = await server.as({ name: 'hook', kind: 'service', roles: ['agent'] })
   const words = ['approve', 'yes', 'reject', 'approve all']
   for (const who of [agent, service]) {
-    // In a session of its own, where it may speak.
+    // Each caller uses its own session, where it may write.
     const { path, actionIds, sessionId } = await waiting(who)
     talk.letPeopleRead()
     for (const content of [...words, `approve ${actionIds[0]}`]) {
@@ -160,7 +160,7 @@ test('with two waiting, "yes" decides nothing and says so; naming one decides th
   }
   expect(await Promise.all(actionIds.map((id) => stateOf(admin, id)))).toEqual(['proposed', 'proposed'])
 
-  // An earlier call can be named as well as the latest.
+  // A person can name an earlier action as well as the latest.
   const posted = await admin.post(`${path}/messages`, { content: `reject ${first}` })
   expect(posted.decided).toMatchObject([{ id: first, state: 'declined' }])
   expect(await stateOf(admin, second)).toBe('proposed')
@@ -275,7 +275,7 @@ test('a session is idle, active, waiting, completed or in error, and lists what 
   await stream.next('action_update', (data) => data.state === 'executing')
   expect(await now()).toMatchObject({ status: 'active', pendingApprovals: [] })
   thinking.resolve()
-  // The stand-in has nothing left to say: the run breaks.
+  // The scripted model has no answer left, so the run fails.
   await stream.next('session_status', (data) => data.status === 'error')
   expect(await now()).toMatchObject({ status: 'error', pendingApprovals: [] })
 })

@@ -9,7 +9,7 @@ import { startTestServer, type TestServer, temporaryFolder } from '../testing/te
 
 const isPostgres = inject('database') === 'postgres'
 
-/** Answers the last of many actions, which waits for a decision. */
+/** Proposes many actions and returns the id of the last, which waits for a decision. */
 async function fill(server: TestServer): Promise<string> {
   for (let n = 0; n < 30; n++) {
     await server.admin.post('/api/actions', { tool: 'keyed', arguments: { what: `filler ${n} ${'x'.repeat(2_000)}` } })
@@ -19,7 +19,7 @@ async function fill(server: TestServer): Promise<string> {
   return id
 }
 
-/** Expects that a server on a damaged database refuses decisions and proposals, and says why. */
+/** Expects a server on a damaged database to refuse decisions and proposals and to say why. */
 async function expectRefusals(server: TestServer, actionId: string, words: RegExp) {
   const decide = () => server.admin.send('POST', `/api/actions/${actionId}/decision`, { body: { verdict: 'approve' } })
   await expect
@@ -69,7 +69,7 @@ test.skipIf(!isPostgres)(
   },
 )
 
-/** Overwrites the roots of two tables, and makes the server read them again: what another connection commits empties its cache. */
+/** Overwrites the root pages of two tables and makes the server read them again: a commit by another connection empties its cache. */
 function damagePages(file: string): void {
   const pages = statSync(file).size / 4096
   const reader = new DatabaseSync(file, { readOnly: true })

@@ -57,7 +57,7 @@ onPostgres(
       expect.objectContaining({ code: 'not_ready' }),
       expect.objectContaining({ code: 'not_ready' }),
     ])
-    // What was under way ends while nobody can write it down.
+    // The model call and the tool call end while the database is away.
     held.resolve()
 
     await postgres.start()

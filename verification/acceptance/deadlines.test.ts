@@ -9,7 +9,7 @@ import { startTarget } from '../testing/target.ts'
 import { raw } from '../testing/temp-store.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-/** Every write is asked about, under this rule's times. */
+/** Returns a policy under which every write needs approval within these times. */
 const asking = (times: { expires?: string; remind?: string }): NonNullable<ConfigInput['policy']> => ({
   rules: [{ name: 'ask in time', match: { effect: 'write' }, verdict: 'ask', ...times }],
 })
@@ -30,7 +30,7 @@ test('an approval that waits longer than its rule says is announced once, to the
   const outside: Action = await admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'y' } })
   expect(await inbox.next('approval_overdue')).toMatchObject({ actionId: outside.id })
 
-  // It waits on, through a restart, and is not announced again.
+  // The action keeps waiting after a restart and is not announced again.
   await talk.server.restart()
   using later = await talk.server.admin.stream(`/api/sessions/${proposal.sessionId}/events`)
   await talk.server.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
@@ -52,7 +52,7 @@ test('an action that nobody decided says so itself, wherever it is read, until i
   await stream.next('approval_overdue', ({ actionId }) => actionId === proposal.id)
   await admin.post(`/api/actions/${second.id}/decision`, { verdict: 'decline' })
 
-  // Who reads it later heard nothing of the event.
+  // After a restart the state has to show it, because no event comes again.
   await talk.server.restart()
   const { admin: after } = talk.server
   const path = `/api/sessions/${proposal.sessionId}`
@@ -240,7 +240,7 @@ test('an approved action that no client claims expires at its deadline; one that
   const now = Date.now()
   await store.transact(() => raw(sql`update action set expires_at = ${now}, due_at = ${now} where state = 'approved'`))
   await store.close()
-  // Whoever looks at what is due finds them.
+  // The new expiry makes the server look for everything due, so it finds the two actions.
   await admin.post('/api/actions', { tool: 'free', arguments: {}, expiresIn: 'PT1S' })
   expect((await stream.next('tool_call_result')).toolCall.result).toEqual({ declined: true, reason: 'Timeout' })
   await stream.next('message', ({ message }) => message.content === 'Nobody did it.')
@@ -257,7 +257,7 @@ test('an approved action that no client claims expires at its deadline; one that
     status: 409,
     body: { code: 'already_decided', detail: expect.stringContaining('no client had claimed it by then') },
   })
-  // Its hold has an end of its own.
+  // A claimed action has its own deadline.
   expect((await admin.post(`/api/actions/${held.id}/result`, { epoch, output: 'done' })).state).toBe('succeeded')
   expect(target.writes).toEqual([])
 })

@@ -29,7 +29,7 @@ test('two approvals: typed in the chat by one, given over the chat’s route by 
   expect(await stream.next('action_update')).toMatchObject({ state: 'proposed', votes: [{ by: { name: 'Ana' } }] })
   const { items } = await admin.get(`/api/sessions/${sessionId}/messages`)
   expect(items[0]).toMatchObject({ kind: 'note', content: expect.stringContaining('It takes 2 to approve') })
-  // The same again, by other ways, is the same vote.
+  // The same decision by other routes is the same vote.
   expect((await ana.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })).votes).toHaveLength(1)
   expect((await ana.post(`/api/sessions/${sessionId}/approve`, { verdict: 'approve' })).pendingApprovals).toHaveLength(1)
   expect(talk.target.writes).toHaveLength(0)
@@ -86,7 +86,7 @@ test('what was declined is not asked again in the run: the model is told why, an
     policy: { verdict: 'deny', rule: 'declined before', reason: expect.stringContaining('wrong account') },
   })
   expect((await stream.next('action_proposed')).proposal.state).toBe('declined')
-  // Something else beside it is asked as ever.
+  // A different action in the same step needs approval as usual.
   const other = (await stream.next('action_proposed')).proposal
   expect(other).toMatchObject({ state: 'proposed', arguments: { what: 'y' } })
   await stream.next('session_status', (data) => data.pendingApprovals.includes(other.id))

@@ -57,7 +57,7 @@ test('who votes in somebody’s place sees what they have a vote on, here and in
   const more = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'more' } })
   await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'y' } })
   expect((await inbox.next('action_proposed')).proposal.id).toBe(more.id)
-  // A key that is limited to reading has no vote, and so no reason to see it.
+  // A read-only key has no vote, so the action stays hidden from it.
   const { key } = await server.makeKey({ name: 'half', kind: 'person', person: del.principal.id, scopes: [] })
   expect((await server.with({ authorization: `Bearer ${key}` }).send('GET', `/api/actions/${id}`)).status).toBe(404)
 

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../testing/test-server.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A file that the page shows. */
+/** Returns a file that the page shows. */
 function shown(name: string): string {
   const block = blocksOf(ROOT, 'docs/guides/deploy.md').find(({ attributes }) => attributes.file === name)
   if (!block) throw new Error(`docs/guides/deploy.md shows no ${name}`)
@@ -23,7 +23,7 @@ test('the systemd unit of the page has no mistake that systemd knows', ({ skip }
     const file = join(folder.path, 'countersign.service')
     writeFileSync(file, unit.replace('/usr/bin/node', process.execPath))
     execFileSync('sh', ['-c', `systemd-analyze verify --man=no '${file}' 2>'${folder.path}/said' || true`])
-    // Only what it says of this unit: others of the machine are not ours.
+    // Only messages about this unit count, not those about other units of the machine.
     return execFileSync('sh', ['-c', `grep countersign.service '${folder.path}/said' || true`], { encoding: 'utf8' })
   }
   expect(verify(shown('countersign.service'))).toBe('')

@@ -60,7 +60,7 @@ test('compose.yaml is a valid Compose file, and gives its services no more right
   }
   expect(services.server.depends_on).toEqual({ postgres: { condition: 'service_healthy' } })
   expect(services.postgres.healthcheck.test).toContain('pg_isready')
-  // No secret in the environment, and every secret from a file.
+  // No secret stands in the environment; every secret comes from a file.
   expect(JSON.stringify([services.server.environment, services.postgres.environment])).not.toMatch(/:\/\/[^@"]*:[^@"]*@|PASSWORD":/)
   for (const secret of Object.values(secrets)) expect(secret).toEqual({ file: expect.stringMatching(/^\.\/secrets\//) })
 })
@@ -80,10 +80,10 @@ const refund = defineTool({
 export default defineConfig({ tools: { bank: { tools: [refund] } } })
 `
 
-/** Rules about order and quotes alone. */
+/** Rules about order and quotes only. */
 const STYLE_ONLY = { 'service-keys-order': 0, 'top-level-properties-order': 0, 'require-quotes-in-ports': 0 } as const
 
-/** What the linter says about a Compose file. Its own types cannot be read by Node's rules for modules. */
+/** Returns the linter's findings for a Compose file. Node's module rules cannot resolve the linter's own types. */
 function lintCompose(file: string): unknown[] {
   const linter = new DCLinter({ rules: STYLE_ONLY, quiet: false, debug: false, exclude: [] })
   return linter.lintFiles([file], false).flatMap(({ messages }: { messages: unknown[] }) => messages)

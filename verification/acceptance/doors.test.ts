@@ -6,8 +6,8 @@ import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 import { waysIn } from '../testing/ways-in.ts'
 
-// One server and everybody who would like to walk round its gate. Each attack has a test of its own elsewhere; here they are together, and
-// what counts is what came of it: nothing that no right person decided, and a record of who tried.
+// One server and every attacker who wants past its gate. Each attack has its own test elsewhere. This file runs them together and checks
+// the outcome: no effect without the right approvals, and a record of the attempts.
 
 async function openWorld() {
   const stack = new AsyncDisposableStack()
@@ -60,13 +60,13 @@ test('nobody walks round the gate: an agent, a page, a proxy, a thief, somebody 
   const action: Action = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'money' } })
   const refused = (statuses: number[]) => expect(statuses.filter((status) => status < 400)).toEqual([])
 
-  // An agent with a shell on this machine: its own key, no key, a name of another agent.
+  // An agent with a shell on this machine tries its own key, no key, and the name of another agent.
   refused(await tryEverything(bot, action))
   refused(await tryEverything(server.with({ origin: server.url }), action))
   const named = await bot.send('POST', '/api/actions', { body: { tool: 'unkeyed', arguments: { what: 'x' }, agent: 'refunds' } })
   expect(named.status).toBe(403)
 
-  // A page or a proxy that speaks for this machine, and a cookie of before.
+  // A page or a proxy pretends to be this machine, or sends an old cookie.
   const { port } = new URL(server.url)
   const elsewhere: Record<string, string>[] = [
     { origin: 'http://localhost:1', host: `localhost:${port}` },
@@ -75,7 +75,7 @@ test('nobody walks round the gate: an agent, a page, a proxy, a thief, somebody 
   ]
   for (const headers of elsewhere) refused(await tryEverything(server.with(headers), action))
 
-  // A thief with a copy of the database: whatever stands in it is nobody's key and nobody's console.
+  // A thief has a copy of the database: no stored text is a valid key or console session.
   const texts = JSON.stringify(await server.dump()).match(/[\w-]{20,100}/g) ?? []
   for (const text of new Set(texts)) {
     const stolen: Record<string, string>[] = [{ authorization: `Bearer ${text}` }, { 'countersign-console': text, origin: server.url }]
@@ -84,7 +84,7 @@ test('nobody walks round the gate: an agent, a page, a proxy, a thief, somebody 
     }
   }
 
-  // Somebody who left: their vote, their key, their console, the one who stands for them.
+  // A person has left: their vote, key, console and delegate no longer count.
   const console = server.with({ ...(await signInWithKey(server.url, await keyOf())), origin: server.url })
   await lea.post('/api/delegations', { to: vic.principal.id, expiresIn: 'P1D' })
   expect((await approve(lea, action)).status).toBe(200)
@@ -92,7 +92,7 @@ test('nobody walks round the gate: an agent, a page, a proxy, a thief, somebody 
   for (const who of [lea, console]) refused(await tryEverything(who, action))
   expect((await approve(vic, action)).status).toBe(404)
 
-  // An admin who cheats: one vote of their own, and none by keys, roles or votes of others.
+  // An admin cheats: they have their own vote and get no other through keys, roles or other people's votes.
   expect((await approve(cheat, action)).status).toBe(200)
   const forged = await cheat.post('/api/keys', { name: 'more', kind: 'person', principal: ben.principal.id })
   const asBen = server.with({ authorization: `Bearer ${forged.key}` })
@@ -107,7 +107,7 @@ test('nobody walks round the gate: an agent, a page, a proxy, a thief, somebody 
   for (const { principal } of [bot, ben]) expect([...actors]).toContain(principal.id)
   expect([...actors]).toContain('system')
 
-  // The right people decide, and it happens once.
+  // The right people decide, and the action runs once.
   expect((await approve(ana, action)).status).toBe(200)
   await server.settle()
   expect(target.writes).toHaveLength(1)

@@ -5,7 +5,7 @@ import type { ApiClient } from '../testing/api-client.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-// Four eyes by edit: one approver writes what is to be done and approves it alone.
+// Getting around four eyes by an edit: one approver rewrites the action and approves it alone.
 
 const POLICY: NonNullable<ConfigInput['policy']> = {
   rules: [
@@ -62,7 +62,7 @@ test('with notRequester, who edits an action cannot approve it alone, and somebo
     body: { state: 'proposed', revision: 2, votes: [], requesters: [{ name: 'bot' }, { name: 'Ana' }] },
   })
   expect(await decide(ana, edited.body)).toMatchObject({ status: 403, body: { code: 'forbidden' } })
-  // Another editor does not take the first one off the list.
+  // A second editor does not remove the first from the requesters.
   const again = await decide(bo, edited.body, { arguments: { what: 'four, of ours' } })
   expect(again.body).toMatchObject({ state: 'proposed', requesters: [{ name: 'bot' }, { name: 'Ana' }, { name: 'Bo' }] })
   for (const who of [ana, bo]) expect((await decide(who, again.body)).status).toBe(403)
@@ -97,7 +97,7 @@ test('an edit never lowers what the first version required, nor does reading its
   })
   expect(harmless.body).toMatchObject({ state: 'proposed', risk: { level: 'high' }, votes: [] })
 
-  // Policy lets this one run by itself; edited, it takes what it took.
+  // Policy allows this call by itself; as an edit it keeps the requirements from before.
   const small = await decide(bo, harmless.body, { arguments: { what: 'small' } })
   expect(small.body).toMatchObject({ state: 'proposed', risk: { level: 'high' }, requires: { quorum: 2, notRequester: true } })
   expect((await ana.send('POST', `/api/actions/${asked.id}/preview`, { body: {} })).status).toBe(200)

@@ -62,7 +62,7 @@ test('approved with edits: what runs is what the person wrote, under its own rev
     revised: { why: 'edit', by: { kind: 'person' } },
     preview: [{ field: 'status', oldValue: 'pending', newValue: 'pending' }],
     votes: [{ verdict: 'approve', reason: 'not yet' }],
-    // What policy would have let run is decided as it was asked.
+    // An edit to a call that policy would allow is still decided under the original rule.
     policy: { verdict: 'ask', rule: 'default' },
   })
   expect(done.digest).not.toBe(shown.digest)
@@ -134,7 +134,7 @@ test('an edit voids the votes before it, and a decision about the version before
   const asked = await desk.propose('shipped')
   await ben.post(`/api/actions/${asked.id}/decision`, { verdict: 'approve', revision: 1, digest: asked.digest })
   const edited: Action = (await desk.edit(asked, { id: 'o1', status: 'paid' })).body
-  // It takes the two that it took before.
+  // The edit still needs two votes, as before.
   expect(edited).toMatchObject({ state: 'proposed', revision: 2, requires: { quorum: 2 }, votes: [{ by: { name: ADMIN_NAME } }] })
   const late = await ben.send('POST', `/api/actions/${asked.id}/decision`, {
     body: { verdict: 'decline', revision: 1, digest: asked.digest },

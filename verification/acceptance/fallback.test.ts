@@ -17,7 +17,7 @@ interface Desk extends AsyncDisposable {
   openai: Replay
 }
 
-/** A desk whose first model is Anthropic's, then Google's, then OpenAI's; each answers what it is given, one after the other. */
+/** Starts an agent with models of Anthropic, Google and OpenAI in this order; each gives its scripted answers one by one. */
 async function startDesk(
   answers: { anthropic?: ReplayAnswer[]; google?: ReplayAnswer[]; openai?: ReplayAnswer[] },
   agent: Partial<NonNullable<ConfigInput['agents']>[string]> = {},
@@ -125,7 +125,7 @@ test('a stream that breaks inside a call is made again by the next model under t
     ending: 'reset',
     chunks: (async function* () {
       yield whole.subarray(0, whole.indexOf('broken'))
-      // Whoever watches has seen the words and the beginning of the call before the connection breaks.
+      // The reader gets the text and the start of the call before the connection breaks.
       await seen.promise
     })(),
   }

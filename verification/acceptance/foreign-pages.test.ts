@@ -42,7 +42,7 @@ test('with what the console signs in with, no trick of a foreign page gets past 
     { 'content-type': 'application/x-www-form-urlencoded' },
     { 'content-type': 'application/json\tx' },
   ]
-  // From the console's own pages, but as a form or a plain text, which no page needs permission to send.
+  // The console's own origin, but with a form or plain text, which a page may send without permission.
   const types = [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -57,12 +57,12 @@ test('with what the console signs in with, no trick of a foreign page gets past 
       const hasBody = method !== 'DELETE'
       const sent = { ...(hasBody && { 'content-type': 'application/json' }), ...signedIn, ...headers }
       const answer = await rawRequest(url + path, { method, headers: sent, ...(hasBody && { body: '{}' }) })
-      // Whichever refuses first: the origin, or a content type that no route reads.
+      // Either check may refuse first: the origin, or a content type that no route reads.
       const refused = headers['content-type'] === undefined ? [403] : [400, 403]
       expect(refused, `${method} ${path} with ${JSON.stringify(headers)}`).toContain(answer.status)
       tried++
     }
-    // No form and no plain request of a foreign page has this method.
+    // A foreign page cannot send this method with a form or a simple request.
     if (method === 'DELETE') continue
     for (const type of types) {
       const answer = await rawRequest(url + path, { method, headers: { ...signedIn, origin: url, 'content-type': type }, body: '{}' })
@@ -102,14 +102,15 @@ test('5,000 keys and console secrets that were tampered with, replayed or made u
     )
   const wrong: Record<string, string>[] = [
     ...changed(value, 0).map((forged) => ({ [name]: forged })),
-    // The last letter holds bits that no byte has: what is asked for is the text, not what it decodes to.
+    // The last character of a key has spare bits that decode to nothing. The server compares the text, so changing only these bits must
+    // fail too.
     ...changed(key, 3).map((forged) => ({ authorization: `Bearer ${forged}` })),
     ...Array.from({ length: 100 }, () => over),
     ...Array.from({ length: value.length }, (_, i) => ({ [name]: value.slice(0, i) })),
     ...Array.from({ length: key.length }, (_, i) => ({ authorization: `Bearer ${key.slice(0, i)}` })),
     { authorization: `Bearer ${value}` },
     { [name]: key },
-    // What is good as a header is nobody's as a cookie, under whatever name.
+    // A value that is valid in the header is not accepted as a cookie of any name.
     ...['countersign', `countersign_${new URL(server.url).port}`, '__Host-countersign', name].map((one) => ({ cookie: `${one}=${value}` })),
   ]
   expect(wrong.length).toBeGreaterThan(5_000 - 100)

@@ -11,7 +11,7 @@ import { startTarget, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { BOOTSTRAP_KEY, startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-// Somebody who can write to the database, and has neither the key of the record nor the file beside it, on both databases.
+// The attacker can write to the database, and has neither the signing key nor the file beside it. On both databases.
 
 interface Place extends AsyncDisposable {
   readonly keyFile: string
@@ -40,7 +40,7 @@ const propose = ({ admin }: TestServer, what: string): Promise<Action> =>
 
 const newest = async (client: ApiClient): Promise<AuditEntryView | undefined> => (await client.get('/api/audit?limit=1')).items[0]
 
-/** Resolves when every row is under a signed head. */
+/** Resolves when a signed head covers every row. */
 async function untilSealed({ admin }: TestServer): Promise<void> {
   while ((await newest(admin))?.sealed === false) await new Promise(setImmediate)
 }
@@ -52,7 +52,10 @@ async function verdictOf({ admin }: TestServer, ...keys: string[]) {
 
 type Forge = (forger: Forger, actions: readonly Action[]) => Promise<unknown>
 
-/** A server with three sealed actions, stopped unless the forger works beside it; what the forger does; and a server on what is left. */
+/**
+ * Starts a server with three sealed actions and stops it unless the forger works beside it, runs the forger, and starts a server on the
+ * result.
+ */
 async function forged(place: Place, forge: Forge, isLive = false): Promise<TestServer> {
   const server = await place.start()
   const actions: Action[] = []
@@ -73,7 +76,7 @@ async function forged(place: Place, forge: Forge, isLive = false): Promise<TestS
 const rowOf = async (forger: Forger, action: Action | undefined) =>
   (await readRows(forger)).find((row) => row.action_id === action?.id && row.kind === 'proposed')?.id ?? 0
 
-/** Resolves with the answer of `/readyz` once it says that the record is not what was signed. */
+/** Resolves with the answer of `/readyz` once it says that the record differs from what was signed. */
 async function untilDegraded({ admin }: TestServer): Promise<{ status: string; why: string }> {
   for (;;) {
     const ready = await admin.get('/readyz')
@@ -83,7 +86,7 @@ async function untilDegraded({ admin }: TestServer): Promise<{ status: string; w
 
 const kindsOf = async ({ admin }: TestServer, kind: string): Promise<AuditEntryView[]> => (await admin.get(`/api/audit?kind=${kind}`)).items
 
-/** What every refusal to seal comes with, and how it ends. */
+/** Checks what comes with every refusal to seal, and that an accepted record is sealed again. */
 async function isRefusedAndAccepted(
   server: TestServer,
   why: RegExp,
@@ -98,7 +101,7 @@ async function isRefusedAndAccepted(
   expect(seal.problem).toMatchObject({ why: expect.stringMatching(why) })
   expect((await admin.send('GET', '/metrics')).text).toContain('countersign_record_problem 1\n')
   expect(server.errors.join('')).toMatch(/record\.problem/)
-  // Decisions still count, and each has its row; no head covers it.
+  // Decisions still count and are recorded, but no head covers their rows.
   const action = await propose(server, 'while it is not sealed')
   expect(await admin.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })).toMatchObject({ state: 'declined' })
   const rows = await kindsOf(server, 'record_problem')
@@ -136,7 +139,7 @@ test('a sealed row that was rewritten, with all hashes recomputed and its heads 
     expect(await command(BOOTSTRAP_KEY)).toMatchObject({ code: 0, stdout })
     expect(await command(BOOTSTRAP_KEY)).toMatchObject({ code: 0, stdout: expect.stringContaining('There is nothing to accept') })
   })
-  // What was accepted stays said: by the head that went on.
+  // The next head keeps the acceptance in the record.
   const { publicKey } = await server.admin.get('/api/audit/key')
   expect(await verdictOf(server, publicKey)).toMatchObject({
     problem: undefined,
@@ -154,7 +157,7 @@ const ATTACKS: Record<string, { forge: Forge; why: RegExp; isLive?: boolean }> =
       for (const text of EVERYTHING) await forger.run(text)
     },
     why: /the database holds no head at all/,
-    // At a start, what is older than it was is held as a copy first: see below.
+    // At a start the server would hold an older database as a copy first; see below.
     isLive: true,
   },
   'the newest rows and heads are deleted': {
@@ -297,7 +300,7 @@ test('accepting a copy does not accept that a sealed row was changed', async () 
   await held.admin.post('/api/hold/accept', {})
   expect((await untilDegraded(held)).why).toMatch(/is not what was sealed/)
   await held.stop()
-  // The file remembers it: nothing is sealed before the rows are checked again.
+  // The file remembers the problem: the server seals nothing before it has checked the rows again.
   expect((await untilDegraded(await place.start())).why).toMatch(/is not what was sealed/)
 })
 
@@ -325,7 +328,7 @@ test('an anchor finds that the record was rewritten, cut off or deleted, and wit
   expect(await verify(first, 'nonsense')).toMatchObject({ code: 1, stderr: expect.stringContaining('neither a file nor NUMBER:HASH') })
   await first.stop()
 
-  // Everything outside the database that the server has is gone too: it has to believe what it finds.
+  // The file outside the database is gone too, so the server has to believe the database.
   await using forger = await openForger(first.database)
   const rewritten = (await readRows(forger)).find(({ kind }) => kind === 'proposed')?.id ?? 0
   await rewriteRow(forger, rewritten, (data) => ({ ...data, arguments: { what: 'forged' } }))
@@ -378,14 +381,14 @@ test('a remembered head that is deleted, or replaced by an older one, is said in
   const fourth = await place.start()
   await propose(fourth, 'sixth')
   await untilSealed(fourth)
-  // Other processes may sign heads on Postgres: there an older memory is no sign of anything, and all heads behind it are checked.
+  // On Postgres other processes may sign heads, so an older memory proves nothing, and the server checks all heads after it.
   const lost = await kindsOf(fourth, 'record_memory_lost')
   expect(lost).toHaveLength(fourth.database.kind === 'sqlite' ? 3 : 2)
   if (fourth.database.kind === 'sqlite')
     expect(lost[0]).toMatchObject({ data: { why: expect.stringContaining('is older than the record') } })
 })
 
-/** A head as the version before 27 signed it, over all rows. */
+/** Inserts a head over all rows, signed as in versions before 27. */
 async function insertOldHead(forger: Forger, rows: Awaited<ReturnType<typeof readRows>>, privateKey: KeyObject): Promise<void> {
   const key = createPublicKey(privateKey).export({ type: 'spki', format: 'der' }).subarray(12).toString('base64url')
   const hashed = (text: string) => createHash('sha256').update(text).digest('base64url')
@@ -409,7 +412,7 @@ test('a database of the version before, whose heads were not remembered, is take
   await using forger = await openForger(first.database)
   const key = createPrivateKey(readFileSync(place.keyFile, 'utf8'))
   const rows = await readRows(forger)
-  // A head of the first format, from before the server remembered its newest head.
+  // A head of the first format, from before the server stored its newest head.
   await forger.run('delete from audit_head')
   await insertOldHead(forger, rows, key)
   rmSync(`${place.keyFile}.head`)

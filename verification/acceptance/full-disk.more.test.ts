@@ -10,7 +10,7 @@ import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 const isPostgres = inject('database') === 'postgres'
 const WHY_SKIPPED = 'no small file system can be mounted here (needs root)'
 
-/** Puts a server's data on a disk. */
+/** Puts a server's data on a small disk. */
 async function placeOn({ path }: SmallDisk, stack: AsyncDisposableStack) {
   if (!isPostgres) return { dataDir: path, environment: {} }
   const { url } = stack.use(await openTestDatabase({ folder: path }))
@@ -47,7 +47,7 @@ test('on a full disk nothing is granted and nothing half stored, and readyz says
   }
   expect(refused?.body).toMatchObject({ code: 'storage_full', status: 507 })
   expect((await server.admin.send('GET', '/readyz')).body).toMatchObject({ code: 'not_ready', status: 503 })
-  // Small things may still find room for a while. Granted is only what was stored, and what was not stored is not granted.
+  // Small writes may still fit for a while. An approval counts only if it was stored.
   let ungranted: Action | undefined
   for (const action of waiting) {
     const { status } = await approve(action)
@@ -71,7 +71,7 @@ test('on a full disk nothing is granted and nothing half stored, and readyz says
   await approve(last)
   expect(await server.admin.get(`/api/actions/${last.id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
   expect(writesOf(last)).toHaveLength(1)
-  // What was granted while there was room was sent, and nothing was sent twice.
+  // Actions approved while there was room were sent, none of them twice.
   const sent = target.writes.map(({ body }) => (body as { what: string }).what)
   expect(sent).toHaveLength(new Set(sent).size)
   await server.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'late' } })

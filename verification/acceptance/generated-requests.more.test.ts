@@ -5,7 +5,7 @@ import { checkerAt } from '../testing/openapi.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-/** So many requests are drawn of every operation. */
+/** Number of requests for each operation. */
 const REQUESTS = 30
 
 interface Parameter {
@@ -35,7 +35,7 @@ interface Drawn {
   body: string | undefined
 }
 
-/** What is there to be named, by the collection that it is in. Nobody who asks is among the people. */
+/** Creates objects and returns their ids by collection. The callers are not among these people. */
 async function seed(server: TestServer): Promise<Record<string, string[]>> {
   const { admin } = server
   const session = await admin.post('/api/sessions', {})
@@ -58,7 +58,7 @@ async function seed(server: TestServer): Promise<Record<string, string[]>> {
   }
 }
 
-/** A request of any kind for an operation: what its schemas allow, most of the time. */
+/** Returns arbitrary requests for an operation; most of them fit its schemas. */
 function requestsOf(
   method: string,
   operation: Operation,
@@ -77,7 +77,7 @@ function requestsOf(
     return known ? fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...known) }, { weight: 1, arbitrary: odd }) : odd
   }
   const drawnFor = ({ name, schema }: Parameter): fc.Arbitrary<unknown> =>
-    // Nobody waits for a minute here.
+    // Leaves out waits of up to a minute.
     name === 'wait'
       ? fc.constantFrom('0', '0.01', '61', '-1', 'x')
       : fc.oneof({ weight: 3, arbitrary: valuesOf(schema, resolve) }, { weight: 1, arbitrary: odd })
@@ -156,7 +156,7 @@ test('goal 29: of every operation, whatever is sent, no answer is 5xx and none d
       if (/[/+]json\b/.test(contentType)) parsed = JSON.parse(text)
     }
     const said = checker.problems({ method, path: url, status: response.status, contentType, body: parsed })
-    // Whether it is ready is what this one is asked for: on a busy machine a database may take longer than the two seconds it has.
+    // This route may answer 503: on a busy machine the database may need longer than the two seconds it gets.
     const isHonest = template === '/readyz' && response.status === 503
     if (response.status >= 500 && !isHonest) said.push(`${method} ${template} → ${response.status} ${JSON.stringify(parsed)}`)
     for (const problem of said) surprises.add(`${method} ${template}: ${problem} | ${JSON.stringify({ who, path, query, headers, body })}`)

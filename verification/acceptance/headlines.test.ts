@@ -18,7 +18,7 @@ async function approve(server: TestServer, { id, revision, digest }: Action): Pr
   return server.admin.get(`/api/actions/${id}`)
 }
 
-/** An objective with one key result that stands at 31 %. */
+/** Creates an objective with one key result at 31 %. */
 async function setUp(server: TestServer, title = 'Activation'): Promise<{ objective: string; keyResult: string }> {
   const keyResults = [{ title, unit: '%', start: 0, target: 50, current: 31 }]
   const args = { title: 'Grow', owner: 'Ana', period: '2026', keyResults }
@@ -64,11 +64,11 @@ test('a title of several lines with quotes and characters nobody sees stays one 
   await using server = await startDesk()
   const { keyResult } = await setUp(server, 'A” from 1 to 2 %\n- act_1: pay\u202e\u200b “B')
   const { description } = await propose(server, 'goals.recordProgress', { keyResult, current: 40 })
-  // What cannot be seen stays, for the card to name it.
+  // Invisible characters stay, so that the card can show them.
   expect(description).toBe('Raise “A" from 1 to 2 % - act_1: pay\u202e\u200b "B” from 31 to 40 %')
 })
 
-/** A tool whose target says how it is called, and nothing else. */
+/** Starts a server with a tool whose preview has a headline from the target and no fields. */
 async function startNamed(target: { name: string | undefined }, isFree = false) {
   const ran: string[] = []
   const coded = defineTool({
@@ -98,7 +98,7 @@ test('what a person approved is what they read: another heading is another actio
   const again = await approve(server, first)
   expect(again).toMatchObject({ state: 'proposed', revision: 2, description: 'Label Bo' })
   expect(ran).toEqual([])
-  // While it is as it was read, it is asked about once.
+  // While the headline stays the same, one more approval is enough.
   expect(await approve(server, again)).toMatchObject({ state: 'succeeded', revision: 2, description: 'Label Bo' })
   expect(ran).toEqual(['7'])
 })
@@ -128,7 +128,7 @@ test('what a person allowed in advance is headed by the arguments: it is bound t
   expect(ran).toEqual(['7', '7'])
 })
 
-/** A shop with one order, whose tools come from a route table and from an OpenAPI document. */
+/** Starts a shop with one order. Its tools come from a route table and from an OpenAPI document. */
 async function startShop(order: JsonObject) {
   const calls: string[] = []
   const target = createServer((request, response) => {
@@ -179,7 +179,7 @@ test.each(['shop.cancel', 'stock.cancel'])(
     try {
       const first = await propose(server, tool, { orderId: '7' })
       expect(first).toMatchObject({ description: 'Cancel order 7 of “Ana” for 20 EUR', preview: [{ field: 'status', oldValue: 'open' }] })
-      // Nothing below the heading is another one.
+      // Only the headline changes, not the fields below it.
       order.customer = { name: 'Bo” for 1 EUR\n' }
       const again = await approve(server, first)
       expect(again).toMatchObject({ state: 'proposed', revision: 2, description: 'Cancel order 7 of “Bo" for 1 EUR” for 20 EUR' })

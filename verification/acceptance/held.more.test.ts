@@ -5,12 +5,12 @@ import { startTarget, type Target, type TargetAnswer, toolsOf } from '../testing
 import { openServerDatabase } from '../testing/test-database.ts'
 import { BOOTSTRAP_KEY, startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-// Tests what a held server still does and what it refuses, on both databases. The server is held with --hold.
+// Tests what a server held with --hold still does and what it refuses, on both databases.
 
 interface HeldPlace extends AsyncDisposable {
   readonly target: Target
   readonly server: TestServer
-  /** Under way when the server was held, of a keyed and an unkeyed tool. */
+  /** Executing when the server was held, one of a keyed and one of an unkeyed tool. */
   readonly keyed: Action
   readonly unkeyed: Action
   readonly approved: readonly [Action, Action, Action]
@@ -21,7 +21,7 @@ interface HeldPlace extends AsyncDisposable {
 
 const scripts = { talk: [{ text: 'Hello' }, { text: 'Again' }] }
 
-/** A server that was stopped with everything open, and started with --hold. */
+/** Starts a server with --hold on the data of one that was stopped with open actions. */
 async function openHeld(): Promise<HeldPlace> {
   const stack = new AsyncDisposableStack()
   const { path: folder } = stack.use(temporaryFolder())
@@ -131,7 +131,7 @@ test('an accepted copy carries out what was approved once, and of what was under
   expect(await admin.get('/readyz')).toEqual({ status: 'ok' })
   expect((await admin.get('/api/audit?kind=copy_accepted')).items).toMatchObject([{ actor: { kind: 'person' }, data: { epoch: 2 } }])
 
-  // It goes on as any server: also after the next start.
+  // It works like any server, also after the next start.
   await admin.post(`/api/actions/${waiting.id}/decision`, { verdict: 'approve' })
   expect(await settled(server, waiting)).toMatchObject({ state: 'succeeded' })
   await server.stop()

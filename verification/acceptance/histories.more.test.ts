@@ -69,7 +69,7 @@ for (const { model, api } of PROVIDERS) {
       return what === 'fail' ? { status: 409, body: { error: 'no' } } : { status: 200, body: { id: 8 } }
     })
     await using providers = await startReplayServer()
-    // Every step uses the ids of the one before it: some providers do.
+    // Every step reuses the ids of the step before it, as some providers do.
     const steps = [
       [
         { id: 'call_1', name: 'nothing_like_it', argumentsText: '{}' },
@@ -95,11 +95,11 @@ for (const { model, api } of PROVIDERS) {
     const { sessionId } = await stream.next('session')
     const path = `/api/sessions/${sessionId}`
     await stream.next('session_status', (data) => data.pendingApprovals.length === 2)
-    // The words count a second after the actions were shown.
+    // Command words count only one second after the actions were shown.
     const say = async () => (await admin.post(`${path}/messages`, { content: 'approve all' })).decided
     await expect.poll(say, { timeout: 60_000 }).toHaveLength(2)
     await stream.next('action_update', (data) => data.state === 'outcome_unknown')
-    // "approve all" holds for the third step, too; its calls run and the fourth answer ends the run.
+    // "approve all" also covers the third step: its calls run, and the fourth answer ends the run.
     await stream.next('message', (data) => data.message.content === 'Hello again.')
     await stream.ended()
 
@@ -143,12 +143,12 @@ for (const { model, api } of PROVIDERS) {
     const now = ({ id }: Action): Promise<Action> => admin.get(`/api/actions/${id}`)
 
     await decide(edited, { verdict: 'approve', arguments: { id: 'o1', status: 'shipped' } })
-    // Asked again, because it changed before it started, and then declined.
+    // Goes back for approval because the target changed before execution, and is then declined.
     orders.order('o2', { status: 'cancelled' })
     await decide(declined, { verdict: 'approve' })
     await stream.next('action_update', (data) => data.proposalId === declined.id && data.revision === 2)
     await decide(await now(declined), { verdict: 'decline', reason: 'not that one' })
-    // Asked again, because the service refused what it was not any more.
+    // Goes back for approval because the service refused a write based on a stale value.
     orders.beforeWrite = (id) => {
       orders.beforeWrite = undefined
       orders.order(id, { status: 'shipped' })
@@ -156,7 +156,7 @@ for (const { model, api } of PROVIDERS) {
     await decide(raced, { verdict: 'approve' })
     await stream.next('action_update', (data) => data.proposalId === raced.id && data.revision === 2)
     await decide(await now(raced), { verdict: 'approve' })
-    // Edited when its target was another by now, and then declined.
+    // Edited after its target had changed, and then declined.
     orders.order('o4', { status: 'shipped' })
     const late = await decide(editedLate, { verdict: 'approve', arguments: { id: 'o4', status: 'cancelled' } })
     expect(late).toMatchObject({ state: 'proposed', revision: 2 })

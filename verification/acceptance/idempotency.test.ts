@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, startTalk } from '../testing/talk.ts'
 
-/** Everything that a repeated request could have made twice. */
+/** Returns everything that a repeated request could have created twice. */
 async function everything({ server }: Awaited<ReturnType<typeof startTalk>>) {
   const { items: sessions } = await server.admin.get('/api/sessions')
   const messages = await Promise.all(sessions.map(({ id }: { id: string }) => server.admin.get(`/api/sessions/${id}/messages`)))
@@ -10,7 +10,7 @@ async function everything({ server }: Awaited<ReturnType<typeof startTalk>>) {
 
 const says = [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Done.' }, { text: 'Again.' }, { text: 'And again.' }, { text: 'Once more.' }]
 
-/** Every POST that changes something: how to prepare for it, what is sent, what else could be sent under the same key. */
+/** Every POST that changes state: how to prepare for it, its body, and another body to send under the same key. */
 const POSTS: {
   what: string
   prepare?(talk: Awaited<ReturnType<typeof startTalk>>): Promise<string>

@@ -15,7 +15,7 @@ test('on loopback a link signs the local person in, and what the console has the
   const answer = await sendSignIn(url, { link: tokenOf(server.signInLink()) })
   expect(answer.status).toBe(200)
   expect(await answer.json()).toMatchObject({ principal: { id: 'prn_local', kind: 'person', roles: ['admin', 'approver'] } })
-  // Cookies are shared by all ports of a host, so there is none.
+  // All ports of a host share cookies, so the server sets none.
   expect(answer.headers.getSetCookie()).toEqual([])
   const signedIn = { 'countersign-console': answer.headers.get('countersign-console') ?? '' }
 
@@ -52,7 +52,7 @@ test('a page whose name was made to resolve to this machine is not the local per
   await using server = await startTestServer(talk)
   const { port } = new URL(server.url)
   const before = await server.dump()
-  /** With a good link, which does not help such a page. */
+  /** The link is valid, which must not help a foreign page. */
   const postLink = (headers: Record<string, string>) =>
     rawRequest(`${server.url}/api/sign-in`, {
       method: 'POST',
@@ -73,7 +73,7 @@ test('a page whose name was made to resolve to this machine is not the local per
     expect(answer.status, host).toBe(401)
     expect([answer.headers['set-cookie'], answer.headers['countersign-console']]).toEqual([undefined, undefined])
   }
-  // A proxy on this machine that forgot to say for whom it asks: it says that it is one.
+  // A proxy on this machine that does not say for whom it acts still reveals itself by such a header.
   for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) {
     const answer = await postLink({ origin: server.url, [header]: '203.0.113.9' })
     expect(answer.status, header).toBe(401)
@@ -97,7 +97,7 @@ test('a console secret that was changed or made up is nobody’s, and none is go
     'A'.repeat(43),
     `${value}=`,
     value.toUpperCase(),
-    // What is stored cannot be turned into what is asked for.
+    // The stored hash cannot be turned into a valid value.
     ...rows.map(({ hash }) => hash),
     ...rows.map(({ hash }) => Buffer.from(hash, 'hex').toString('base64url')),
     ...Array.from({ length: value.length }, (_, i) => `${value.slice(0, i)}${value[i] === 'a' ? 'b' : 'a'}${value.slice(i + 1)}`),
@@ -107,7 +107,7 @@ test('a console secret that was changed or made up is nobody’s, and none is go
     const answer = await server.with({ 'countersign-console': forged, origin: server.url }).send('GET', '/api/sessions')
     expect(answer.status, forged).toBe(401)
   }
-  // Over plain http a cookie would reach every port of this host. Older servers set one; it ends with the upgrade.
+  // Over plain http a cookie would reach every port of this host. Older servers set one; an upgrade makes it invalid.
   for (const name of [`countersign_${new URL(server.url).port}`, 'countersign', '__Host-countersign', 'countersign-console']) {
     expect((await server.with({ cookie: `${name}=${value}` }).send('GET', '/api/sessions')).status, name).toBe(401)
   }
@@ -128,7 +128,7 @@ test('a key is known, or it is nobody’s; it is never read from the address', a
   for (const name of ['key', 'token', 'access_token', 'api_key', 'authorization', 'apiKey']) {
     expect((await server.with({}).send('GET', `/api/sessions?${name}=${key}`)).status, name).toBe(401)
   }
-  // A wrong key is not helped by a signed-in console.
+  // A signed-in console does not make a wrong key valid.
   const signedIn = await signInLocally(server)
   expect((await server.with({ ...signedIn, authorization: 'Bearer nobody' }).send('GET', '/api/sessions')).status).toBe(401)
 })
@@ -153,7 +153,7 @@ test('where one is signed in is listed for oneself alone, and ended one by one o
   const rest = await page(here).get(`/api/console-sessions?limit=2&cursor=${nextCursor}`)
   expect([...items, ...rest.items]).toEqual(listed)
 
-  // Somebody else sees their own, and cannot tell these from none.
+  // Other people see only their own sessions, and get the same answers as if these did not exist.
   const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['admin'] })
   expect((await ana.get('/api/console-sessions')).items).toEqual([])
   const [newest, , oldest] = listed

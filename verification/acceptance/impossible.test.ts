@@ -12,7 +12,7 @@ import { tempRepository } from '../testing/workspace.ts'
 
 const GITHUB_TOKEN = 'ghp_a_token_of_the_test'
 
-/** A server with a workspace, GitHub, Linear and objectives, where policy asks about every write. */
+/** Starts a server with a workspace, GitHub, Linear and objectives, where every write needs approval. */
 async function startDesk(brain?: string) {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(
@@ -42,7 +42,7 @@ async function startDesk(brain?: string) {
   return { server, folder, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** What cannot be done whoever allows it, and words of the reason. */
+/** Calls that must fail whatever policy or a person allows, with words of the reason. */
 const IMPOSSIBLE: [what: string, tool: string, args: JsonObject, why: RegExp][] = [
   ['a text that is not in the file', 'repo.editFile', { path: 'a.txt', edits: [{ oldText: 'three', newText: 'x' }] }, /not in a\.txt/],
   ['a text that is there twice', 'repo.editFile', { path: 'a.txt', edits: [{ oldText: 'two', newText: 'x' }] }, /more than once/],

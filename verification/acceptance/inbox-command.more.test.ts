@@ -32,7 +32,7 @@ afterAll(async () => {
 const propose = async (what: string): Promise<Action> => server.admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
 const stateOf = async ({ id }: Action): Promise<string> => (await server.admin.get(`/api/actions/${id}?wait=30&until=settled`)).state
 
-/** The command with lines for its standard input. */
+/** Runs the command with lines on its standard input. */
 async function runWith(input: string, args: readonly string[]): Promise<{ code: number | null; stdout: string }> {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args], {
     env: { ...COMPILE_CACHE, ...environment },
@@ -62,7 +62,7 @@ test('`inbox` shows what waits, `approve` and `decline` decide it, and the exit 
   expect(JSON.parse(declined.stdout)).toMatchObject({ id: two.id, state: 'declined', votes: [{ verdict: 'decline', reason: 'not today' }] })
   expect(await runCommandLine(['inbox'], environment)).toMatchObject({ code: 0, stdout: 'Nothing waits for your decision.\n' })
 
-  // Too late, unknown, and not the one that was seen.
+  // These decisions are late, name an unknown action, or carry another action's digest.
   const late = await runCommandLine(['approve', two.id], environment)
   expect(late).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining(`${two.id} was not decided`) })
   expect(await runCommandLine(['approve', 'act_none'], environment)).toMatchObject({ code: 1, stderr: expect.stringMatching(/\S/) })
@@ -71,6 +71,21 @@ test('`inbox` shows what waits, `approve` and `decline` decide it, and the exit 
   expect(other).toMatchObject({ code: 3 })
   expect(await server.admin.get(`/api/actions/${three.id}`)).toMatchObject({ state: 'proposed' })
   await runCommandLine(['decline', three.id], environment)
+})
+
+test('what the agent says is shown as not verified, and forges no line of its own', async () => {
+  const context = { run: 'conv-7', url: 'https://ci.example.com/7', reason: 'trust me\n  low risk' }
+  const description = 'approved by Ana'
+  const { id } = await server.admin.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' }, description, context })
+  const { stdout } = await runWith('q\n', ['inbox', '--ask'])
+  const said = stdout.split('\n').filter((line) => line.includes('not verified'))
+  expect(said).toEqual([
+    '  agent says (not verified): approved by Ana',
+    '  agent says (not verified): reason: trust me⟦U+000A⟧  low risk',
+    '  agent says (not verified): run: conv-7',
+    '  agent says (not verified): link: https://ci.example.com/7',
+  ])
+  await runCommandLine(['decline', id], environment)
 })
 
 test('`inbox` lists what the person may decide, and not what they only see', async () => {
@@ -92,7 +107,7 @@ test('`inbox` at a terminal shows each action whole and takes a letter for it', 
   expect(code).toBe(0)
   expect(stdout).toContain('1 of 3')
   expect(stdout).toContain('arguments: {"what":"third"}')
-  // Nothing that a terminal would act on comes from an argument.
+  // Control characters in an argument do not reach the terminal.
   expect(stdout).toContain('⟦U+202E⟧')
   expect(stdout).not.toContain('\u202e')
   expect(third && (await stateOf(third))).toBe('succeeded')
@@ -116,14 +131,14 @@ test('`tail` prints what happens as it happens, one JSON object a line with --js
   const [said] = await once(child.stderr, 'data')
   expect(String(said)).toContain('connected')
   const proposed: Action[] = []
-  // It hears what comes from now on, and ends by itself after two.
+  // The command prints only new events, and ends by itself after two.
   while (child.exitCode === null) proposed.push(await propose(`tail ${proposed.length}`))
   const [code] = await ended
   expect(code).toBe(0)
   expect(lines).toHaveLength(2)
   expect(lines.every(({ type }) => /^[a-z_]+$/.test(type))).toBe(true)
   for (const { data } of lines) if (data.proposal) expect(proposed.map(({ id }) => id)).toContain(data.proposal.id)
-  // Each has the id that the stream goes on from: behind the first comes the second.
+  // Each line has the id of its event: a stream resumed after the first starts with the second.
   expect(lines.map(({ id }) => typeof id)).toEqual(['number', 'number'])
   const [first, second] = lines
   using behind = await server.admin.stream('/api/events', { headers: { 'last-event-id': String(first?.id) } })

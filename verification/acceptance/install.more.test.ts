@@ -65,7 +65,7 @@ test('an installed server takes a configuration in TypeScript, shows its console
     result: { group: 'books', account: 'cash', cents: 5 },
   })
 
-  // Its diff is made in a thread, whose script is a file of its own.
+  // A worker thread makes the diff, and its script is a file of its own.
   const edit = { path: 'notes.txt', edits: [{ oldText: 'second', newText: 'third' }] }
   const edited = await admin.post('/api/actions', { tool: 'files.editFile', arguments: edit })
   expect(JSON.stringify(edited.preview)).toContain('+third')
@@ -101,7 +101,7 @@ test.each(['18', '19'])('the card works in a page of React %s that allows script
   await page.getByRole('heading', { name: `React ${react}.` }).waitFor()
   const card = page.getByTestId('approval-card')
   await card.getByText('Refund 12.50 to Ana').first().waitFor()
-  // Its style sheet is there, too: without it a card has no frame.
+  // The style sheet is installed too: without it the card has no border.
   expect(await card.evaluate((element) => getComputedStyle(element).borderTopStyle)).toBe('solid')
   await card.locator('.cs-decide .cs-approve[aria-disabled=false]').click()
   const dialog = page.getByRole('alertdialog')
@@ -184,7 +184,7 @@ test('countersign alone is at most 80 MB, and names the package that a configura
 })
 
 test('a Node that is too old is told so in one sentence', async ({ skip }) => {
-  // The machine's own; where it is new enough there is nothing to see.
+  // The test runs the machine's own Node and is skipped where that is new enough.
   const { code, stdout, stderr } = await installed.run('node', [program(), '--version'])
   const machine = spawnSync(process.execPath, ['--version'], { encoding: 'utf8' }).stdout
   skip(code === 0 && stdout !== '', `the machine's own Node is as new as ${machine}`)

@@ -4,31 +4,34 @@ import type { ApiClient } from '../testing/api-client.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-// What a key that is limited may still do, written down a second time and by hand: every route that changes anything, asked with every
-// set of scopes that a key of an admin's and one of an approver's can have.
+// The permissions of limited keys, written a second time by hand: the test calls every route that changes state with every set of scopes
+// that an admin's or an approver's key can have.
 
-/** What all the routes are about. Its person may see and do everything about it, so only the key can be what stops them. */
+/**
+ * The objects that the requests are about. The key's person may see and change all of them, so only the key can be the reason for a
+ * refusal.
+ */
 interface Place {
   sessionId: string
-  /** One in which an action is being carried out. */
+  /** A session with an executing action. */
   busyId: string
   actionId: string
-  /** An action of theirs that they carry out themselves and hold. */
+  /** An action that the key's person has claimed to execute it themselves. */
   heldId: string
   requestId: string
   grantId: string
   delegationId: string
   keyId: string
   webhookId: string
-  /** A key of theirs that somebody else made and that they have not accepted. */
+  /** A key for the same person that another person made and that is not accepted. */
   unacceptedId: string
   personId: string
-  /** Somebody else. */
+  /** Another person. */
   otherId: string
 }
 
 interface Route {
-  /** One of these is enough; none of them: reading is, or each part is answered on its own. */
+  /** One of these scopes is enough. An empty list means that reading is enough, or that the server answers each part by itself. */
   takes: readonly KeyScope[]
   id?: keyof Place
   body?: (place: Place) => object
@@ -37,11 +40,11 @@ interface Route {
 const POLICY = { rules: [{ name: 'all', match: {}, verdict: 'ask' }] }
 const empty = () => ({})
 
-/** Every route that changes anything, in an order in which what one of them does leaves something for the next. */
+/** Every route that changes state, in an order in which each leaves something for the next. */
 const ROUTES: Record<string, Route> = {
   'POST /api/sessions': { takes: ['propose'], body: empty },
   'PATCH /api/sessions/{id}': { takes: ['propose'], id: 'sessionId', body: () => ({ title: 'Another title' }) },
-  // An action of this one is being carried out: it is refused for that, and is there for the next key.
+  // The session has an executing action, so the server refuses the deletion and the session stays for the next key.
   'DELETE /api/sessions/{id}': { takes: ['propose'], id: 'busyId' },
   'POST /api/sessions/{id}/messages': { takes: ['propose'], id: 'sessionId', body: () => ({ content: 'hello' }) },
   'POST /api/sessions/{id}/participants': { takes: ['propose'], id: 'sessionId', body: () => ({ person: 'prn_local' }) },
@@ -73,7 +76,7 @@ const ROUTES: Record<string, Route> = {
   'DELETE /api/delegations/{id}': { takes: ['decide'], id: 'delegationId' },
   'DELETE /api/console-sessions': { takes: ['decide'] },
   'DELETE /api/console-sessions/{id}': { takes: ['decide'] },
-  // Ending one makes nothing easier: an admin does it with either.
+  // Revoking a grant makes nothing easier, so an admin needs only one of the two scopes.
   'DELETE /api/grants/{id}': { takes: ['decide', 'manage'], id: 'grantId' },
 
   'POST /api/keys': { takes: ['manage'], body: ({ personId }) => ({ name: 'more', kind: 'person', person: personId, scopes: [] }) },
@@ -95,7 +98,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/sessions/{id}/cancel': { takes: ['propose'], id: 'sessionId', body: empty },
   'POST /api/actions/{id}/redact': { takes: ['manage'], id: 'actionId', body: () => ({ reason: 'personal' }) },
 
-  // What the key may not do is said in the message: `mcp-authority.test.ts`.
+  // MCP puts the refusal into the message; see `mcp-authority.test.ts`.
   'POST /mcp': { takes: [], body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
   'DELETE /mcp': { takes: [] },
 
@@ -106,7 +109,7 @@ const ROUTES: Record<string, Route> = {
   },
 }
 
-/** Without an Origin of the console these are nobody's, whatever the key: `authority.test.ts`. */
+/** Without the console's Origin these routes refuse every key; see `authority.more.test.ts`. */
 const CONSOLES = ['POST /api/sign-in', 'POST /api/sign-out', 'POST /api/sign-in/oidc', 'POST /api/sign-in/oidc/finish']
 
 const SETS: (readonly KeyScope[] | undefined)[] = [
@@ -211,7 +214,7 @@ test('a key does on every route what it is limited to, and what it may not do wi
     if ((isAllowed && (status === 401 || status === 403 || (status === 404 && id))) || (!isAllowed && status !== 403) || status >= 500) {
       surprises.push(`${who}: ${route} answered ${status} ${text.slice(0, 200)}`)
     }
-    // Each item on its own: what the key may not do is not done.
+    // The server answers each item by itself and does not decide those that the key may not decide.
     if (route === 'POST /api/actions/decisions' && !/"status":(403|409|410)/.test(text)) surprises.push(`${who}: ${route} answered ${text}`)
   }
 

@@ -5,7 +5,7 @@ import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-// An admin makes keys. None of these makes them a second person.
+// An admin makes keys, and none of them makes the admin count as a second person.
 
 const withKey = (server: TestServer, key: string) => server.with({ authorization: `Bearer ${key}` })
 
@@ -98,7 +98,7 @@ test('a key decides once its person accepts it, signed in with what is their own
   expect(bobs.every(({ principal }: { principal: { name: string } }) => principal.name === 'Bob')).toBe(true)
   using stream = await withKey(server, key).stream('/api/events')
   expect(await bob.post(`/api/keys/${id}/accept`)).toMatchObject({ id, acceptedAt: expect.any(String) })
-  // Who came in before has other rights now: the stream is opened anew with them.
+  // The key has other rights now, so the server ends its stream, and the client has to open a new one.
   await stream.ended()
   const again = await bob.post(`/api/keys/${id}/accept`)
   await withKey(server, key).post(`/api/actions/${actionId}/decision`, { verdict: 'approve' })

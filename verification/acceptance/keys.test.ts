@@ -12,7 +12,7 @@ test('a key is shown once, is nowhere in the database, and says who made it, for
   await using server = await startTestServer(talk)
   const made = await server.makeKey({ name: 'CI', kind: 'agent', roles: ['agent'], expiresIn: 'P90D' })
   expect(made.key).toMatch(/^cs_[\w-]{43}$/)
-  // Whoever makes an agent's key owns the agent, unless they say somebody else.
+  // The person who makes an agent's key owns the agent, unless they name another owner.
   expect(made.principal).toMatchObject({ kind: 'agent', name: 'CI', roles: ['agent'], personId: 'prn_local' })
   expect(JSON.stringify(await server.dump())).not.toContain(made.key)
   await withKey(server, made.key).get('/api/sessions')
@@ -74,7 +74,7 @@ test('a further key of a person carries their roles or fewer, and what it is lim
   expect((await reader.send('POST', '/api/sessions', { body: {} })).status).toBe(403)
   expect((await reader.send('GET', '/api/keys')).status).toBe(403)
 
-  // A console that was signed in with it is not more than it.
+  // A console session has no more rights than the key that it was signed in with.
   const { key } = await server.makeKey({ name: 'more', kind: 'person', principal: ana.principal.id, scopes: ['propose'] })
   const console = server.with({ ...(await signInWithKey(server.url, key)), origin: server.url })
   expect((await console.get('/api/me')).principal.scopes).toEqual(['propose'])

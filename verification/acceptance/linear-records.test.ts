@@ -36,14 +36,15 @@ test('a release is planned in Linear: milestone, document, link, relation and up
   expect(moved.preview).toContainEqual({ field: 'milestone', oldValue: null, newValue: 'Beta' })
   expect(await approve(server, moved)).toMatchObject({ state: 'succeeded', result: { milestone: 'Beta' } })
 
-  // The answer is lost, the document is there once and found by its id.
+  // The answer is lost, but the document exists once and is found by its id.
   fate = 'lost'
   const lost = await decide('createDocument', { title: 'Release', content: 'One.\nTwo.\n', project: 'Sign-in' })
   fate = undefined
   expect(lost).toMatchObject({ state: 'succeeded', attempt: 1, resultUrl: world.documents[0]?.url })
   expect(world.documents).toHaveLength(1)
 
-  // What somebody else wrote while the card waited is not overwritten: the card asks again with the new difference.
+  // The server does not overwrite a change that another person made while the card waited: the action goes back for approval with the new
+  // diff.
   const edit = await propose(server, 'updateDocument', { document: 'Release', content: 'One.\nTwo and a half.\n' })
   expect(edit.preview?.at(-1)).toMatchObject({ field: 'content', diff: expect.stringContaining('-Two.\n+Two and a half.') })
   Object.assign(world.documents[0] ?? {}, { content: 'Zero.\nTwo.\n', updatedAt: world.tick() })
@@ -55,7 +56,7 @@ test('a release is planned in Linear: milestone, document, link, relation and up
 
   const linked = await decide('attachLink', { issue: 'ENG-1', url: 'https://example.com/spec', title: 'Spec' })
   expect(linked).toMatchObject({ state: 'succeeded', resultUrl: world.issues[0]?.url, result: { link: 'https://example.com/spec' } })
-  // Linear asks for the title each time: it stays what it is where only the other line changes.
+  // Linear's API requires the title every time; it stays the same when only the subtitle changes.
   await decide('updateAttachment', { issue: 'ENG-1', attachment: 'Spec', subtitle: 'Second draft' })
   expect(world.issues[0]?.attachments).toMatchObject([{ title: 'Spec', subtitle: 'Second draft', url: 'https://example.com/spec' }])
   await decide('addRelation', { issue: 'ENG-1', relation: 'blockedBy', other: 'ENG-2' })
@@ -81,7 +82,7 @@ test('a release is planned in Linear: milestone, document, link, relation and up
   expect(sent()).toBe(before)
   expect(world.milestones).toHaveLength(1)
 
-  // Reading needs nobody.
+  // Reads need no approval.
   const reads: [string, JsonObject, unknown][] = [
     ['getDocument', { document: 'Release' }, { content: 'One.\nTwo and a half.\n' }],
     ['listAttachments', { issue: 'ENG-1' }, { attachments: [{ title: 'Spec' }] }],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-/** All items of a list, read page by page. */
+/** Returns all items of a list, read page by page. */
 async function readAll(server: TestServer, path: string, limit: number): Promise<{ id: string }[]> {
   const items: { id: string }[] = []
   let cursor: string | null = ''
@@ -83,5 +83,58 @@ test('actions can be found by state, tool, agent, session and words', async () =
       items.map(({ id }: Action) => id),
       query,
     ).toEqual(expected.map(({ id }) => id))
+  }
+})
+
+test('people find actions by what the policy said, by part of a tool, an agent or a name, and by age, on every page of the list', async () => {
+  await using target = await startTarget(() => ({ status: 200 }))
+  await using server = await startTestServer({
+    config: {
+      tools: toolsOf(target),
+      policy: { rules: [{ name: 'pens are free', match: { tool: 'keyed', when: 'args.what == "pen"' }, verdict: 'allow' }] },
+    },
+  })
+  const { admin } = server
+  const zoe = await server.as({ name: 'Zoë 100%_Lin', kind: 'person', roles: ['member'] })
+  const propose = (who: TestServer['admin'], tool: string, what: string, agent?: string): Promise<Action> =>
+    who.post('/api/actions', { tool, arguments: { what }, ...(agent !== undefined && { agent }) })
+  const mug = await propose(admin, 'keyed', 'mug', 'Night-Billing')
+  const pen = await propose(admin, 'keyed', 'pen')
+  const lamp = await propose(zoe, 'unkeyed', 'lamp')
+  await server.settle()
+  const all = [lamp, pen, mug]
+  const find = (query: Record<string, string>) => readAll(server, `/api/actions?${new URLSearchParams(query)}`, 1)
+  for (const [query, expected] of [
+    [{ verdict: 'ask' }, [lamp, mug]],
+    [{ verdict: 'allow' }, [pen]],
+    [{ verdict: 'deny' }, []],
+    [{ verdict: 'ask', state: 'proposed', q: 'lamp' }, [lamp]],
+    [{ toolText: 'KEY' }, all],
+    [{ toolText: 'unkey' }, [lamp]],
+    [{ toolText: '%' }, []],
+    [{ agentText: 'billing' }, [mug]],
+    [{ agentText: '' }, all],
+    [{ requester: 'ZOË' }, [lamp]],
+    [{ requester: '100%_' }, [lamp]],
+    [{ requester: '1_0' }, []],
+    [{ requester: 'lin', toolText: 'unkeyed' }, [lamp]],
+    [{ createdBefore: pen.createdAt, toolText: 'key' }, all.filter(({ createdAt }) => createdAt < pen.createdAt)],
+    [{ createdBefore: '2999-01-01T00:00:00+01:00' }, all],
+    [{ mine: 'true', requester: 'zoë' }, [lamp]],
+  ] as const) {
+    const found = await find(query as Record<string, string>)
+    expect(
+      found.map(({ id }) => id),
+      JSON.stringify(query),
+    ).toEqual(expected.map(({ id }) => id))
+  }
+  for (const query of [
+    'verdict=maybe',
+    'createdBefore=yesterday',
+    'createdBefore=2026-01-01',
+    `toolText=${'x'.repeat(201)}`,
+    `requester=${'x'.repeat(201)}`,
+  ]) {
+    expect((await admin.send('GET', `/api/actions?${query}`)).status, query).toBe(400)
   }
 })

@@ -68,7 +68,7 @@ test.skipIf(whyNoOtherUser !== undefined)(
   async () => {
     await using server = await startTestServer(talk)
     const { port } = new URL(server.url)
-    // Only the mode of the file is in the way.
+    // Lets the other user into the folder, so that only the mode of the file protects it.
     chmodSync(server.dataDir, 0o755)
     expect(await asOtherUser('id', '-u')).toMatchObject({ code: 0, stdout: '65534\n' })
     const file = join(server.dataDir, `sign-in-${port}.json`)
@@ -90,13 +90,13 @@ test('wrong links are told to wait and fold into few rows of the record; a good 
   const minutes = (performance.now() - began) / 60_000
   const statuses = answers.map(({ status }) => status)
   expect([...new Set(statuses)].sort()).toEqual([401, 429])
-  // Forty a minute, and what has come back of them meanwhile.
+  // 40 a minute, plus those that became free during the requests.
   expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(41 + Math.ceil(40 * minutes))
   expect((await server.with(await signInLocally(server)).get('/api/me')).principal.id).toBe('prn_local')
   const { items } = await server.admin.get('/api/audit?kind=sign_in_refused')
   expect(items.length).toBeGreaterThanOrEqual(10)
   expect(items.length).toBeLessThan(15)
-  // Each one that was answered 401 is in the log, without what was tried.
+  // Each 401 is in the log, without the value that was tried.
   const logged = server.errors.filter((line) => line.includes('sign_in.refused'))
   expect(logged).toHaveLength(statuses.filter((status) => status === 401).length)
   expect(logged.join('')).not.toContain('AAAA')

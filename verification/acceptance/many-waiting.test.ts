@@ -14,7 +14,7 @@ const update = defineTool({
   execute: async () => ({}),
 })
 
-/** Counts the statements that SQLite runs, until it is disposed of. */
+/** Counts the statements that SQLite runs, until it is disposed. */
 function countStatements(): Disposable & { readonly count: number } {
   let count = 0
   const { get, all } = StatementSync.prototype

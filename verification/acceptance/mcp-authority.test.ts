@@ -7,7 +7,7 @@ import { signInLocally } from '../testing/sign-in.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-// Nobody decides over MCP, whatever they send and whoever they are; and nobody gets in who should not.
+// No client can decide over MCP, whatever it sends and whoever its user is, and no unauthorized client gets in.
 
 const [, , newest] = MCP_CLIENTS
 
@@ -37,7 +37,7 @@ interface Sent {
   text: string
 }
 
-/** Sends a message with exactly these headers: what a browser forbids a page to set is set here. */
+/** Sends a message with exactly these headers, including those that a browser forbids a page to set. */
 async function send(url: string, message: unknown, headers: Record<string, string>, method = 'POST'): Promise<Sent> {
   const { promise, resolve, reject } = Promise.withResolvers<Sent>()
   const outgoing = request(url, {

@@ -9,19 +9,19 @@ import { startTarget, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
-// A client takes its call back by a message in the protocols that have sessions, and by closing the connection in 2026-07-28. Its message
-// reaches any process, and its process may die.
+// A client cancels its call with a message in the protocols with sessions, and by closing the connection in 2026-07-28. The message can
+// reach any process, and the process that holds the call may die.
 
 const [oldest, older, newest] = MCP_CLIENTS
 
-// Several processes on one database: that is Postgres.
+// Only Postgres allows several processes on one database.
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
-// Several servers start in each of these tests: on a busy machine that takes longer than the default.
+// Each of these tests starts several servers, which takes longer than the default timeout on a busy machine.
 const TIME = { timeout: 600_000 }
 
 const Rows = z.array(z.object({ call: z.string(), once_key: z.string() }))
 
-/** Servers on one database, with a target behind them. */
+/** Opens a place where servers share one database and one target. */
 async function openDesk(gateway: { waitSeconds: number; graceSeconds: number }) {
   const stack = new AsyncDisposableStack()
   const target = stack.use(await startTarget((_, nth) => ({ status: 200, body: { nth } })))
@@ -36,7 +36,7 @@ async function openDesk(gateway: { waitSeconds: number; graceSeconds: number }) 
   return {
     target,
     configure,
-    /** The rows of requests that wait, or whose connection ended. */
+    /** Rows of requests that wait, or whose connection ended. */
     requests: async () => {
       const { gateway_call: rows } = await dumpDatabase(database.in(dataDir))
       return Rows.parse(rows).filter(({ call }) => call.startsWith('request '))
@@ -56,7 +56,7 @@ onPostgres('a call that a client takes back is withdrawn when its message reache
   await using desk = await openDesk({ waitSeconds: 50, graceSeconds: 30 })
   const [one, other] = await Promise.all([desk.start(), desk.start()])
   const key = await keyFor(one)
-  // As a load balancer would: the call to one process, the message that takes it back to the other.
+  // Acts like a load balancer: the call goes to one process, and its cancellation to the other.
   const balance: typeof fetch = (input, init) => {
     const isCancel = String(init?.body).includes('notifications/cancelled')
     return fetch(isCancel ? mcpOf(other) : input, init)
@@ -81,7 +81,7 @@ onPostgres('an action that a call to another process waits for is not withdrawn'
     await using hasty = await connect({ url: mcpOf(one), key })
     await takeBack(hasty)
   }
-  // What the closed connection left behind was looked at, and is gone.
+  // The server has handled the request of the closed connection and removed its row.
   await expect.poll(async () => (await desk.requests()).filter(({ once_key }) => once_key !== 'lost')).toHaveLength(1)
   const { items } = await one.admin.get('/api/actions')
   expect(items).toMatchObject([{ state: 'proposed' }])
@@ -113,7 +113,7 @@ test('a client of 2026-07-28 that comes back within the grace finds its action, 
   await takeBack(client)
   const first = await client.call('keyed', { what: 'a' })
   expect(first).toMatchObject({ structuredContent: { status: 'waiting_for_approval' } })
-  // Another action that nobody comes back for is withdrawn after it: by then this one would have been.
+  // Another action, whose client does not come back, is withdrawn later than this one would have been.
   const hangUp = new AbortController()
   const progress = Promise.withResolvers<void>()
   const other = client.call('keyed', { what: 'b' }, { signal: hangUp.signal, onprogress: () => progress.resolve() })
@@ -135,7 +135,7 @@ test('in the older protocols a connection that ended takes nothing back: a messa
   let cancel: RequestInit | undefined
   const losesConnection: typeof fetch = (input, init) => {
     const body = String(init?.body)
-    // What takes the call back does not get through.
+    // The cancellation does not get through.
     if (body.includes('notifications/cancelled')) {
       cancel = { ...init, signal: null }
       return Promise.reject(new TypeError('fetch failed'))
@@ -152,12 +152,12 @@ test('in the older protocols a connection that ended takes nothing back: a messa
   stop.abort()
   await ended
 
-  // A client of 2026-07-28 whose action is withdrawn meanwhile shows that the grace has passed.
+  // The action of a 2026-07-28 client is withdrawn meanwhile, which shows that the grace has passed.
   await using newer = await newest.connect({ url: mcpOf(server), key: await keyFor(server) })
   await takeBack(newer)
   await expect.poll(async () => (await server.admin.get('/api/actions')).items).toMatchObject([CLOSED, { state: 'proposed' }])
 
-  // It gets through at last.
+  // The cancellation gets through at last.
   expect((await fetch(mcpOf(server), cancel)).status).toBe(202)
   expect((await server.admin.get('/api/actions')).items).toMatchObject([CLOSED, WITHDRAWN])
 })

@@ -8,7 +8,7 @@ import { defineTool } from '../../packages/toolkit/src/define.ts'
 import { counterpart } from '../testing/counterparts.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
-/** A tool by the name that the suite asks for. */
+/** Returns a tool with a name that the suite calls. */
 const fixture = (name: string, execute: () => string, more: object = {}) =>
   defineTool({
     name,
@@ -32,7 +32,7 @@ const TOOLS = [
   }),
 ]
 
-/** The suite knows of no keys: what it sends goes on as it is, Host and all, with one. */
+/** Starts a proxy for the suite, which cannot send keys: it adds a key and changes nothing else, not even Host. */
 async function startKeyholder(url: string, key: string) {
   const { hostname, port } = new URL(url)
   const server = createServer((incoming, outgoing) => {
@@ -58,9 +58,9 @@ async function startKeyholder(url: string, key: string) {
 }
 
 /**
- * The scenarios that apply to a gateway for tools. The others do not apply: tools-call-image, -audio, -embedded-resource and -mixed-content and
- * tools-call-with-progress call tools of the suite's own (`mcp-media.test.ts` and `result.test.ts` check the same); logging is deprecated in
- * 2026-07-28; sampling and elicitation by tools, completion, resources and prompts are not offered.
+ * The scenarios that apply to a gateway for tools. The others do not apply: tools-call-image, -audio, -embedded-resource and -mixed-content
+ * and tools-call-with-progress call tools of the suite's own (`mcp-media.more.test.ts` and `result.test.ts` check the same); logging is
+ * deprecated in 2026-07-28; sampling and elicitation by tools, completion, resources and prompts are not offered.
  */
 const HELD = [
   ...['server-initialize', 'ping', 'tools-list', 'tools-call-simple-text', 'tools-call-error', 'json-schema-2020-12'],

@@ -34,7 +34,7 @@ test('the example of the gateway: reading runs at once, and the note is written 
   expect(readFileSync(join(notes, 'team-calendar.md'), 'utf8')).toContain('10:00')
 })
 
-/** The first group of the first match in what a stream says. */
+/** Resolves with the first group of the first match in a stream. */
 function firstMatch(stream: NodeJS.ReadableStream, pattern: RegExp): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   let said = ''

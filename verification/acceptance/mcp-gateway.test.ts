@@ -7,7 +7,7 @@ import { MCP_CLIENTS } from '../testing/mcp-clients.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-/** A server whose calls answer at once that they wait, unless a test says how long they are to be held. */
+/** Starts a server whose calls answer at once that they wait, unless a test sets how long the server holds them. */
 const startGateway = (target: Target, waitSeconds = 0): Promise<TestServer> =>
   startTestServer({
     config: {
@@ -24,7 +24,7 @@ const startGateway = (target: Target, waitSeconds = 0): Promise<TestServer> =>
 
 const answering = () => startTarget(({ path }) => ({ status: 200, body: { id: 7, path } }))
 
-/** A key of an agent. */
+/** Returns an agent's key. */
 async function agentKey(server: TestServer, name = 'bot'): Promise<string> {
   return (await server.admin.post('/api/keys', { name, kind: 'agent' })).key
 }
@@ -111,7 +111,7 @@ test('what people said instead of yes, and what they changed, is told in words',
   expect(JSON.stringify(wrong.content)).toContain('/what')
 })
 
-/** A client of 2026-07-28 that leads a person to links. `open` is what happens there. */
+/** Connects a client of 2026-07-28 that can open links for a person. `open` decides what happens there. */
 async function linkClient(url: string, key: string, open: (link: string) => Promise<'accept' | 'decline' | 'cancel'>) {
   const client = new Client(
     { name: 'link-client', version: '1.0.0' },
@@ -188,7 +188,7 @@ test('input_required: what the client brings back is signed, for this principal 
   await theirs.close()
 })
 
-/** A source whose tools become others when a test says so. */
+/** Creates a source whose tools change when a test says so. */
 function changingSource() {
   let names = ['first']
   let onToolsChanged = (): unknown => undefined
@@ -245,7 +245,7 @@ test('clients that listen are told when there are other tools, in every version 
     const client = new Client({ name: 'listener', version: '1.0.0' }, { versionNegotiation: { mode }, listChanged })
     await client.connect(connection())
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['countersign_wait', 'first'])
-    // The stream of an older client opens by itself, some time after it has connected.
+    // An older client opens its stream by itself, some time after it has connected.
     const again = setInterval(() => become('first', 'second'), 20)
     expect(await told.promise).toEqual(['countersign_wait', 'first', 'second'])
     clearInterval(again)

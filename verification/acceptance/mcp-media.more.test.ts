@@ -23,7 +23,7 @@ const playwright = async () =>
   )
 const EVERYTHING = node('@modelcontextprotocol/server-everything/dist/index.js', 'stdio')
 
-/** A page for the browser to look at. */
+/** Starts a page for the browser to look at. */
 async function startPage(): Promise<string> {
   const server = createServer((_, response) => void response.setHeader('content-type', 'text/html').end('<h1>Orders of today</h1>'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

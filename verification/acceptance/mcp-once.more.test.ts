@@ -7,8 +7,8 @@ import { startTarget, type Target, type TargetAnswer, toolsOf } from '../testing
 import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-// A call may be made again for many reasons, and nothing on the wire says which. However often: one action and one effect, until its result
-// was given; and a new one after that.
+// A client may repeat a call for many reasons, and the protocol does not say which. However often it repeats the call, there is one action
+// and one effect until the result was delivered; the next call is a new action.
 
 const [oldest, older, newest] = MCP_CLIENTS
 
@@ -17,12 +17,12 @@ interface Desk extends AsyncDisposable {
   target: Target
   url: string
   key: string
-  /** What waits, oldest first. */
+  /** Waiting actions, oldest first. */
   waiting(): Promise<{ id: string }[]>
   approve(actionId: string): Promise<void>
 }
 
-/** `allow` names a tool that runs without a person. */
+/** `allow` names a tool that runs without approval. */
 async function openDesk(
   { waitSeconds = 0, allow, limit }: { waitSeconds?: number; allow?: string; limit?: number } = {},
   answer: (nth: number) => TargetAnswer | Promise<TargetAnswer> = (nth) => ({ status: 200, body: { nth } }),
@@ -89,7 +89,7 @@ test('countersign_wait gives the result, and then the same call is a new one', a
 test.each(MCP_CLIENTS)('$client ($speaks): a client whose patience ended finds its action again', async ({ connect }) => {
   await using desk = await openDesk({ waitSeconds: 50 })
   await using client = await connect(desk)
-  // Its own clock ends the call; whether the server had heard of it by then makes no difference.
+  // The client's own timeout ends the call, whether or not the server had received it.
   await expect(client.call('keyed', { what: 'a' }, { timeoutMs: 250 })).rejects.toThrow(/timed out/i)
   const again = client.call('keyed', { what: 'a' })
   await expect.poll(() => desk.waiting()).toHaveLength(1)
@@ -216,7 +216,7 @@ test('the gateway is killed while an approved call is carried out: the same call
   const reached = Promise.withResolvers<void>()
   await using target = await startTarget(async (_, nth) => {
     reached.resolve()
-    // The first time nobody is there any more to hear the answer.
+    // The first answer comes when the gateway is dead.
     if (nth === 1) await killed.promise
     return { status: 200, body: { done: true } }
   })
@@ -243,7 +243,7 @@ test('the gateway is killed while an approved call is carried out: the same call
   await after.admin.get(`/api/actions/${actionId}?wait=60&until=settled`)
   const result = await next.call('keyed', { what: 'a' })
   expect(result).toMatchObject({ structuredContent: { done: true }, _meta: { 'countersign/action': { id: actionId } } })
-  // Sent again under the key by which the service knows it.
+  // The repeat carries the idempotency key that the service knows.
   expect(new Set(target.writes.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
   expect((await after.admin.get('/api/actions')).items).toHaveLength(1)
 })

@@ -12,11 +12,11 @@ const [oldest, , newest] = MCP_CLIENTS
 
 interface Process {
   client: McpClient
-  /** Of its console. */
+  /** The console's address. */
   url: string
 }
 
-/** Starts `countersign mcp` as a client does, and waits until it says where people decide. */
+/** Starts `countersign mcp` as a client does, and waits until it prints the address of its console. */
 async function startProcess({ connect }: (typeof MCP_CLIENTS)[number], args: readonly string[]): Promise<Process> {
   const told = Promise.withResolvers<string>()
   let stderr = ''
@@ -67,7 +67,7 @@ test('countersign mcp -- program: SDK 2.4.0 (2026-07-28) reads at once, and a fi
   expect(readFileSync(file, 'utf8')).toBe('hello')
   await approve(url, actionId)
   expect((await writing).isError).toBeUndefined()
-  // Whoever was slow to approve has had the answer that it waits: this one has the result in any case.
+  // If the approval came late, the first answer only said that the action waits; this one has the result in any case.
   expect((await client.call('countersign_wait', { actionId, seconds: 50 })).isError).toBeUndefined()
   expect(readFileSync(file, 'utf8')).toBe('bye')
 })

@@ -117,7 +117,7 @@ test('MCP: a write that its server dies of has an unknown outcome, is sent once,
   expect(calls.filter((name) => name === 'die')).toEqual(['die'])
 })
 
-/** Makes what a program does in seconds take tenths of them. */
+/** Makes a program's timers run ten times faster. */
 const HASTE = 'const late = setTimeout; globalThis.setTimeout = (work, ms, ...more) => late(work, ms / 10, ...more)'
 
 test('MCP: a tool of server-everything that can only be called as a task is asked about, carried out as one, and its result is the action’s', async () => {

@@ -3,7 +3,7 @@ import type { ApiClient } from '../testing/api-client.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-// People who may ask agents for something, and not decide.
+// People who may ask agents for actions but cannot decide.
 
 async function openDesk(policy: object = { rules: [] }) {
   const stack = new AsyncDisposableStack()
@@ -42,7 +42,7 @@ test('a member starts sessions, writes and proposes, sees what is theirs, and de
   const { items } = await mem.get(`/api/actions?session=${sessionId}`)
   expect(items).toMatchObject([{ state: 'proposed', requires: { roles: ['approver'] } }])
   await decideEveryWay(mem, items[0].id, sessionId)
-  // A command word of somebody without a vote is a message like any other.
+  // A command word from a person without a vote is an ordinary message.
   expect((await mem.post(`/api/sessions/${sessionId}/messages`, { content: 'yes' })).decided).toBeUndefined()
   expect((await mem.get('/api/actions?mine=true')).items).toEqual([])
   expect((await mem.post('/api/actions', { tool: 'keyed', arguments: { what: 'y' } })).state).toBe('proposed')
@@ -68,7 +68,7 @@ test('a member decides nothing, even where a rule names the role', async () => {
   expect((await mem.send('POST', `/api/actions/${action.id}/decision`, { body: { verdict: 'approve' } })).status).toBe(403)
   const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
   expect((await fay.send('POST', `/api/actions/${action.id}/decision`, { body: { verdict: 'approve' } })).status).toBe(200)
-  // Nobody votes in the place of somebody who has no vote.
+  // The delegate of a person without a vote has no vote either.
   const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
   await mem.send('POST', '/api/delegations', { body: { to: del.principal.id, expiresIn: 'PT1H' } })
   expect((await del.send('POST', `/api/actions/${items[0].id}/decision`, { body: { verdict: 'approve' } })).status).toBe(404)

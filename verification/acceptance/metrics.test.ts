@@ -11,7 +11,7 @@ import { startTestServer } from '../testing/test-server.ts'
 const HOUR_MS = 3_600_000
 const MONITORING = new URL('../../monitoring/', import.meta.url)
 
-/** A server whose desk looks something up, changes three things and is asked again by two people's words; an hour passes in between. */
+/** Starts a server with an agent that reads once and proposes three changes, and an agent whose model fails. Tests can move its clock. */
 async function startDesk() {
   const stack = new AsyncDisposableStack()
   const clock = shiftedClock()
@@ -98,7 +98,7 @@ test('what waits, by age, decisions, times, ends and tokens stand in /metrics', 
     'ended_total{state="declined"}': 1,
     'ended_total{state="outcome_unknown"}': 0,
     decision_seconds_count: 3,
-    // They waited for more than an hour.
+    // The three actions waited for more than an hour.
     'decision_seconds_bucket{le="900"}': 0,
     'decision_seconds_bucket{le="14400"}': 3,
     start_seconds_count: 3,
@@ -134,7 +134,7 @@ test('the metrics say nothing of what is in an action, and only admins, viewers 
     ...(['/api/stats', '/api/actions', '/api/sessions', '/api/agents', '/api/tools', '/api/keys/own', '/mcp'] as const).map(
       (path): [string, string] => ['GET', path],
     ),
-    // What reads runs without asking anybody, so a key that may propose reads what tools read.
+    // Reads run without approval, so a key that may propose can read what the tools read.
     ['POST', '/api/actions', { tool: 'look', arguments: { what: 'orders' } }],
     ['POST', '/api/sessions', {}],
     ['POST', '/api/chat', { message: 'hello' }],
@@ -149,7 +149,10 @@ test('the metrics say nothing of what is in an action, and only admins, viewers 
   expect((await both.get('/api/actions')).items).toEqual([])
 })
 
-/** PromQL as Prometheus reads it: which metrics an expression names, with their labels. @throws Error when it is none. */
+/**
+ * Returns the metrics that a PromQL expression names, with their labels, as Prometheus parses it.
+ * @throws Error when the expression is not PromQL.
+ */
 function selectorsOf(expression: string): { name: string; labels: string[] }[] {
   const { parser } = createRequire(import.meta.url)(counterpart('@prometheus-io/lezer-promql/dist/index.cjs')) as PromQl
   const found: { name: string; labels: string[] }[] = []
@@ -174,14 +177,14 @@ interface PromQl {
 
 const rules = (parse(readFileSync(new URL('alerts.yaml', MONITORING), 'utf8')) as { groups: { rules: { expr: string }[] }[] }).groups
 const board = JSON.parse(readFileSync(new URL('dashboard.json', MONITORING), 'utf8')) as { panels: { targets: { expr: string }[] }[] }
-/** What Grafana puts in before it asks. */
+/** Fills in the variables as Grafana does before a query. */
 const filledIn = (expression: string) => expression.replaceAll('$__rate_interval', '5m').replaceAll('$job', 'countersign')
 
 const EXPRESSIONS = [
   ...rules.flatMap((group) => group.rules.map(({ expr }) => expr)),
   ...board.panels.flatMap(({ targets }) => targets.map(({ expr }) => filledIn(expr))),
 ]
-/** What Prometheus knows by itself. */
+/** Names that Prometheus adds itself. */
 const ITS_OWN = new Set(['up', 'job', 'instance'])
 
 test('the alert rules and the dashboard name metrics and labels that the server tells', async () => {
@@ -212,6 +215,6 @@ test('every metric stands in docs/guides/metrics.md, and no other', async () => 
   const { help } = await scrape(desk.server)
   const page = readFileSync(new URL('../../docs/guides/metrics.md', import.meta.url), 'utf8')
   const documented = new Set([...page.matchAll(/^\| `([a-z_]+)/gm)].map(([, name]) => name))
-  // Only with an anchor.
+  // The server has this metric only with an anchor.
   expect([...help.keys(), 'countersign_record_anchored_head'].sort()).toEqual([...documented].sort())
 })

@@ -19,7 +19,7 @@ async function approve(server: TestServer, { id, revision, digest }: Action): Pr
   return server.admin.get(`/api/actions/${id}`)
 }
 
-/** Proposes, approves, and answers with what came of it. */
+/** Proposes and approves an action, and returns it once it is settled. */
 const runAttempt = async (server: TestServer, tool: string, args: object): Promise<Action> =>
   approve(server, await propose(server, tool, args))
 
@@ -51,7 +51,7 @@ test('the example: an objective is set and measured through the gate, stands on 
   expect(measured.preview).toContainEqual({ field: 'current', oldValue: 14, newValue: 9.5 })
 
   const [objective] = (await server.admin.get('/api/objectives?state=open')).items
-  // 4.5 of 9 hours, and nothing of the other: 50 and 0.
+  // 4.5 of 9 hours is 50 %; the other key result stands at 0 %.
   expect(objective).toMatchObject({
     id,
     owner: 'Support',
@@ -82,7 +82,7 @@ test('every change of an objective and its key results waits, happens once, and 
   const added = await runAttempt(server, 'addKeyResult', { objective: id, title: 'Users', unit: 'people', start: 0.1, target: 0.3 })
   const [{ id: keyResult } = { id: '' }] = objectiveOf(added).keyResults
   expect((await runAttempt(server, 'recordProgress', { keyResult, current: 0.2, note: 'half' })).state).toBe('succeeded')
-  // 0.1 of 0.2: with doubles that would be 50.00000000000001 or 49.9.
+  // 0.1 of 0.2; binary floating point would give 50.00000000000001 or 49.9.
   expect((await server.admin.get(`/api/objectives/${id}`)).progress).toBe(50)
   await runAttempt(server, 'updateKeyResult', { keyResult, target: 0.5, title: 'All users' })
   await runAttempt(server, 'updateObjective', { objective: id, owner: 'Bo' })
@@ -141,7 +141,7 @@ test('a value that changed while a card waited is asked again; two changes side 
   expect((await approve(server, await server.admin.get(`/api/actions/${second.id}`))).state).toBe('succeeded')
   const { keyResults } = (await server.admin.get('/api/objectives')).items[0]
   expect(keyResults.map(({ current }: { current: number }) => current)).toEqual([4, 5])
-  // What makes no sense is refused before anybody is asked to believe it.
+  // Invalid values are refused before the action goes to approval.
   await expect(propose(server, 'updateKeyResult', { keyResult: a?.id, target: 0 })).rejects.toThrow('cannot have its start as its target')
   const tooFine = await server.admin.send('POST', '/api/actions', {
     body: { tool: 'goals.recordProgress', arguments: { keyResult: a?.id, current: 1.23456789 } },

@@ -10,7 +10,7 @@ const ADA: KnownPerson = {
   groups: ['cs-approvers', 'finance', 'admin'],
 }
 
-/** A server behind https, and the provider that people sign in with. */
+/** Starts a server behind https, and the provider that people sign in with. */
 async function startDesk(environment: Record<string, string> = { COUNTERSIGN_PUBLIC_URL: CONSOLE }) {
   const service = await startSignInService(`${CONSOLE}/sign-in/callback`, `${CONSOLE}/`)
   const server = await startTestServer({
@@ -44,7 +44,7 @@ async function startDesk(environment: Record<string, string> = { COUNTERSIGN_PUB
     page,
     begin,
     finish: (cookie: string, answer: string) => page(cookie).send('POST', '/api/sign-in/oidc/finish', { body: { answer } }),
-    /** From the button to the cookie of the console. */
+    /** Signs in, from the button to the console's cookie. */
     async signIn() {
       const begun = await begin()
       const { search } = await service.visit(begun.url)
@@ -77,7 +77,7 @@ test('a person signs in with the provider, is the same one next time, and has th
   })
   const { principal } = await desk.page(first.cookie).get('/api/me')
   expect(principal).toEqual(first.answer.body.principal)
-  // What the browser holds meanwhile tells nothing.
+  // The cookie that the browser holds meanwhile does not reveal the state or the nonce.
   const address = new URL(first.begun.url)
   for (const name of ['state', 'nonce']) expect(first.begun.cookie).not.toContain(address.searchParams.get(name))
   expect(address.searchParams.get('code_challenge_method')).toBe('S256')
@@ -85,7 +85,7 @@ test('a person signs in with the provider, is the same one next time, and has th
   desk.service.person = { ...ADA, name: 'Ada King', groups: ['cs-admins'] }
   const second = await desk.signIn()
   expect(second.answer.body.principal).toEqual({ ...principal, name: 'Ada King', roles: ['admin', 'approver', 'cs-admins', 'staff'] })
-  // The other browser of hers is no less and no more than she is now.
+  // Her older console session gets the roles that she has now.
   expect((await desk.page(first.cookie).get('/api/me')).principal.roles).toEqual(['admin', 'approver', 'cs-admins', 'staff'])
   desk.service.person = { ...ADA, sub: 'ada-2' }
   expect((await desk.signIn()).answer.body.principal.id).not.toBe(principal.id)
@@ -170,7 +170,7 @@ test('over plain http, what a sign-in keeps is with the page and in no cookie, a
     const answer = await planted.send('POST', '/api/sign-in/oidc/finish', { body: { answer: `?state=${state}&code=x` } })
     expect(answer).toMatchObject({ status: 401, body: { detail: expect.stringContaining('begun in another browser') } })
   }
-  // With it the answer is looked at, and this one is not the service's.
+  // With the `begun` value the server checks the answer; this one does not come from the provider.
   const own = await page.send('POST', '/api/sign-in/oidc/finish', { body: { answer: `?state=${state}&code=x`, begun: begun.body.begun } })
   expect(own).toMatchObject({ status: 401, body: { detail: expect.stringContaining('was not accepted') } })
 })

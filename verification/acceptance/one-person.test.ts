@@ -3,7 +3,7 @@ import { signInLocally } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-/** A server on which whatever is asked for needs the votes of two people. */
+/** Starts a server on which every action needs the votes of two people. */
 async function startDesk(requires: object) {
   const target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   const server = await startTestServer({

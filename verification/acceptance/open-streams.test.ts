@@ -30,18 +30,18 @@ async function startDesk(policy?: ConfigInput['policy']) {
   return { server, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** Without a request for so long a session is over: the default. */
+/** The default time without a request after which a session expires. */
 const IDLE_MS = 12 * 3_600_000
-/** Ahead of it a watch is told that the end is near, and waits for it. */
+/** The tests make a credential expire this soon. The server knows the time in advance and waits for it. */
 const SOON_MS = 500
 
 interface Open {
   streams: EventReader[]
-  /** The answer of a long poll: 401 once who asked is nobody's. */
+  /** The status of a long poll: 401 once the caller's credential is no longer valid. */
   wait: Promise<number>
 }
 
-/** All that somebody can have open: their session, the inbox, the chat, and a long poll. Each of it is listening when this resolves. */
+/** Opens all that a person can have open: a chat, a session, the inbox and a long poll. Resolves when each of them is listening. */
 async function openAll(client: ApiClient): Promise<Open> {
   const chat = await client.stream('/api/chat', { body: { message: 'go' } })
   const { sessionId } = await chat.next('session')
@@ -88,7 +88,7 @@ test('what is open ends with the key that opened it: revoked here, by a command 
       yield* principals.savePrincipal({ ...other.principal, roles: [] }, Date.now())
       tellAccess(outbox, other.principal.id)
     })
-    // Somebody still, but with other rights: it comes back and is judged anew.
+    // The person still exists but has other rights, so the stream has to be opened again and checked anew.
     await reading.ended()
 
     const short = await personWithKey(server, { expiresIn: 'PT1H' })
@@ -101,7 +101,7 @@ test('what is open ends with the key that opened it: revoked here, by a command 
   } finally {
     await store.close()
   }
-  // Nobody else's is touched.
+  // Other people's streams stay open.
   const { id } = await server.admin.post('/api/actions', keyed('y'))
   await ben.next('action_proposed', ({ proposal }) => proposal.id === id)
 })
@@ -122,7 +122,7 @@ test('what is open ends with the session at the console: signed out here or ever
   await expectOver(last)
 
   const resting = await personWithKey(server)
-  // Streams only: a request that arrives late would be a sign of life.
+  // Only a stream: the request of a late long poll would keep the session alive.
   const untilThen = await (await signedIn(server, resting.key)).stream('/api/events')
   const store = await openBeside(server.database)
   await store.transact((outbox) => {
@@ -134,7 +134,7 @@ test('what is open ends with the session at the console: signed out here or ever
   await untilThen.ended()
 })
 
-// On SQLite there is one process at a time; the command beside it is in the test above.
+// SQLite allows one process at a time; the test above covers the command beside it.
 test.skipIf(inject('database') === 'sqlite')('a key that one process revokes ends what is open at another', async () => {
   await using servers = await startTwoServers()
   const { here, there } = servers
@@ -166,7 +166,7 @@ test('an action that comes to ask others is told to them in full: to who may dec
   const { server } = desk
   const person = (name: string, ...roles: string[]) => server.as({ name, kind: 'person', roles })
   const [fay, gil, lea] = [await person('Fay', 'finance'), await person('Gil', 'finance'), await person('Lea', 'leads')]
-  // An edit takes what was asked before as well: who decides it has both roles.
+  // An edit also needs the roles that were required before, so the person who decides it has both.
   const dee = await person('Dee', 'finance', 'leads')
   const bot = await server.as({ name: 'bot', kind: 'agent' })
   using toGil = await gil.stream('/api/events')
@@ -180,7 +180,7 @@ test('an action that comes to ask others is told to them in full: to who may dec
   const isEdited = (data: { proposalId: string; revision?: number }) => data.proposalId === proposal.id && data.revision === 2
   const asksBoth = { arguments: { what: 'big' }, requires: { roles: ['finance'], alsoRoles: [['leads']] } }
   expect(await toDee.next('action_update', isEdited)).toMatchObject(asksBoth)
-  // Gil was asked and goes on seeing it, but decides it no more; who has only the other role is not asked.
+  // Gil could decide before and still sees the action, but may no longer decide it. A person with only the other role does not see it.
   expect(await toGil.next('action_update', isEdited)).toMatchObject(asksBoth)
   const approval = { verdict: 'approve', revision: 2 }
   const { digest } = await dee.get(`/api/actions/${proposal.id}`)

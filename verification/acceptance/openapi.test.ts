@@ -17,7 +17,7 @@ interface LintProblem {
   location: { pointer?: string }[]
 }
 
-/** What Redocly's linter finds in a document, with its recommended rules as they are. */
+/** Returns the findings of Redocly's linter with its recommended rules. */
 async function lint(document: unknown): Promise<string[]> {
   const { lintFromString, createConfig } = await import(pathToFileURL(counterpart('@redocly/openapi-core/lib/index.js')).href)
   const config = await createConfig({ extends: ['recommended'] })

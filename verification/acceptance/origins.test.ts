@@ -27,7 +27,7 @@ test('a page of a listed origin may call with a key, and reads answers, refusals
   expect(answer.headers).toMatchObject({ 'access-control-allow-origin': APP, vary: 'origin' })
   expect(answer.headers['access-control-expose-headers']).toContain('retry-after')
   expect(answer.headers).not.toHaveProperty('access-control-allow-credentials')
-  // A refusal that the page cannot read is a riddle for who wrote it.
+  // The page must be able to read a refusal, or its developer cannot find the cause.
   expect(await ask('/api/sessions', { origin: APP })).toMatchObject({ status: 401, headers: { 'access-control-allow-origin': APP } })
   expect(await ask('/api/none', { ...BEARER, origin: APP })).toMatchObject({ status: 404, headers: { 'access-control-allow-origin': APP } })
 
@@ -61,7 +61,7 @@ test('what the console signs in with is never answered to a page of another orig
   const signedIn = await signInLocally(server)
   expect(await ask('/api/sessions', { ...signedIn, origin: server.url })).toMatchObject({ status: 200 })
   expect(await allowed('/api/sessions', { ...signedIn, origin: APP })).toBeUndefined()
-  // It changes nothing either, listed or not.
+  // Such a request changes no state, whether the origin is listed or not.
   expect(await ask('/api/sessions', { ...signedIn, origin: APP, 'content-type': 'application/json' }, 'POST')).toMatchObject({
     status: 403,
   })

@@ -9,11 +9,11 @@ import { temporaryFolder } from '../testing/test-server.ts'
 
 interface Place extends AsyncDisposable {
   target: Target
-  /** Starts a server process on the same data as the one before. */
+  /** Starts a server process on the data of the one before. */
   start(): Promise<ChildServer>
 }
 
-/** Tools in front of a service, for servers that are going to be killed: `keyed`, `asked` (which can be looked up) and `blind`. */
+/** Opens tools in front of a service, for servers that will be killed: `keyed`, `asked` (its outcome can be looked up) and `blind`. */
 async function openPlace(answer: (request: TargetRequest, nth: number) => TargetAnswer | Promise<TargetAnswer>): Promise<Place> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())
@@ -33,7 +33,7 @@ async function openPlace(answer: (request: TargetRequest, nth: number) => Target
   return { target, start, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
-/** Proposes and approves a call of each tool. */
+/** Proposes and approves one call of each tool. */
 const approveAll = ({ admin }: ChildServer, ...tools: string[]): Promise<Action[]> =>
   Promise.all(
     tools.map(async (tool) => {
@@ -70,7 +70,7 @@ test('kill -9 while tools run: a keyed one is sent again, one that can be asked 
   expect(sent(place, '/asked')).toEqual([asked?.idempotencyKey])
   expect(sent(place, '/blind')).toEqual([blind?.idempotencyKey])
 
-  // I8: what a person was answered is there, however soon the process dies.
+  // I8: a result that was acknowledged to a person is stored, however soon the process dies.
   const resolved = await second.admin.post(`/api/actions/${blind?.id}/resolve`, { outcome: 'failed', note: 'Not there.' })
   await second.kill()
   const third = await place.start()

@@ -23,7 +23,7 @@ test('an issue that GitHub opens long after the connection broke is never called
   let held: { path: string; body: unknown } | undefined
   await using standin = await startGithub({
     token: 't',
-    // The request is kept: it arrives when the test says so.
+    // The fault keeps the request; it arrives when the test says so.
     fault: ({ method, path, body }) => {
       if (method === 'GET' || held) return undefined
       held = { path, body }
@@ -44,7 +44,7 @@ test('an issue that GitHub opens long after the connection broke is never called
   expect(repo.issues.size).toBe(issues + 1)
 })
 
-/** Writes of GitHub that make something each time, with what they made. */
+/** GitHub writes that create something each time, with what they created. */
 const MAKING: [tool: string, args: JsonObject, at: RegExp, made: (repo: Repo) => unknown[]][] = [
   [
     'createReview',
@@ -132,7 +132,7 @@ test('an issue that Linear makes long after the connection broke is never called
   await using server = await startTestServer({ config: { tools: { plan: { linear: { apiKey: API_KEY, baseUrl: linear.url } } } } })
   const unknown = await runAttempt(server, 'plan.createIssue', { team: 'ENG', title: 'Once' })
   expect(unknown).toMatchObject(NOT_FOUND_YET)
-  // A person gives up too early, and tries again; then the first request arrives. Both carry the same id.
+  // A person gives up too early and tries again; then the first request arrives. Both carry the same id.
   await server.admin.post(`/api/actions/${unknown.id}/resolve`, { outcome: 'failed', note: 'Not in Linear.', attempt: 1 })
   const headers = { authorization: API_KEY, 'content-type': 'application/json' }
   await fetch(linear.url, { method: 'POST', headers, body: JSON.stringify(held) })

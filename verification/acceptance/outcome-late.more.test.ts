@@ -7,14 +7,14 @@ import { startTarget, type Target, type TargetAnswer } from '../testing/target.t
 import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
-/** A bank that takes a payment, answers nothing, and books it when it is told to. */
+/** A bank that receives a payment, sends no answer, and books the payment when told to. */
 interface LateBank extends AsyncDisposable {
   target: Target
-  /** Keys of the payments that it has booked, in order. */
+  /** Keys of the booked payments, in order. */
   booked: readonly string[]
   /** Books every payment that has arrived. */
   book(): void
-  /** Resolves once the bank was asked for a payment `times` times since the payment arrived, and answered 404 each time. */
+  /** Resolves once the bank has answered `times` lookups since the payment arrived, each with 404. */
   lookedInVain(times: number): Promise<void>
   arrived: Promise<void>
 }
@@ -54,7 +54,7 @@ async function startLateBank(): Promise<LateBank> {
   }
 }
 
-/** Starts servers, one after the other, on the same data and over the same bank. */
+/** Opens a place to start servers, one after the other, on the same data and bank. */
 async function openPlace(bank: LateBank) {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())
@@ -86,7 +86,7 @@ test('a payment that is booked long after its request timed out is never called 
     error: { kind: 'ambiguous', retryable: true },
     checks: { ended: false, lastFound: 'not_found' },
   })
-  // A retry would pay twice: it is refused.
+  // A retry would pay twice, so the server refuses it.
   expect(await admin.send('POST', `/api/actions/${unknown.id}/retry`)).toMatchObject({ status: 409, body: { code: 'illegal_transition' } })
   await bank.lookedInVain(4)
   expect(await admin.post(`/api/actions/${unknown.id}/verify`)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
@@ -117,7 +117,7 @@ test('kill -9 while a payment is under way: the next process does not call it a 
   expect(unknown).toMatchObject({ state: 'outcome_unknown', attempt: 1, checks: { ended: false, lastFound: 'not_found' } })
   await second.kill()
 
-  // The checks that are due stand in the database: whichever process is there makes them.
+  // The database stores the checks that are due, so any running process makes them.
   bank.book()
   const third = await place.start()
   using stream = await third.admin.stream('/api/events')

@@ -8,7 +8,7 @@ import { call, startTalk } from '../testing/talk.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-/** A payment that the bank can be asked about, by the key of the attempt. */
+/** A payment whose outcome the bank can look up by the key of the attempt. */
 const bankOf = ({ url }: Target): NonNullable<ConfigInput['tools']> => ({
   bank: {
     prefix: false,
@@ -21,7 +21,7 @@ const bankOf = ({ url }: Target): NonNullable<ConfigInput['tools']> => ({
   },
 })
 
-/** Proposes a call of a tool, approves it, and answers the action as it is settled. */
+/** Proposes and approves a call, and returns the settled action. */
 async function runAttempt(client: ApiClient, tool: string, args: object = { what: 'x' }): Promise<Action> {
   const { id } = await client.post('/api/actions', { tool, arguments: args })
   await client.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
@@ -113,7 +113,7 @@ test('a service that can be asked is asked: no payment is sent twice, whichever 
       const key = new URL(path, 'http://bank').searchParams.get('key')
       return isLost ? { status: 503 } : paid.has(key) ? { status: 200, body: { state: 'paid', id: 9 } } : { status: 404 }
     }
-    // A payment of 13 cents is lost on its way, every other arrives and its answer is lost.
+    // The payment of 13 cents is lost on its way. Every other payment arrives and its answer is lost.
     if (path !== '/payments/13') paid.add(headers['idempotency-key'])
     return path === '/payments/1' ? { status: 502 } : 'reset'
   })
@@ -128,14 +128,14 @@ test('a service that can be asked is asked: no payment is sent twice, whichever 
   const [first, second, third] = await Promise.all(unknown.map(({ id }): Promise<Action> => admin.post(`/api/actions/${id}/verify`)))
   const done = { state: 'succeeded', attempt: 1, result: { state: 'paid', id: 9 }, error: null }
   expect([first, second]).toMatchObject([done, done])
-  // It may still be on its way: only a person can say that it will not come.
+  // The payment may still be on its way: only a person can say that it will not arrive.
   expect(third).toMatchObject({ state: 'outcome_unknown', error: { kind: 'ambiguous', retryable: true }, checks: { ended: false } })
   expect(await admin.send('POST', `/api/actions/${first?.id}/verify`)).toMatchObject({
     status: 409,
     body: { code: 'illegal_transition', action: first },
   })
   expect(target.writes).toHaveLength(3)
-  // Asked at once, without a person.
+  // The lookup comes at once, without a person.
   expect(await runAttempt(admin, 'pay', { cents: '3' })).toMatchObject(done)
   expect(target.writes).toHaveLength(4)
 })
@@ -229,7 +229,7 @@ test('only a person who may decide about an action settles its outcome or has it
   ]
   for (const who of others) {
     const client = await server.as(who)
-    // Their own where they may propose, so that it is not hidden from them.
+    // Callers who may propose use their own action, because others' would be hidden from them.
     const mine = await client.send('POST', '/api/actions', { body: { tool: 'unkeyed', arguments: { what: 'x' } } })
     const { id } = mine.status === 201 ? mine.body : await server.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' } })
     await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })

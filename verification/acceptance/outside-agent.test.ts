@@ -47,7 +47,7 @@ test('an agent elsewhere proposes, waits with a long poll, and gets the result w
     isAnswered = true
   })
   const settled = agent.get(`${path}?wait=60&until=settled`)
-  // Answers that need nothing to happen come at once; the polls do not.
+  // An answer that has nothing to wait for comes at once; long polls wait.
   expect((await agent.get(`${path}?wait=0`)).state).toBe('proposed')
   expect((await agent.get(path)).state).toBe('proposed')
   expect(isAnswered).toBe(false)
@@ -104,6 +104,42 @@ test('what the proposing agent says of its action stays apart from the descripti
   const action = await it.agent.post('/api/actions', { ...body(), description: 'Harmless. Ada approved it.' })
   expect(action.description).toBe('Do x')
   expect(action.agentSays).toBe('Harmless. Ada approved it.')
+})
+
+test('the run, the address and the reason that an agent gives are shown, recorded and decide nothing', async () => {
+  await using it = await start()
+  const { agent, server } = it
+  const context = { run: 'conv-7', url: 'https://ci.example.com/runs/7', reason: 'The customer asked for it.' }
+  const action = await agent.post('/api/actions', { ...body(), context: { ...context, reason: `  ${context.reason} ` } })
+  expect(action).toMatchObject({ state: 'proposed', context, agentSays: null })
+  expect(await server.admin.get(`/api/actions/${action.id}`)).toMatchObject({ context })
+  const { items } = await server.admin.get(`/api/audit?action=${action.id}`)
+  expect(items[0]).toMatchObject({ kind: 'proposed', data: { context, unverified: ['context'] } })
+  const other = await agent.post('/api/actions', { ...body('keyed', 'y'), context: {} })
+  expect(other).toMatchObject({ context: null, description: 'Do y' })
+  // Nothing that is decided depends on it.
+  const same = await agent.post('/api/actions', { ...body(), context: { reason: 'Another' } })
+  expect(same).toMatchObject({ id: action.id, folded: true, digest: action.digest, context })
+})
+
+test.each([
+  ['a script', { url: 'javascript:alert(1)' }],
+  ['a file', { url: 'file:///etc/passwd' }],
+  ['no address', { url: 'ci.example.com/runs/7' }],
+  ['a name that looks like a host', { url: 'https://bank.example@evil.example/' }],
+  ['a long address', { url: `https://ci.example.com/${'x'.repeat(1_000)}` }],
+  ['a long reason', { reason: 'x'.repeat(2_001) }],
+  ['a long run', { run: 'x'.repeat(201) }],
+  ['an empty run', { run: ' ' }],
+  ['a member that does not exist', { approved: true }],
+  ['a list', []],
+])('a context with %s is refused and stores nothing', async (_, context) => {
+  await using it = await start()
+  expect(await it.agent.send('POST', '/api/actions', { body: { ...body(), context } })).toMatchObject({
+    status: 400,
+    body: { code: 'bad_request', detail: expect.stringContaining('context') },
+  })
+  expect((await it.server.admin.get('/api/actions')).items).toEqual([])
 })
 
 test('agents and services never decide, by no route and with no roles', async () => {

@@ -6,7 +6,7 @@ import type { Database } from '../../packages/server/src/store/index.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-/** The alarm comes 10 s after the turn of an action, the comparison every 3 s. */
+/** The alarm comes 10 s after an action was due; the comparison runs every 3 s. */
 const ALARM = { timeout: 25_000, interval: 100 }
 
 /** Runs SQL beside the server. */
@@ -102,7 +102,7 @@ test('an action that waits for a concurrency limit is not overdue', { timeout: 1
   await expect.poll(() => target.writes.length, ALARM).toBe(1)
   // One tool gets half of the limit: one of the four actions runs, and three wait.
   await expect.poll(() => metrics(server), { timeout: 14_000, interval: 100 }).toContain('\ncountersign_jobs_waiting 3\n')
-  // Longer than the alarm takes, by the server's own clock.
+  // Waits longer than the alarm takes, by the server's own clock.
   const since = Date.now()
   await expect.poll(() => Date.now() - since, { timeout: 30_000, interval: 500 }).toBeGreaterThan(15_000)
   expect(await readiness(server)).toEqual({ status: 200 })

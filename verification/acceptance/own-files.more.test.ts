@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ChildServer, startChildServer } from '../testing/child-server.ts'
 import { gitIn, type TempFolder, tempRepository } from '../testing/workspace.ts'
 
-/** Everything is allowed, as an agent would like it. */
+/** Allows everything, as an agent would like it. */
 const ALLOW_ALL = 'rules:\n  - { name: all, match: { tool: "*" }, verdict: allow }\n'
 const CONFIG = `
 import { tools } from './lib/tools.ts'
@@ -44,7 +44,7 @@ afterAll(async () => {
   folder?.[Symbol.dispose]()
 })
 
-/** What an agent's call comes to. */
+/** Proposes a call and returns the settled action. */
 async function call(tool: string, args: JsonObject): Promise<Action> {
   const { id } = await server.admin.post('/api/actions', { tool: `repo.${tool}`, arguments: args })
   return server.admin.get(`/api/actions/${id}?wait=60&until=settled`)
@@ -78,7 +78,7 @@ test('no tool changes a file that decides what this server does at its next star
       if (action.state !== 'failed' || !JSON.stringify(action).includes('of this server'))
         surprises.push(`${tool} ${path}: ${action.state} ${JSON.stringify(action.error)}`)
     }
-    // SQLite itself goes on writing to its own.
+    // SQLite itself keeps writing to its files.
     if (!path.startsWith('.countersign/')) expect(readFileSync(join(folder.root, path)).equals(before), path).toBe(true)
   }
   expect(surprises).toEqual([])
@@ -123,7 +123,7 @@ test('the server’s secrets are not read either: not by name, in a search, in a
   expect(JSON.stringify((await call('gitDiff', {})).result)).not.toContain('TOKEN')
   expect(await call('commit', { paths: ['.env'], message: 'x' })).toMatchObject({ state: 'failed' })
   gitIn(folder.root, 'reset', '-q')
-  // What decides but is no secret can be read, and so can what only has the same name.
+  // Policy and configuration files without secrets can be read, and a file that only has the same name can be changed.
   expect(await call('readFile', { path: 'policy.yaml' })).toMatchObject({ state: 'succeeded' })
   expect(await call('writeFile', { path: 'docs/policy.yaml', content: 'x\n' })).toMatchObject({ state: 'succeeded' })
   expect(await call('editFile', { path: 'notes.md', edits: [{ oldText: 'one', newText: 'two' }] })).toMatchObject({ state: 'succeeded' })
@@ -142,7 +142,7 @@ test('no branch is checked out that changes one of these files, or has a file or
   branch('evil-script', () => folder.write('package.json', '{ "scripts": { "start": "true" } }\n'))
   branch('evil-module', () => folder.write('node_modules/zod/index.js', 'x'))
   branch('plain', () => folder.write('notes.md', 'three\n'))
-  // As `git add` cannot: a file in place of the data folder.
+  // `git add` cannot stage this: a file in place of the data folder.
   const blob = gitIn(folder.root, 'rev-parse', 'main:notes.md')
   gitIn(folder.root, 'update-index', '--add', '--cacheinfo', `100644,${blob},.countersign`)
   const tree = gitIn(folder.root, 'write-tree')

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { resultsHeard } from '../testing/brain-says.ts'
 import { call, startTalk } from '../testing/talk.ts'
 
-/** Answers that are held back until `count` requests wait for theirs at the same time. */
+/** Holds answers back until `count` requests wait at the same time. */
 function gathering(count: number) {
   const waiting: (() => void)[] = []
   const gathered = Promise.withResolvers<void>()
   let most = 0
   return {
     most: () => most,
-    /** Resolves when so many wait. */
+    /** Resolves when `count` requests wait. */
     gathered: gathered.promise,
     wait: () =>
       new Promise<void>((resolve) => {
@@ -17,7 +17,7 @@ function gathering(count: number) {
         most = Math.max(most, waiting.length)
         if (waiting.length >= count) gathered.resolve()
       }),
-    /** Lets the one go that came last: what came first is not what is answered first. */
+    /** Releases the newest request, so that answers come in another order than requests. */
     letOneGo: () => waiting.pop()?.(),
     isEmpty: () => waiting.length === 0,
   }

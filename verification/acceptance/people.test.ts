@@ -7,7 +7,7 @@ import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 import { startTwoServers } from '../testing/two-servers.ts'
 
-// Somebody left. Nothing of theirs decides, allows, reads or waits any more.
+// A person has left: they no longer decide, allow, read or wait for anything.
 
 const withKey = (server: TestServer, key: string) => server.with({ authorization: `Bearer ${key}` })
 
@@ -65,7 +65,7 @@ test('a disabled person is out at once: keys, agents, consoles and open streams 
   const signIn = await server.with({ origin: server.url }).send('POST', '/api/sign-in', { body: { key: leaKey.key } })
   expect(signIn.status).toBe(401)
 
-  // Nobody makes anything new for them, by any route.
+  // Every route refuses to create a key or a delegation for them.
   for (const [path, body] of [
     ['/api/keys', { name: 'x', kind: 'person', principal: lea.principal.id }],
     ['/api/keys', { name: 'x', kind: 'agent', person: lea.principal.id }],
@@ -130,10 +130,10 @@ test('who left approves nothing: open votes are void, grants and delegations end
   expect(updates.map(({ proposalId }) => proposalId).sort()).toEqual([inSession, alone.id, lentVote.id].sort())
   expect(updates.every(({ votes }) => votes?.length === 0)).toBe(true)
   expect((await server.admin.get('/api/audit?kind=vote_voided')).items).toHaveLength(3)
-  // One vote more is one of two, not the second.
+  // One more vote is the first of two, not the second.
   for (const id of [inSession, alone.id, lentVote.id]) expect((await approve(bob, id)).body.state).toBe('proposed')
   expect((await approve(vic, lentVote.id)).status).toBe(404)
-  // The grant does not answer any more, and what was approved by them is asked again.
+  // The grant no longer applies, and the action that they approved goes back for approval.
   expect((await propose('unkeyed', 'again')).state).toBe('proposed')
   expect((await bot.send('POST', `/api/actions/${claimed.id}/claim`, { body: {} })).status).toBe(409)
   expect(await admin.get(`/api/actions/${claimed.id}`)).toMatchObject({ state: 'proposed', revision: 2, revised: { why: 'decider' } })
@@ -141,7 +141,7 @@ test('who left approves nothing: open votes are void, grants and delegations end
   expect(target.writes).toHaveLength(effects)
   expect((await admin.get('/api/grants?state=standing')).items).toEqual([])
 
-  // Enabled again, they begin with nothing.
+  // Once enabled again, they start without their old votes, keys and grants.
   await server.admin.post(`/api/people/${lea.principal.id}/enable`)
   for (const id of [inSession, alone.id]) expect((await admin.get(`/api/actions/${id}`)).votes).toHaveLength(1)
   expect((await propose('unkeyed', 'again')).state).toBe('proposed')
@@ -166,12 +166,12 @@ test('nobody disables themselves or changes their own roles; of two admins who d
   ])
   expect(both.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1)
   const [left, gone] = both[0]?.status === 200 ? [admin, lea] : [lea, admin]
-  // A request of theirs that was let in a moment before does nothing.
+  // A request of theirs that was authenticated a moment before has no effect.
   const store = await openBeside(server.database)
   const late = store.transact((outbox) => disablePerson(outbox, left.principal.id, gone.principal, Date.now()))
   await expect(late).rejects.toMatchObject({ code: 'forbidden' })
   await store.close()
-  // The bootstrap key is a person like any other.
+  // The bootstrap key belongs to a person like any other.
   await disable(left, 'prn_local')
   expect((await server.admin.send('GET', '/api/sessions')).status).toBe(401)
   await server.restart()
@@ -198,7 +198,7 @@ test('roles are changed by an admin, hold at once, and are shown; a limited key 
   expect((await bob.get('/api/people?q=Bob')).items).toEqual([{ id: bob.principal.id, name: 'Bob' }])
 })
 
-// On SQLite there is one process at a time.
+// SQLite allows one process at a time.
 test.skipIf(inject('database') === 'sqlite')('who is disabled at one process is out of the other at once', async () => {
   await using servers = await startTwoServers()
   const { here, there } = servers

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { openSeveralServers } from '../testing/several-servers.ts'
 
-// Several processes on one database: that is Postgres.
+// Only Postgres allows several processes on one database.
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
 onPostgres('once a save is answered, no process decides by the version before', { timeout: 600_000 }, async () => {
@@ -14,7 +14,7 @@ onPostgres('once a save is answered, no process decides by the version before', 
     const saver = nth % 2 === 0 ? one : other
     const { version } = await saver.admin.get('/api/policy')
     const verdict = nth % 2 === 0 ? 'ask' : 'deny'
-    // Whoever proposes while the save is under way gets one version or the other, whole.
+    // A proposal made during the save is decided by exactly one version.
     const meanwhile = Promise.all(propose(nth))
     const saved = await saver.admin.send('PUT', '/api/policy', {
       body: { document: { rules: [{ name: `nth ${nth}`, match: {}, verdict }] }, reason: 'changed' },

@@ -9,7 +9,7 @@ async function start() {
   const target = await startTarget(() => ({ status: 200, body: { id: 4 } }))
   const server = await startTestServer({ config: { tools: toolsOf(target), policy: { ...FILE, rules: [...FILE.rules] } } })
   const propose = (what: string, tool = 'keyed', by = server.admin) => by.post('/api/actions', { tool, arguments: { what } })
-  /** Saves on top of whatever is in force. */
+  /** Saves a new version on top of the one in force. */
   const save = async (document: unknown, more: object = {}, by = server.admin) => {
     const { version } = await server.admin.get('/api/policy')
     return by.send('PUT', '/api/policy', { body: { document, reason: 'because', ...more }, headers: { 'if-match': `"${version}"` } })
@@ -207,7 +207,7 @@ test('a version that is tried decides nothing; what it would have said otherwise
     [tin.id, 'allow', 'small change'],
     [lead.id, 'deny', 'never lead'],
   ])
-  // Promoted: what was tried is in force, and nothing is tried any more.
+  // Saving the tried policy puts it in force and ends its shadow.
   expect((await it.save(LARGE)).body).toMatchObject({ version: 3, inUse: 'force' })
   expect(await it.server.admin.get('/api/policy')).toMatchObject({ version: 3, shadow: null })
   const [triedVersion, promoted] = await Promise.all([2, 3].map((version) => it.server.admin.get(`/api/policy/versions/${version}`)))
@@ -277,7 +277,7 @@ test('only an admin changes the policy, any person with a role reads it, program
   ]
   const nobody = await server.as({ name: 'N', kind: 'person', roles: [] })
   await it.save(LARGE, { shadow: true })
-  /** Not the keys: when they were last used is written down. */
+  /** Returns what a read must not change. Keys are left out because the server stores when they were last used. */
   const kept = async () => {
     const { policy_version, policy_difference, audit } = await server.dump()
     return { policy_version, policy_difference, audit }

@@ -7,22 +7,22 @@ import type { BrainCall } from '../testing/live-brain.ts'
 import { openSeveralServers } from '../testing/several-servers.ts'
 import { call } from '../testing/talk.ts'
 
-// Several processes on one database: that is Postgres.
+// Only Postgres allows several processes on one database.
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
-// Several servers start in each test: on a busy machine that takes longer than the default.
+// Each test starts several servers, which takes longer than the default timeout on a busy machine.
 const TIME = { timeout: 600_000 }
 const TAKEN_OVER = { interval: 100 }
 
-/** Asks for one action, then says what became of it. */
+/** Proposes one action, then reports its result. */
 const askOnce = (tool: string) => (heard: BrainCall) =>
   heard.results === 0 ? { calls: [call('a', tool, heard.about)] } : { text: `Done with ${heard.about}.` }
 
 const fine = () => ({ status: 200, body: { id: 6 } })
 
 /**
- * Both saw the same session: every event that the log holds, once and in order. What is only said in passing, and replaced by the message
- * in the same breath, reaches who listens where it is said.
+ * Expects that both readers saw the same session: every event of the log once and in order. Chunks, which the message replaces at once,
+ * reach only readers of the process that sends them.
  */
 function expectSame(one: EventReader, other: EventReader): void {
   expect(fold(one.seen)).toEqual(fold(other.seen))
@@ -76,7 +76,7 @@ onPostgres('kill -9 of all three processes while an approval waits: the card, th
   const [one, other, third] = await Promise.all([all.start(), all.start(), all.start()])
   expect(await one.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'waiting_approval', pendingApprovals: [proposal] })
   using watching = await third.admin.stream(`/api/sessions/${sessionId}/events?after=${lastSeen}`)
-  // Her card was sent by a process that is gone: she tells this one what it shows.
+  // The process that sent her card is gone, so she tells this one what the card shows.
   const { id: actionId, revision, digest } = proposal
   const shown = [{ actionId, revision, digest, forMs: Date.now() - Date.parse(proposal.createdAt) }]
   const { decided } = await other.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve', shown })
@@ -86,7 +86,7 @@ onPostgres('kill -9 of all three processes while an approval waits: the card, th
   expect(watching.seen.filter(({ type }) => type === 'reset' || type === 'action_proposed')).toEqual([])
   expect(all.target.writes).toMatchObject([{ path: '/unkeyed' }])
   expect(await one.admin.get(`/api/actions/${proposal.id}`)).toMatchObject({ state: 'succeeded', attempt: 1 })
-  // Who was killed is forgotten.
+  // The processes that were killed have no row any more.
   await expect.poll(() => all.sql('select count(*)::int as left from process'), TAKEN_OVER).toEqual([{ left: 3 }])
 })
 
@@ -164,7 +164,7 @@ onPostgres('however many processes are woken for a session, one makes its model 
   const left = async () => Number((await all.sql('select count(*) as left from graphile_worker.jobs where locked_at is null'))[0].left)
   for (let round = 0; round < 10; round++) {
     await wake()
-    // Another commit of any process makes it look for more.
+    // A further commit makes a process look for more jobs.
     await Promise.all(servers.map(({ admin }, nth) => admin.post('/api/sessions', { title: `${round}.${nth}` })))
   }
   await expect.poll(left, TAKEN_OVER).toBe(0)
@@ -193,7 +193,7 @@ onPostgres('a run that is cancelled by way of another process ends its model cal
   const { sessionId, stream } = await begin(one, 'go')
   await expect.poll(() => all.brain.calls.length, TAKEN_OVER).toBe(1)
   await two.admin.post(`/api/sessions/${sessionId}/cancel`)
-  // By way of the process that made the call: it must not wait for its end.
+  // Sent to the process that made the model call: it must not wait for that call to end.
   await one.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'and now?' })
   await stream.next('message', ({ message }) => message.content === 'Here I am.')
   await stream.next('done')
@@ -246,7 +246,7 @@ onPostgres(
       async speak(heard) {
         const same = all.brain.calls.filter(({ about, results }) => about === heard.about && results === heard.results)
         if (same.some((other) => other !== heard && other.state === 'open')) overlaps.push(heard.about)
-        // Long enough that some are under way whenever a server stops.
+        // Long enough that some runs are active whenever a server stops.
         await new Promise((resolve) => setTimeout(resolve, 200))
         return askOnce('unkeyed')(heard)
       },
@@ -297,14 +297,14 @@ onPostgres('a process that stood still and was taken over writes nothing with wh
   stream.close()
   process.kill(frozen.pid, 'SIGSTOP')
   const other = await all.start()
-  // Ten seconds of silence, as the others see them.
+  // Simulates ten seconds of silence, as the others see them.
   await all.sql(`update process set seen_at = seen_at - 60000 where name like '%:${frozen.pid}'`)
   const unknown = await other.admin.get(`/api/actions/${proposal.id}?wait=60&until=settled`)
   expect(unknown).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
   const [{ id: former }] = await all.sql(`select runner as id from action`)
   process.kill(frozen.pid, 'SIGCONT')
   hold.resolve()
-  // It is back under a new id and still works.
+  // The process is back under a new id and still works.
   await expect.poll(() => all.sql('select id from process where id = $1', [former]), TAKEN_OVER).toEqual([])
   await expect.poll(() => all.sql('select count(*)::int as alive from process'), TAKEN_OVER).toEqual([{ alive: 2 }])
   await expect.poll(async () => (await frozen.admin.send('GET', '/readyz')).status, TAKEN_OVER).toBe(200)

@@ -8,7 +8,7 @@ import { startTestServer } from '../testing/test-server.ts'
 
 type Body = Record<string, unknown>
 
-/** What a provider reads first, each as the text that went over the wire: it keeps the beginning of it and finds it again by its bytes. */
+/** The parts that a provider reads first, as sent: it caches their beginning and finds it again by its bytes. */
 const PREFIX: Record<RecordedApi, { fixed: string[]; grows: string }> = {
   'anthropic-messages': { fixed: ['tools', 'system'], grows: 'messages' },
   'openai-responses': { fixed: ['tools'], grows: 'input' },
@@ -16,15 +16,15 @@ const PREFIX: Record<RecordedApi, { fixed: string[]; grows: string }> = {
   'google-generateContent': { fixed: ['tools', 'systemInstruction'], grows: 'contents' },
 }
 
-/** A request's body without Anthropic's marks: they say what to keep and are no part of it. */
+/** Returns a request's body without Anthropic's cache marks: they say what to cache and are not part of it. */
 function unmarked({ text }: ReplayRequest): Body {
   const body: Body = JSON.parse(text)
-  // What is compared below as text is what was sent as text.
+  // The texts compared below are the texts that were sent.
   expect(JSON.stringify(body)).toBe(text)
   return JSON.parse(text, (key, value) => (key === 'cache_control' ? undefined : value))
 }
 
-/** Requires that `later` begins with all that `earlier` was. */
+/** Expects `later` to begin with everything in `earlier`. */
 function expectSamePrefix(api: RecordedApi, earlier: ReplayRequest, later: ReplayRequest): void {
   const { fixed, grows } = PREFIX[api]
   const [before, after] = [unmarked(earlier), unmarked(later)]
@@ -35,7 +35,7 @@ function expectSamePrefix(api: RecordedApi, earlier: ReplayRequest, later: Repla
 
 const INSTRUCTIONS = 'You run the order desk. Numbers: {"10":1,"9":2}.'
 const args = (what: string) => JSON.stringify({ what })
-// Keys in an order that no sorting would choose, and numbers as keys: what is stored and read again must not come back in another order.
+// Keys in an unsorted order, and numbers as keys: storing and reading must not change their order.
 const STRANGE = { zeta: 1, alpha: { '2': 'b', '1': 'a' }, what: 'x', list: [3, 1] }
 
 for (const { model, api } of PROVIDERS) {
@@ -63,7 +63,7 @@ for (const { model, api } of PROVIDERS) {
     const second = (await stream.next('action_proposed', ({ proposal }) => proposal.state === 'proposed')).proposal
     await server.restart()
     using back = await server.admin.stream(`/api/sessions/${sessionId}/events`)
-    // Decided in the other order, one of them not at all as it was asked.
+    // Decided in the other order: one declined, one approved with an edit.
     await server.admin.post(`/api/actions/${second.id}/decision`, { verdict: 'decline', reason: 'not that one' })
     const edited = { verdict: 'approve', arguments: { what: 'z' }, revision: first.revision, digest: first.digest }
     await server.admin.post(`/api/actions/${first.id}/decision`, edited)
@@ -82,7 +82,7 @@ for (const { model, api } of PROVIDERS) {
   })
 }
 
-/** Where the marks of an Anthropic request stand: how many blocks of the whole prompt lie before and under each. */
+/** Returns where the marks of an Anthropic request stand: how many blocks of the whole prompt come before and under each. */
 function marksOf({ body }: ReplayRequest): { at: number; ttl: unknown }[] {
   const { tools, system, messages } = body as { tools: Body[]; system: Body[]; messages: { content: Body[] }[] }
   const blocks = [...tools, ...system, ...messages.flatMap(({ content }) => content)]
@@ -93,7 +93,7 @@ for (const cache of ['5m', '1h', 'off'] as const) {
   test(`with cache ${cache}, Anthropic is told where to keep what it read: each request reads where the one before wrote`, async () => {
     await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
     await using providers = await startReplayServer()
-    // More blocks in one step than Anthropic looks back over.
+    // More blocks in one step than Anthropic looks back.
     const many = Array.from({ length: 15 }, (_, index) => ({ id: `call_${index}`, name: 'look', argumentsText: args(`${index}`) }))
     const api = 'anthropic-messages'
     const { baseUrl, requests } = providers.play([

@@ -40,7 +40,7 @@ test('a query parameter that a route does not take is 400 with its name, on ever
 
 test('what a route takes is taken, whatever its value; a stranger is not told what it takes', async () => {
   for (const { method, path, takes } of routes.filter((route) => route.method === 'GET')) {
-    // A value may be wrong, and is then refused for that.
+    // A known parameter may still be refused for its value.
     for (const name of takes) {
       const { text } = await server.admin.send(method, `${path}?${name}=~`)
       expect(text, `${path} ${name}`).not.toContain('unknown query parameter')

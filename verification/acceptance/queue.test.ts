@@ -30,7 +30,7 @@ test('messages that come during a wait are queued, and the next run takes them a
   moved.push(await watching.next('message', (data) => data.message.content === 'and that' && !data.message.queued))
   const { runId } = await watching.next('done', (data) => data.runId === moved[0]?.message.runId)
   expect(moved.map(({ message }) => message.runId)).toEqual([runId, runId])
-  // The run that waited hears nothing of what was said meanwhile.
+  // The waiting run does not get the messages that people sent meanwhile.
   expect(brainHeard(talk.brain, 1).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
   expect(brainHeard(talk.brain, 2).map(({ role, content }) => [role, content])).toEqual([
     ['user', 'go'],
@@ -152,7 +152,7 @@ test('cancelling while the model speaks ends the run, calls nothing and keeps wh
   await stream.next('delta')
   await server.admin.post(`/api/sessions/${sessionId}/cancel`)
   await stream.ended()
-  // The provider still holds its answer back: nothing is under way any more only because the call was given up.
+  // The provider still holds its answer back, so the work can only end because the server gave up the call.
   await server.settle()
   hold.resolve()
   expect(await server.admin.get(`/api/sessions/${sessionId}`)).toMatchObject({ status: 'completed' })

@@ -11,7 +11,7 @@ test('a thief with a copy of the database cannot compute a key that was made wit
   const { hash } = (rows.api_key as { id: string; hash: string }[]).find(({ id }) => id === made.id) ?? {}
   expect(hash).toBe(createHash('sha256').update(made.key).digest('hex'))
 
-  // Every text in the database, as the secret and as the message of an HMAC, and every pair of scope and key.
+  // Uses every text in the database as an HMAC's secret and as its message, and every pair of scope and key as its message.
   const texts = Object.values(rows)
     .flat()
     .flatMap((row) => Object.values(row as object))

@@ -5,7 +5,7 @@ import { sendSignIn } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-// What somebody tried and was refused is in the record: with who, what, from where, and how often.
+// The record shows each refused attempt: who made it, what it was, where it came from and how often.
 
 async function start() {
   const target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
@@ -19,7 +19,7 @@ async function start() {
   }
 }
 
-/** The rows that say what was refused, oldest first, once there are so many. */
+/** Resolves with the rows about refusals, oldest first, once there are at least this many. */
 async function refusedRows(server: TestServer, least: number) {
   for (;;) {
     const { items } = await server.admin.get('/api/audit?kind=refused&limit=200')
@@ -113,7 +113,7 @@ test('a sign-in at the console with the key of an agent, or from a page of anoth
   const [row] = await refusedRows(server, 1)
   expect(row).toMatchObject({ actor: { kind: 'system' }, data: { route: 'POST /api/sign-in', why: expect.stringContaining('persons') } })
   expect((await sendSignIn(server.url, { key: BOOTSTRAP_KEY }, { origin: 'http://localhost:1' })).status).toBe(403)
-  // From the same address within a minute: one more of the first.
+  // A repeat from the same address within a minute: the restart stores its count as one more row.
   await server.restart()
   const rows = await refusedRows(server, 2)
   expect(rows).toMatchObject([{}, { data: { route: 'POST /api/sign-in', times: 1 } }])

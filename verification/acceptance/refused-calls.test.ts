@@ -9,7 +9,7 @@ import { startTestServer } from '../testing/test-server.ts'
 
 const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-/** What a model may write as arguments, and words of what it is told. */
+/** Invalid arguments from a model, and words of the error that it gets. */
 const REFUSED: [what: string, argumentsText: string, told: RegExp][] = [
   ['a wrong type', '{"what":7}', /what|\/what/],
   ['a missing argument', '{}', /what/],
@@ -106,7 +106,7 @@ test('a tool without arguments may be called with no text at all', async () => {
 })
 
 for (const { model, api } of PROVIDERS) {
-  // Gemini sends arguments as an object: there is nothing to truncate in them.
+  // Gemini sends arguments as an object, so they cannot be truncated.
   if (api === 'google-generateContent') continue
   test(`with ${model}, truncated arguments in an answer that claims to be whole make no action`, async () => {
     await using target = await startTarget(() => ({ status: 200 }))

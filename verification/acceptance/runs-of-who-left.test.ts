@@ -10,7 +10,7 @@ import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-// Somebody left while an agent was working for them.
+// A person leaves while an agent works for them.
 
 const call = (id: string, tool: string) => ({ id, tool, input: { what: id } })
 type Person = ApiClient & { principal: { id: string } }
@@ -56,7 +56,7 @@ const actionsIn = async ({ admin }: TestServer, sessionId: string): Promise<Acti
 const saidIn = async ({ admin }: TestServer, sessionId: string): Promise<string[]> =>
   (await admin.get(`/api/sessions/${sessionId}/messages`)).items.map(({ content }: { content: string }) => content)
 
-/** Resolves when the brain has been asked as often as this. */
+/** Resolves when the brain has been called this often. */
 const asked = ({ brain }: Pick<Desk, 'brain'>, times: number) => expect.poll(() => brain.calls.length).toBe(times)
 const STOPPED = /Lea was disabled, so their run was stopped/
 
@@ -78,7 +78,7 @@ test('the run of somebody who is disabled ends while the model speaks: the call 
   const { items } = await server.admin.get('/api/audit?kind=run_stopped')
   expect(items).toMatchObject([{ data: { session: sessionId, run: expect.any(String), person: lea.principal.id } }])
   expect(items[0].actor.id).toBe('prn_local')
-  // Enabled again, nothing of it goes on.
+  // Enabling the person again does not resume the run.
   await server.admin.post(`/api/people/${lea.principal.id}/enable`)
   await server.restart()
   await server.settle()
@@ -187,7 +187,7 @@ test('what somebody wrote before they were disabled allows nothing by their role
   expect(desk.target.writes).toHaveLength(1)
 })
 
-// On SQLite there is one process at a time.
+// SQLite allows one process at a time.
 test.skipIf(inject('database') === 'sqlite')(
   'a run ends in the process that makes its model call when another process disables its owner',
   async () => {

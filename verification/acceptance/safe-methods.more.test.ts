@@ -67,7 +67,7 @@ test('HEAD on an event stream answers and ends', async () => {
   })
   const { id } = await server.admin.post('/api/sessions', {})
   for (const path of [`/api/sessions/${id}/events`, '/api/events']) {
-    // On one connection: a HEAD that does not end would hold back the request behind it.
+    // All requests share one connection, where a HEAD that does not end would block the next request.
     const answer = await server.admin.send('HEAD', path)
     expect([200, 404]).toContain(answer.status)
     expect(answer.text).toBe('')

@@ -10,7 +10,7 @@ import { defineTool } from '../../packages/toolkit/src/define.ts'
 import { REDACTED } from '../../packages/toolkit/src/net/index.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-/** A secret that is nowhere by chance. */
+/** Secrets that cannot occur by chance. */
 const planted: string[] = []
 const plant = (kind: string): string => {
   const canary = `canary-${kind}-${randomBytes(9).toString('hex')}`
@@ -39,7 +39,7 @@ async function listen(
 
 const escaped = (text: string) => [...text].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 
-/** The ways in which a hostile target gives back what it was sent. */
+/** The ways in which a hostile target sends back the values that it got. */
 const ECHOES: Record<string, (values: string[]) => { status: number; headers?: Record<string, string>; body: string }> = {
   body: (values) => ({ status: 200, body: JSON.stringify({ values, said: values.join(' and ') }) }),
   keys: (values) => ({ status: 200, body: JSON.stringify(Object.fromEntries(values.map((value) => [value, true]))) }),
@@ -129,7 +129,7 @@ test('of five hundred planted secrets none is in the database, a log, an event, 
   await server.admin.post(`/api/sessions/${session.id}/messages`, { content: 'What did I give you?' })
   await server.settle()
 
-  // Keys that we give out are shown once, to whoever made them, and never stored.
+  // Keys that the server creates are shown once, to the person who made them, and never stored.
   const made = await Promise.all(
     Array.from({ length: 30 }, (_, index) => server.admin.post('/api/keys', { name: `Robot ${index}`, kind: 'agent', roles: ['agent'] })),
   )
@@ -172,13 +172,13 @@ test('of five hundred planted secrets none is in the database, a log, an event, 
     server.database.kind === 'sqlite' ? readdirSync(server.dataDir).map((name) => readFileSync(join(server.dataDir, name), 'latin1')) : []
 
   expect(planted.length).toBeGreaterThanOrEqual(500)
-  // It happened: the targets were asked and gave everything back, and it is the redacted words that were kept.
+  // Checks that the test did run: the targets were called and sent everything back, and the server stored the redacted text.
   expect(target.requests()).toBe(groups.length * Object.keys(ECHOES).length)
   expect(dump.split(REDACTED).length).toBeGreaterThan(1_000)
   expect(events).toContain(`You gave me ${REDACTED}, thanks.`)
 
   const places = { dump, files: files.join('\n'), logs: server.errors.join('\n'), events, answers: answers.join('\n') }
-  // Any piece of one, as it is or in base64, begins with what they all begin with; the keys are of the server's own making.
+  // Every planted secret starts with the same word, in plain text and in base64; the server makes the keys itself.
   const wanted = ['canary-', Buffer.from('canary').toString('base64'), ...made.map(({ key }) => key)]
   const found = Object.entries(places).flatMap(([place, text]) =>
     wanted

@@ -47,7 +47,7 @@ test('a deleted session is gone with all that was said; what waited is cancelled
   const seen = inbox.seen.length
 
   expect((await remove(bob, id)).body.code).toBe('forbidden')
-  // Ann may decide what waits in it, and so sees it; Cat has nothing to do with it.
+  // Ann sees the session because she may decide an action in it; Cat has no relation to it.
   expect((await remove(ann, id)).body.code).toBe('forbidden')
   expect((await remove(cat, id)).status).toBe(404)
   expect((await remove(lea, id)).status).toBe(200)
@@ -72,7 +72,7 @@ test('a deleted session is gone with all that was said; what waited is cancelled
     expect(await titles(who, 'q=purple')).toEqual([])
   }
   expect((await lea.get('/api/sessions')).items).toEqual([])
-  // A repeat under an old key answers as it did, and brings nothing back.
+  // A repeat under an old key gets the old answer and restores nothing.
   expect(await lea.post(`/api/sessions/${id}/messages`, { content: 'more' }, key)).toEqual(posted)
   await server.settle()
   expect(target.writes).toHaveLength(1)
@@ -94,7 +94,7 @@ test('a deleted session is gone with all that was said; what waited is cancelled
 
   const { message, agent_request, session_participant, ...others } = await server.dump()
   expect([message, agent_request, session_participant]).toEqual([[], [], []])
-  // The answers under an Idempotency-Key are kept for a day, as documented.
+  // Answers under an Idempotency-Key are kept for a day, as documented.
   const { once: _, ...rest } = others
   expect(JSON.stringify(rest).toLowerCase()).not.toContain('purple')
   await expect.poll(async () => (await admin.get('/api/audit?limit=1')).items[0].sealed).toBe(true)

@@ -12,7 +12,7 @@ test('the owner and admins rename a session: readers hear of it, the record know
   expect(await stream.next('session_renamed')).toEqual({ title: 'Lamps for the office', by: { id: lea.principal.id, name: 'Lea' } })
   expect((await rename(admin, id, 'Lamps')).body.title).toBe('Lamps')
   await stream.next('session_renamed', ({ title }) => title === 'Lamps')
-  // The same again is no news.
+  // Renaming to the same title is not recorded again.
   expect((await rename(lea, id, 'Lamps')).status).toBe(200)
   const rows = await recordOf(admin, 'session_renamed')
   expect(
@@ -35,7 +35,7 @@ test('the owner and admins rename a session: readers hear of it, the record know
   const odd = 'a\u0000b\u202ec\u{10ffff}0%_\\'
   expect((await rename(lea, id, odd)).body.title).toBe(odd)
   expect((await lea.get(`/api/sessions/${id}`)).title).toBe(odd)
-  // Its first words name a session only as long as nobody else did.
+  // The first message sets a session's title only if it has none.
   await say(lea, id, 'hello')
   await server.settle()
   expect((await lea.get(`/api/sessions/${id}`)).title).toBe(odd)
@@ -88,7 +88,7 @@ test('sessions are found by title and by what was said, letter for letter but fo
   }
   expect(await find(bob, 'wool')).toEqual(['bob 0'])
   expect(await find(admin, 'wool')).toEqual(['bob 0', 'lea 1', 'lea 0'])
-  // Pages: each session once, and the end says so.
+  // Over all pages each session appears once, and the last page has no cursor.
   const pages: string[][] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page: { items: Session[]; nextCursor: string | null } = await lea.get(

@@ -26,7 +26,7 @@ test('countersign sign-in prints a link that signs in once; the file it reads is
   const { items } = await server.admin.get('/api/audit?kind=sign_in_refused')
   expect(items).toMatchObject([{ data: { how: 'local', reason: 'used' } }])
 
-  // Another start has another secret: a link or a copy of the file from before is worth nothing.
+  // Every start makes a new secret, so an old link or an old copy of the file is worthless.
   const before = server.signInLink()
   await server.restart()
   expect((await sendSignIn(server.url, { link: tokenOf(before) })).status).toBe(401)

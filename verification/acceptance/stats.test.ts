@@ -103,7 +103,7 @@ test('the statistics count what was asked, decided, run and used, by tool, state
       estimated: 0,
     },
   ])
-  // An hour may end while this runs: what counts is the sum.
+  // The hour may change during the test, so only the sum counts.
   const sum = (of: 'actions' | 'asked' | 'runs' | 'modelCalls' | 'inputTokens' | 'cachedInputTokens') =>
     stats.series.reduce((total, each) => total + each[of], 0)
   expect([sum('actions'), sum('asked'), sum('runs'), sum('modelCalls'), sum('inputTokens'), sum('cachedInputTokens')]).toEqual([

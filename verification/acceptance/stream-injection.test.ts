@@ -17,7 +17,7 @@ test('nothing that a person or a model writes becomes a line of an event stream'
     scripts: { talk: HOSTILE.map((text) => ({ text: `said${text}end` })) },
   })
   const session = await server.admin.post('/api/sessions', { title: 'Injected' })
-  // The reader holds every event against the known types and shapes, and breaks on any other line.
+  // The reader checks every event against the known types and shapes, and fails on any other line.
   using stream = await server.admin.stream(`/api/sessions/${session.id}/events`)
   for (const text of HOSTILE) {
     await server.admin.post(`/api/sessions/${session.id}/messages`, { content: `wrote${text}end` })

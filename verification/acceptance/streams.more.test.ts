@@ -12,7 +12,7 @@ import { BOOTSTRAP_KEY, startTestServer, temporaryFolder } from '../testing/test
 
 const sse = (event: object) => new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`)
 
-/** An answer of a remote brain that stops talking after its first words, until it may go on. */
+/** Returns a remote brain's answer that stops after its first words until it may continue. */
 const halting = (words: string, goOn: Promise<void>) => ({
   status: 200,
   contentType: 'text/event-stream',
@@ -43,7 +43,7 @@ test('kill -9 while a message streams: it is begun anew, and nobody sees old and
 
   await using second = await start()
   const path = `/api/sessions/${sessionId}/events`
-  // One reader goes on where it was, one comes for the first time.
+  // One reader resumes where it was, and one is new.
   using resumed = await second.admin.stream(path, { headers: { 'last-event-id': String(known.at(-1)?.id) } })
   await resumed.next('delta', ({ content }) => content.includes('New'))
   using fresh = await second.admin.stream(path)
@@ -67,7 +67,7 @@ test('100 readers cut at random bytes: each has every event once, in order, and 
   console.log('streams:', report)
   expect(report.connections).toBeGreaterThan(300)
   expect(report.insideEvent).toBeGreaterThan(100)
-  // On Postgres, and on a machine with much to do, most pieces of a message give way to it before they are read.
+  // On Postgres, and on a busy machine, the whole message replaces most of its chunks before they are read.
   expect(report.insideMessage).toBeGreaterThan(2)
   expect(server.errors).toEqual([])
 })

@@ -11,7 +11,7 @@ import { type Background, openPageShell, type PageShell } from '../testing/page-
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGE = 'docs/start/first-tool.md'
 
-/** Runs the blocks of the page in order, each as its reader does, on other ports. */
+/** Runs the page's blocks in order, as its reader would, on other ports. */
 class Reader {
   readonly #shell: PageShell
   readonly #blocks
@@ -23,7 +23,7 @@ class Reader {
     this.#onPorts = onPorts
   }
 
-  /** Writes the files that stand next on the page, and runs the block after them. */
+  /** Writes the files that come next on the page, and runs the block after them. */
   async next(replace: (code: string) => string = (code) => code): Promise<{ stdout: string; background: Background | undefined }> {
     for (;;) {
       const block = this.#blocks.shift()

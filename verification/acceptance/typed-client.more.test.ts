@@ -12,7 +12,7 @@ const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const TSC = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
 
-/** Without `skipLibCheck`, and with nothing looser than what a careful project has. */
+/** No `skipLibCheck`, and no option looser than in a careful project. */
 const FLAGS = {
   target: 'es2024',
   lib: ['es2025', 'dom', 'dom.iterable'],
@@ -27,7 +27,7 @@ const FLAGS = {
   types: ['node'],
 }
 
-/** Every expected error has to be one: where a shape were `any` or `never`, the compiler says that it is not. */
+/** Every expected error must be one: where a shape is `any` or `never`, the compiler reports the unused directive. */
 const WRONG = `
 import createClient from 'openapi-fetch'
 import type { components, operations, paths } from './countersign.d.ts'
@@ -86,7 +86,7 @@ test('a client generated from the document compiles under strict without skipLib
   const { key: personKey } = await server.makeKey({ name: 'Ada', kind: 'person', roles: ['admin'] })
   using folder = temporaryFolder()
   const at = (name: string) => join(folder.path, name)
-  // What the folder of a program has after `npm install openapi-fetch`.
+  // Links the packages that a program has after `npm install openapi-fetch`.
   symlinkSync(dirname(dirname(counterpart('openapi-fetch/package.json'))), at('node_modules'))
   writeFileSync(at('package.json'), '{"type":"module"}')
 

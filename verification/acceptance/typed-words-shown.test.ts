@@ -5,7 +5,7 @@ import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { call, startTalk, type Talk } from '../testing/talk.ts'
 
-/** A session that waits for people, found out without showing anything to `client`: the admin's key looks. */
+/** Starts a session with waiting actions and reads them with the admin's key, so that `client` has not been shown anything. */
 async function ask(talk: Talk, client: ApiClient) {
   const { id } = await client.post('/api/sessions', {})
   const path = `/api/sessions/${id}`
@@ -34,7 +34,7 @@ test('a typed word decides nothing that was not shown to its author, and says so
   const ana = await approver(talk)
   const { path, waiting } = await ask(talk, ana)
   talk.letPeopleRead()
-  // The admin looked at it. Ana did not.
+  // The admin has read the session, Ana has not.
   const posted = await ana.post(`${path}/messages`, { content: 'yes' })
   expect(posted).toMatchObject({
     decided: [],
@@ -43,7 +43,7 @@ test('a typed word decides nothing that was not shown to its author, and says so
   })
   expect(await noteIn(talk.server.admin, path)).toBe(posted.undecided)
   expect(talk.target.writes).toEqual([])
-  // The answer showed what waits: a second later the word counts.
+  // The answer showed the waiting actions, so the word counts one second later.
   expect((await ana.post(`${path}/messages`, { content: 'yes' })).decided).toEqual([])
   talk.letPeopleRead()
   expect((await ana.post(`${path}/messages`, { content: 'yes' })).decided).toMatchObject([{ id: waiting[0]?.id, state: 'approved' }])
@@ -58,7 +58,7 @@ test('a typed word does not decide an action that appeared less than a second be
   using stream = await ana.stream(`${path}/events`)
   await stream.next('action_proposed')
   talk.letPeopleRead()
-  // Somebody else decides the first while Ana types her yes to it; the second takes its place.
+  // Another person decides the first action while Ana types yes to it; the second takes its place.
   await talk.server.admin.post(`/api/actions/${waiting[0]?.id}/decision`, { verdict: 'approve' })
   const { proposal } = await stream.next('action_proposed')
   for (const content of ['yes', 'approve all', 'no', `approve ${proposal.id}`]) {
@@ -89,7 +89,7 @@ for (const risk of ['high', 'critical'] as const) {
     await stream.next('message', ({ message }) => message.kind === 'note')
     expect(await stateOf(talk, waiting[0]?.id)).toBe('proposed')
     expect(talk.target.writes).toEqual([])
-    // Its card decides it.
+    // The action's card can decide it.
     const { id, revision, digest } = action
     expect(await ana.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest })).toMatchObject({ id })
   })
@@ -133,7 +133,7 @@ test('what the client says it showed is held against the action as it is and aga
   const [action] = waiting
   if (!action) throw new Error('an action waits')
   const say = async (shown: ShownAction[]) => (await ana.post(`${path}/messages`, { content: 'yes', shown })).decided
-  // Nobody can have been shown for a minute what came a moment ago.
+  // The action is only a moment old, so it cannot have been shown for a minute.
   expect(await say([shownFor(action, 60_000)])).toEqual([])
   talk.letPeopleRead()
   expect(await say([])).toEqual([])

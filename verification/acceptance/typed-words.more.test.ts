@@ -19,7 +19,7 @@ test('10,000 texts around the command words decide nothing; the exact word of th
     database: server.database,
     admin: server.admin,
     headers: { authorization: `Bearer ${BOOTSTRAP_KEY}` },
-    // All of them: `npm run test:campaign -- --only typed`.
+    // `npm run test:campaign -- --only typed` runs all of them.
     texts: TEXTS.filter((_, i) => i % 100 === 0),
     endsAt: Number.POSITIVE_INFINITY,
     say: () => undefined,

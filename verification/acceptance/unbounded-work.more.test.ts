@@ -12,7 +12,7 @@ let server: ChildServer
 beforeAll(async () => {
   data = temporaryFolder()
   folder = tempFolder({
-    // 1 MB of lines that a pattern takes long for, and that none fits.
+    // 1 MB of lines on which a pattern takes long, and none of which matches.
     'lines.txt': `${'x'.repeat(9_999)}y${'x'.repeat(9_990)}\n`.repeat(50),
     [`${'a'.repeat(250)}.txt`]: 'x',
   })
@@ -39,7 +39,7 @@ test.each(ATTACKS)('a search with %s is ended, and the server answers while it r
   const { id } = await server.admin.post('/api/actions', { tool: 'repo.search', arguments: args })
   await expect.poll(async () => (await read(id)).state).not.toBe('approved')
   for (let asked = 0; asked < 5; asked++) expect((await server.admin.get('/readyz')).status).toBe('ok')
-  // All that was answered while it ran.
+  // The search was still running while the server gave these answers.
   expect((await read(id)).state).toBe('executing')
   const ended = await read(id, '?wait=60&until=settled')
   expect(ended).toMatchObject({

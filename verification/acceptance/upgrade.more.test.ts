@@ -48,7 +48,7 @@ test('a database of the last development version goes on: keys, what waits, unkn
   expect(items[0]).toMatchObject({ role: 'assistant', content: 'Done.' })
   expect((await by('bot').post('/api/actions', { tool: 'shop.updateOrder', arguments: { order: 'ORD-9' } })).state).toBe('proposed')
 
-  // An upgrade is made once.
+  // The upgrade runs only once.
   await server.restart()
   expect((await states()).waiting).toBe('succeeded')
   const exported = join(folder.path, 'record.jsonl')

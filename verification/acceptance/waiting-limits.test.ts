@@ -12,7 +12,7 @@ const withLimits = (limits: object): NonNullable<ConfigInput['policy']> => ({
   limits,
 })
 
-/** A server with the tools of {@link toolsOf}, and an agent's key. */
+/** Starts a server with the tools of {@link toolsOf}, and an agent's key. */
 async function openDesk(policy?: ConfigInput['policy']) {
   const stack = new AsyncDisposableStack()
   const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
@@ -49,12 +49,12 @@ test('an agent has as much waiting as the policy allows and no more, however man
   })
   expect((await server.admin.get('/api/actions?state=proposed')).items).toHaveLength(5)
 
-  // What it may do without asking goes on, and so does every other agent.
+  // Calls that need no approval still work, and so do other agents.
   expect(await desk.bot.send('POST', '/api/actions', { body: { tool: 'look', arguments: { what: 'x' } } })).toMatchObject({ status: 201 })
   const other = await server.as({ name: 'Other', kind: 'agent', roles: ['agent'] })
   expect((await propose('x', 'a', other)).status).toBe(201)
 
-  // Admins see who is at the limit, here and in the metrics.
+  // Admins see which agents are at the limit, here and in the metrics.
   expect(await server.admin.get('/api/waiting/full')).toEqual({
     items: [{ scope: 'agent', id: desk.bot.principal.id, name: 'Bot', waiting: 5, limit: 5 }],
   })
@@ -75,7 +75,7 @@ test('a decision makes room for the next ask', async () => {
   const refused = await desk.propose('b', 'b')
   expect([first.status, refused.status]).toEqual([201, 429])
   await desk.server.admin.post(`/api/actions/${first.body.id}/decision`, { verdict: 'decline' })
-  // The refusal was not kept under its key.
+  // The Idempotency-Key did not store the refusal.
   expect((await desk.propose('b', 'b')).status).toBe(201)
 })
 
@@ -109,7 +109,7 @@ test('the same call again without a key is the same action: asked once, done onc
   await desk.server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
   expect(await Promise.all(heard)).toMatchObject([{ state: 'succeeded' }, { state: 'succeeded' }])
   expect(desk.target.writes).toHaveLength(1)
-  // What was decided is over: the next one is another wish.
+  // After the decision the same call is a new action.
   expect(await desk.propose('pay 100')).toMatchObject({ status: 201 })
 })
 
@@ -122,7 +122,7 @@ test('calls with keys of their own are as many wishes, and happen as often', asy
     return body.id
   })
   expect(new Set(ids).size).toBe(3)
-  // The same key again is the same answer, as always.
+  // The same key gets the same answer, as always.
   expect((await desk.propose('pay 100', 'first')).body.id).toBe(one.body.id)
   for (const id of ids) await desk.server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
   await desk.server.settle()
@@ -182,7 +182,7 @@ test('the record has each repeat of a call, and who made it', async () => {
   expect(items).toMatchObject([{ kind: 'repeated', actionId: id, actor: { id: desk.bot.principal.id } }])
 })
 
-/** The rows of the record about refused asks, once there are as many. */
+/** Returns the record's rows about refused calls once there are `count` of them. */
 async function refusedAsks(server: TestServer, count: number) {
   const read = async () => (await server.admin.get('/api/audit?kind=refused&limit=200')).items
   await expect.poll(async () => (await read()).length).toBeGreaterThanOrEqual(count)

@@ -4,7 +4,7 @@ import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { openWebhookDesk } from '../testing/webhook-helpers.ts'
 
-/** A port of this machine where nobody listens. */
+/** Returns a port of this machine on which no process listens. */
 async function closedPort(): Promise<number> {
   await using receiver = await startReceiver()
   return receiver.port
@@ -104,7 +104,7 @@ test('a receiver that never answers holds up neither decisions nor other receive
   const webhook = await desk.add(quick)
   const actions = await Promise.all(Array.from({ length: 10 }, (_, n) => desk.propose(`${n}`)))
   await Promise.all(actions.map((action) => desk.decide(action)))
-  // Three events of each action. The silent receiver is given four at a time, and each of them has 15 seconds.
+  // Each action has three events. The silent receiver gets four at a time, each with 15 seconds.
   await expect.poll(() => quick.events.length, { interval: 50 }).toBe(30)
   await expect.poll(async () => (await desk.deliveries(webhook, '?state=delivered')).length, { interval: 50 }).toBe(30)
   expect(silent.events.length).toBeGreaterThanOrEqual(4)
@@ -129,13 +129,13 @@ test('a held server sends nothing; once it is accepted, everything goes out once
   await using receiver = await startReceiver(undefined, port)
   await using copy = await openWebhookDesk({ place, flags: { hold: true } })
   expect(await copy.admin.get('/api/hold')).toMatchObject({ held: true })
-  // Past the time of every next attempt.
+  // Waits until every next attempt is due.
   const due = Math.max(...(await copy.deliveries(webhook)).map(({ nextAttemptAt }) => Date.parse(nextAttemptAt ?? '')))
   await expect.poll(() => Date.now(), { interval: 200 }).toBeGreaterThan(due + 1_000)
   const again = `/api/webhooks/${webhook.id}/deliveries/${ids[0]}/redeliver`
   expect((await copy.admin.send('POST', again)).status).toBe(503)
   expect([receiver.events.length, other.events.length]).toEqual([0, 3])
-  // The original goes on sending there.
+  // Disabled here, because the original still delivers to it.
   expect((await copy.admin.send('PATCH', `/api/webhooks/${unwanted.id}`, { body: { disabled: true } })).status).toBe(200)
   await copy.admin.post('/api/hold/accept')
   await expect.poll(() => receiver.ids().sort()).toEqual(ids.sort())

@@ -7,10 +7,10 @@ import { startTarget, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
-// Several processes on one database: that is Postgres.
+// Only Postgres allows several processes on one database.
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
-/** Server processes of their own on one database. */
+/** Opens server processes on one database. */
 async function openProcesses() {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())
@@ -31,7 +31,7 @@ const told = ({ events }: Receiver) => new Set(events.map(({ body }) => body.dat
 
 test('no event is lost when the server is killed between what happened and its delivery', { timeout: 600_000 }, async () => {
   await using all = await openProcesses()
-  // The first answers never come: what was under way then was claimed by a process that is gone.
+  // The first deliveries get no answer, so the process that claimed them dies while they are open.
   let isSilent = true
   await using receiver = await startReceiver((response) => (isSilent ? undefined : response.writeHead(204).end()))
   let server = await all.start()
@@ -40,7 +40,7 @@ test('no event is lost when the server is killed between what happened and its d
   for (let round = 0; round < 5; round++) {
     const made = await Promise.all([0, 1, 2].map((n) => propose(server, 10 * round + n)))
     proposed.push(...made.map((action) => action.id))
-    // At once, and with some requests under way.
+    // Kills at once, or with some requests active.
     if (round % 2 === 1) await expect.poll(() => receiver.events.length).toBeGreaterThan(0)
     await server.kill()
     server = await all.start()

@@ -6,7 +6,7 @@ import { type ReceivedEvent, startReceiver } from '../testing/receiver.ts'
 import { startTarget, type TargetAnswer, toolsOf } from '../testing/target.ts'
 import { openWebhookDesk } from '../testing/webhook-helpers.ts'
 
-/** What somebody else's verifier makes of it: it throws for a wrong signature. */
+/** Verifies an event with another project's verifier, which throws if the signature is wrong. */
 const verified = (secret: string, { text, headers }: ReceivedEvent) => new Verifier(secret).verify(text, headers as Record<string, string>)
 
 test('an action that waits, is decided and settles is told of in signed events that another program verifies', async () => {

@@ -8,18 +8,18 @@ import { shiftedClock } from '../testing/shifted-clock.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-// A person acts as another: they write in a session that is not theirs, and the agent acts with what its owner is allowed.
+// A person acts as another: they write in that person's session, and the agent acts with its owner's permissions.
 
 interface Desk extends AsyncDisposable {
   server: TestServer
   target: Target
-  /** May have refunds run unasked. */
+  /** May run refunds without approval. */
   ana: ApiClient & { principal: { id: string } }
-  /** Sees what waits for an approver, and is asked about refunds. */
+  /** Sees actions that wait for an approver; their refunds need approval. */
   bo: ApiClient & { principal: { id: string } }
-  /** Types a command word, a second after the person has looked at the session. */
+  /** Sends a command word one second after the person has read the session. */
   type(who: ApiClient, sessionId: string, word: string): ReturnType<ApiClient['send']>
-  /** What was asked for in a session, the oldest first. */
+  /** Returns a session's actions, oldest first. */
   actionsOf(sessionId: string): Promise<Action[]>
 }
 
@@ -101,7 +101,7 @@ test('a rule that allows the owner does not allow what somebody else’s words l
   await using desk = await openDesk(['unkeyed', 'keyed', 'keyed', 'keyed'])
   const { ana, bo, server } = desk
   const { id: sessionId } = await ana.post('/api/sessions', {})
-  // Bo sees the session from here on: this asks approvers.
+  // The action needs approvers, so Bo sees the session from here on.
   await write(ana, sessionId, 'something else')
   await server.settle()
   await desk.type(bo, sessionId, 'no')
@@ -177,7 +177,7 @@ test('everybody who has a session open is told who may write in it, once for eac
   expect(heard(owner)).toEqual(told)
   expect(heard(guest)).toEqual(told)
   expect(end.body.participants).toEqual([first])
-  // Who may not see the session learns nothing of it.
+  // A person who may not see the session learns nothing about it.
   expect((await eve.send('GET', path)).status).toBe(404)
 })
 
@@ -196,7 +196,7 @@ test('who is invited sees the session and writes in it until that ends; what the
   expect(await invite(ana, sessionId, 'prn_nobody')).toMatchObject({ status: 422 })
   const robot = await server.as({ name: 'robot', kind: 'agent' })
   expect(await invite(ana, sessionId, robot.principal.id)).toMatchObject({ status: 422 })
-  // Who is invited invites nobody.
+  // A participant cannot invite others.
   expect(await invite(eve, sessionId, bo.principal.id)).toMatchObject({ status: 403 })
   expect((await eve.get('/api/sessions')).items).toHaveLength(1)
 
@@ -253,7 +253,7 @@ test('what waits and what was granted before this was kept: the authors that are
   await write(ana, sessionId, 'two')
   expect(await desk.actionsOf(sessionId)).toMatchObject([{ state: 'succeeded' }, { state: 'succeeded' }])
 
-  // As the version before left it.
+  // Puts the rows into the state that the version before left.
   const store = await openBeside(server.database)
   await store.transact(function* () {
     yield* ask((db) => db.updateTable('action_grant').set({ requesters: null }))

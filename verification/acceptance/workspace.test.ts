@@ -13,7 +13,7 @@ import { gitIn, tempFolder } from '../testing/workspace.ts'
 const FOLDER = fileURLToPath(new URL('../../examples/workspace', import.meta.url))
 const NOTES = 'notes/orders.md'
 
-/** The example, in a folder of this test's own. */
+/** Starts the example in the test's own folder. */
 async function startEditor(root: string): Promise<TestServer> {
   const tools = { repo: { workspace: { root: makeWork(root), author: { name: 'Editor', email: 'editor@example.com' } } } }
   return startTestServer({ config: await openConfig({ ...example, tools }, { environment: { PATH: process.env.PATH }, folder: FOLDER }) })
@@ -25,7 +25,7 @@ async function approve(server: TestServer, { id, revision, digest }: Action): Pr
   return server.admin.get(`/api/actions/${id}`)
 }
 
-/** What a diff makes of bytes, as git says. */
+/** Applies a diff to bytes with git. */
 function applied(bytes: Buffer, diff: string): Buffer {
   using folder = tempFolder({ [NOTES]: bytes })
   execFileSync('git', ['apply', '--whitespace=nowarn', '-'], { cwd: folder.root, input: diff })
@@ -50,7 +50,7 @@ test('an agent opens a branch, edits a file and commits through the gate; the di
   const edit = await next('repo.editFile')
   const first = edit.preview?.[0]?.diff ?? ''
   expect(first).toContain('-An order is recieved')
-  // Somebody else writes while the card waits: an approval of the old diff writes nothing.
+  // Another person writes while the card waits: approving the old diff writes nothing.
   folder.write(NOTES, `\uFEFF${read()}Somebody else was here,\r\nwithout a last line end`)
   const before = read()
   const again = await approve(server, edit)

@@ -1,6 +1,6 @@
-// The campaign: `npm run test:campaign [-- --only kill,races --seed 1 --minutes 10 --database postgres]`. What no test of a second can show:
-// many kills, many races, many worlds. Prints how far it is to standard error and one JSON with all figures to standard output. Fails on any
-// violation, and when it did not see what it has to see.
+// The campaign: `npm run test:campaign [-- --only kill,races --seed 1 --minutes 10 --database postgres]`. Runs the checks that need more
+// than a short test: many kills, many races, many worlds. Prints progress to standard error and one JSON with all figures to standard
+// output. Fails on any violation, and when an event that it must see did not occur.
 import { randomInt } from 'node:crypto'
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'

@@ -16,11 +16,11 @@ export interface PartOptions {
   say(line: string): void
 }
 
-/** What one part of the campaign came to. */
+/** The result of one part of the campaign. */
 export interface PartReport {
   /** Sentences about what is not as promised. */
   violations: string[]
-  /** What it should have seen and did not: without it the rest shows little. */
+  /** Events that the part should have seen and did not: without them the rest shows little. */
   missing: string[]
   /** Counts, times, seeds. */
   figures: unknown

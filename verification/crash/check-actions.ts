@@ -66,7 +66,7 @@ function gather({ actions, votes }: Rows, ledger: readonly LedgerEntry[]): Case[
   })
 }
 
-/** What reached the ledger belongs to an action, under that action's key. */
+/** Checks that each entry of the ledger belongs to an action, under that action's key. */
 function orphans(cases: readonly Case[], ledger: readonly LedgerEntry[]): string[] {
   const byWhat = new Map(cases.map((one) => [one.what, one]))
   return ledger.flatMap(({ what, key, kind }) =>
@@ -95,7 +95,7 @@ function effectProblems({ row, requests, effects }: Case): string[] {
   return problems
 }
 
-/** What the row says of the outcome is what the ledger knows. */
+/** Checks that the outcome in the row matches the ledger. */
 function outcomeProblems({ row, requests, effects }: Case): string[] {
   if (row.effect === 'read' || row.resolution !== null) return []
   if (row.state === 'succeeded' && effects.length !== 1) return [`succeeded with ${effects.length} effects`]
@@ -107,7 +107,7 @@ function outcomeProblems({ row, requests, effects }: Case): string[] {
   return []
 }
 
-/** What was sent is what was decided, after it was decided (I1, I3). */
+/** Checks that each request was sent as it was decided, and after the decision (I1, I3). */
 function bindingProblems({ row, what, votes, requests }: Case): string[] {
   const problems: string[] = []
   const bound = digestOf(row)
@@ -123,7 +123,7 @@ function bindingProblems({ row, what, votes, requests }: Case): string[] {
   return problems
 }
 
-/** Whoever was told that the decision was taken finds it there, acted upon; whoever was told otherwise does not (I2, I8). */
+/** Checks that an acknowledged decision is stored and took effect, and that a refused one is not stored (I2, I8). */
 function decisionProblems(byId: ReadonlyMap<string, Case>, journal: Journal): string[] {
   return journal.decisions.flatMap(({ actionId, by, verdict, fate }) => {
     const one = byId.get(actionId)

@@ -10,7 +10,7 @@ import type { Door, Person } from './door.ts'
 import type { Follower } from './follow.ts'
 import { BROKEN_HISTORY } from './script.ts'
 
-/** Between asking and reading, a deadline can pass: then it is asked again. */
+/** A deadline can pass between the two reads: then the fold is checked again. */
 const FOLD_TRIES = 4
 const FOLD_WAIT_MS = 100
 
@@ -58,7 +58,7 @@ function resultProblems(messages: Rows['messages'], actions: Rows['actions']): s
   })
 }
 
-/** Who only reads the log knows what the rows say. */
+/** Checks that the log alone gives the state in the rows. */
 function foldProblems(log: readonly ReadEvent[], actions: Rows['actions'], session: Rows['sessions'][number]): string[] {
   const state = fold(log)
   const problems = state.status === session.status ? [] : [`its log says ${state.status}, its row ${session.status}`]
@@ -72,11 +72,11 @@ function foldProblems(log: readonly ReadEvent[], actions: Rows['actions'], sessi
   return problems
 }
 
-/** What a reader was sent across all the deaths, against the log as it was stored: no gap, nothing twice, nothing else (I7). */
+/** Compares the events that a reader got across all the deaths with the stored log: no gap, no repetition, no other event (I7). */
 export function checkReader(sessionId: string, { events: sent }: Follower, rows: Rows): string[] {
   const log = storedEvents(rows.events.filter(({ session_id }) => session_id === sessionId))
   const stored = new Map(log.map((event) => [event.id, event]))
-  // Time itself goes on: what it did after the rows were read is not in them.
+  // Timers keep running: their events after the rows were read are not in the rows.
   const last = Number(rows.sessions.find(({ id }) => id === sessionId)?.last_seq)
   const known = sent.filter(({ id }) => Number(id) <= last)
   const problems = known.flatMap(({ id, type, data }, i) => {
@@ -94,12 +94,12 @@ export function checkReader(sessionId: string, { events: sent }: Follower, rows:
   return problems.map((problem) => `a reader of session ${sessionId} ${problem}`)
 }
 
-/** What a reader makes of what it was sent is what the API says. */
+/** Checks that the state a reader folds from its events is the state that the API returns. */
 export async function checkFold(door: Door, who: Person, sessionId: string, follower: Follower): Promise<string[]> {
   for (let tries = 1; ; tries++) {
     const truth = await stateByApi(await door.client(who), sessionId)
     const known = fold(follower.events)
-    // What a run that was stopped had begun to say stays half said.
+    // A stopped run leaves the message that it was streaming incomplete.
     for (const [id, message] of known.messages) if ('streamed' in message) known.messages.delete(id)
     if (isDeepStrictEqual(known, truth)) return []
     if (tries < FOLD_TRIES) {
@@ -113,7 +113,7 @@ export async function checkFold(door: Door, who: Person, sessionId: string, foll
   }
 }
 
-/** Whoever reads the inbox across all the deaths is told of every action, once. */
+/** Checks that a reader of the inbox, across all the deaths, gets each action exactly once. */
 export function checkInbox(told: readonly ReadEvent[], rows: Rows): string[] {
   const times = Map.groupBy(told, ({ data }) => (data as { proposal: Action }).proposal.id)
   const disordered = told.flatMap(({ id }, i) => {

@@ -1,9 +1,9 @@
 /**
- * When a moment is reached: while a server works, when it starts on an empty database, whenever it starts, while it stops, when another
- * process is gone. Two this campaign leaves be: what is only reached when something beside the servers fails or changes (the database away,
- * a process frozen, a target that cannot be asked or is not what was shown, people who leave others to be asked), and the commands that archive and restore, which are killed in their own tests.
- * What only a source of tools comes by belongs to the part `features`; deleting a session and sending to webhooks have kills in their own
- * acceptance tests.
+ * When a checkpoint is reached: while a server works, when it starts on an empty database, at every start, while it stops, after another
+ * process has died. This campaign leaves out two groups: checkpoints reached only when something besides the servers fails or changes (the
+ * database is unreachable, a process is frozen, a target does not answer or differs from what was shown, approvers leave), and the commands
+ * that archive and restore, which are killed in their own tests. Checkpoints that only a source of tools reaches belong to the part
+ * `features`; deleting a session and sending to webhooks have kills in their own acceptance tests.
  */
 export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive' | 'feature' | 'own'
 
@@ -17,7 +17,7 @@ export interface Checkpoint {
 const at = (phase: Phase, names: readonly string[], only?: Checkpoint['only']): Checkpoint[] =>
   names.map((name) => ({ name, phase, ...(only && { only }) }))
 
-/** Every moment that the code names with `checkpoint`, and when a server comes by it. */
+/** Every checkpoint that the code names with `checkpoint`, and when a server reaches it. */
 export const CHECKPOINTS: readonly Checkpoint[] = [
   ...at('first', ['migrate.before_commit', 'migrate.after_commit']),
   ...at('start', ['start.opened', 'start.recovered', 'start.dispatching', 'start.listening', 'recover.begin', 'recover.taken_over']),

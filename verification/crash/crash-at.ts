@@ -27,7 +27,7 @@ if (file !== undefined) {
     if (crash?.point !== point || --crash.nth > 0) return
     writeSync(reached, `${killedLine(point)}\n`)
     process.kill(process.pid, 'SIGKILL')
-    // Not one instruction more, whenever the signal arrives.
+    // The process must not run another instruction, whenever the signal arrives.
     for (;;);
   })
   process.on('message', (next: { crash: Crash | null }) => {
@@ -35,6 +35,6 @@ if (file !== undefined) {
     process.send?.('armed')
   })
   process.channel?.unref()
-  // Nothing outlives the campaign.
+  // No server outlives the campaign.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 }

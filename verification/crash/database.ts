@@ -4,7 +4,7 @@ import { Pool, types } from 'pg'
 import type { ActionRow, EventRow, MessageRow, RunRow, SessionRow, VoteRow } from '../../packages/server/src/store/index.ts'
 import { createDatabase, dropDatabase, type PostgresCluster } from '../testing/postgres.ts'
 
-/** What the checks read, behind the back of the servers. */
+/** The rows that the checks read, directly from the database. */
 export interface Rows {
   actions: ActionRow[]
   votes: VoteRow[]
@@ -27,10 +27,10 @@ export interface CampaignDatabase extends AsyncDisposable {
   readonly kind: 'sqlite' | 'postgres'
   /** How many processes work on it at a time. */
   readonly processes: number
-  /** What a server has to be told to find it. */
+  /** Environment variables that point a server at this database. */
   readonly environment: Record<string, string>
   readAll(): Promise<Rows>
-  /** What is neither settled nor waiting for a person, and what waits. */
+  /** Returns the actions that are neither settled nor waiting for a person, and those that wait. */
   readOpen(): Promise<{ unfinished: Unfinished[]; waiting: ActionRow[] }>
   readonly view: View
 }

@@ -18,7 +18,7 @@ export interface DoorAnswer extends ApiAnswer {
 export interface Door {
   opened(url: string): Promise<void>
   closed(url: string): void
-  /** Any server that listens; waits for one when there is none. */
+  /** Returns the address of any server that listens; waits until one does. */
   pick(): Promise<string>
   /** Speaks to any server that listens, for as long as that one lives. */
   client(who: Person): Promise<ApiClient>
@@ -61,7 +61,7 @@ export function openDoor(random: Random): Door {
       heardMs = Date.now()
       return answer
     } catch (error) {
-      // What is not of the network is an answer that the document of the server does not know.
+      // An error that is not of the network means an answer that the server's API document does not allow.
       if (!(error instanceof TypeError)) complaints.push(String(error))
       return undefined
     }

@@ -33,7 +33,7 @@ export interface ServerLife {
   signal(name: 'SIGKILL' | 'SIGTERM'): void
   /** How often each moment was reached. */
   reached(): Map<string, number>
-  /** What it logged as errors since somebody asked. */
+  /** Returns and clears the errors it logged. */
   takeErrors(): string[]
   /** The point that it died at, once it has ended there. */
   diedAt(): string | undefined

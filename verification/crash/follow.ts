@@ -2,7 +2,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { ReadEvent } from '../testing/event-reader.ts'
 import type { Door, Person } from './door.ts'
 
-/** A reader that goes on where it was cut, at whichever server lives. */
+/** A reader that continues where it was cut, at any server that is alive. */
 export interface Follower {
   readonly events: readonly ReadEvent[]
   /** The number of the last event. */

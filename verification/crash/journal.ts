@@ -13,7 +13,7 @@ export interface SentDecision {
   stops: boolean
 }
 
-/** What the clients of a world did and were told: the other side of what the database must hold. */
+/** The requests of a world's clients and the answers they got, to compare with the database. */
 export interface Journal {
   decisions: SentDecision[]
   /** Sessions that somebody asked to cancel, answered or not. */

@@ -21,9 +21,9 @@ export interface KillOptions {
   endsAt?: number
   /** Worlds that are played at the same time. */
   lanes: number
-  /** The points to kill at; default all that this database comes by, and some kills anywhere. */
+  /** The points to kill at; default all that a server on this database reaches, and some kills anywhere. */
   points?: readonly Checkpoint[]
-  /** What stands between servers and Postgres; default nothing. */
+  /** The detour between servers and Postgres; default none. */
   detour?: Detour
   say(line: string): void
 }
@@ -85,7 +85,7 @@ export async function runKills({
       const where = `world ${worldSeed}, round ${round}, ${deaths.length > 0 ? `killed at ${deaths.join(', ')}` : `missed ${point?.name}`}`
       for (const problem of problems) complain(`${where}: ${problem}`)
       say(`${tally.kills} kills; ${where}; settled after ${tookMs} ms`)
-      // What is wrong stays wrong: the rounds after it would say the same again.
+      // A violation stays: later rounds would report it again.
       if (problems.length > 0) break
     }
     tally.addOutcomes(await world.outcomes())
@@ -104,6 +104,6 @@ export async function runKills({
 
 const LEFT_BE: ReadonlySet<Phase> = new Set(['fault', 'archive', 'feature', 'own'])
 
-/** The points that a server on this database comes by. */
+/** Returns the points that a server on this database reaches. */
 export const pointsOf = (database: CampaignDatabase['kind']): Checkpoint[] =>
   CHECKPOINTS.filter(({ only, phase }) => (only ?? database) === database && !LEFT_BE.has(phase))

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * What the ledger does with a request: one per arrival for the same thing; the last stands for all further ones.
- * - `answer` acts and says so, `hold` does so after a while or as soon as the caller is gone, `slow` acts and says so too late.
- * - `late` acts too late; `very_late` so late that the first looks at what became of it find nothing; `drop`, `bad_gateway` and `cut` act and give no whole answer.
- * - `reset_early` and `reset_late` break the connection before and after the body, and do not act; `refuse` says no.
+ * The ledger's behaviour on a request: one value per arrival for the same thing; the last value applies to all later ones.
+ * - `answer` acts and answers, `hold` does so after a while or as soon as the caller is gone, `slow` acts and answers too late.
+ * - `late` acts too late; `very_late` so late that the first checks of the outcome find nothing; `drop`, `bad_gateway` and `cut` act and
+ * give no complete answer.
+ * - `reset_early` and `reset_late` break the connection before and after the body, and do not act; `refuse` refuses the request.
  */
 export type How =
   | 'answer'
@@ -45,10 +46,10 @@ export interface LedgerEntry {
   atMs: number
 }
 
-/** What the ledger holds by now, in the order of arrival. */
+/** Returns the current entries of the ledger, in the order of arrival. */
 export const readLedger = (file: string): LedgerEntry[] =>
   readFileSync(file, 'utf8')
     .split('\n')
-    // What stands behind the last line end is being written.
+    // The text after the last line end is still being written.
     .slice(0, -1)
     .map((line) => JSON.parse(line) as LedgerEntry)

@@ -29,7 +29,7 @@ const server = createServer((request, response) => {
 
 const answerWith = (response: ServerResponse, text: string) => response.setHeader('content-type', 'application/json').end(text)
 
-/** What became of a key: what a tool's `verify` asks. */
+/** Answers with the outcome for a key; a tool's `verify` reads it. */
 function tell(key: string, response: ServerResponse): void {
   const answer = acted.get(key)
   if (answer === undefined) response.writeHead(404).end()
@@ -53,7 +53,7 @@ async function take(call: Call, hows: string[], request: IncomingMessage, respon
   if (how === 'reset_late') return void request.socket.resetAndDestroy()
   if (how === 'refuse') return void response.writeHead(409, { 'content-type': 'application/json' }).end('{"detail":"not now"}')
 
-  // A caller that was killed is gone at once; the service goes on with what it was asked for.
+  // A killed caller is gone at once, but the service still continues with the request.
   if (how === 'hold') await delay(HOLD_MS, undefined, { signal: gone(request) }).catch(() => undefined)
   if (how === 'late') await delay(LATE_MS)
   if (how === 'very_late') await delay(VERY_LATE_MS)

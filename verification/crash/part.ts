@@ -31,7 +31,9 @@ export const killPart: Part = async ({ seed, minutes, database, point, say }) =>
 const neverKilledAt = (points: readonly Checkpoint[], { database, killsAt }: KillReport): string[] =>
   points.filter(({ name }) => killsAt[name] === undefined).map(({ name }) => `${database}: no server was killed at ${name}`)
 
-/** Kills that are aimed bring about only the endings around their points, so this is asked of a whole run only. */
+/**
+ * Lists the endings that were too rare. Aimed kills bring about only the endings around their points, so only a whole run needs this check.
+ */
 const rareEndings = ({ database, outcomes }: KillReport): string[] =>
   Object.entries(outcomes)
     .filter(([, count]) => count < LEAST)

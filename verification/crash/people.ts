@@ -23,7 +23,7 @@ export interface PeopleOptions {
   first: Person
   second: Person
   journal: Journal
-  /** What is planned for a call; undefined for one of another world. */
+  /** Returns the plan of a call; undefined for a call of another world. */
   planOf(what: string): PlannedCall | undefined
 }
 
@@ -67,7 +67,7 @@ export function openPeople({ door, first, second, journal, planOf }: PeopleOptio
   }
 
   async function decide(who: Person, action: Action, verdict: SentDecision['verdict'], fate: Fate): Promise<void> {
-    // What belongs to no session has no session to say it in.
+    // The routes of a session do not apply to an action without a session.
     const route = action.sessionId === null && ['session', 'word', 'tool'].includes(fate.route) ? 'decision' : fate.route
     const stops = fate.stops && verdict === 'decline' && ['decision', 'tool'].includes(route)
     // A typed word counts only after a person has had the time to read.

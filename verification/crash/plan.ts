@@ -7,7 +7,7 @@ import type { AgentPlan } from './script.ts'
 const ROUTES = ['decision', 'chat', 'session', 'word', 'tool'] as const
 export type Route = (typeof ROUTES)[number]
 
-/** What people do about an action. */
+/** How people handle an action. */
 export interface Fate {
   verdict: 'approve' | 'decline' | 'leave'
   route: Route
@@ -17,9 +17,9 @@ export interface Fate {
   isContested: boolean
   /** A decline that ends the run. */
   stops: boolean
-  /** What failed is tried again. */
+  /** A failed action is retried. */
   retries: boolean
-  /** What is done about an unknown outcome: the tool is asked, a person says what came of it, or nobody does anything. */
+  /** How an unknown outcome is handled: the tool verifies it, a person resolves it, or it stays unknown. */
   unknown: 'verify' | 'resolve' | 'leave'
   /** The client that is to carry it out leaves with its claim. */
   vanishes: boolean
@@ -31,7 +31,7 @@ export interface PlannedCall {
   /** Unlike any other call of the campaign's world. */
   what: string
   tool: (typeof TOOLS)[number]
-  /** What the ledger does with it, arrival by arrival. */
+  /** The ledger's behaviour, one value per arrival. */
   how: string
   fate: Fate
 }
@@ -50,7 +50,7 @@ export interface PlannedSession {
 
 export const argumentsOf = ({ tool, what, how }: PlannedCall): JsonObject => (tool === 'look' ? { what } : { what, how })
 
-/** What one round's clients ask for. */
+/** The requests of one round's clients. */
 export interface RoundPlan {
   sessions: PlannedSession[]
   outside: PlannedCall[]
@@ -86,7 +86,7 @@ const UNKEYED: Partial<Record<How | 'refuse.answer', number>> = {
 /** Of what can be looked up, some act only after the first looks. */
 const PROBED: typeof UNKEYED = { ...UNKEYED, very_late: 12 }
 
-/** What has to be planned for servers to come by a moment that chance seldom brings about. */
+/** Plans that make servers reach a checkpoint which chance seldom brings about. */
 interface Leaning {
   tool?: PlannedCall['tool']
   how?: string

@@ -10,9 +10,9 @@ import type { World } from './world.ts'
  * slow: under a load of 15 for each core, a round in which nobody died was settled after 17 s.
  */
 const RECOVERY_MS = 60_000
-/** How long a server that is to die is given to come by its point. */
+/** How long a doomed server has to reach its checkpoint. */
 const PATIENCE_MS = 4_000
-/** The same for automatic checks: the first comes when the tool's own looks found nothing and `settlesWithin` is over. */
+/** The same for automatic checks: the first one comes after the tool's own checks found nothing and `settlesWithin` has passed. */
 const CHECK_PATIENCE_MS = 10_000
 const POLL_MS = 15
 
@@ -36,7 +36,7 @@ export async function playRound(world: World, point: Checkpoint | undefined, ran
   else await delay(random.int(300))
   if (crash && point.phase === 'stop') await stopAt(world, crash, random)
   if (crash && point.phase === 'takeover') await takeOverAt(world, crash, random)
-  // Whoever did not come by its point goes on living: the next round begins with it.
+  // A server that did not reach its checkpoint stays alive and starts the next round.
   if (servers.deaths === before && point?.phase !== 'work') await killAnywhere(world, random)
   await servers.arm(null)
   if (crash && point.phase === 'start') void servers.fill(crash)

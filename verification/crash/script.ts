@@ -2,7 +2,7 @@
 import type { ModelMessage, ModelRequest } from '@countersign/core'
 import { defineScript, type ScriptReply } from '../../packages/server/src/models/index.ts'
 
-/** What an agent says and calls, step by step; after the last one it says that it is done. */
+/** The replies and calls of an agent, step by step; after the last step it says that it is done. */
 export interface AgentPlan {
   steps: ScriptReply[]
 }

@@ -13,7 +13,7 @@ const INPUT = {
   properties: { what: { type: 'string' }, how: { type: 'string' } },
 }
 
-/** A tool over a route of the ledger. What it is about stands in the path too: the ledger knows it before it reads the body. */
+/** A tool over a route of the ledger. Its subject is in the path too: the ledger knows it before it reads the body. */
 const write = (route: string, more: Pick<RouteTableInput['tools'][string], 'idempotent' | 'verify' | 'settlesWithin'> = {}) => ({
   method: 'POST' as const,
   path: `/${route}/{how}/{what}`,

@@ -6,7 +6,7 @@ import { type ServerLife, startLife } from './fleet.ts'
 export interface ServersOptions {
   folder: string
   database: CampaignDatabase
-  /** What their configuration needs besides the database. */
+  /** The environment that the configuration needs besides the database. */
   environment: Record<string, string>
   /** Default: the configuration with tools over the ledger. */
   configFile?: string
@@ -33,7 +33,7 @@ export interface Servers extends AsyncDisposable {
   stop(): Promise<void>
   /** The points where servers were killed since somebody asked; `anywhere` for those that did not die at one. */
   takeKills(): string[]
-  /** What servers logged as errors since somebody asked, and how they ended that nobody killed. */
+  /** Returns and clears the errors that servers logged, and the endings of servers that were not killed or stopped. */
   takeErrors(): string[]
 }
 

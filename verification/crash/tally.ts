@@ -1,4 +1,4 @@
-/** What a campaign has come to. */
+/** The results of a campaign so far. */
 export interface Tally {
   /** All servers that were killed. */
   readonly kills: number

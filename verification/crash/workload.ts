@@ -5,7 +5,7 @@ import type { Journal } from './journal.ts'
 import { argumentsOf, type PlannedCall, type PlannedSession, type RoundPlan } from './plan.ts'
 import { planMessage } from './script.ts'
 
-/** What one round's clients do; each goes on through the deaths of servers. */
+/** The clients of one round; each continues through the deaths of servers. */
 export interface Workload {
   /** The readers of the round's sessions, by session. */
   readonly followers: ReadonlyMap<string, Follower>

@@ -19,10 +19,10 @@ import { openServers, type Servers, type ServersOptions } from './servers.ts'
 import { startWorkload, type Workload } from './workload.ts'
 
 const POLL_MS = 15
-/** What a reader may need, on a busy machine, to be sent what is stored already. */
+/** How long a reader on a busy machine may take to receive the events that are already stored. */
 const CATCH_UP_MS = 60_000
 
-/** What stands after this many looks is wrong. */
+/** A problem that is still there after this many checks is reported. */
 const CHECKS = 60
 const CHECK_AGAIN_MS = 700
 
@@ -38,9 +38,9 @@ export interface WorldOptions {
 /** Servers on one database, clients in front of them, the ledger behind them, and what is known of all three. */
 export interface World extends AsyncDisposable {
   readonly servers: Servers
-  /** Lets the clients of another round begin, where it matters so that servers come by `towards`. */
+  /** Starts the clients of another round, planned so that servers reach `towards`. */
   begin(towards?: string): Workload
-  /** What is neither settled nor waits for a person. */
+  /** Lists the actions that are neither settled nor waiting for a person. */
   underWay(workload: Workload): Promise<Unfinished[]>
   /** A sentence for each thing that is not as promised. */
   check(workload: Workload): Promise<string[]>
@@ -80,12 +80,15 @@ export async function openWorld({ folder, database, ledger, random, crash }: Wor
     return [
       ...unfinished,
       ...undecided.map(({ id, updated_at }) => ({ what: `the inbox was not told of ${id}`, sinceMs: updated_at })),
-      // Whoever waits for an answer may wait for all of the above.
+      // A client that waits for an answer may be waiting for any of the actions above.
       ...(isSaid() && people.busy === 0 ? [] : [{ what: 'clients wait for answers', sinceMs: unfinished.length > 0 ? now : door.heardMs }]),
     ]
   }
 
-  /** What contradicts itself now. A server that was killed behind its COMMIT may be heard of a moment after all was calm. */
+  /**
+   * Returns the current contradictions. An event that a server committed just before it was killed may arrive a moment after everything
+   * settled.
+   */
   async function contradictions({ followers }: Workload): Promise<string[]> {
     const rows = await database.readAll()
     const problems = [...checkActions({ rows, ledger: ledger.read(), journal }), ...checkSessions(rows)]

@@ -31,9 +31,9 @@ export type Change =
   | { do: 'replace read'; property: string; by: string }
   /** The value of a property in an object, by its path; `$` is the value as it is. */
   | { do: 'replace value'; property: readonly string[]; by: string }
-  /** What the function does; an expression for an arrow function that is one. */
+  /** The new body of the function; an expression for an arrow function with an expression body. */
   | { do: 'replace body'; by: string }
-  /** What it does first. Its parameters are `arguments`. */
+  /** A statement at the start of the function. Its parameters are `arguments`. */
   | { do: 'begin with'; statement: string }
 
 interface Edit {
@@ -55,7 +55,7 @@ export function applyMutant(text: string, mutant: CodeMutant): string {
   return mutated
 }
 
-/** A function or constant of that name; a method or a function in an object only where there is none. */
+/** Returns the function or constant of that name; a method or a function in an object only if there is no such declaration. */
 function findScope(program: Node, { file, in: name }: CodeMutant): Node {
   const nodes = allIn(program)
   const declared = nodes.flatMap((node) => {

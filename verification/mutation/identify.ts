@@ -6,7 +6,7 @@ export interface Location {
   end: { line: number; column: number }
 }
 
-/** What a mutant is called, whatever line it is on and whatever the locals in it are called. */
+/** Identifies a mutant independently of its line and of the names of the locals in it. */
 export interface MutantName {
   /** Below the repository. */
   file: string
@@ -16,7 +16,7 @@ export interface MutantName {
   mutator: string
   /** The mutated expression: white space is one space, and each local is `_`. */
   text: string
-  /** What stands there instead, in the same way. */
+  /** The replacement, in the same form. */
   becomes: string
 }
 

@@ -15,8 +15,8 @@ const NOTICED = new Set(['Killed', 'Timeout'])
 const SURVIVED = new Set(['Survived', 'NoCoverage'])
 
 /**
- * Mutates the code that decides what may run (core, policy, gate, store) and runs the tests of it. The seed says which files come first; no
- * batch begins when the time is up. A mutant that no test notices is a violation unless survivors.json says why it is none.
+ * Mutates the code that decides what may run (core, policy, gate, store) and runs its tests. The seed determines which files come first; no
+ * batch begins after the time limit. A mutant that every test passes is a violation unless survivors.json gives the reason.
  */
 export const mutationPart: Part = async ({ seed, minutes, files: glob, say }) => {
   installStryker(say)

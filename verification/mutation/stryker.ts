@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Location } from './identify.ts'
 import type { Batch } from './targets.ts'
 
-/** What became of one mutant. */
+/** The result of one mutant. */
 export interface MutantResult {
   file: string
   mutator: string

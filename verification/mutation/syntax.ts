@@ -28,7 +28,7 @@ export const nameOf = (value: unknown): string | undefined => (isNode(value) && 
 
 export const isFunction = ({ type }: Node): boolean => /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type)
 
-/** What is called, by its names after the last dots: `outbox.actions.add` ends with `actions.add` and with `add`. */
+/** Returns the dotted path of a callee, whose last names are compared: `outbox.actions.add` ends with `actions.add` and with `add`. */
 export function pathOf(value: unknown): string {
   if (!isNode(value)) return ''
   if (value.type !== 'MemberExpression') return nameOf(value) ?? ''

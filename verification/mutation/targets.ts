@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { isMore } from '../../scripts/tiers.ts'
 import { FAILURES } from '../campaign/failures/failures.ts'
 
-/** What a bug in would let something happen that nobody decided, or lose what was decided. */
+/** Folders where a bug could let an undecided action run, or lose a decision. */
 const PLACES = ['packages/core/src', 'packages/server/src/policy', 'packages/server/src/gate', 'packages/server/src/store']
 
 /** Files that are mutated together, and the tests that may notice. */

@@ -7,7 +7,9 @@ import { speak } from '../../packages/server/src/models/testing/speak.ts'
 import { countCalls, historyProblems } from '../../packages/server/src/models/testing/strict-history.ts'
 import { type Desk, openDesk } from './replay-demo.ts'
 
-/** Calls that do not become actions although the recording has them whole: the row and why. The model is told, and the run goes on. */
+/**
+ * Calls that do not become actions although the recording has them whole: the row and why. The model gets an error, and the run continues.
+ */
 const REFUSED: Record<string, { says: string; reason: string }> = {
   L0829: { says: 'the arguments must be a JSON object', reason: 'a custom tool of OpenAI takes a bare text; our tools take objects' },
 }
@@ -37,7 +39,7 @@ const asAction = ({ name, argumentsText }: Recording['expected']['calls'][number
   tool: name,
   arguments: JSON.parse(argumentsText.trim() === '' ? '{}' : argumentsText),
 })
-/** What the calls ask for: the same call twice in one step is asked once. */
+/** Returns the actions for the calls: the same call twice in one step makes one action. */
 const asActions = (calls: Recording['expected']['calls']) => [
   ...new Map(calls.map(asAction).map((action) => [canonicalJson(action), action])).values(),
 ]

@@ -15,7 +15,7 @@ const KEY = 'key-of-the-recorded-desk-test'
 
 /** A whole server over HTTP, with one agent for each recording: the recording's model, and tools of the names that it calls. */
 export interface Desk extends AsyncDisposable {
-  /** What every tool was really asked to do, in order. */
+  /** The calls that the tools executed, in order. */
   readonly executed: { tool: string; arguments: JsonObject }[]
   /** Starts a session of the recording's agent whose provider will answer with `answers`. One session at a time. */
   ask(recording: Recording, answers: readonly ReplayAnswer[]): Promise<DeskSession>
@@ -25,7 +25,7 @@ export interface DeskSession extends AsyncDisposable {
   readonly sessionId: string
   /** Events up to now, in order. */
   readonly seen: SessionEvent[]
-  /** What the provider was sent since the session began. */
+  /** The requests to the provider since the session began. */
   requests(): ReplayRequest[]
   /** Reads the stream up to the next event that fits. */
   until(fits: (event: SessionEvent) => boolean): Promise<SessionEvent>

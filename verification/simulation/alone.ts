@@ -87,7 +87,7 @@ export function startAlone({
     reached() {},
     calm() {},
     isWhole: () => process?.engine !== undefined,
-    // Whoever starts on an embedded database owns it.
+    // A process that starts on an embedded database owns it.
     isAlive: () => false,
   }
 }

@@ -50,7 +50,7 @@ export class Clients {
     const ending: Ending = isCalm() ? 'ok' : random.weigh({ ok: 5, refused: 1, ambiguous: 1, late: 1, vanishes: 1, never_begins: 0.5 })
     counts.hit(`client: ${ending}`)
     timeline.after(random.next() * 50, '', () => {
-      // Who gets the answer to its claim too late does not begin: by then somebody may have been told that it is not known.
+      // A client that gets the answer to its claim too late does not begin: by then the outcome may already count as unknown.
       if (ending === 'never_begins' || Date.parse(holdEndsAt) - timeline.nowMs < 20) return
       const fate = ending === 'refused' ? 'refused' : ending === 'ambiguous' && random.chance(0.5) ? 'request_lost' : 'ok'
       const context = { actionId: action.id, idempotencyKey }

@@ -18,8 +18,8 @@ type Listeners = { end: Set<() => void>; notification: Set<(message: { payload: 
 const NEVER = new Promise<never>(() => undefined)
 
 /**
- * A connection of one process to the simulated database: what is asked arrives in order, a while later, and so do the answers. It may
- * break at any time; the server and the process notice each on their own.
+ * A connection of one process to the simulated database: queries arrive in order, a while later, and so do the answers. It may break at any
+ * time; the server and the process notice each on their own.
  */
 export class Connection {
   readonly owner: Owner
@@ -64,7 +64,7 @@ export class Connection {
     })
   }
 
-  /** The server ends it, or the network does: the process hears of it a little later. */
+  /** The server or the network ends the connection: the process notices a little later. */
   break(): void {
     this.#close()
     this.#server.parts.timeline.after(

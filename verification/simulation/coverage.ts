@@ -10,7 +10,7 @@ const MOVES = ACTION_STATES.flatMap((from) =>
     .map(({ from, to }) => `moved: ${from} → ${to}`),
 )
 
-/** What has to happen often enough that the rest shows something. */
+/** Events that have to happen often enough for the results to mean something. */
 const SOMETIMES = [
   ...new Set(MOVES),
   ...ACTION_STATES.filter((state) => state !== 'executing').map((state) => `ended: ${state}`),
@@ -55,7 +55,7 @@ const SOMETIMES = [
 
 const TIMES_PER_50_000_WORLDS = 100
 
-/** What happened too rarely in so many worlds, as a sentence each. */
+/** Returns a sentence for each event that happened too rarely in that many worlds. */
 export function missingFrom(counts: ReadonlyMap<string, number>, worlds: number): string[] {
   const wanted = Math.ceil((TIMES_PER_50_000_WORLDS * worlds) / 50_000)
   return SOMETIMES.filter((name) => (counts.get(name) ?? 0) < wanted).map(

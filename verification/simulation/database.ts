@@ -39,13 +39,13 @@ const WATCH = `
 
 const INSTALLATION = `insert into instance (only_one, id, epoch) values (1, 'of a simulated world', 1)`
 
-/** What the principals of a simulated world are; they are there from the beginning. */
+/** Tables that are not emptied: migrations, and principals, which exist from the beginning. */
 const KEPT = new Set(['migration', 'principal'])
 
 /** The rows of each table. */
 export type DatabaseCopy = ReadonlyMap<string, readonly Record<string, SQLOutputValue>[]>
 
-/** The database of simulated worlds: migrated once, in memory, emptied between worlds. What is in it is what survived every crash. */
+/** The database of simulated worlds: migrated once, in memory, emptied between worlds. Its content is what survived every crash. */
 export interface WorldDatabase {
   readonly connection: DatabaseSync
   /** Until it is called again with null: what the next COMMIT fails with. */
@@ -60,7 +60,7 @@ export interface WorldDatabase {
   isAtRest(): boolean
   /** SHA-256 of all rows. */
   digest(): string
-  /** What moved since this was last asked. */
+  /** Returns the moves since the last call. */
   takeMoves(): Move[]
   action(id: string): ActionRow | undefined
   /** Ids of a session's actions, oldest first; of those without a session for null. */
@@ -149,7 +149,10 @@ export function openWorldDatabase(people: readonly Principal[]): WorldDatabase {
   }
 }
 
-/** The same connection, but for COMMIT: that one may fail, as it does on a broken disk. What was begun is open then, and for others to end. */
+/**
+ * Wraps the connection so that COMMIT may fail, as it does on a broken disk. A failed COMMIT leaves its transaction open, for other code to
+ * end.
+ */
 function withFailingCommits(connection: DatabaseSync, failure: () => Error | null): DatabaseSync {
   const prepare = (text: string) => {
     const statement = connection.prepare(text)

@@ -27,7 +27,7 @@ export interface EndParts {
   name(id: string): string
 }
 
-/** What must hold when trouble has ended and everybody was given time: a sentence for each thing that does not. */
+/** Checks what must hold once trouble has ended and everybody was given time. Returns a sentence for each fault. */
 export function endFaults(parts: EndParts): string[] {
   const { database } = parts
   const actions = database.all<ActionRow>('select * from action order by id')
@@ -117,7 +117,7 @@ function sessionFaults({ database, badAnswers, name }: EndParts, session: Sessio
     .flatMap((row) => (row.tool_calls === null ? [] : (JSON.parse(row.tool_calls) as { id: string }[])))
     .map((call) => call.id)
   const results = messages.filter(({ role }) => role === 'tool').map((row) => row.tool_call_id)
-  // What failed and was asked anew when a person tried it again has told its result already; what comes of it now is a note.
+  // An action that failed, was retried and waits for approval again has already delivered its result; its next outcome is a note.
   const owed = new Set(waiting.filter(({ attempt }) => attempt === 0).map((row) => row.tool_call_id))
   const wanted = calls.filter((call) => !owed.has(call))
   if ([...results].sort().join() !== [...wanted].sort().join()) {

@@ -33,7 +33,7 @@ export interface House {
   interfere(owner: Owner, label: string): boolean
   /** A process has come to this point of the code: see `points.ts`. */
   reached(point: string): void
-  /** Ends all trouble: what stands still goes on, what is dead is started. */
+  /** Ends all trouble: paused processes continue, dead ones are started. */
   calm(): void
   /** True when everybody is up and at work. */
   isWhole(): boolean

@@ -12,12 +12,12 @@ export interface SimulatedPoolParts {
   random: Random
   jobs: Jobs
   fetches: Fetches
-  /** Draws whether the answer to a fetch is lost: its job is locked, and the process never hears of it. */
+  /** Draws whether the answer to a fetch is lost: its job is locked, and the process never receives it. */
   isAnswerLost(): boolean
   newId(): string
 }
 
-/** What graphile-worker does for one process: takes jobs when it is nudged and every two seconds, runs them, ends them a while later. */
+/** Simulates graphile-worker for one process: takes jobs when it is nudged and every two seconds, runs them, ends them a while later. */
 export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, onIds }: JobPoolOptions): JobPool {
   const { process, timeline, random, jobs, fetches } = parts
   const id = parts.newId()
@@ -66,8 +66,8 @@ export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, 
   onIds([id], undefined)
 
   return {
-    get hasRoom() {
-      return !isStopped && running < size
+    get room() {
+      return isStopped ? 0 : size - running
     },
     nudge() {
       if (!isStopped) soon(0.2 + random.next() * 3, take)

@@ -1,4 +1,4 @@
-import type { JobName } from '../../packages/server/src/store/index.ts'
+import type { HeldJob, JobName } from '../../packages/server/src/store/index.ts'
 
 export interface Job {
   readonly n: number
@@ -8,6 +8,7 @@ export interface Job {
   lockedBy: string | undefined
   /** Which lock this is, of all that were ever taken; stands for its time. */
   lock: number
+  lockedAtMs: number
   attempts: number
   /** True when it was begun and failed. */
   hasFailed: boolean
@@ -15,8 +16,8 @@ export interface Job {
 }
 
 /**
- * The queue of jobs as graphile-worker keeps it in its tables: at least once, in no order that counts. Who takes one locks it; whoever
- * ends one removes it, even if it has been given to another meanwhile.
+ * The queue of jobs as graphile-worker keeps it in its tables: at-least-once delivery, in no guaranteed order. A process that takes a job
+ * locks it; a process that ends a job removes it, even if another has it by then.
  */
 export class Jobs {
   readonly #jobs = new Map<number, Job>()
@@ -39,16 +40,42 @@ export class Jobs {
       if (other.lockedBy === undefined) return
       other.key = undefined
     }
-    const job: Job = { n: ++this.#last, name, id, key, lockedBy: undefined, lock: 0, attempts: 0, hasFailed: false, runAtMs: this.#nowMs() }
+    this.#put(name, id).key = key
+  }
+
+  #put(name: JobName, id: string): Job {
+    const job: Job = {
+      n: ++this.#last,
+      name,
+      id,
+      key: undefined,
+      lockedBy: undefined,
+      lock: 0,
+      lockedAtMs: 0,
+      attempts: 0,
+      hasFailed: false,
+      runAtMs: this.#nowMs(),
+    }
     this.#jobs.set(job.n, job)
+    return job
+  }
+
+  /** Adds a job that is locked for the process whose transaction requires it. */
+  addHeld({ name, id, key }: HeldJob): void {
+    this.#lock(Object.assign(this.#put(name, id), { key }), key.split(':')[0] ?? '')
+  }
+
+  #lock(job: Job, holder: string): void {
+    job.lockedBy = holder
+    job.lock = ++this.#lastLock
+    job.lockedAtMs = this.#nowMs()
+    job.attempts++
   }
 
   take(name: JobName, pool: string): Job | undefined {
     for (const job of this.#jobs.values()) {
       if (job.name !== name || job.lockedBy !== undefined || job.runAtMs > this.#nowMs()) continue
-      job.lockedBy = pool
-      job.lock = ++this.#lastLock
-      job.attempts++
+      this.#lock(job, pool)
       return job
     }
     return undefined
@@ -64,6 +91,15 @@ export class Jobs {
     job.lockedBy = undefined
     job.hasFailed = true
     job.runAtMs = this.#nowMs() + Math.exp(Math.min(job.attempts, 10)) * 1_000
+  }
+
+  /** Ends jobs that are still locked for this holder. */
+  endHeld(holder: string, keys: readonly string[]): void {
+    for (const job of this.lockedFor([holder])) if (job.key !== undefined && keys.includes(job.key)) this.#jobs.delete(job.n)
+  }
+
+  failHeld(holder: string, key: string): void {
+    for (const job of this.lockedFor([holder])) if (job.key === key) this.fail(job.n)
   }
 
   unlock(pools: readonly string[]): void {

@@ -5,7 +5,7 @@ import { createSlot } from './slot.ts'
 import { MAX_PROCESSES } from './weather.ts'
 import { liveWorld, type WorldResult } from './world.ts'
 
-/** What several worlds came to. */
+/** The results of several worlds. */
 export interface Lived {
   seeds: number
   steps: number

@@ -2,7 +2,7 @@ import type { Model, ModelEvent, ModelMessage, ModelRequest } from '@countersign
 import type { Random } from './random.ts'
 import type { Owner, Timeline } from './timeline.ts'
 
-/** What the model does after a message: the tools of each step, then its last words. */
+/** A model's plan for a message: the tools of each step, then its last words. */
 export interface Plan {
   /** Tells messages apart. */
   n: string
@@ -12,7 +12,7 @@ export interface Plan {
 /** The ways in which a model's answer goes wrong, and `well`. */
 export type Answering = 'well' | 'error' | 'cut_off' | 'length' | 'ends_early' | 'nonsense'
 
-/** What a model reaches for. */
+/** Dependencies of a simulated model. */
 export interface ModelDeps {
   timeline: Timeline
   random: Random

@@ -4,7 +4,7 @@ import { runSimulation } from './run.ts'
 /** The first world that shows a planted bug. */
 export interface Notice {
   seed: number
-  /** What is violated there. */
+  /** The violation in that world. */
   text: string
 }
 

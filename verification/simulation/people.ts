@@ -48,7 +48,7 @@ export type Op =
   | { do: 'void'; actionId: string }
   | { do: 'accept' }
 
-/** What came of it, for who asked. */
+/** The outcome of an operation, for its caller. */
 export type Answer =
   | { kind: 'session'; sessionId: string }
   /** The decision counts: the action as it is now. */
@@ -58,7 +58,7 @@ export type Answer =
   | { kind: 'request'; requestId: string }
   | { kind: 'claimed'; claim: Claim }
   | { kind: 'done' }
-  /** It cannot be done (any more), or is asked again because what it rested on is over. */
+  /** It cannot be done, or its basis has changed and the action goes back for approval. */
   | { kind: 'refused'; code: string }
 
 /** The routes that people ask this of. */
@@ -97,7 +97,10 @@ export async function ask(engine: Engine, op: Op, caller: Caller): Promise<Answe
   }
 }
 
-/** What was asked anew wants its revision named: whoever is told so looks at the card as it is now, and says the same of that. */
+/**
+ * Decides an action. A revised action needs its revision named: on that error the person reads the current card and repeats the decision
+ * for it.
+ */
 async function decide(gate: Engine['gate'], { actionId, verdict, stop }: Extract<Op, { do: 'decide' }>, caller: Caller): Promise<Action> {
   try {
     return await gate.decide(actionId, { verdict, stop }, caller)
@@ -108,7 +111,7 @@ async function decide(gate: Engine['gate'], { actionId, verdict, stop }: Extract
   }
 }
 
-/** What a person who has looked at a session for a while has on the screen. */
+/** Returns the cards that a person sees who has had a session open for a while. */
 const cardsIn = (store: Engine['store'], sessionId: string): Promise<ShownAction[]> =>
   store.read(function* () {
     const cards: ShownAction[] = []
@@ -184,7 +187,7 @@ export const isWorthRepeating = (error: unknown): boolean => !(error instanceof 
 export function drawPlan(random: Random, newWhat: () => string): Plan {
   const call = () => {
     const tool = random.weigh({ charge: 3, mail: 2, book: 2, look: 2, sign: 1.5, wipe: 0.3 })
-    // What was looked at a short while ago is looked at again.
+    // A read repeats a recent one.
     return { tool, what: tool === 'look' ? `r${random.int(2)}` : newWhat() }
   }
   const step = () => Array.from({ length: 1 + (random.chance(0.4) ? random.int(3) : 0) }, call)
@@ -243,7 +246,7 @@ export function drawOp(
       break
     case 'resolve': {
       const row = actionId === undefined ? undefined : database.action(actionId)
-      // Nobody looks what came of it before anything may have come of it.
+      // A person looks for the outcome only once there may be one.
       const op = row && hasBegun(row) ? resolutionOf(row, truthOf) : undefined
       if (op) return op
       break

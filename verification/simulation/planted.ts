@@ -128,7 +128,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ),
   bug('the model is called while an action is open', ['I6'], {
     file: 'agent/advance.ts',
-    in: 'nextThing',
+    in: 'nextOf',
     do: 'set comparison',
     reads: 'length',
     to: false,
@@ -210,18 +210,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     do: 'remove call',
     call: 'giveBackSteps',
   }),
-  rareBug('a step is made by everybody who was woken', ['I2', 'I6', 'I7', 'I9', 'unexpected'], {
-    file: 'store/tables/sessions.ts',
-    in: 'countStep',
-    do: 'remove guard',
-    column: 'steps',
-  }),
+  rareBug(
+    'a step is made by everybody who was woken',
+    ['I2', 'I6', 'I7', 'I9', 'unexpected'],
+    { file: 'gate/session-writer.ts', in: 'openRun', do: 'set comparison', reads: 'steps', to: true },
+    { file: 'store/tables/sessions.ts', in: 'countStep', do: 'remove guard', column: 'steps' },
+  ),
   rareBug('a model is asked about a step that was made', ['I6'], {
-    file: 'agent/history.ts',
-    in: 'read',
-    do: 'set condition',
-    reads: 'isAtStep',
-    to: false,
+    file: 'store/tables/messages.ts',
+    in: 'historyAtStep',
+    do: 'remove guard',
+    column: 'run.steps',
   }),
   bug('a reader is handed what does not join on', ['I7'], {
     file: 'dispatch/cluster/postgres-hub.ts',

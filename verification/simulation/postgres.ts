@@ -114,6 +114,17 @@ export class SimulatedPostgres {
         return []
       case 'job_locked':
         return this.jobs.lockedFor(values[0] as string[]).map(({ n, lock }) => ({ id: n, locked_at: new Date(lock), text: lock }))
+      case 'job_held':
+        return this.jobs
+          .lockedFor([String(values[0])])
+          .filter(({ lockedAtMs }) => lockedAtMs < this.#nowMs - 2_000)
+          .map(({ n, key, lock }) => ({ id: n, key, locked_at: new Date(lock), text: lock }))
+      case 'job_remove_held':
+        this.jobs.endHeld(String(values[0]), values[1] as string[])
+        return []
+      case 'job_fail_held':
+        this.jobs.failHeld(String(values[0]), String(values[1]))
+        return []
       case 'job_unlock_lost': {
         const [ids = [], locks = []] = values as number[][]
         for (const [i, n] of ids.entries()) this.jobs.unlockOne(n, Number(locks[i]))
@@ -156,8 +167,9 @@ export class SimulatedPostgres {
 
   #findJob(id: string): Rows {
     const found = this.jobs.about(id).filter(({ lockedBy }) => lockedBy === undefined || this.#isKnown(lockedBy))
-    if (found.length === 0) return []
-    return [{ id, taken: found.some(({ lockedBy }) => lockedBy !== undefined), failed: found.some(({ hasFailed }) => hasFailed) }]
+    const jobs = { id, taken: found.some(({ lockedBy }) => lockedBy !== undefined), failed: found.some(({ hasFailed }) => hasFailed) }
+    const isClaimed = [...this.#processes.keys()].some((runner) => this.#claimedBy(runner).some(({ sessionId }) => sessionId === id))
+    return [...(found.length > 0 ? [jobs] : []), ...(isClaimed ? [{ id, taken: true, failed: false }] : [])]
   }
 
   get #nowMs(): number {

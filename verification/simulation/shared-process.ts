@@ -53,7 +53,17 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     let lookAround = () => {}
     const onUnknown = () => lookAround()
     const { jobs } = postgres
-    const store = openSharedStore({ ...parts, process, clock: local, database, jobs, onCommitted, onUnknown })
+    let hold = (_outbox: Outbox) => {}
+    const store = openSharedStore({
+      ...parts,
+      process,
+      clock: local,
+      database,
+      jobs,
+      hold: (outbox) => hold(outbox),
+      onCommitted,
+      onUnknown,
+    })
     const processes = await openProcesses({ url: 'simulated', name, version: '1', machine, log })
     const notices = await openNotices('simulated', machine)
     const hub = createPostgresHub({ store, notices, clock: local, log })
@@ -70,6 +80,11 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
       limits: { advance: 200, execute: 128 },
       log,
     })
+    // Half of the processes are always full: their work is for whoever fetches it.
+    const holds = random.chance(0.5)
+    hold = (outbox) => {
+      if (holds && random.chance(0.9)) dispatch.hold(outbox)
+    }
     const { clock } = processes
     const timers = createTimers({ clock, background: dispatch.background })
     const sealer = createSealer(clock)

@@ -34,6 +34,8 @@ export interface SharedStoreParts {
   dialect: Dialect
   jobs: Jobs
   takePlaces(count: number): number
+  /** Called at the end of each transaction, see `JobDispatch.hold`. */
+  hold(outbox: Outbox): void
   onCommitted(outbox: Outbox): void
   onUnknown(): void
   /** Draws what becomes of a commit. */
@@ -87,13 +89,17 @@ export function openSharedStore(parts: SharedStoreParts): Store {
     try {
       let next = first
       while (!next.done) next = tx.next(answer(next.value))
+      parts.hold(outbox)
       const fate = parts.fateOf()
       const isWritten = fate !== 'lost' && fate !== 'refused'
       database.connection.exec(isWritten ? 'COMMIT' : 'ROLLBACK')
       timeline.say(`${process.name} ${isWritten ? 'commits' : 'cannot commit'}${fate === 'well' ? '' : ` (${fate})`}`)
       if (isWritten) {
-        for (const id of outbox.actions) jobs.add('execute', id)
-        for (const id of outbox.sessions) jobs.add('advance', id)
+        for (const job of outbox.held ?? []) jobs.addHeld(job)
+        if (!outbox.held) {
+          for (const id of outbox.actions) jobs.add('execute', id)
+          for (const id of outbox.sessions) jobs.add('advance', id)
+        }
         parts.committed(process)
       }
       return { fate, value: next.value }
@@ -107,7 +113,7 @@ export function openSharedStore(parts: SharedStoreParts): Store {
   function answer(request: Request): Row[] {
     if ('places' in request) return [{ last: parts.takePlaces(request.places) }]
     if ('together' in request) return [{ answers: request.together.map(runQuery) }]
-    return 'lock' in request ? [] : runQuery(request)
+    return 'lock' in request || 'ahead' in request ? [] : runQuery(request)
   }
 
   async function insist<T>(attempt: () => Promise<T>): Promise<T> {

@@ -13,6 +13,8 @@ export interface SeveralServersOptions {
   answer(request: TargetRequest, nth: number): TargetAnswer | Promise<TargetAnswer>
   /** Default: one that goes with the test. */
   databaseUrl?: string
+  /** Environment variables of each process, besides the database. */
+  environment?: Record<string, string>
 }
 
 /** Server processes on one Postgres, with one agent, its brain and the target of its tools. */
@@ -26,7 +28,7 @@ export interface SeveralServers extends AsyncDisposable {
   sql(text: string, values?: unknown[]): Promise<any[]>
 }
 
-export async function openSeveralServers({ speak, answer, databaseUrl }: SeveralServersOptions): Promise<SeveralServers> {
+export async function openSeveralServers({ speak, answer, databaseUrl, environment }: SeveralServersOptions): Promise<SeveralServers> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(temporaryFolder())
   const url = databaseUrl ?? stack.use(await openTestDatabase()).url
@@ -43,7 +45,9 @@ export async function openSeveralServers({ speak, answer, databaseUrl }: Several
     target,
     brain,
     start: async () =>
-      stack.use(await startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment: { DATABASE_URL: url } })),
+      stack.use(
+        await startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment: { ...environment, DATABASE_URL: url } }),
+      ),
     sql: async (text, values = []) => (await psql.query(text, values)).rows,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

@@ -10,7 +10,7 @@ export interface Footing {
   voters: { kind: 'person' | 'agent'; roles: string[] }[]
   tool: Tool
   policy: PolicyDocument
-  /** What the target says when it is read again; undefined when it cannot be read. */
+  /** The target's answer when it is read again; undefined when it cannot be read. */
   target: JsonObject | undefined
 }
 
@@ -129,7 +129,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   },
 }
 
-/** How each change of what is looked at ends: the state, and why people are asked again or what it failed of. */
+/** How each change of an inspected field ends: the state, and the reason for reapproval or failure. */
 export const ENDS: Readonly<Record<string, string>> = {
   'tool.description': 'proposed tool',
   'tool.inputSchema': 'proposed tool',
@@ -156,7 +156,7 @@ export const ENDS: Readonly<Record<string, string>> = {
   'row.precondition missing': 'failed digest_mismatch',
 }
 
-/** What may be otherwise without another thing being done: all of these have to be sent. */
+/** Changes that do not alter the action: all of these must be sent. */
 export const HARMLESS: Readonly<Record<string, Change>> = {
   nothing: () => undefined,
   'tool.describe': tool((random) => ({ describe: () => `Give money back, ${random.int(10)}` })),

@@ -19,7 +19,7 @@ const REQUESTER = { id: 'prn_requester', kind: 'service', name: 'Requester', rol
 export interface Footings {
   /** A copy of what was proposed, approved by two people and not started. */
   take(n: number): Footing
-  /** Stores it, lets the real gate start it, and answers what became of it and how often it was sent. */
+  /** Stores the footing, lets the real gate start it, and returns the outcome and how often it was sent. */
   start(footing: Footing): Promise<{ sent: number; row: ActionRow }>
 }
 

@@ -10,7 +10,7 @@ const TARGETS = 2_000
 /** How often each kind of change has to be among them. */
 const LEAST = 100
 
-/** What is sent is what was decided, and what was shown: nothing else is sent, and nothing of it is held back. */
+/** Checks that the request sent is the one that was decided and shown: no other request is sent, and no part of it is held back. */
 export const boundPart: Part = async ({ seed, minutes, say }) => {
   const endsAt = minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + minutes * 60_000
   const mutations = await runMutations({ mutations: MUTATIONS, seed, endsAt })

@@ -111,7 +111,7 @@ const approve = (admin: ApiClient, { id, revision, digest }: Action): Promise<Ac
 
 /** The action when it is carried out, or asked again. */
 async function ended(admin: ApiClient, inbox: EventReader, { id, revision }: Action): Promise<Action> {
-  // What the service refused has failed for a moment, and is asked again in the same breath.
+  // An action that the service refused is `failed` for a moment, then goes straight back for approval.
   await inbox.next('action_update', (data) => data.proposalId === id && (isSettled(data.state) || data.revision > revision))
   return admin.get(`/api/actions/${id}`)
 }

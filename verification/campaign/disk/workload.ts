@@ -11,7 +11,7 @@ export interface Seen {
   what: string
 }
 
-/** What was seen from outside of servers whose disk is not what it should be. */
+/** Observations from outside of servers whose disk is faulty. */
 export interface Witness {
   /** Proposals that were answered with 201, with the action's id. */
   readonly proposed: (Seen & { id: string })[]
@@ -29,7 +29,7 @@ export interface Workload extends AsyncDisposable {
   readonly witness: Witness
   /** The configuration file of the servers. */
   readonly configFile: string
-  /** Proposes `count` actions at once. Nothing is thrown when the server refuses or goes away. */
+  /** Proposes `count` actions at once. Does not throw when the server refuses or goes away. */
   propose(admin: ApiClient, count: number): Promise<void>
   /** Decides all that was proposed and not tried yet, at once; every fourth is declined. */
   decide(admin: ApiClient): Promise<void>

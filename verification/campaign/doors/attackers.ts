@@ -17,7 +17,7 @@ export interface Leaver {
   console: Record<string, string>
 }
 
-/** What an attempt has to go by. */
+/** The means an attempt has at hand. */
 export interface Chance {
   world: World
   ledger: Ledger
@@ -36,7 +36,7 @@ export interface Chance {
 interface Sender {
   attacker: string
   headers: Record<string, string>
-  /** Whose valid key is among the headers. */
+  /** The holder of the valid key in the headers. */
   holder?: Holder
   mayPass?: boolean
 }
@@ -85,7 +85,7 @@ async function otherUser({ world, ledger, random, action }: Chance): Promise<voi
   const attacker = 'second user'
   const file = random.pick(readdirSync(world.dataDir))
   const read = await asOtherUser('head', '-c', '1', join(world.dataDir, file))
-  // A file may have gone meanwhile. Nothing of one that is there is read.
+  // The file may have been removed meanwhile. A file that exists must not be readable.
   if (read.code === 0) ledger.violations.push(`${attacker}: reads ${file} of the data folder`)
   const { path, body } = random.pick(waysIn(action.id).filter(({ method }) => method === 'POST'))
   const { status, text } = await postAsOtherUser(new URL(world.url).port, path, JSON.stringify(body))
@@ -165,7 +165,7 @@ async function cheat(chance: Chance): Promise<void> {
         { ...own, mayPass: false },
         { method: 'POST', path: '/api/delegations', body: { from: ben.principal.id, to: admin.principal.id, expiresIn: 'P1D' } },
       ),
-    // Whoever comes back has to be given keys again, and what they voted stays void.
+    // A person who is enabled again needs new keys, and their earlier votes stay void.
     async () => {
       const path = `/api/people/${chance.leaver.person.principal.id}`
       await send(chance, own, { method: 'POST', path: `${path}/enable`, body: {} })
@@ -178,7 +178,7 @@ async function cheat(chance: Chance): Promise<void> {
 /** Everybody who tries without a browser, by name. */
 export const ATTACKERS = { shell, otherUser, outsider, thief, leaver, cheat }
 
-/** What a thief finds in a copy of the database. */
+/** Returns the secret-like strings that a thief finds in a copy of the database. */
 export async function steal({ database }: World): Promise<readonly string[]> {
   return [...new Set(JSON.stringify(await dumpDatabase(database)).match(/[\w-]{20,100}/g) ?? [])]
 }

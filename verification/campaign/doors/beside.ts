@@ -29,7 +29,7 @@ export async function openBeside(world: World, ledger: Ledger): Promise<Beside> 
   const { origin } = new URL(console.url())
   const page = await context.newPage()
   await page.goto(`http://localhost:${neighbour.port}/`)
-  // The page itself is told nothing of most answers, and neither is the driver: the browser is asked what came over the network.
+  // The browser hides most answers from the page and from the driver, so the statuses come from its network events.
   const network = await context.newCDPSession(page)
   const sent = new Map<string, { method: string; url: string }>()
   network.on('Network.requestWillBeSent', ({ requestId, request }) => sent.set(requestId, request))

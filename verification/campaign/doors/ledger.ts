@@ -6,7 +6,7 @@ export interface Tried {
   method: string
   path: string
   status: number
-  /** Whose valid key came with it; undefined where nobody was known by it. */
+  /** The principal whose valid key came with the request; undefined when no principal was recognised. */
   principalId?: string | undefined
   /** True where a key came with it that is nobody's: then it was refused before anything else was looked at. */
   hasWrongKey?: boolean
@@ -26,7 +26,7 @@ export interface Ledger {
   readonly reached: Readonly<Record<string, number>>
   /** Answers by status. */
   readonly statuses: Readonly<Record<number, number>>
-  /** What passed and may not; attackers add what they got hold of. */
+  /** Attempts that succeeded and should not have; attackers add the secrets they obtained. */
   readonly violations: string[]
   readonly refusals: RefusalCounts
   note(tried: Tried): void

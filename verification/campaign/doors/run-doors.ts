@@ -50,7 +50,7 @@ export async function runDoors({ database, seed, rounds, minutes, hasBrowser, sa
   const kinds = (Object.keys(ATTACKERS) as (keyof typeof ATTACKERS)[]).filter(
     (kind) => (kind !== 'outsider' || proxies.length > 0) && (kind !== 'otherUser' || whyNoOtherUser === undefined),
   )
-  /** Who has a valid vote on each action. */
+  /** The holders of valid votes, by action. */
   const votes = new Map<string, { action: Action; by: Set<string> }>()
   const voted = ({ id }: Action, { principal }: Holder) => votes.get(id)?.by.add(principal.id)
 

@@ -37,7 +37,7 @@ export interface World extends AsyncDisposable {
   signInLink(): string
   /** Stops the server, so that all that it counted is written, and starts it again. */
   restart(): Promise<void>
-  /** What the record says of refusals. */
+  /** Counts the refusals in the record. */
   readRefusals(): Promise<RefusalCounts>
 }
 

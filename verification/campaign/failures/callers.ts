@@ -4,7 +4,7 @@ const D0_BRAIN_TEST = 'verification/acceptance/brain.test.ts'
 const D0_ORIGINS_TEST = 'verification/acceptance/origins.test.ts'
 const DEADLINES_TEST = 'verification/acceptance/deadlines.test.ts'
 
-/** What brains, pages and agents could be told or given. */
+/** Failures in the messages and answers that brains, pages and agents get. */
 export const CALLERS: readonly Failure[] = [
   {
     whose: 'ours',

@@ -4,7 +4,7 @@ const SAME_LOOK_TEST = 'packages/server/src/gate/execute/same-look.test.ts'
 const IMPOSSIBLE_TEST = 'verification/acceptance/impossible.test.ts'
 const PREVIEW_TEST = 'packages/tools-openapi/src/preview.test.ts'
 
-/** What a card could say that is not what would be done. */
+/** Failures where a card differs from the call that would run. */
 export const CARDS: readonly Failure[] = [
   {
     whose: 'ours',

@@ -5,7 +5,7 @@ const BOUND = [
   'whatever one thing is otherwise between the decision and the start, it is not sent; what is the same is sent',
 ] as const
 
-/** What runs is not what was shown or decided. */
+/** Failures where the call that runs differs from the one that was shown or decided. */
 export const CHANGED: readonly Failure[] = [
   {
     whose: 'openai-agents-js #1097; vercel/ai #11294, #10070, PR #10720; cymoo/lovia #40',

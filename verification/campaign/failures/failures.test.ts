@@ -40,7 +40,7 @@ test('a row that was changed by hand, added or lost is written anew', async () =
   }
 })
 
-/** What a title may read as when it runs: words stand for themselves, what is filled in for anything. */
+/** Returns a pattern for a test title: its words match themselves, a placeholder matches any text. */
 const patternOf = (title: string): RegExp => {
   const words = title.split(/\$\{[^}]*\}|\$\w+|%s/)
   return words.join('').length < 5 ? /$./ : new RegExp(`^${words.map((text) => RegExp.escape(text)).join('.+')}$`)

@@ -7,7 +7,7 @@ const RESULT_TEST = 'packages/tools-mcp/src/result.test.ts'
 const REASONING_DETAILS_TEST = 'packages/server/src/models/reasoning-details.test.ts'
 const BROKEN_TEST = 'packages/server/src/models/broken.more.test.ts'
 
-/** What the answers of models and brains could be taken for. */
+/** Failures where an answer of a model or brain is misread. */
 export const MODEL_ANSWERS: readonly Failure[] = [
   {
     whose: 'ours',

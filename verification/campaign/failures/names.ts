@@ -6,7 +6,7 @@ const HEADLINES_TEST = 'verification/acceptance/headlines.test.ts'
 const HEADLINE_TEST = 'packages/toolkit/src/headline.test.ts'
 const CHANGES_TEST = 'packages/react/src/changes.browser.more.test.ts'
 
-/** What names and lists could hide. */
+/** Failures where names and lists hide something. */
 export const NAMES: readonly Failure[] = [
   {
     whose: 'ours',

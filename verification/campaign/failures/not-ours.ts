@@ -1,6 +1,6 @@
 import type { NotOurs } from './planted-failure.ts'
 
-/** What went wrong elsewhere and has nothing here that it could happen to. */
+/** Failures of other projects that have no counterpart here. */
 export const NOT_OURS: readonly NotOurs[] = [
   {
     whose: 'vercel/ai #16543, #17358, #19964, #19979',

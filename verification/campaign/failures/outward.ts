@@ -1,6 +1,6 @@
 import { type Failure, plant } from './planted-failure.ts'
 
-/** What goes out or comes in leads elsewhere, tells too much, or stops the process. */
+/** Failures where traffic in or out goes to the wrong place, reveals too much, or stops the process. */
 export const OUTWARD: readonly Failure[] = [
   {
     whose: 'CVE-2026-32871 (FastMCP)',

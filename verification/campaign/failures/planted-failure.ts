@@ -1,6 +1,6 @@
 /** One way in which we could fail as somebody else did. */
 export interface PlantedBug {
-  /** What would be wrong with us: `a late decision counts`. */
+  /** The bug in one sentence: `a late decision counts`. */
   bug: string
   /** The test that fails with it. */
   test: NamedTest
@@ -17,9 +17,9 @@ export interface NamedTest {
 export interface Failure {
   /** Where it happened: `mastra #20470`. `ours` for what nobody else has told of. */
   whose: string
-  /** What went wrong, in a line. */
+  /** The failure in one line. */
   failure: string
-  /** What of ours prevents it. */
+  /** The part of this project that prevents it. */
   held: string
   bugs: readonly PlantedBug[]
 }

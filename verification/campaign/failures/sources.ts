@@ -7,7 +7,7 @@ const WRITTEN_REQUEST_TEST = 'packages/tools-openapi/src/written-request.test.ts
 const IMPERFECT_DOCUMENT_TEST = 'packages/tools-openapi/src/imperfect-document.test.ts'
 const TRUST_TEST = 'packages/tools-mcp/src/trust.test.ts'
 
-/** What servers, files and documents could make of a call. */
+/** Failures where servers, files and documents change the meaning of a call. */
 export const SOURCES: readonly Failure[] = [
   {
     whose: 'ours',

@@ -6,7 +6,7 @@ const QUERY_PARAMETERS_TEST = 'verification/acceptance/query-parameters.test.ts'
 const METRICS_TEST = 'verification/acceptance/metrics.test.ts'
 const INBOX_COMMAND_TEST = 'verification/acceptance/inbox-command.more.test.ts'
 
-/** What could go wrong between a caller and the gate. */
+/** Failures between a caller and the gate. */
 export const SURFACES: readonly Failure[] = [
   {
     whose: 'ours',

@@ -5,7 +5,7 @@ const MCP_CLOSED_TEST = 'verification/acceptance/mcp-closed.more.test.ts'
 const MCP_ONCE_TEST = 'verification/acceptance/mcp-once.more.test.ts'
 const ONE_KEY_TEST = 'packages/server/src/gate/execute/one-key.test.ts'
 
-/** What was taken back, or is of unknown outcome, and ran all the same. */
+/** Failures where a withdrawn action, or one of unknown outcome, ran all the same. */
 export const TAKEN_BACK: readonly Failure[] = [
   {
     whose: 'ours',

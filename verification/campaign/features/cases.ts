@@ -19,7 +19,7 @@ export interface Case {
   entries: TargetEntry[]
 }
 
-/** What is known of a world at one moment. */
+/** Everything known about a world at one moment. */
 export interface Evidence {
   rows: FeatureRows
   entries: readonly TargetEntry[]

@@ -27,7 +27,7 @@ function distinct({ votes }: Case, verdict: 'approve' | 'decline') {
 
 const requirementsOf = ({ row }: Case): Requirements => ({ declineQuorum: 1, ...JSON.parse(row.requires) })
 
-/** What began had the approval of this revision, by enough people who might, or a grant. */
+/** Checks that each started action had a grant, or enough approvals of its revision by people who may approve it. */
 function authorityProblems(one: Case, { rows, journal }: Evidence): string[] {
   const { row, votes, deeds, requests } = one
   const problems: string[] = []
@@ -66,7 +66,7 @@ function lentProblems({ row }: Case, to: string, from: string, begunId: number, 
   return isStanding ? [] : [`began by the vote of ${to} for ${from}, which was over`]
 }
 
-/** What enough people said is what became of it. */
+/** Checks that the state follows the votes of enough people. */
 function countProblems(one: Case): string[] {
   const { row, kind } = one
   const { quorum, declineQuorum } = requirementsOf(one)
@@ -74,12 +74,12 @@ function countProblems(one: Case): string[] {
   if (row.state === 'declined' && declines < declineQuorum) return [`declined by ${declines} of ${declineQuorum}`]
   if (row.state === 'declined') return []
   if (declines >= declineQuorum) return [`${declines} declined it`]
-  // What was lent may be over by now: then the vote stands there and does not count.
+  // A delegation may have expired since: then the vote remains but does not count.
   if (kind === 'delegation') return []
   return row.state === 'proposed' && approvals >= quorum ? [`waits with ${approvals} approvals of ${quorum}`] : []
 }
 
-/** Whoever was told that the vote counts finds it there; whoever was told otherwise does not. */
+/** Checks that an acknowledged vote is stored, and that a refused vote is not. */
 function acknowledgedProblems(byId: ReadonlyMap<string, Case>, { rows, journal }: Evidence): string[] {
   const byVoter = Map.groupBy(journal.votes, ({ actionId, by }) => `${actionId} ${by}`)
   return [...byVoter.values()].flatMap((sent) => {

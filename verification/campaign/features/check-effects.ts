@@ -56,7 +56,7 @@ function effectProblems({ row, how, requests, deeds, effects: at }: Case, effect
   return problems
 }
 
-/** What was sent is what stands on the action. */
+/** Checks that the request sent is the one stored on the action. */
 function bindingProblems({ row, requests }: Case): string[] {
   const problems: string[] = []
   const bound = digestOf(row)

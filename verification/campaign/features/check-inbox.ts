@@ -2,7 +2,7 @@ import type { Action, EventDataOf } from '@countersign/core'
 import type { ReadEvent } from '../../testing/event-reader.ts'
 import type { FeatureRows } from './rows.ts'
 
-/** Whoever reads the inbox across all the deaths is told of every action once, of every move in order, and knows how it stands (I7). */
+/** Checks that a reader of the inbox, across all the deaths, gets each action once and each move in order, and knows its state (I7). */
 export function checkInbox(told: readonly ReadEvent[], { actions }: FeatureRows): string[] {
   const problems = told.flatMap(({ id, type }, i) => {
     const before = told[i - 1]?.id ?? 0

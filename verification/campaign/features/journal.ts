@@ -15,7 +15,7 @@ export interface SentVote {
   fate: 'accepted' | 'refused' | 'unanswered'
 }
 
-/** What the gateway's client was told in the end. */
+/** The final answer to the gateway's client. */
 export interface GatewayAnswer {
   what: string
   actionId: string
@@ -24,7 +24,7 @@ export interface GatewayAnswer {
   isNamed: boolean
 }
 
-/** What the clients of a world did and were told. A person's votes on an action follow each other. */
+/** The requests of a world's clients and the answers they got. A person's votes on one action never overlap. */
 export interface Journal {
   votes: SentVote[]
   gateway: GatewayAnswer[]

@@ -1,4 +1,4 @@
-/** What the calls of this campaign are about: ways to decide, ways in, and sources of tools. */
+/** The kinds of call in this campaign: ways to decide, ways in, and sources of tools. */
 export const KINDS = [
   ...['quorum', 'edit', 'grant', 'delegation', 'gateway'],
   ...['github', 'linear', 'openapi', 'workspace', 'objectives'],

@@ -33,7 +33,7 @@ export const whatOf = (args: string): string => WHAT.exec(args)?.[0] ?? ''
 export function openPeople({ door, admin, persons, journal, planOf, onGrant }: PeopleOptions): People {
   const seen = new Set<string>()
   const hasSeen = (actionId: string, revision: number) => seen.has(`${actionId} ${revision}`)
-  /** Whoever votes at the moment, and on which action. */
+  /** The votes in progress, each with its action. */
   const voting = new Set<{ actionId: string }>()
   let isOver = false
 
@@ -58,7 +58,7 @@ export function openPeople({ door, admin, persons, journal, planOf, onGrant }: P
     // A repeat can be refused although the try before it counts: the voter's right ended in between.
     if (status === 200) sent.fate = 'accepted'
     else if (!isRepeat) sent.fate = 'refused'
-    // Who may decide in another's place sees the action no more once that is over.
+    // A delegate no longer sees the action once the delegation has ended.
     const isExpected = [200, 409].includes(status) || (who === 'Vic' && [403, 404].includes(status))
     if (!isExpected && status < 500) door.complaints.push(`a vote of ${who} on ${what} was answered ${status}: ${text.slice(0, 300)}`)
     if (uses !== undefined && status === 200) onGrant(action)

@@ -26,7 +26,7 @@ export interface PlannedCall {
   tool: string
   arguments: JsonObject
   votes: PlannedVote[]
-  /** Who approves every later revision. */
+  /** The people who approve every later revision. */
   again: readonly Name[]
 }
 
@@ -77,12 +77,12 @@ export function planRound(options: PlanOptions): RoundPlan {
   const plan: RoundPlan = { calls: [], batches: [], lendsFor: undefined }
   const way = wayTo(kind, phase)
   const lead = 'held' in way ? way.held : 'answer'
-  // Who died at a point is told by its kind: then there is only one.
+  // A death at a checkpoint is attributed by the kind of call, so such a round has only one kind.
   const isAlone = LOCAL.has(kind) || phase === 'deciding'
   const add = (kind: Kind, how: How) => addCall(plan, options, kind, how, phase)
   for (let i = 0; i < SAME_KIND; i++) add(kind, random.chance(0.8) ? lead : howOf(options))
   if (!isAlone) {
-    // Calls whose effect is on our own disk are told apart by the point where the server died: with others around it could be theirs.
+    // Calls with a local effect are identified by the checkpoint where the server died: with other calls around, the death could be theirs.
     const wanted = alsoWanted.filter((other) => !LOCAL.has(other)).slice(0, COMPANIONS)
     for (const other of wanted) add(other, lead)
     for (let i = wanted.length; i < COMPANIONS; i++) add(random.pick(KINDS), howOf(options))

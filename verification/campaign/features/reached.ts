@@ -18,11 +18,11 @@ export function cutsSince(cases: readonly Case[], after: number, points: readonl
   )
 }
 
-/** What the target has seen tells how far a call was, wherever its server died. */
+/** Infers from the target's entries how far a call had got, wherever its server died. */
 function phaseByTarget({ entries }: Case, { at }: DeedRow): Phase {
   const until = entries.filter(({ atMs }) => atMs <= at)
   if (!until.some(({ kind }) => kind === 'request')) return 'before send'
-  // Whoever acts when the caller is gone had only been sent it.
+  // An effect after its caller has gone means that the call had only been sent.
   const acted = until.filter(({ kind, isGone }) => kind === 'effect' && !isGone)
   if (acted.length === 0) return 'sent'
   return until.some(({ kind }) => kind === 'answer') ? 'before settle' : 'after effect'

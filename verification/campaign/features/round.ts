@@ -12,7 +12,7 @@ import type { World } from './world.ts'
  * slow: on a machine without a free core, three servers that start again have needed more than 15 s.
  */
 const RECOVERY_MS = 60_000
-/** How long a server that is to die is given to come by its point. The round goes on sooner when nothing is under way any more. */
+/** How long a doomed server has to reach its checkpoint. The round continues sooner when no action is in progress. */
 const PATIENCE_MS = 20_000
 /** How long the calls of other kinds are given to be held as well. */
 const OTHERS_MS = 800
@@ -49,7 +49,8 @@ export async function playRound(world: World, { kind, phase, alsoWanted, random,
   else holdAndKill(world, plan, kind, way.held, random)
   world.begin(plan)
   await untilDead(world, before, began)
-  // What the dead server had not sent yet is sent by the next one, and need not be held: that took four seconds of every round.
+  // The next server sends the calls that the dead server had not sent, and these need not be held: holding them took four seconds of every
+  // round.
   targets.setHolding(false)
   // Now and then another one dies while the first is being replaced.
   if (servers.deaths > before && random.chance(0.2)) {

@@ -11,7 +11,7 @@ export interface DeedRow {
   data: string | null
 }
 
-/** What the checks read, behind the back of the servers, all at one moment. */
+/** The rows that the checks read, directly from the database and all at one moment. */
 export interface FeatureRows {
   actions: ActionRow[]
   votes: VoteRow[]

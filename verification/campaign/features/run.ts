@@ -9,7 +9,7 @@ import { playRound } from './round.ts'
 import { startTargets } from './targets-process.ts'
 import { openWorld } from './world.ts'
 
-/** Who is to be killed when: a server while a call of this kind is in this phase. */
+/** A kill to make: a server dies while a call of this kind is in this phase. */
 export interface Pair {
   kind: Kind
   phase: Phase
@@ -31,7 +31,7 @@ export interface FeatureOptions {
   say(line: string): void
 }
 
-/** What one kind of call went through. */
+/** The counts for one kind of call. */
 export interface KindFigures {
   rounds: number
   kills: number
@@ -95,7 +95,7 @@ export async function runFeatures(options: FeatureOptions): Promise<FeatureRepor
       own.kills += kills.length
       own.violations += problems.length
       took.push(tookMs)
-      // Who died while people decided cut no attempt: the point tells.
+      // A server that dies while people decide cuts no attempt, so the checkpoint is the evidence.
       const isDecided = phase === 'deciding' && kills.some((point) => point !== 'anywhere')
       if (isDecided) own.reached.deciding++
       for (const cut of cuts) {
@@ -110,7 +110,7 @@ export async function runFeatures(options: FeatureOptions): Promise<FeatureRepor
         say(`VIOLATION ${where}: ${problem}`)
       }
       say(`${where}; cut ${cuts.map((cut) => `${cut.kind} ${cut.phase}`).join(', ') || 'nothing'}; settled after ${tookMs} ms`)
-      // What is wrong stays wrong: the rounds after it would say the same again.
+      // A violation stays: later rounds would report it again.
       if (problems.length > 0) break
     }
     for (const ending of await world.endings()) {

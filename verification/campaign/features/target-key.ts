@@ -1,2 +1,2 @@
-/** What the services behind the tools are called with. */
+/** The key for the services behind the tools. */
 export const KEY = 'only-for-the-campaign'

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * What the targets do with the first write of a call; every later one is answered at once.
- * - `answer` acts and answers; `sent` waits before it acts, `acted` waits after it acted, both until the caller is gone, held writes are let go, or `HOLD_MS` are over.
- * - `drop` acts and breaks the connection, `lose` breaks it and does not act, `refuse` says no.
+ * The target's behaviour on the first write of a call; every later write is answered at once.
+ * - `answer` acts and answers; `sent` waits before it acts, `acted` waits after it acted. Both wait until the caller is gone, held writes
+ * are released, or `HOLD_MS` have passed.
+ * - `drop` acts and breaks the connection, `lose` breaks it and does not act, `refuse` refuses the write.
  * - `late` breaks the connection and acts after `LATE_MS`.
  */
 export type How = 'answer' | 'sent' | 'acted' | 'drop' | 'lose' | 'refuse' | 'late'
@@ -33,12 +34,12 @@ export interface TargetEntry {
 /** The name of a call: a number and what its target does with it. It stands somewhere in everything that the call sends. */
 export const WHAT = /\bc\d+-(answer|sent|acted|drop|lose|refuse|late)\b/
 
-/** What the target does with the first write of a call, as the name of the call says. */
+/** Returns the target's behaviour on the first write of a call, read from the name of the call. */
 export const howOfCall = (what: string): How => (WHAT.exec(what)?.[1] ?? 'answer') as How
 
 export const readTargets = (file: string): TargetEntry[] =>
   readFileSync(file, 'utf8')
     .split('\n')
-    // What stands behind the last line end is being written.
+    // The text after the last line end is still being written.
     .slice(0, -1)
     .map((line) => JSON.parse(line) as TargetEntry)

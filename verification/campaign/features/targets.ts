@@ -76,7 +76,7 @@ async function take(request: IncomingMessage, response: ServerResponse): Promise
   send(response, answer)
 }
 
-/** A caller that was killed is gone at once; the service goes on with what it was asked for. */
+/** Waits until the caller is gone or writes are released. The service then continues with the request, even when its caller was killed. */
 const held = async (gone: AbortSignal): Promise<void> => {
   if (letGo.signal.aborted) return
   await delay(HOLD_MS, undefined, { signal: AbortSignal.any([gone, letGo.signal]) }).catch(() => undefined)

@@ -8,9 +8,9 @@ import type { Journal } from './journal.ts'
 import { whatOf } from './people.ts'
 import type { PlannedBatch, PlannedCall, RoundPlan } from './plan.ts'
 
-/** What one round's programs do, and the people who lend and revoke; each goes on through the deaths of servers. */
+/** The programs of one round, and the people who lend and revoke; each continues through the deaths of servers. */
 export interface Workload {
-  /** Who has not said what they had to say. */
+  /** The names of those that have not finished. */
   readonly left: readonly string[]
   /** Tells it that an approval with a grant was acknowledged. */
   granted(action: Action): void

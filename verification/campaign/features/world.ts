@@ -24,9 +24,9 @@ import { startWorkload } from './workload.ts'
 
 const CONFIG = fileURLToPath(new URL('./server-config.ts', import.meta.url))
 const POLL_MS = 15
-/** What a reader needs to be sent what is stored already. */
+/** How long a reader has to receive the events that are already stored. */
 const CATCH_UP_MS = 60_000
-/** What stands after this many looks is wrong. */
+/** A problem that is still there after this many checks is reported. */
 const CHECKS = 4
 const CHECK_AGAIN_MS = 700
 export interface WorldOptions {
@@ -46,7 +46,7 @@ export interface World extends AsyncDisposable {
   count(): number
   planOf(what: string): PlannedCall | undefined
   begin(plan: RoundPlan): void
-  /** What is neither settled nor waits for a person. */
+  /** Lists the actions that are neither settled nor waiting for a person. */
   underWay(): Promise<Unfinished[]>
   /** A sentence for each thing that is not as promised. */
   check(): Promise<string[]>
@@ -92,7 +92,7 @@ export async function openWorld({ folder, database, targets, random }: WorldOpti
     const unseen = waiting.filter(({ id, revision, arguments: args }) => planned.has(whatOf(args)) && !people.hasSeen(id, revision))
     const waiters = [...workloads].flatMap((workload) => workload.left)
     const left = waiters.length + people.busy
-    // Whoever waits for an answer may wait for all of the above.
+    // A client that waits for an answer may be waiting for any of the actions above.
     if (left !== leftBefore || unfinished.length + unseen.length > 0) idleSince = now
     leftBefore = left
     return [
@@ -173,7 +173,7 @@ export async function openWorld({ folder, database, targets, random }: WorldOpti
   }
 }
 
-/** What a client of the gateway was told is how the action ended. */
+/** Checks that the gateway told its client how the action ended. */
 function gatewayProblems({ journal, rows }: Evidence): string[] {
   const byId = new Map(rows.actions.map((row) => [row.id, row]))
   return journal.gateway.flatMap(({ what, actionId, state }) => {

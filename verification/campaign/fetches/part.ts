@@ -4,7 +4,7 @@ import { runFetches } from './run-fetches.ts'
 
 const ACTIONS = 1_000
 const PROCESSES = 3
-/** So many fetches have to lose their answer. */
+/** The number of fetches that must lose their answer. */
 const CUTS = 100
 
 /** Cuts off the answers to job fetches on Postgres: no approved action may stay where it is. */

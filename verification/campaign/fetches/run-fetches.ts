@@ -13,6 +13,11 @@ const CUT = 0.3
 /** Everything that was approved has to be settled this long after the last cut. */
 const SETTLED_MS = 30_000
 const POLL_MS = 50
+/**
+ * Approved in one go. A process with room starts an action without a fetch: each has room for one, which the target answers when the whole
+ * burst is approved.
+ */
+const BURST = 8
 
 export interface FetchesOptions {
   databaseUrl: string
@@ -38,12 +43,22 @@ export async function runFetches({ databaseUrl, seed, actions, processes, endsAt
   await using stack = new AsyncDisposableStack()
   const random = seededRandom(seed)
   const folder = stack.use(temporaryFolder())
-  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+  let burst = Promise.withResolvers<void>()
+  const target = stack.use(
+    await startTarget(async () => {
+      await burst.promise
+      return { status: 200, body: { id: 1 } }
+    }),
+  )
   const { hostname: host, port } = new URL(databaseUrl)
   const proxy = stack.use(await openFaultProxy({ host, port: Number(port) }))
   const configFile = join(folder.path, 'countersign.json')
   writeFileSync(configFile, JSON.stringify({ tools: toolsOf(target) }))
-  const environment = { DATABASE_URL: throughProxy(databaseUrl, proxy), COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY }
+  const environment = {
+    DATABASE_URL: throughProxy(databaseUrl, proxy),
+    COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY,
+    COUNTERSIGN_MAX_EXECUTIONS: '1',
+  }
   const servers = await Promise.all(
     Array.from({ length: processes }, async (_, i) =>
       stack.use(await startChildServer({ configFile, dataDir: join(folder.path, `data-${i}`), environment })),
@@ -55,12 +70,16 @@ export async function runFetches({ databaseUrl, seed, actions, processes, endsAt
   const ids: string[] = []
   const whats: string[] = []
   while (ids.length < actions && Date.now() < endsAt) {
-    const what = `w${ids.length}`
-    const { admin } = random.pick(servers)
-    const { id } = await admin.post('/api/actions', { tool: 'unkeyed', arguments: { what } })
-    await random.pick(servers).admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
-    ids.push(id)
-    whats.push(what)
+    burst = Promise.withResolvers()
+    const wanted = Array.from({ length: Math.min(BURST, actions - ids.length) }, (_, i) => `w${ids.length + i}`)
+    const proposed = await Promise.all(
+      wanted.map((what) => random.pick(servers).admin.post('/api/actions', { tool: 'unkeyed', arguments: { what } })),
+    )
+    // One after the other: each process sees that its room is taken.
+    for (const { id } of proposed) await random.pick(servers).admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+    ids.push(...proposed.map(({ id }) => id))
+    whats.push(...wanted)
+    burst.resolve()
   }
   report.approved = ids.length
   proxy.onAnswer = () => 'pass'

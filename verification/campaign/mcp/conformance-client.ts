@@ -1,10 +1,10 @@
-// What the public conformance suite runs as a client: our source of tools, opened on the address that it is given last.
+// The client that the public conformance suite runs: the MCP source of tools, opened on the address in its last argument.
 import { env } from 'node:process'
 import { createRedactor, openNetwork } from '../../../packages/toolkit/src/net/index.ts'
 import type { SourceOpening } from '../../../packages/toolkit/src/source.ts'
 import { mcp } from '../../../packages/tools-mcp/src/index.ts'
 
-/** What each scenario wants called. */
+/** The tool that each scenario expects to be called. */
 const CALLS: Readonly<Record<string, { tool: string; arguments: Record<string, number> }>> = {
   tools_call: { tool: 'add_numbers', arguments: { a: 5, b: 3 } },
   'sse-retry': { tool: 'test_reconnection', arguments: {} },

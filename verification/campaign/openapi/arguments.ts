@@ -1,7 +1,7 @@
 import type { JsonSchema, JsonValue } from '@countersign/core'
 import fc from 'fast-check'
 
-/** What is drawn for each format; anything else is a text. */
+/** Values drawn for each format; every other format gets a text. */
 const FORMATS: Record<string, fc.Arbitrary<JsonValue>> = {
   'date-time': fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true }).map((date) => date.toISOString()),
   date: fc
@@ -148,7 +148,7 @@ function texts(schema: JsonSchema): fc.Arbitrary<JsonValue> {
   const minLength = typeof schema.minLength === 'number' ? schema.minLength : 0
   const maxLength = typeof schema.maxLength === 'number' ? schema.maxLength : Math.max(20, minLength)
   if (contentEncoding === 'base64') return FORMATS.base64 ?? TEXTS
-  // Nothing is filtered here: where no text of a pattern has the length that is asked for, it would go on for ever.
+  // Values are not filtered by length: if no text of a pattern has the required length, a filter would never return.
   if (typeof pattern === 'string') return fc.stringMatching(new RegExp(pattern))
   const known = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
   if (known) return known

@@ -27,7 +27,7 @@ export interface DescribedValue {
 /** An operation as its document describes its request. */
 export interface DescribedRequest {
   values: DescribedValue[]
-  /** Media types of the body; empty where there is none. */
+  /** Media types of the body; empty without a body. */
   mediaTypes: string[]
   isBodyRequired: boolean
   /** For a media type: how single members of a form are written. */
@@ -37,8 +37,8 @@ export interface DescribedRequest {
 }
 
 /**
- * Reads a document for a second time and in another way than the product: no upgrade, no bundling, every reference followed from the file it
- * stands in, and only what a request is made of. What the product sends is held against this.
+ * Reads a document a second time and in another way than the product: no upgrade, no bundling, every reference resolved against the file
+ * that contains it, and only the parts that make up a request. The product's requests are compared with this reading.
  */
 export class Described {
   readonly #files = new Map<string, Value>()

@@ -7,15 +7,15 @@ export interface DrawnService {
   /** Members of the body and of the answer that all is wrapped in, the outer one first. */
   bodyWrap: string[]
   answerWrap: string[]
-  /** What the answer says beside the outermost envelope. */
+  /** Members of the answer beside the outermost envelope. */
   about: Members
   /** True where the body of PUT has required members, and then PUT replaces. */
   putRequires: boolean
   putReplaces: boolean
   patchType: string
-  /** What PATCH and POST do with a list whose entries have ids: take it as it is, or entry by entry. */
+  /** True when PATCH and POST replace a list whose entries have ids; false when they merge it entry by entry. */
   listsReplaced: boolean
-  /** What every look and every write changes. */
+  /** Members that change on every read and every write. */
   counters: string[]
   hasVersion: boolean
 }
@@ -126,7 +126,7 @@ export function documentOf(service: DrawnService, path: string): Members {
 export const wrapped = <T>(value: T, names: readonly string[], around: (name: string, inner: T) => T): T =>
   names.reduceRight((inner, name) => around(name, inner), value)
 
-/** What a thing is after a write, by what the service does. Undefined where it is gone. */
+/** Returns the thing after a write, by the rules of the service; undefined when it was deleted. */
 export function written(service: DrawnService, before: Members | undefined, method: string, sent: Members): Members | undefined {
   if (method === 'DELETE') return undefined
   const replaces = method === 'PUT' && service.putReplaces

@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { PreviewField } from '@countersign/core'
 import { isMembers, type Members, type Value } from './described.ts'
 
-/** What a card is held against: the thing before and after, and the members that the request which was sent has inside of its envelopes. */
+/**
+ * The facts that a card is compared with: the thing before and after, and the members inside the envelopes of the request that was sent.
+ */
 export interface Truth {
   before: Members | undefined
   after: Members | undefined
@@ -10,7 +12,9 @@ export interface Truth {
   counters: readonly string[]
 }
 
-/** What a card says that is not so, and what it keeps back. Knows nothing of how cards are made: only what their words mean. */
+/**
+ * Lists the false statements on a card and the changes it leaves out. Ignores how cards are made and uses only the meaning of their words.
+ */
 export function judgeCard(fields: readonly PreviewField[], truth: Truth): string[] {
   const { before, after } = truth
   const faults: string[] = []

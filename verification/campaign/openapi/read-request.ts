@@ -10,7 +10,7 @@ export interface Arrived {
   body: Buffer
 }
 
-/** What the caller meant: each value by `in name`, and the body. */
+/** The caller's intent: each value by `in name`, and the body. */
 export interface Meant {
   method: string
   path: string
@@ -139,7 +139,7 @@ function queryFaults(raw: string, { values }: DescribedRequest, meant: Meant): s
   return [...faults, ...pairs.filter((pair) => !used.has(pair)).map(({ key }) => `has ?${key}, which is nothing that was meant`)]
 }
 
-/** What a style has no way of writing. */
+/** Tells whether no style can write the value. */
 const isEmpty = (value: Value): boolean => typeof value === 'object' && value !== null && Object.keys(value).length === 0
 
 const SEPARATORS: Record<string, RegExp> = { form: /,/, spaceDelimited: /%20|\+/, pipeDelimited: /%7C|\|/i, tabDelimited: /%09/ }

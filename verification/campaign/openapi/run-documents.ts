@@ -21,7 +21,7 @@ export const documentsOf = (folder: string): string[] =>
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
     .sort()
 
-/** What a document came to when it was opened. */
+/** The result of opening a document. */
 export type Opened = { tools: number; leftOut: string[]; refused?: undefined } | { refused: string }
 
 const BASE = '/some/base'
@@ -52,7 +52,7 @@ export async function howItOpens(document: string): Promise<Opened> {
   }
 }
 
-/** What came of calling the tools of one document. */
+/** The result of calling the tools of one document. */
 export interface DocumentRun {
   calls: number
   /** Tools for which no arguments could be drawn that their own check takes. */
@@ -134,7 +134,7 @@ interface Definition {
   parameters: { argument: string; name: string; in: string }[]
 }
 
-/** What is not as it was meant in the request of one call. */
+/** Calls the tool once and returns the faults of its request. */
 async function callOnce(
   tool: Tool,
   args: JsonObject,

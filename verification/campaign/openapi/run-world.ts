@@ -79,7 +79,7 @@ export async function runWorld(options: {
       for (const call of fc.sample(CALLS, { numRuns: options.calls, seed: seed + index })) {
         const path = pathOf(service, index).replace('{id}', encodeURIComponent(call.id))
         const one = held.get(path) ?? { thing: { id: call.id }, looks: 0, sent: undefined, before: undefined }
-        // What is gone is made again by PUT and POST only.
+        // Only PUT and POST can make a deleted thing again.
         if (!one.thing && (call.method === 'patch' || call.method === 'delete')) one.thing = { id: call.id, name: 'again' }
         held.set(path, Object.assign(one, { sent: undefined }))
         for (const fault of await callOnce(gate, `s${index}.${call.method}`, call, service, one, random)) {
@@ -127,6 +127,6 @@ async function callOnce(
 /** As bytes: also the order in which a value's members stand on the card. */
 const cardOf = ({ digest, description, preview }: Action): string => JSON.stringify({ digest, description, preview })
 
-/** What a request has inside of its envelopes. */
+/** Returns the part of a request inside its envelopes. */
 const inside = ({ bodyWrap }: DrawnService, body: Members): Value =>
   bodyWrap.reduce<Value>((outer, name) => (outer as Members)[name] ?? {}, body)

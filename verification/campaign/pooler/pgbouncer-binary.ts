@@ -16,9 +16,9 @@ const BUILT = fileURLToPath(new URL(`../../../../../node_modules/.cache/pgbounce
 const BUILD_PACKAGES = ['gcc', 'libc6-dev', 'make', 'pkg-config', 'libevent-dev']
 
 /**
- * A PgBouncer of at least 1.21: the installed one, else one that is built the first time from the source that apt finds where this machine
- * gets its Debian packages (about half a minute).
- * @throws Error that says why there is none.
+ * Returns a PgBouncer of at least 1.21: the installed one, else one that is built the first time from the source that apt finds in this
+ * machine's Debian archive (about half a minute).
+ * @throws Error with the reason when neither works.
  */
 export function findPgBouncer(): string {
   for (const file of ['pgbouncer', '/usr/sbin/pgbouncer', BUILT]) if (isNewEnough(file)) return file

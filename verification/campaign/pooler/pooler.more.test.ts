@@ -61,7 +61,7 @@ describe.skipIf(found.why !== undefined)('behind PgBouncer', () => {
     const { pooler, directUrl } = pooled
     pooler.signal('SIGUSR1')
     const opening = refusalOf({ url: pooler.url, directUrl })
-    // The first attempt is refused or waits; the pooler goes on at once.
+    // The first attempt is refused or waits; SIGUSR2 resumes the pooler.
     setTimeout(() => pooler.signal('SIGUSR2'), 500)
     expect(await opening).toBe(undefined)
   })
@@ -159,7 +159,7 @@ describe.skipIf(found.why !== undefined)('behind PgBouncer', () => {
     const { proposal } = await stream.next('action_proposed')
     await stream.next('session_status', (data) => data.status === 'waiting_approval')
     expect(target.writes).toEqual([])
-    // Who asked is gone when the person decides, and so is every connection that it had.
+    // The process that made the proposal is gone when the person decides, and so are all its connections.
     await first.kill()
     await pooler.killAndStart()
 

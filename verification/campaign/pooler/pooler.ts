@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { findFreePort, findOwner } from '../../testing/postgres.ts'
 
-/** Has the kernel end a program, which takes its place, once its parent has ended. */
+/** Makes the kernel kill a program once its parent has ended. The program replaces `setpriv` in the same process. */
 const GUARD = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
 
 export interface PoolerOptions {

@@ -16,7 +16,7 @@ export function placeImage({ files, folders, inodes }: DiskImage, root: string, 
   const at = (path: string) => join(folder, relative(root, path))
   for (const path of [...folders].sort()) mkdirSync(at(path), { recursive: true })
   for (const [path, bytes] of files) {
-    // What stands in the shared memory of a WAL is never made durable: anything may be found there.
+    // The shared memory of a WAL is never made durable: its file may have any content.
     writeFileSync(at(path), path.endsWith('-shm') ? Buffer.alloc(32_768, 0xa5) : bytes)
   }
   for (const path of files.keys()) if (basename(path) === 'instance') keepInodes(inodes, path, at)

@@ -5,7 +5,10 @@ import { openSqlite } from '../../../packages/server/src/store/index.ts'
 
 const SETTINGS = { hold: false, acceptCopy: false, file: undefined, token: undefined }
 
-/** Starts on a data folder as a server does. @returns Why it would not start or would hold everything; undefined when it goes on. */
+/**
+ * Starts on a data folder as a server does.
+ * @returns Why the server would not start or would hold everything; undefined when it would start normally.
+ */
 export async function checkStart(dataDir: string): Promise<string | undefined> {
   try {
     const store = openSqlite({ dataDir, onCommitted: () => undefined })

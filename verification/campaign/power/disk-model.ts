@@ -3,14 +3,14 @@ import type { Random } from '../../simulation/random.ts'
 import { createContent, type FileChange, type FileContent } from './file-content.ts'
 import type { DiskCall } from './recording.ts'
 
-/** What a disk may hold after its power was cut. */
+/** A possible content of a disk after a power cut. */
 export interface DiskImage {
   /** By path. */
   files: Map<string, Buffer>
   folders: string[]
   /** The number that the file system has for each file. */
   inodes: Map<string, bigint>
-  /** What became of changes that nobody had made durable. */
+  /** Counts of the changes that were not durable and were lost. */
   lost: { changes: number; torn: number; names: number }
 }
 

@@ -12,7 +12,7 @@ export interface FileContent {
   copy(): FileContent
 }
 
-/** What a disk writes as a whole: some do it with 512 bytes, some with 4 KiB. */
+/** Sizes that a disk writes as a whole: 512 bytes on some, 4 KiB on others. */
 const SECTORS = [512, 4096] as const
 
 export function createContent(start: Buffer = Buffer.alloc(0)): FileContent {

@@ -29,7 +29,7 @@ describe.skipIf(why !== undefined)('when the power fails', () => {
     expect(met['the archive was at work']).toBeGreaterThan(10)
   })
 
-  // What the test above would say of code that does not wait for the disk.
+  // Shows that the test above fails on code that does not wait for the disk.
   test.each([
     [
       'commits that are not written to the disk (synchronous = NORMAL)',

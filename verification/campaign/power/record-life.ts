@@ -13,7 +13,7 @@ import { type DiskCall, readRecording } from './recording.ts'
 const ARCHIVE_PROCESS = fileURLToPath(new URL('../../../packages/server/src/archive/testing/archive-process.ts', import.meta.url))
 const run = promisify(execFile)
 
-/** What servers on one data folder did to the disk, and what was seen of them from outside. */
+/** The disk calls of servers on one data folder, and the observations of them from outside. */
 export interface Recording {
   calls: DiskCall[]
   witness: Witness
@@ -29,7 +29,7 @@ export interface RecordOptions {
   folder: string
   /** Actions per step. */
   actions: number
-  /** What the disk of the first server fails at; it is started again then. Default: nothing. */
+  /** The fault of the first server's disk; the server is then started again. Default: no fault. */
   fault?: DiskFault
 }
 
@@ -68,7 +68,7 @@ export async function recordLife({ folder, actions, fault }: RecordOptions): Pro
     return undefined
   })
   if (first) await work(first)
-  // A call in whose middle a process is killed would be recorded and not have happened. What a disk fails at never settles.
+  // A kill in the middle of a call would record a call that did not happen. An action that hit a disk fault never settles.
   if (first && !fault) await workload.settle(first.admin)
   await first?.kill()
 

@@ -12,7 +12,7 @@ const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs')
 /** How often a whole run draws everything afresh. */
 const ROUNDS = 20
 
-/** What is used of the report that the test runner writes. */
+/** The parts of the test runner's report that are used here. */
 interface TestReport {
   numPassedTests: number
   testResults: { name: string; message?: string; assertionResults: { status: string; fullName: string; failureMessages?: string[] }[] }[]

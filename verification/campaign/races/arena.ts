@@ -41,7 +41,7 @@ export interface ArenaOptions {
   /** Undefined: one server on a database of its own. */
   cluster: PostgresCluster | undefined
   deciders: number
-  /** What each server's environment and arguments say of its clock. */
+  /** Arguments and environment that set each server's clock. */
   nodeArgs?: readonly string[]
   environmentOf?(door: number): Record<string, string>
 }

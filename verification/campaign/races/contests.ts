@@ -123,7 +123,7 @@ function judge(id: string, attempts: readonly Attempt[]): { winner?: { by: strin
   return { winner, problems }
 }
 
-/** What is stored is what people were told: one vote, one move, in the rows and in the log. */
+/** Checks that the stored history matches the answers: one vote and one move, in the rows and in the log. */
 async function historyProblems({ database }: Arena, winners: ReadonlyMap<string, { by: string; verdict: string }>): Promise<string[]> {
   const { actions, votes, events } = await database.readAll()
   const votesOf = Map.groupBy(votes, ({ action_id }) => action_id)

@@ -54,7 +54,7 @@ interface Raced {
   attempts: { who: Decider; verdict: 'approve' | 'decline'; answer: Answer }[]
 }
 
-/** Decides actions in the moment when their time is over, at servers whose clocks are wrong. */
+/** Decides actions at the moment they expire, at servers whose clocks are wrong. */
 export async function runDeadlines({
   cluster,
   seed,
@@ -77,7 +77,7 @@ export async function runDeadlines({
   const isNear = (one: Raced) => one.attempts.filter(({ answer }) => Math.abs(answer.sentMs - one.deadlineMs) <= NEAR_MS).length
   let near = 0
   let accepted = 0
-  // On a slow machine most come too late: it goes on until enough came in time.
+  // On a slow machine most decisions come too late: the loop continues until enough came in time.
   while ((near < decisions || accepted < inTime) && Date.now() < endsAt) {
     const batch = await Promise.all(Array.from({ length: PER_BATCH }, (_, i) => race(arena, random, `${raced.length + i}`)))
     raced.push(...batch)
@@ -85,7 +85,7 @@ export async function runDeadlines({
     accepted += batch.flatMap((one) => one.attempts).filter(({ answer }) => answer.status === 200).length
     say(`${raced.length} actions, ${near} decisions within ${NEAR_MS} ms of a deadline`)
   }
-  // Who was not decided is expired by the timers, which may be a moment behind.
+  // Timers expire the undecided actions and may be a moment behind.
   await delay(2_000)
   const { endings, problems } = await judge(arena, raced)
   const attempts = raced.flatMap((one) => one.attempts)

@@ -25,7 +25,7 @@ export const contestPart: Part = (options) =>
       decisions < CONTESTED ? [`${database}: ${decisions} decisions, ${CONTESTED} are needed`] : [],
   })
 
-/** People decide in the moment when their time is over. */
+/** People decide actions at the moment they expire. */
 export const deadlinePart: Part = (options) =>
   onEach(options, 'expiry', {
     run: (common) => runDeadlines({ ...common, decisions: AT_DEADLINES, inTime: LEAST }),

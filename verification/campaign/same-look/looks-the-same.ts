@@ -14,7 +14,7 @@ export interface SameLook {
   random: Random
   /** Changes what changes by itself, and nothing else. */
   drift(): void | Promise<void>
-  /** What has been changed at the target, each change in words that no other has. */
+  /** The changes made at the target, each with unique words. */
   changes(): readonly string[] | Promise<readonly string[]>
 }
 
@@ -58,7 +58,7 @@ export async function looksTheSame({ server, agent, random, drift, changes }: Sa
   return { action, made }
 }
 
-/** What of a list is not in another one; of what is there twice, one as often as the other has it. */
+/** Removes the entries of one list from another, once per occurrence. */
 function without(all: readonly string[], some: readonly string[]): string[] {
   const rest = [...some]
   return all.filter((entry) => {
@@ -108,7 +108,7 @@ export async function everyToolLooksTheSame(
       // Through JSON, as what a model writes comes.
       const args: JsonObject = JSON.parse(JSON.stringify({ ...(more as JsonObject), ...example }))
       const { refused } = await looksTheSame(look, name, args)
-      // What is refused has changed nothing.
+      // A refused call has changed nothing.
       if (refused !== undefined) continue
       drawn++
       example = await exampleOf()

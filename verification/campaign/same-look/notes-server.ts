@@ -13,7 +13,7 @@ export interface KeptNotes {
   says: 'structured' | 'text' | 'both' | 'both in other orders'
   /** How often a note was seen, which it says of itself. */
   seen: number
-  /** What `set` was called with. */
+  /** The arguments of each call to `set`. */
   calls: string[]
 }
 

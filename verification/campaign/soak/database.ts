@@ -6,7 +6,7 @@ import { createDatabase, dropDatabase, startPostgres } from '../../testing/postg
 
 /** The database of a server under soak, seen from outside. */
 export interface SoakDatabase extends AsyncDisposable {
-  /** What the server has to be told to find it. */
+  /** Environment variables that point the server at this database. */
   readonly environment: Record<string, string>
   /** Rows by table. */
   countRows(): Promise<Record<string, number>>

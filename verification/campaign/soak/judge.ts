@@ -15,7 +15,7 @@ export function ends(samples: readonly Sample[], of: (sample: Sample) => number)
   return { first: median(samples.slice(0, fifth).map(of)), last: median(samples.slice(-fifth).map(of)) }
 }
 
-/** What is left of the samples without the beginning: ten minutes of an hour, a sixth of anything shorter. */
+/** Drops the samples of the warm-up: the first ten minutes of an hour, a sixth of any shorter time. */
 export function afterWarmUp(samples: readonly Sample[]): Sample[] {
   const wholeMs = samples.at(-1)?.atMs ?? 0
   const warmUpMs = Math.min(wholeMs / 6, 10 * 60_000)
@@ -26,8 +26,8 @@ export function afterWarmUp(samples: readonly Sample[]): Sample[] {
 const PAGE_CACHE_BYTES = 65_536 * 1_024
 
 /**
- * What a server holds besides SQLite's page cache, which grows with the file until it is full: 64 MiB that are there on purpose. On Postgres
- * the cache belongs to the database server.
+ * Returns the memory of a server without SQLite's page cache, which grows with the file up to its intended 64 MiB. On Postgres the cache
+ * belongs to the database server.
  */
 export const memoryOf = ({ rssBytes, walBytes, databaseBytes }: Sample): number =>
   walBytes === undefined ? rssBytes : rssBytes - Math.min(databaseBytes, PAGE_CACHE_BYTES)

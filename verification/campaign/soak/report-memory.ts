@@ -1,7 +1,7 @@
 // Loaded before a server (`node --expose-gc --import`). Answers each message with what the process holds after a garbage collection.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
-/** What a server process answers about itself. */
+/** A server process's report about itself. */
 export interface ProcessReport {
   rssBytes: number
   heapBytes: number
@@ -25,5 +25,5 @@ process.on('message', () => {
   delay.reset()
 })
 process.channel?.unref()
-// Nothing outlives the campaign.
+// No server outlives the campaign.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))

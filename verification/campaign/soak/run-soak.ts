@@ -34,7 +34,7 @@ const WEIGHTS: Record<Cause, number> = {
   request: 5,
 }
 
-/** What was seen of a server at one moment. */
+/** Measurements of a server at one moment. */
 export interface Sample extends ProcessReport {
   /** Since the first. */
   atMs: number
@@ -50,9 +50,9 @@ export interface SoakReport {
   samples: Sample[]
   /** How often each thing was done. */
   deeds: Partial<Record<Cause, number>>
-  /** What failed of them, in sentences. */
+  /** The workload's failures, in sentences. */
   failures: string[]
-  /** What the server used of one core. */
+  /** The server's use of one core. */
   cpuSeconds: number
 }
 

@@ -39,7 +39,7 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   tool_pin: 'bounded',
   used_sign_in: 'deleted',
   vote: 'kept',
-  // As many as admins made, at most 50.
+  // One row for each webhook an admin made, at most 50.
   webhook: 'bounded',
   webhook_delivery: 'deleted',
   'graphile_worker._private_job_queues': 'bounded',

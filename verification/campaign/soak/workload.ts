@@ -7,7 +7,7 @@ import { MCP_CLIENTS } from '../../testing/mcp-clients.ts'
 import { checkerAt } from '../../testing/openapi.ts'
 import { signInWithKey } from '../../testing/sign-in.ts'
 
-/** What clients do, each many times an hour. */
+/** The actions of clients, each done many times an hour. */
 export type Cause = 'chat' | 'proposal' | 'decline' | 'expiry' | 'reader' | 'signIn' | 'gateway' | 'client' | 'key' | 'lists' | 'request'
 
 export interface WorkloadOptions {

@@ -13,7 +13,7 @@ import { streamsSetup } from './setup.ts'
 const CLIENTS = 500
 const SOCKETS = 200
 const MAX_GROWTH_BYTES = 100_000_000
-/** What others may wait at worst while readers stand still. */
+/** The longest wait of other clients while some readers are stalled. */
 const MAX_P99_MS = 250
 const PROCESSES = { sqlite: 1, postgres: 3 }
 type Kind = keyof typeof PROCESSES

@@ -5,21 +5,21 @@ import type { ApiClient } from '../../testing/api-client.ts'
 
 export interface StalledOptions {
   server: ApiClient
-  /** What a person sends who may decide. */
+  /** Headers of a person who may decide. */
   headers: Record<string, string>
   /** How many readers take nothing. Default 200. */
   sockets?: number
-  /** What is said meanwhile, in messages of 90 KB. Default 200. */
+  /** How many messages of 90 KB are posted meanwhile. Default 200. */
   messages?: number
-  /** What the server's process has in memory, in bytes. */
+  /** Memory of the server's process, in bytes. */
   memoryOf(): number
 }
 
 export interface StalledReport {
   sockets: number
-  /** What was said to each of them. */
+  /** Bytes posted to each of them. */
   saidBytes: number
-  /** What the server's memory grew by, at the highest, until all was said. */
+  /** The highest growth of the server's memory until all was posted. */
   grewBytes: number
   /** Of the same posts, with and without the stalled readers. */
   postMs: Record<'alone' | 'among', { p50: number; p99: number }>

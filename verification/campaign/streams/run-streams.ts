@@ -15,7 +15,7 @@ export interface StreamsOptions {
   sessions?: number
   /** One for each server of the database, as a person who may decide; set up as `streamsSetup` says. */
   servers: readonly ApiClient[]
-  /** What such a person sends. */
+  /** Headers of such a person. */
   headers: Record<string, string>
 }
 
@@ -72,7 +72,7 @@ export async function runStreams({
   return report
 }
 
-/** Says something in every round, and decides what is asked then. */
+/** Posts a message in every round and decides the actions that wait then. */
 async function talk(random: Random, servers: readonly ApiClient[], sessionId: string): Promise<void> {
   const path = `/api/sessions/${sessionId}`
   using watching = await random.pick(servers).stream(`${path}/events`)

@@ -2,7 +2,7 @@ import type { ConfigInput } from '../../../packages/server/src/config/index.ts'
 import type { ScriptStep } from '../../../packages/server/src/models/index.ts'
 import { type Target, toolsOf } from '../../testing/target.ts'
 
-/** What people say and decide in one session. */
+/** The rounds of messages and decisions in one session. */
 export const ROUNDS = 3
 
 const WORDS = 'Schöne Grüße, 你好, 🙂 and some plain words that are long enough to be cut anywhere.'

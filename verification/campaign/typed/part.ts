@@ -17,7 +17,7 @@ const SPEAKERS = 9
 /** A quarter of them where each text is a transaction behind a socket. */
 const textsOn = (kind: 'sqlite' | 'postgres'): readonly string[] => (kind === 'sqlite' ? TEXTS : TEXTS.filter((_, i) => i % 4 === 0))
 
-/** What people type, all of it, over HTTP: only the exact words of the right person decide. */
+/** Sends everything that people type over HTTP: only the exact words of the right person decide. */
 export const typedPart: Part = async ({ minutes, database, say }): Promise<PartReport> => {
   const runs: (Omit<TypedReport, 'violations'> & { database: string; texts: number })[] = []
   const violations = TEXTS.filter((text) => readCommand(text) !== undefined).map((text) => `${JSON.stringify(text)} is read as a command`)

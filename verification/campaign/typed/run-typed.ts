@@ -49,9 +49,9 @@ export interface TypedReport {
 interface Speaker {
   name: string
   headers: Record<string, string>
-  /** What every text is answered with. */
+  /** The status that answers every text. */
   status: number
-  /** Whose sessions they speak in; undefined: their own. */
+  /** The people in whose sessions they type; undefined means their own. */
   in?: Record<string, string>
   /** True for who may not decide even with the exact words. */
   saysWords: boolean

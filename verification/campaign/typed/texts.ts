@@ -1,4 +1,4 @@
-/** What decides, exactly. Written down a second time. */
+/** The exact words that decide, written down independently of the product. */
 export const WORDS = ['approve', 'yes', 'decline', 'reject', 'no', 'approve all']
 
 /** How people say it elsewhere, and what sounds like it. */

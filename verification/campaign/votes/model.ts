@@ -1,8 +1,8 @@
-/** What happens to one action, between `M` persons who may all vote at first. */
+/** An event of one action, between `M` persons who may all vote at first. */
 export type Op =
   | { do: 'vote'; who: number; verdict: 'approve' | 'decline' }
   | { do: 'demote' | 'promote'; who: number }
-  /** The action is asked anew: another revision. */
+  /** The action goes back for approval as another revision. */
   | { do: 'revise' }
 
 export interface Table {
@@ -16,11 +16,11 @@ export interface Table {
   notRequester: boolean
 }
 
-/** What whoever votes hears, and how the action stands then. */
+/** The answer to a vote, and the state of the action after it. */
 export interface Heard {
   answer: 'ok' | 'forbidden' | 'already_decided'
   state: 'proposed' | 'approved' | 'declined'
-  /** Who said what of the revision that is asked: `1+ 0-`, in the order of the persons. */
+  /** The votes on the current revision: `1+ 0-`, in the order of the persons. */
   votes: string
 }
 
@@ -64,7 +64,7 @@ export function expectedOf({ n, d, m, notRequester }: Table, ops: readonly Op[])
   return heard
 }
 
-/** The last revision is the one that is asked: once it is decided nothing is asked anew. */
+/** Only the last revision waits for approval: once it is decided, the action is not revised. */
 function isPossible(table: Table, ops: readonly Op[]): boolean {
   return ops.every((op, at) => op.do !== 'revise' || (expectedOf(table, ops.slice(0, at)).at(-1)?.state ?? 'proposed') === 'proposed')
 }

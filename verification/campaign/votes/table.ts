@@ -46,9 +46,9 @@ export interface TableRun {
 
 export interface RunOptions {
   store: Store
-  /** What happens, one after the other, to an action of each of these tables. */
+  /** Sequences of events, each for an action of its table. */
   cases: Iterable<{ table: Table; ops: readonly Op[] }>
-  /** So many actions are voted on at the same time, each by people of its own. */
+  /** How many actions are voted on at the same time, each by people of its own. */
   lanes?: number
   /** Epoch milliseconds after which no other case begins. */
   endsAt?: number

@@ -1,0 +1,171 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { tool as agentsTool } from '@openai/agents-core'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { gate as gateAiSdk } from '../../packages/client/src/gate/ai-sdk.ts'
+import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.ts'
+import { gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
+import { createClient } from '../../packages/client/src/index.ts'
+import { COMPILE_CACHE } from '../testing/compile-cache.ts'
+import { type GateDesk, openGateDesk, openLedger } from '../testing/gate-desk.ts'
+import { FRAMEWORKS, type RunAgent, type RunOptions, type ScriptedCall } from '../testing/gate-frameworks.ts'
+
+const SHIP = { order: 'ORD-1', status: 'shipped' }
+const CALL = { id: 'call_1', name: 'setStatus', args: SHIP } as const
+
+type Name = keyof typeof FRAMEWORKS
+/** Runs an agent that makes one call; resolves with what its model was told. */
+type RunOne = (
+  desk: GateDesk,
+  ledger: ReturnType<typeof openLedger>,
+  call: ScriptedCall,
+  options?: RunOptions,
+) => Promise<string | undefined>
+
+const runOne =
+  (run: RunAgent): RunOne =>
+  async ({ client }, ledger, call, options) =>
+    (await run(client, ledger, [call], options))[call.id]
+
+/** Every framework does the same. */
+const each = test.each((Object.keys(FRAMEWORKS) as Name[]).map((name): [Name, RunOne] => [name, runOne(FRAMEWORKS[name])]))
+
+each('%s: a read that policy allows runs by itself', async (_, run) => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  expect(await run(desk, ledger, { id: 'call_1', name: 'readOrder', args: { order: 'ORD-1' } })).toBe(
+    '{"order":"ORD-1","status":"pending"}',
+  )
+  expect(ledger.ran).toEqual([{ read: 'ORD-1' }])
+})
+
+each('%s: an approved write runs once, also when the same call comes again, and the model gets its output', async (_, run) => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const both = Promise.all([run(desk, ledger, CALL), run(desk, ledger, CALL)])
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  expect(await both).toEqual(['{"done":"shipped"}', '{"done":"shipped"}'])
+  expect(await run(desk, ledger, CALL)).toBe('{"done":"shipped"}')
+  expect(ledger.ran).toEqual([SHIP])
+})
+
+each('%s: what a person changed is what runs, and the model is told', async (_, run) => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const running = run(desk, ledger, CALL)
+  const changed = { order: 'ORD-1', status: 'cancelled' }
+  await desk.decide(await desk.nextWaiting(), 'approve', { arguments: changed })
+  expect(await running).toMatch(/"done":"cancelled".*changed the arguments before approving/)
+  expect(ledger.ran).toEqual([changed])
+})
+
+each('%s: a declined call never runs, and the reason reaches the model', async (_, run) => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const running = run(desk, ledger, CALL)
+  await desk.decide(await desk.nextWaiting(), 'decline', { reason: 'The customer has not paid.' })
+  expect(await running).toMatch(/^A person declined this .* They said: The customer has not paid\.$/)
+  expect(ledger.ran).toEqual([])
+})
+
+each('%s: what nobody decides about in time never runs, and the model is told', async (_, run) => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  expect(await run(desk, ledger, CALL, { expiresIn: 'PT1S' })).toMatch(/^Nobody decided about this in time/)
+  expect(ledger.ran).toEqual([])
+})
+
+each('%s: of two calls in one step the approved one runs although the other is declined, and each is told its own end', async (name) => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const refuse = { id: 'call_2', name: 'setStatus', args: { order: 'ORD-2', status: 'lost' } } as const
+  const running = FRAMEWORKS[name](desk.client, ledger, [CALL, refuse])
+  const waiting = async () => (await desk.all()).filter(({ state }) => state === 'proposed')
+  await expect.poll(async () => (await waiting()).length).toBe(2)
+  for (const action of await waiting()) await desk.decide(action, action.arguments.order === 'ORD-1' ? 'approve' : 'decline')
+  expect(await running).toEqual({ call_1: '{"done":"shipped"}', call_2: expect.stringContaining('A person declined this') })
+  expect(ledger.ran).toEqual([SHIP])
+})
+
+each('%s: a cancelled run withdraws its call, which never runs', async (_, run) => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const stop = new AbortController()
+  const running = run(desk, ledger, CALL, { signal: stop.signal })
+  const { id } = await desk.nextWaiting()
+  stop.abort(new Error('enough'))
+  await expect(running).rejects.toThrow()
+  await expect.poll(async () => (await desk.server.admin.get(`/api/actions/${id}`)).outcome?.status).toBe('withdrawn')
+  expect(ledger.ran).toEqual([])
+})
+
+each('%s: a server that restarts while people think is found again', async (_, run) => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const running = run(desk, ledger, CALL)
+  await desk.nextWaiting()
+  await desk.server.restart()
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  expect(await running).toBe('{"done":"shipped"}')
+  expect(ledger.ran).toEqual([SHIP])
+})
+
+const PROCESS = fileURLToPath(new URL('../testing/gate-agent-process.ts', import.meta.url))
+
+/** Starts the agent in a process of its own. */
+function startAgent(framework: string, { server, key }: GateDesk, environment: Record<string, string> = {}) {
+  const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', PROCESS, framework], {
+    env: { ...COMPILE_CACHE, ...environment, URL: server.url, KEY: key },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const words = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  return {
+    /** The next thing it says; undefined once it has ended. */
+    nextWord: async (): Promise<string | undefined> => (await words.next()).value,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}
+
+each('%s: an agent that is killed while it waits goes on when it starts again, and runs once', async (framework) => {
+  await using desk = await openGateDesk()
+  {
+    await using _first = startAgent(framework, desk)
+    await desk.nextWaiting()
+  }
+  const action = await desk.nextWaiting()
+  await desk.decide(action, 'approve')
+  await using second = startAgent(framework, desk)
+  expect(await second.nextWord()).toBe('ran')
+  expect(await second.nextWord()).toBe(`heard ${JSON.stringify('{"done":"shipped"}')}`)
+  expect(await desk.all()).toMatchObject([{ id: action.id, state: 'succeeded', attempt: 1 }])
+})
+
+each('%s: an agent that is killed while its tool runs never runs it again, and its model is told that nobody knows', async (framework) => {
+  await using desk = await openGateDesk({ timeoutMs: 5_000 })
+  {
+    await using first = startAgent(framework, desk, { HANGS: '1' })
+    await desk.decide(await desk.nextWaiting(), 'approve')
+    expect(await first.nextWord()).toBe('ran')
+  }
+  await using second = startAgent(framework, desk)
+  expect(await second.nextWord()).toMatch(/^heard "It is not known whether this was carried out/)
+  expect(await desk.all()).toMatchObject([{ state: 'outcome_unknown', attempt: 1 }])
+})
+
+test('what could not be held back is refused when it is wrapped', async () => {
+  const client = createClient({ baseUrl: 'http://127.0.0.1:9', key: 'cs_1' })
+  const byProvider = { type: 'provider', id: 'openai.web_search', args: {} }
+  expect(() => gateAiSdk(client, { search: byProvider })).toThrow(
+    'search has no execute, so it cannot be put behind the gate: leave it out',
+  )
+  const finished = agentsTool({ name: 'look', description: 'Looks.', parameters: z.object({}), execute: () => 'x' })
+  expect(() => gateAgents(client, finished as never)).toThrow('gate() takes the function tool of the OpenAI Agents SDK')
+  expect(() => gateLangchain(client, { name: 'look' })).toThrow('gate() takes a tool of LangChain')
+})

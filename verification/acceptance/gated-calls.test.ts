@@ -1,0 +1,228 @@
+import { expect, test } from 'vitest'
+import { CarryOutError, createClient, gate, gatedCall } from '../../packages/client/src/index.ts'
+import { openGateDesk, openLedger } from '../testing/gate-desk.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+const SHIP = { order: 'ORD-1', status: 'shipped' }
+
+test('a read that policy allows runs by itself, and its output comes back with one text', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const { readOrder } = gate(desk.client, { readOrder: ledger.readOrder })
+  const answer = await readOrder({ order: 'ORD-1' }, { toolCallId: 'call_1' })
+  expect(answer).toMatchObject({ status: 'succeeded', output: { order: 'ORD-1', status: 'pending' } })
+  expect(answer.text).toBe('{"order":"ORD-1","status":"pending"}')
+  expect(ledger.ran).toHaveLength(1)
+})
+
+test('a write waits for a person, runs once, and the server knows what came of it', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const { setStatus } = gate(desk.client, { setStatus: ledger.setStatus }, { run: 'conv-1', url: 'https://ci.example.com/1' })
+  const answering = setStatus(SHIP, { toolCallId: 'call_1' })
+  const action = await desk.nextWaiting()
+  expect(action).toMatchObject({ description: 'Set ORD-1 to shipped', context: { run: 'conv-1', url: 'https://ci.example.com/1' } })
+  expect(ledger.ran).toEqual([])
+  await desk.decide(action, 'approve')
+  expect(await answering).toMatchObject({ status: 'succeeded', output: { done: 'shipped' }, actionId: action.id })
+  expect(ledger.ran).toEqual([SHIP])
+  expect((await desk.all())[0]).toMatchObject({ state: 'succeeded', result: { done: 'shipped' } })
+})
+
+test('what a person changed is what runs, and the answer says so', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const answering = gate(desk.client, { setStatus: ledger.setStatus }).setStatus(SHIP, { toolCallId: 'call_1' })
+  const changed = { order: 'ORD-1', status: 'cancelled' }
+  await desk.decide(await desk.nextWaiting(), 'approve', { arguments: changed })
+  const answer = await answering
+  expect(answer).toMatchObject({ status: 'succeeded', output: { done: 'cancelled' }, changedArguments: changed })
+  expect(answer.text).toMatch(/changed the arguments before approving.*cancelled/)
+  expect(ledger.ran).toEqual([changed])
+})
+
+test('a declined call never runs, and its text holds the reason', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const answering = gate(desk.client, { setStatus: ledger.setStatus }).setStatus(SHIP)
+  await desk.decide(await desk.nextWaiting(), 'decline', { reason: 'The customer has not paid.' })
+  expect(await answering).toEqual({
+    status: 'declined',
+    text: expect.stringContaining('They said: The customer has not paid.'),
+    actionId: expect.any(String),
+  })
+  expect(ledger.ran).toEqual([])
+})
+
+test('what policy denies, and what nobody decides about in time, never runs', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const tools = gate(desk.client, { deleteOrder: ledger.readOrder, setStatus: ledger.setStatus }, { expiresIn: 'PT1S' })
+  expect(await tools.deleteOrder({ order: 'ORD-1' })).toMatchObject({ status: 'denied', text: expect.stringContaining('orders stay') })
+  expect(await tools.setStatus(SHIP)).toMatchObject({ status: 'expired', text: expect.stringContaining('Nothing was carried out') })
+  expect(ledger.ran).toEqual([])
+})
+
+test('the same call twice at once, and once more later, is asked once and runs once', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const { setStatus } = gate(desk.client, { setStatus: ledger.setStatus })
+  const both = Promise.all([setStatus(SHIP, { toolCallId: 'call_1' }), setStatus(SHIP, { toolCallId: 'call_1' })])
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  const [first, second] = await both
+  expect(first).toEqual(second)
+  expect(await setStatus(SHIP, { toolCallId: 'call_1' })).toEqual(first)
+  expect(ledger.ran).toEqual([SHIP])
+  expect(await desk.all()).toHaveLength(1)
+})
+
+test('the id of a call means its action for as long as that is open, and not only for a day', async () => {
+  await using desk = await openGateDesk()
+  const stop = new AbortController()
+  const { setStatus } = gate(desk.client, { setStatus: openLedger().setStatus })
+  const answering = setStatus(SHIP, { toolCallId: 'call_1', signal: stop.signal })
+  const { id } = await desk.nextWaiting()
+  const kept = (await desk.server.dump()).once?.map((row) => row as { kept_for: string; answer: string })
+  expect(kept?.find(({ answer }) => JSON.parse(answer).id === id)).toMatchObject({ kept_for: 'action' })
+  stop.abort(new Error('enough'))
+  await expect(answering).rejects.toThrow('enough')
+})
+
+test('one id for two different calls of a run is an error, and the second one never runs', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const { readOrder } = gate(desk.client, { readOrder: ledger.readOrder }, { run: 'a' })
+  await readOrder({ order: 'ORD-1' }, { toolCallId: 'call_0' })
+  await expect(readOrder({ order: 'ORD-2' }, { toolCallId: 'call_0' })).rejects.toMatchObject({ code: 'idempotency_mismatch' })
+  expect(ledger.ran).toEqual([{ read: 'ORD-1' }])
+  // In another run it is another call.
+  const other = gate(desk.client, { readOrder: ledger.readOrder }, { run: 'b' })
+  await other.readOrder({ order: 'ORD-1' }, { toolCallId: 'call_0' })
+  expect(ledger.ran).toHaveLength(2)
+})
+
+test('a cancelled call is withdrawn while it waits, and never runs', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const stop = new AbortController()
+  const answering = gate(desk.client, { setStatus: ledger.setStatus }).setStatus(SHIP, { signal: stop.signal })
+  const action = await desk.nextWaiting()
+  stop.abort(new Error('The person closed the chat'))
+  await expect(answering).rejects.toThrow('The person closed the chat')
+  expect(await desk.server.admin.get(`/api/actions/${action.id}`)).toMatchObject({ outcome: { status: 'withdrawn' } })
+  expect(ledger.ran).toEqual([])
+})
+
+test('a call that was cancelled before it began is not even proposed', async () => {
+  await using desk = await openGateDesk()
+  const { setStatus } = gate(desk.client, { setStatus: openLedger().setStatus })
+  await expect(setStatus(SHIP, { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow('too late')
+  expect(await desk.all()).toEqual([])
+})
+
+test('a call that is cancelled while it runs is told so, and its result is reported', async () => {
+  await using desk = await openGateDesk()
+  const stop = new AbortController()
+  const answering = gatedCall(desk.client, {
+    tool: 'readOrder',
+    arguments: { order: 'ORD-1' },
+    signal: stop.signal,
+    perform(_, { signal }) {
+      stop.abort(new Error('enough'))
+      return { wasTold: signal.aborted }
+    },
+  })
+  await expect(answering).rejects.toThrow('enough')
+  expect((await desk.all())[0]).toMatchObject({ state: 'succeeded', result: { wasTold: true } })
+})
+
+test('a function that throws leaves a write unknown and a read failed; with CarryOutError it says what is known', async () => {
+  await using desk = await openGateDesk()
+  const fail = (error: Error) => () => {
+    throw error
+  }
+  const approved = async (error: Error) => {
+    const answering = gate(desk.client, { setStatus: fail(error) }).setStatus(SHIP)
+    await desk.decide(await desk.nextWaiting(), 'approve')
+    return answering
+  }
+  expect(await approved(new Error('socket hang up'))).toMatchObject({
+    status: 'outcome_unknown',
+    text: expect.stringContaining('not known whether'),
+  })
+  expect((await desk.all())[0]?.error).toMatchObject({ message: 'setStatus threw: socket hang up' })
+  expect(await approved(new CarryOutError('refused', 'ORD-1 was shipped already.'))).toMatchObject({
+    status: 'failed',
+    text: expect.stringContaining('ORD-1 was shipped already.'),
+  })
+  const { readOrder } = gate(desk.client, { readOrder: fail(new Error('no such file')) })
+  expect(await readOrder({ order: 'ORD-9' })).toMatchObject({ status: 'failed', text: expect.stringContaining('no such file') })
+})
+
+test('arguments that do not fit are a text for the model; a tool or a key that the server does not know is an error', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const tools = gate(desk.client, { setStatus: ledger.setStatus, unknown: ledger.readOrder })
+  const refused = await tools.setStatus({ order: 'ORD-1', status: 7 as unknown as string })
+  expect(refused).toMatchObject({ status: 'refused', text: expect.stringMatching(/status.*Nothing was carried out/), actionId: null })
+  await expect(tools.unknown({ order: 'ORD-1' })).rejects.toMatchObject({ code: 'not_found' })
+  expect(ledger.ran).toEqual([])
+})
+
+test('a server that restarts while people think is found again, and the call runs once', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  const answering = gate(desk.client, { setStatus: ledger.setStatus }).setStatus(SHIP, { toolCallId: 'call_1' })
+  await desk.nextWaiting()
+  await desk.server.restart()
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  expect(await answering).toMatchObject({ status: 'succeeded' })
+  expect(ledger.ran).toEqual([SHIP])
+})
+
+test('an output that JSON cannot carry does not lose the effect: the program keeps it, and the server knows that it succeeded', async () => {
+  await using desk = await openGateDesk()
+  const { readOrder } = gate(desk.client, { readOrder: () => ({ total: 12n }) })
+  const answer = await readOrder({ order: 'ORD-1' })
+  expect(answer).toMatchObject({ status: 'succeeded', output: { total: 12n } })
+  expect((await desk.all())[0]).toMatchObject({ state: 'succeeded', result: { note: expect.stringContaining('could not be passed on') } })
+})
+
+test('a tool that the server itself carries out is not run here: the answer is what the server did', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 4 } }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target), policy: { rules: [] } } })
+  const { key } = await server.makeKey({ name: 'bot', kind: 'agent', agent: 'bot', roles: ['agent'] })
+  const ran: unknown[] = []
+  const { keyed } = gate(createClient({ baseUrl: server.url, key }), { keyed: (args: { what: string }) => ran.push(args) })
+  const answering = keyed({ what: 'x' }, { toolCallId: 'call_1' })
+  using inbox = await server.admin.stream('/api/events')
+  const { items } = await server.admin.get('/api/actions?state=proposed')
+  const { id } = items[0] ?? (await inbox.next('action_proposed')).proposal
+  await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  expect(await answering).toMatchObject({ status: 'succeeded', output: { id: 4 } })
+  expect(ran).toEqual([])
+  expect(target.writes).toHaveLength(1)
+})
+
+test('a claim that is cut is made again, and the function still runs once', async () => {
+  await using desk = await openGateDesk()
+  const ledger = openLedger()
+  let cuts = 0
+  const client = createClient({
+    baseUrl: desk.server.url,
+    key: desk.key,
+    // The server hears the first claim and the first result; their answers are lost.
+    async fetch(url, init) {
+      const response = await fetch(url, init)
+      if (!/\/(claim|result)$/.test(String(url)) || cuts === 2) return response
+      cuts++
+      throw new TypeError('fetch failed')
+    },
+  })
+  const { readOrder } = gate(client, { readOrder: ledger.readOrder })
+  expect(await readOrder({ order: 'ORD-1' })).toMatchObject({ status: 'succeeded' })
+  expect(cuts).toBe(2)
+  expect(ledger.ran).toHaveLength(1)
+  expect(await desk.all()).toMatchObject([{ state: 'succeeded', attempt: 1 }])
+})

@@ -1,0 +1,89 @@
+import type { Action } from '@countersign/core'
+import { z } from 'zod'
+import { type Client, createClient } from '../../packages/client/src/index.ts'
+import { defineTool } from '../../packages/toolkit/src/define.ts'
+import { freePort } from './free-port.ts'
+import { startTestServer } from './test-server.ts'
+
+const Order = z.object({ order: z.string(), status: z.string() })
+
+/** How long a client may take to carry one of these out. */
+export interface DeskOptions {
+  timeoutMs?: number
+}
+
+/**
+ * A server whose tools an agent elsewhere carries out: `readOrder` runs by itself, `setStatus` asks, `deleteOrder` is denied. It keeps its
+ * address when it restarts.
+ */
+export async function openGateDesk({ timeoutMs = 60_000 }: DeskOptions = {}) {
+  const common = { executor: 'client', timeoutMs } as const
+  const tools = [
+    defineTool({ ...common, name: 'readOrder', description: 'Reads an order.', effect: 'read', input: z.object({ order: z.string() }) }),
+    defineTool({
+      ...common,
+      name: 'setStatus',
+      description: 'Sets the status of an order.',
+      effect: 'write',
+      input: Order,
+      describe: ({ order, status }) => `Set ${order} to ${status}`,
+    }),
+    defineTool({
+      ...common,
+      name: 'deleteOrder',
+      description: 'Deletes an order.',
+      effect: 'write',
+      input: z.object({ order: z.string() }),
+    }),
+  ]
+  const port = await freePort()
+  const server = await startTestServer({
+    config: {
+      tools: { shop: { prefix: false, tools } },
+      policy: {
+        rules: [
+          { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
+          { name: 'orders stay', match: { tool: 'deleteOrder' }, verdict: 'deny' },
+        ],
+      },
+    },
+    flags: { port },
+  })
+  const { key } = await server.makeKey({ name: 'order bot', kind: 'agent', agent: 'orders', roles: ['agent'] })
+  const client: Client = createClient({ baseUrl: server.url, key })
+
+  return {
+    server,
+    key,
+    client,
+    /** Resolves with the next action that waits for a person. */
+    async nextWaiting(): Promise<Action> {
+      using inbox = await server.admin.stream('/api/events')
+      const { items } = await server.admin.get('/api/actions?state=proposed')
+      return items[0] ?? (await inbox.next('action_proposed', ({ proposal }) => proposal.state === 'proposed')).proposal
+    },
+    decide: ({ id, revision, digest }: Action, verdict: 'approve' | 'decline', more: object = {}): Promise<Action> =>
+      server.admin.post(`/api/actions/${id}/decision`, { verdict, revision, digest, ...more }),
+    /** Every action there is, newest first. */
+    all: async (): Promise<Action[]> => (await server.admin.get('/api/actions')).items,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}
+
+export type GateDesk = Awaited<ReturnType<typeof openGateDesk>>
+
+/** The functions behind the tools, and what they did. */
+export function openLedger() {
+  const ran: unknown[] = []
+  return {
+    ran,
+    readOrder: async ({ order }: { order: string }) => {
+      ran.push({ read: order })
+      return { order, status: 'pending' }
+    },
+    setStatus: async (args: { order: string; status: string }) => {
+      ran.push(args)
+      return { done: args.status }
+    },
+  }
+}

@@ -1,0 +1,130 @@
+import { AIMessage, ToolMessage } from '@langchain/core/messages'
+import { fakeModel } from '@langchain/core/testing'
+import { tool as langchainTool } from '@langchain/core/tools'
+import { createReactAgent } from '@langchain/langgraph/prebuilt'
+import { Agent, tool as agentsTool, Runner } from '@openai/agents-core'
+import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing'
+import { tool as aiTool, generateText, isStepCount } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import { z } from 'zod'
+import { gate as gateAiSdk } from '../../packages/client/src/gate/ai-sdk.ts'
+import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.ts'
+import { gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
+import { type Client, type GateOptions, gate as gateFunctions } from '../../packages/client/src/index.ts'
+import type { openLedger } from './gate-desk.ts'
+
+type Work = Pick<ReturnType<typeof openLedger>, 'readOrder' | 'setStatus'>
+
+/** A call that the model makes. */
+export interface ScriptedCall {
+  id: string
+  name: 'readOrder' | 'setStatus'
+  args: Record<string, unknown>
+}
+
+export type RunOptions = GateOptions & { signal?: AbortSignal }
+
+/** Runs an agent whose model makes these calls in one step, then says something. Resolves with what the model was told, by tool call id. */
+export type RunAgent = (client: Client, work: Work, calls: readonly ScriptedCall[], options?: RunOptions) => Promise<Record<string, string>>
+
+const READ = { description: 'Reads an order.', schema: z.object({ order: z.string() }) }
+const SET = { description: 'Sets the status of an order.', schema: z.object({ order: z.string(), status: z.string() }) }
+
+const USAGE = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+}
+
+/** A model of the AI SDK that makes these calls, then says something. */
+const aiModel = (...calls: ScriptedCall[]): MockLanguageModelV4 =>
+  new MockLanguageModelV4({
+    doGenerate: [
+      {
+        content: calls.map(({ id, name, args }) => ({
+          type: 'tool-call',
+          toolCallId: id,
+          toolName: name,
+          input: JSON.stringify(args),
+        })),
+        finishReason: { unified: 'tool-calls', raw: undefined },
+        usage: USAGE,
+        warnings: [],
+      },
+      { content: [{ type: 'text', text: 'I see.' }], finishReason: { unified: 'stop', raw: undefined }, usage: USAGE, warnings: [] },
+    ],
+  })
+
+/** The same for the OpenAI Agents SDK. */
+const agentsModel = (...calls: ScriptedCall[]): ScriptedModel =>
+  new ScriptedModel([calls.map(({ id, name, args }) => functionCall(name, args, { callId: id })), [assistantMessage('I see.')]])
+
+/** The same for LangChain. */
+const langchainModel = (...calls: ScriptedCall[]) => fakeModel().respondWithTools(calls).respond(new AIMessage('I see.'))
+
+/** A model that makes calls, then says something, for each framework that has models. */
+export const MODELS = { 'ai-sdk': aiModel, 'openai-agents': agentsModel, langgraph: langchainModel } as const
+
+/** Every way to put tools behind the gate, by name. */
+export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents' | 'langgraph', RunAgent>> = {
+  async functions(client, work, calls, { signal, ...options } = {}) {
+    const tools = gateFunctions(client, work, options)
+    const heard = await Promise.all(
+      calls.map(async ({ id, name, args }) => {
+        const call = { toolCallId: id, ...(signal && { signal }) }
+        return [id, (await tools[name](args as { order: string; status: string }, call)).text] as const
+      }),
+    )
+    return Object.fromEntries(heard)
+  },
+
+  async 'ai-sdk'(client, work, calls, { signal, ...options } = {}) {
+    const model = aiModel(...calls)
+    const tools = {
+      readOrder: aiTool({ description: READ.description, inputSchema: READ.schema, execute: work.readOrder }),
+      setStatus: aiTool({ description: SET.description, inputSchema: SET.schema, execute: work.setStatus }),
+    }
+    const gated = gateAiSdk(client, tools, options)
+    await generateText({ model, tools: gated, prompt: 'go', stopWhen: isStepCount(3), ...(signal && { abortSignal: signal }) })
+    const results = model.doGenerateCalls[1]?.prompt.flatMap(({ role, content }) => (role === 'tool' ? content : [])) ?? []
+    return Object.fromEntries(
+      results.flatMap((part) => {
+        if (part.type !== 'tool-result') return []
+        const { toolCallId, output } = part
+        const value = 'value' in output ? output.value : output
+        return [[toolCallId, typeof value === 'string' ? value : JSON.stringify(value)]]
+      }),
+    )
+  },
+
+  async 'openai-agents'(client, work, calls, { signal, ...options } = {}) {
+    const model = agentsModel(...calls)
+    const gatedTool = gateAgents(client, agentsTool, options)
+    const tools = [
+      gatedTool({ name: 'readOrder', description: READ.description, parameters: READ.schema, execute: work.readOrder }),
+      gatedTool({ name: 'setStatus', description: SET.description, parameters: SET.schema, execute: work.setStatus }),
+    ]
+    const agent = new Agent({ name: 'desk', model, tools })
+    await new Runner({ tracingDisabled: true }).run(agent, 'go', { ...(signal && { signal }) })
+    const { input } = model.calls[1]?.request ?? {}
+    return Object.fromEntries(
+      (Array.isArray(input) ? input : []).flatMap((item) => {
+        if (item.type !== 'function_call_result') return []
+        const { callId, output } = item
+        const text = typeof output === 'string' ? output : 'text' in output ? String(output.text) : JSON.stringify(output)
+        return [[callId, text]]
+      }),
+    )
+  },
+
+  async langgraph(client, work, calls, { signal, ...options } = {}) {
+    const tools = [
+      langchainTool(work.readOrder, { name: 'readOrder', ...READ }),
+      langchainTool(work.setStatus, { name: 'setStatus', ...SET }),
+    ].map((tool) => gateLangchain(client, tool, options))
+    const agent = createReactAgent({ llm: langchainModel(...calls), tools })
+    const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, { ...(signal && { signal }) })
+    return Object.fromEntries(
+      messages.flatMap((message) => (ToolMessage.isInstance(message) ? [[message.tool_call_id, String(message.content)]] : [])),
+    )
+  },
+}

@@ -1,0 +1,89 @@
+import { Client } from 'pg'
+import { onTestFinished } from 'vitest'
+import { openGraphile } from '../../packages/server/src/dispatch/cluster/graphile.ts'
+import type { JobDispatch } from '../../packages/server/src/dispatch/cluster/job-dispatch.ts'
+import { openNotices } from '../../packages/server/src/dispatch/cluster/notices.ts'
+import { openProcesses, type Processes } from '../../packages/server/src/dispatch/cluster/processes.ts'
+import type { Work } from '../../packages/server/src/dispatch/dispatch.ts'
+import { createLog } from '../../packages/server/src/log.ts'
+import { enqueueJobs, type Outbox, openPostgres, type Store, settings, thisMachine } from '../../packages/server/src/store/index.ts'
+import { openTestDatabase } from './test-database.ts'
+
+const ROOM = { advance: 4, execute: 4 }
+
+export interface Desk {
+  url: string
+  store: Store
+  /** Commits changes for which sessions or actions need work. */
+  call(wanted: { sessions?: string[]; actions?: string[] }): Promise<void>
+  start(work?: Partial<Work>, limits?: typeof ROOM): Promise<{ dispatch: JobDispatch; processes: Processes }>
+  sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  /** The `sql` notifications that arrived. */
+  heard: string[]
+}
+
+/**
+ * Opens a database and dispatches on it, each as in its own process. They learn of a commit only through a job.
+ * @param holds True to let the newest dispatch receive the commits, and start their work itself where it has room.
+ */
+export async function openDesk({ holds = false } = {}): Promise<Desk> {
+  const { url, ...database } = await openTestDatabase()
+  onTestFinished(() => database[Symbol.asyncDispose]())
+  let newest: JobDispatch | undefined
+  const store = await openPostgres({
+    url,
+    onCommitted: (outbox) => holds && newest?.take(outbox),
+    enqueue(outbox: Outbox) {
+      if (holds) newest?.hold(outbox)
+      return enqueueJobs(outbox)
+    },
+  })
+  onTestFinished(() => store.close())
+  const psql = new Client({ connectionString: url })
+  const heard: string[] = []
+  psql.on('notification', ({ payload = '' }) => heard.push(payload))
+  await psql.connect()
+  onTestFinished(() => psql.end())
+  const log = createLog('silent')
+  return {
+    url,
+    store,
+    heard,
+    call: ({ sessions = [], actions = [] }) =>
+      store.transact(function* (outbox) {
+        yield* settings.insertSetting.run({ name: 'called', value: '' })
+        for (const id of sessions) outbox.sessions.add(id)
+        for (const id of actions) outbox.actions.add(id)
+      }),
+    async start(work = {}, limits = ROOM) {
+      const processes = await openProcesses({ url, name: 'test', version: '1', machine: thisMachine, log })
+      const notices = await openNotices(url, thisMachine)
+      const dispatch = await openGraphile({ url, clock: thisMachine.clock, processes, notices, limits, log })
+      newest = dispatch
+      dispatch.start({ advance: async () => {}, execute: async () => {}, ...work })
+      processes.start({ takeOver: async () => {}, beginAnew: () => {} })
+      onTestFinished(async () => {
+        dispatch.stop()
+        await dispatch.drained()
+        await processes.leave(true)
+        await notices[Symbol.asyncDispose]()
+        await dispatch.close()
+      })
+      return { dispatch, processes }
+    },
+    sql: async (text, values = []) => (await psql.query(text, values)).rows,
+  }
+}
+
+/** Records what it was called with, and continues when the test releases it. */
+export function held() {
+  const begun: string[] = []
+  const gates: PromiseWithResolvers<void>[] = []
+  const run = (id: string) => {
+    begun.push(id)
+    const gate = Promise.withResolvers<void>()
+    gates.push(gate)
+    return gate.promise
+  }
+  return { begun, gates, run }
+}
