@@ -30,6 +30,8 @@ const ON_ANY_DATABASE = [
   'docker',
   'fallback',
   'foreign-pages',
+  'gate-adapters',
+  'gate-guide',
   'github',
   'histories',
   'identity',
@@ -49,6 +51,7 @@ const ON_ANY_DATABASE = [
   'openapi',
   'own-files',
   'prompt-cache',
+  'python-client',
   'refused-calls',
   'safe-methods',
   'tutorial',
@@ -60,7 +63,7 @@ const ON_ANY_DATABASE = [
 // Workers, and the processes that tests start, take over each other's compiled modules.
 process.env.NODE_COMPILE_CACHE = COMPILE_CACHE.NODE_COMPILE_CACHE
 
-const places = ['packages', 'apps', 'examples', 'scripts', 'verification']
+const places = ['packages', 'apps', 'bench', 'examples', 'scripts', 'verification']
 const tests = (ending: string): string[] => places.map((place) => `${place}/**/*${ending}`)
 
 // Which of the two commands runs: see scripts/tiers.ts. By hand, all tests are there.

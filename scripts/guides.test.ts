@@ -28,7 +28,7 @@ const missingIn = (source: string, page: string): string[] =>
     .filter((part) => part !== '' && !source.includes(part) && !FROM_ELSEWHERE.includes(part))
 
 test('every message that a guide explains is a message of the program', () => {
-  const source = read('{packages/*/src/**/*.{ts,tsx},docker/*.mjs}', /node_modules|\.test\.ts/)
+  const source = read('{packages/*/src/**/*.{ts,tsx},clients/python/src/**/*.py,docker/*.mjs}', /node_modules|\.test\.ts/)
     .map(({ text }) => text)
     .join('\n')
   const pages = read('docs/guides/*.md', /node_modules/)

@@ -32,6 +32,7 @@ const SERVER_ROWS = [
   ['runtime', 'engine', 'identity'],
   ['gateway'],
   ['http'],
+  ['compile-cache'],
   ['own-files'],
   ['server'],
   ['cli'],

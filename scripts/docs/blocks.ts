@@ -17,7 +17,7 @@ export interface Block {
 
 /** The pages whose blocks are checked. */
 export const pagesOf = (root: string): string[] =>
-  globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'packages/*/README.md', 'examples/*/README.md'], {
+  globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'packages/*/README.md', 'clients/*/README.md', 'examples/*/README.md'], {
     cwd: root,
     exclude: (path) => /(^|\/)(node_modules|generated|\.vitepress)(\/|$)/.test(path),
   }).sort()

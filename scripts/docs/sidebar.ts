@@ -16,8 +16,8 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
     title: 'Guides',
     groups: {
       Tools: ['routes', 'openapi', 'mcp', 'github', 'linear', 'objectives', 'workspace', 'client-actions', 'own-source'],
-      Agents: ['models', 'mcp-gateway'],
-      Approval: ['policy', 'quorum', 'embed-the-card', 'terminal', 'webhooks'],
+      Agents: ['gate', 'python', 'models', 'mcp-gateway'],
+      Approval: ['policy', 'quorum', 'inbox', 'embed-the-card', 'terminal', 'webhooks'],
       People: ['identity'],
       Operation: ['deploy', 'upgrade', 'postgres', 'processes', 'backup', 'copies', 'archive', 'retention', 'metrics', 'doctor'],
       Security: ['threat-model', 'hardening'],

@@ -38,7 +38,7 @@ function treeProblems(root: string): string[] {
 
 function versionProblems(root: string, version: string): string[] {
   const manifests = PACKAGES.map(({ folder }) => ({ folder, manifest: readManifest(join(root, 'packages', folder, 'package.json')) }))
-  const named = readFileSync(join(root, 'packages', 'toolkit', 'src', 'version.ts'), 'utf8')
+  const named = ['packages/toolkit/src/version.ts', 'clients/python/src/countersign/version.py']
   return [
     ...manifests.flatMap(({ folder, manifest }) => [
       ...(manifest.version === version ? [] : [`packages/${folder} has version ${manifest.version}, but package.json has ${version}.`]),
@@ -47,7 +47,9 @@ function versionProblems(root: string, version: string): string[] {
         .map(([name, wanted]) => `packages/${folder} depends on ${name} ${wanted}, but package.json has version ${version}.`),
       ...(manifest.private ? [`packages/${folder} is private, so npm would not publish it.`] : []),
     ]),
-    ...(named.includes(`'${version}'`) ? [] : [`packages/toolkit/src/version.ts does not name ${version}.`]),
+    ...named
+      .filter((file) => !new RegExp(`['"]${RegExp.escape(version)}['"]`).test(readFileSync(join(root, file), 'utf8')))
+      .map((file) => `${file} does not name ${version}.`),
   ]
 }
 

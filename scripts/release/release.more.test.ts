@@ -53,14 +53,16 @@ test('a checkout with changes is refused', () => {
   expect(problemsOfCheckout(clone)).toEqual([expect.stringMatching(/not committed: \?\? new\.txt\./)])
 })
 
-test('packages of different versions are refused, and so is a dependency on another version', () => {
+test('packages of different versions are refused, and so are a dependency on another version and a Python client of another', () => {
   edit('packages/client/package.json', (text) =>
     text.replace('"version": "0.1.0"', '"version": "0.2.0"').replace('"@countersign/core": "0.1.0"', '"@countersign/core": "0.0.9"'),
   )
+  edit('clients/python/src/countersign/version.py', (text) => text.replace('"0.1.0"', '"0.1.0rc1"'))
   commit()
   expect(problemsOfCheckout(clone)).toEqual([
     'packages/client has version 0.2.0, but package.json has 0.1.0.',
     'packages/client depends on @countersign/core 0.0.9, but package.json has version 0.1.0.',
+    'clients/python/src/countersign/version.py does not name 0.1.0.',
   ])
 })
 
