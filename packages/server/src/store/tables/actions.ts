@@ -1,3 +1,4 @@
+import { OPEN_STATES } from '@countersign/core'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
@@ -5,6 +6,7 @@ import { type ActionSearch, searchConditions } from './action-search.ts'
 import { type ActionUpdate, actionUpdate } from './action-update.ts'
 import { insertInto } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
 export const insertAction = insertInto('action', {
@@ -129,7 +131,7 @@ export const openActions = question<{ session_id: string }, OpenAction>((db, p) 
     .select(['id', 'state', 'run_id', 'executor'])
     .where('session_id', '=', p.session_id)
     // Literals, so that the partial index of exactly these states is used.
-    .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)
+    .where(sql<boolean>`state in ${listOfStates(OPEN_STATES)}`)
     .orderBy('id')
     .limit(lit(10_000)),
 )
