@@ -17,7 +17,7 @@ export function Filters() {
   const decider = useTypedParam('decider')
   const { problems } = readSearch(search.value)
   return (
-    <form className="filters" aria-label="Settled actions" onSubmit={(event) => event.preventDefault()}>
+    <form className="filters decided-filters" aria-label="Settled actions" onSubmit={(event) => event.preventDefault()}>
       <label className="filters-search">
         Search
         <input

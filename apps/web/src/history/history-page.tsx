@@ -27,7 +27,7 @@ export default function HistoryPage() {
   )
   return (
     <Page title="Decided" subtitle="What was decided, by whom, and how it ended">
-      <div className="stack" data-testid="history-page">
+      <div className="stack wide" data-testid="history-page">
         <PageBanner />
         <Filters />
         <div className="row-head">
