@@ -2,7 +2,7 @@ import { OPEN_STATES } from '@countersign/core'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
-import { type ActionSearch, searchConditions } from './action-search.ts'
+import { type ActionSearch, lowestIdAt, searchConditions } from './action-search.ts'
 import { type ActionUpdate, actionUpdate } from './action-update.ts'
 import { insertInto } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
@@ -69,6 +69,9 @@ export const insertAction = insertInto('action', {
   redacted_at: true,
   instance_epoch: true,
   released_at: true,
+  decided_at: true,
+  started_at: true,
+  settled_at: true,
   created_at: true,
   updated_at: true,
 })
@@ -221,6 +224,7 @@ export const askedBefore = question<
 )
 
 export type { ActionSearch }
+export { lowestIdAt }
 
 export interface ActionFilter {
   /** Any of them; an empty list means all. */
