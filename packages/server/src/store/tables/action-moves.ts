@@ -88,20 +88,24 @@ function moveFrom(event: MovedAsRead, from: ActionState) {
   const to = AFTER[from][event]
   const conditions = CONDITIONS[event][from]
   assert(to !== 'same' && to !== 'no' && conditions, `the conditions of ${event} know the state ${from}`)
-  return actionUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], 'updated_at'], (update, p, dialect) => {
-    let guarded = update
-      .set({
-        state: lit(to),
-        ...(begins(event) && { instance_epoch: currentEpoch }),
-        ...(event === 'revise' && { revision: sql<number>`revision + 1` }),
-      })
-      // A literal, so that SQLite does not prepare the statement again for each value.
-      .where('state', '=', lit(from))
-      .where('revision', '=', p.revision)
-      .where('epoch', '=', p.epoch)
-    for (const condition of conditions(p, dialect)) guarded = guarded.where(condition)
-    return guarded
-  })
+  return actionUpdate<Exclude<keyof ActionRow, 'state'>, Given>(
+    [...COLUMNS[event], 'updated_at'],
+    (update, p, dialect) => {
+      let guarded = update
+        .set({
+          state: lit(to),
+          ...(begins(event) && { instance_epoch: currentEpoch }),
+          ...(event === 'revise' && { revision: sql<number>`revision + 1` }),
+        })
+        // A literal, so that SQLite does not prepare the statement again for each value.
+        .where('state', '=', lit(from))
+        .where('revision', '=', p.revision)
+        .where('epoch', '=', p.epoch)
+      for (const condition of conditions(p, dialect)) guarded = guarded.where(condition)
+      return guarded
+    },
+    { isNoted: true },
+  )
 }
 
 type Move = ReturnType<typeof moveFrom>

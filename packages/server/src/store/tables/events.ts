@@ -10,15 +10,19 @@ export const INBOX_TYPES: ReadonlySet<string> = new Set(
   Object.entries(EVENT_SUBJECTS).flatMap(([type, subject]) => (subject === 'action' ? [type] : [])),
 )
 
-const insertRow = insertInto('event', {
-  id: true,
-  session_id: true,
-  last_seq: true,
-  delta_of: true,
-  inbox: true,
-  events: true,
-  created_at: true,
-})
+const insertRow = insertInto(
+  'event',
+  {
+    id: true,
+    session_id: true,
+    last_seq: true,
+    delta_of: true,
+    inbox: true,
+    events: true,
+    created_at: true,
+  },
+  { isNoted: true },
+)
 
 export interface EventBatch {
   sessionId: string | null
@@ -171,6 +175,7 @@ export const deltaRows = question<{ message_id: string }, EventRow>((db, p) =>
 )
 
 /** Deletes the streamed pieces of a message that is now completely stored. */
-export const dropDeltas = question<{ message_id: string }>((db, p) =>
-  db.deleteFrom('event').where('delta_of', 'is not', null).where('delta_of', '=', p.message_id),
+export const dropDeltas = question<{ message_id: string }>(
+  (db, p) => db.deleteFrom('event').where('delta_of', 'is not', null).where('delta_of', '=', p.message_id),
+  { isNoted: true },
 )
