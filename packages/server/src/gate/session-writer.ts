@@ -1,4 +1,12 @@
-import { assert, type NewEvent, type SessionPerson, type SessionStatus, type ToolCall, type ToolOutcome } from '@countersign/core'
+import {
+  assert,
+  isSettled,
+  type NewEvent,
+  type SessionPerson,
+  type SessionStatus,
+  type ToolCall,
+  type ToolOutcome,
+} from '@countersign/core'
 import { type AuditEntry, append } from '../audit/index.ts'
 import {
   type ActionRow,
@@ -71,8 +79,6 @@ export function* writeSession(
   return new SessionWriter(outbox, found, nowMs)
 }
 
-const OPEN_STATES: ReadonlySet<ActionRow['state']> = new Set(['proposed', 'approved', 'executing'])
-
 /**
  * One transaction's writing to one session: everything it appends gets the next numbers of the session's log. The session's run, open
  * actions and queue were loaded with it, and every write to them goes through it or is noted here, so that none is read again.
@@ -120,7 +126,7 @@ export class SessionWriter {
     const open = this.#now.open.filter((other) => other.id !== id)
     const rows = new Map(this.#now.known.actions)
     rows.delete(id)
-    if (OPEN_STATES.has(state)) {
+    if (!isSettled(state)) {
       // Oldest first, as ids sort.
       open.push({ id, state, run_id, executor })
       open.sort((a, b) => (a.id < b.id ? -1 : 1))

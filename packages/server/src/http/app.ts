@@ -28,6 +28,7 @@ import type { SignInLinks } from '../identity/sign-in-links.ts'
 import type { Tally } from '../metrics/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
+import { actionExportRoutes } from './action-export.ts'
 import { actionRoutes } from './actions.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { auditRoutes } from './audit.ts'
@@ -187,6 +188,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     keyRoutes(app, deps)
     sessionRoutes(app, deps)
     actionRoutes(app, deps)
+    actionExportRoutes(app, deps)
     policyRoutes(app, deps)
     outcomeRoutes(app, deps)
     agentRequestRoutes(app, deps)

@@ -47,3 +47,6 @@ export function actionUpdate<C extends Writable, G extends Given = Record<never,
     return (yield* update.expectChange(values)) ? changed : undefined
   }
 }
+
+/** The same where the writer of the action's session is told of the new row. */
+export const notedUpdate: typeof actionUpdate = (columns, guard) => actionUpdate(columns, guard, { isNoted: true })

@@ -1,79 +1,80 @@
+import { OPEN_STATES } from '@countersign/core'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
-import { type ActionSearch, searchConditions } from './action-search.ts'
-import { type ActionUpdate, actionUpdate } from './action-update.ts'
-import { insertInto } from './insert.ts'
+import { type ActionSearch, lowestIdAt, searchConditions } from './action-search.ts'
+import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
+import { insertNoted } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
-export const insertAction = insertInto(
-  'action',
-  {
-    id: true,
-    session_id: true,
-    run_id: true,
-    message_id: true,
-    tool_call_id: true,
-    position: true,
-    tool: true,
-    effect: true,
-    destination: true,
-    credential: true,
-    definition_hash: true,
-    arguments: true,
-    digest: true,
-    revision: true,
-    revised: true,
-    edited_by: true,
-    description: true,
-    preview: true,
-    preview_error: true,
-    previewed_at: true,
-    precondition: true,
-    target_version: true,
-    risk: true,
-    state: true,
-    policy: true,
-    requires: true,
-    requested_by: true,
-    requesters: true,
-    agent: true,
-    agent_verified: true,
-    agent_says: true,
-    context: true,
-    times_asked: true,
-    unkeyed: true,
-    executor: true,
-    attempt: true,
-    epoch: true,
-    result_delivered: true,
-    runner: true,
-    due_at: true,
-    resolution: true,
-    cached_from: true,
-    reusable_until: true,
-    claimed_by: true,
-    idempotency_key: true,
-    in_doubt: true,
-    first_send: true,
-    checks: true,
-    result: true,
-    result_url: true,
-    error: true,
-    expires_at: true,
-    remind_at: true,
-    escalate_at: true,
-    grant_id: true,
-    archived_at: true,
-    redacted_at: true,
-    instance_epoch: true,
-    released_at: true,
-    created_at: true,
-    updated_at: true,
-  },
-  { isNoted: true },
-)
+export const insertAction = insertNoted('action', {
+  id: true,
+  session_id: true,
+  run_id: true,
+  message_id: true,
+  tool_call_id: true,
+  position: true,
+  tool: true,
+  effect: true,
+  destination: true,
+  credential: true,
+  definition_hash: true,
+  arguments: true,
+  digest: true,
+  revision: true,
+  revised: true,
+  edited_by: true,
+  description: true,
+  preview: true,
+  preview_error: true,
+  previewed_at: true,
+  precondition: true,
+  target_version: true,
+  risk: true,
+  state: true,
+  policy: true,
+  requires: true,
+  requested_by: true,
+  requesters: true,
+  agent: true,
+  agent_verified: true,
+  agent_says: true,
+  context: true,
+  times_asked: true,
+  unkeyed: true,
+  executor: true,
+  attempt: true,
+  epoch: true,
+  result_delivered: true,
+  runner: true,
+  due_at: true,
+  resolution: true,
+  cached_from: true,
+  reusable_until: true,
+  claimed_by: true,
+  idempotency_key: true,
+  in_doubt: true,
+  first_send: true,
+  checks: true,
+  result: true,
+  result_url: true,
+  error: true,
+  expires_at: true,
+  remind_at: true,
+  escalate_at: true,
+  grant_id: true,
+  archived_at: true,
+  redacted_at: true,
+  instance_epoch: true,
+  released_at: true,
+  decided_at: true,
+  started_at: true,
+  settled_at: true,
+  created_at: true,
+  updated_at: true,
+})
 
 export const findAction = question<{ id: string }, ActionRow>((db, p) => db.selectFrom('action').selectAll().where('id', '=', p.id))
 
@@ -92,7 +93,7 @@ interface Asked {
 }
 
 /** Records a vote that does not decide yet. No row changes when another vote won, the action changed, or its deadline has passed. */
-export const noteVote = actionUpdate(['updated_at'], isSameQuestion, { isNoted: true })
+export const noteVote = notedUpdate(['updated_at'], isSameQuestion)
 
 /** Returns the earlier of two optional times. */
 const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
@@ -133,7 +134,7 @@ export const openActions = question<{ session_id: string }, OpenAction>((db, p) 
     .select(['id', 'state', 'run_id', 'executor'])
     .where('session_id', '=', p.session_id)
     // Literals, so that the partial index of exactly these states is used.
-    .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)
+    .where(sql<boolean>`state in ${listOfStates(OPEN_STATES)}`)
     .orderBy('id')
     .limit(lit(10_000)),
 )
@@ -223,6 +224,7 @@ export const askedBefore = question<
 )
 
 export type { ActionSearch }
+export { lowestIdAt }
 
 export interface ActionFilter {
   /** Any of them; an empty list means all. */

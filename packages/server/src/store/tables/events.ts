@@ -2,7 +2,7 @@ import { EVENT_SUBJECTS, type EventDataOf, type NewEvent, type StoredEventType }
 import { sql } from 'kysely'
 import { lit, question, type Tx, takePlaces } from '../query.ts'
 import type { StoredEvent } from '../store.ts'
-import { insertInto } from './insert.ts'
+import { insertNoted } from './insert.ts'
 import type { EventRow } from './schema.ts'
 
 /** The event types that the inbox receives: those about an action. */
@@ -10,19 +10,15 @@ export const INBOX_TYPES: ReadonlySet<string> = new Set(
   Object.entries(EVENT_SUBJECTS).flatMap(([type, subject]) => (subject === 'action' ? [type] : [])),
 )
 
-const insertRow = insertInto(
-  'event',
-  {
-    id: true,
-    session_id: true,
-    last_seq: true,
-    delta_of: true,
-    inbox: true,
-    events: true,
-    created_at: true,
-  },
-  { isNoted: true },
-)
+const insertRow = insertNoted('event', {
+  id: true,
+  session_id: true,
+  last_seq: true,
+  delta_of: true,
+  inbox: true,
+  events: true,
+  created_at: true,
+})
 
 export interface EventBatch {
   sessionId: string | null

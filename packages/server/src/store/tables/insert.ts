@@ -24,3 +24,6 @@ export function insertInto<T extends keyof Schema>(
     return db.insertInto(table).values(Object.fromEntries(names.map((name) => [name, values[name]])) as InsertObject<Schema, T>)
   }, options)
 }
+
+/** The same for rows that the writer of their session is told of. */
+export const insertNoted: typeof insertInto = (table, columns) => insertInto(table, columns, { isNoted: true })

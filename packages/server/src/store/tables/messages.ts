@@ -1,29 +1,25 @@
 import { lit, question } from '../query.ts'
-import { insertInto } from './insert.ts'
+import { insertNoted } from './insert.ts'
 import type { MessageRow } from './schema.ts'
 
-export const insertMessage = insertInto(
-  'message',
-  {
-    session_id: true,
-    seq: true,
-    id: true,
-    run_id: true,
-    role: true,
-    kind: true,
-    in_history: true,
-    queued: true,
-    content: true,
-    tool_calls: true,
-    tool_call_id: true,
-    action_ids: true,
-    model: true,
-    payload: true,
-    author_id: true,
-    created_at: true,
-  },
-  { isNoted: true },
-)
+export const insertMessage = insertNoted('message', {
+  session_id: true,
+  seq: true,
+  id: true,
+  run_id: true,
+  role: true,
+  kind: true,
+  in_history: true,
+  queued: true,
+  content: true,
+  tool_calls: true,
+  tool_call_id: true,
+  action_ids: true,
+  model: true,
+  payload: true,
+  author_id: true,
+  created_at: true,
+})
 
 /** A message of a session, searched from its end. */
 export const findMessage = question<{ session_id: string; id: string }, MessageRow>((db, p) =>
