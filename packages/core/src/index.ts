@@ -5,8 +5,10 @@ export {
   type ActionState,
   AFTER,
   type Answer,
+  hasEnded,
   isSettled,
   isTerminal,
+  OPEN_STATES,
   statesBefore,
 } from './action/lifecycle.ts'
 export {

@@ -2,6 +2,8 @@ export {
   Action,
   ActionContext,
   ActionErrorView,
+  ActionExportQuery,
+  ActionFilterQuery,
   ActionList,
   ActionListQuery,
   ActionRevision,

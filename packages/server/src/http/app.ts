@@ -29,6 +29,7 @@ import type { Tally } from '../metrics/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { RegisteredTools } from '../registered/index.ts'
 import type { Store } from '../store/index.ts'
+import { actionExportRoutes } from './action-export.ts'
 import { actionRoutes } from './actions.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { auditRoutes } from './audit.ts'
@@ -191,6 +192,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     keyRoutes(app, deps)
     sessionRoutes(app, deps)
     actionRoutes(app, deps)
+    actionExportRoutes(app, deps)
     policyRoutes(app, deps)
     outcomeRoutes(app, deps)
     agentRequestRoutes(app, deps)

@@ -4,6 +4,7 @@ import {
   CountersignError,
   canonicalJson,
   durationMs,
+  isSettled,
   type JsonObject,
   type PolicyResult,
   type ProposedAction,
@@ -132,6 +133,9 @@ export function* insertPrepared(
     redacted_at: null,
     instance_epoch: null,
     released_at: null,
+    decided_at: state === 'proposed' ? null : nowMs,
+    started_at: null,
+    settled_at: isSettled(state) ? nowMs : null,
     created_at: nowMs,
     updated_at: nowMs,
   }

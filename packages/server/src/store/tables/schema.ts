@@ -311,6 +311,12 @@ export interface ActionRow {
   instance_epoch: number | null
   /** When a person released it from a hold. */
   released_at: number | null
+  /** When its current revision was approved or declined, by people or the policy. */
+  decided_at: number | null
+  /** When its last attempt started. */
+  started_at: number | null
+  /** When it was settled; null while it is not, also after an attempt that is repeated. */
+  settled_at: number | null
   created_at: number
   updated_at: number
 }
