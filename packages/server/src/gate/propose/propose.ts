@@ -225,8 +225,11 @@ export interface ProposeInput {
  */
 export async function propose(deps: GateDeps, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)
+  await deps.refreshTool?.(input.tool)
   const tool = deps.tools.byName(input.tool)
-  if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
+  // Another one's tool is answered like one that does not exist.
+  if (!tool || (tool.registered && tool.registered.ownerId !== caller.principal.id))
+    throw new CountersignError('not_found', `there is no tool ${input.tool}`)
   const { clock, policies } = deps
   const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
   const call = { tool, arguments: input.arguments, ...who }
