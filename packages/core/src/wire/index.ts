@@ -87,6 +87,7 @@ export {
   VerdictChange,
 } from './policy.ts'
 export { CreatedKey, CreateKeyBody, Key, KeyList, KeyScope, Principal, PrincipalKind, personOf } from './principal.ts'
+export { RegisteredTool, RegisterToolBody } from './registered-tool.ts'
 export {
   AgentView,
   ChatApproveBody,
