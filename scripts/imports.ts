@@ -28,7 +28,7 @@ const SERVER_ROWS = [
   ['audit', 'policy'],
   ['config'],
   ['dispatch', 'gate', 'instance', 'pin-store'],
-  ['agent', 'metrics', 'notify', 'archive', 'objectives', 'stats'],
+  ['agent', 'metrics', 'notify', 'archive', 'objectives', 'registered', 'stats'],
   ['runtime', 'engine', 'identity'],
   ['gateway'],
   ['http'],

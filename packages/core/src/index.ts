@@ -40,6 +40,7 @@ export {
   explainPolicy,
   type PolicyResult,
   type PolicySubject,
+  REGISTERED_GROUP,
   type Requirements,
   type RuleOpinion,
 } from './policy/evaluate.ts'

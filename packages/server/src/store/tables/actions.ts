@@ -3,13 +3,13 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
 import { type ActionSearch, lowestIdAt, searchConditions } from './action-search.ts'
-import { type ActionUpdate, actionUpdate } from './action-update.ts'
-import { insertInto } from './insert.ts'
+import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
+import { insertNoted } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
 import { listOfStates } from './state-in.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
-export const insertAction = insertInto('action', {
+export const insertAction = insertNoted('action', {
   id: true,
   session_id: true,
   run_id: true,
@@ -93,7 +93,7 @@ interface Asked {
 }
 
 /** Records a vote that does not decide yet. No row changes when another vote won, the action changed, or its deadline has passed. */
-export const noteVote = actionUpdate(['updated_at'], isSameQuestion)
+export const noteVote = notedUpdate(['updated_at'], isSameQuestion)
 
 /** Returns the earlier of two optional times. */
 const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
@@ -240,6 +240,8 @@ export interface ActionFilter {
   reader?: Reader | undefined
   /** Only ids before this one. */
   before?: string | undefined
+  /** Only this id and later ones. */
+  from?: string | undefined
   limit: number
 }
 
@@ -258,6 +260,7 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
   if (filter.reader !== undefined) query = query.where(actionIsVisible(filter.reader, 'action', dialect))
   if (filter.before !== undefined) query = query.where('id', '<', filter.before)
+  if (filter.from !== undefined) query = query.where('id', '>=', filter.from)
   if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)
   for (const condition of searchConditions(filter.search ?? {}, dialect)) query = query.where(condition)
   if (filter.text !== undefined) {
@@ -268,6 +271,11 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   }
   return query
 }
+
+/** The id of the action that is `count` before the id `before`; undefined when there are not so many. */
+export const idBefore = question<{ before: string; count: number }, { id: string }>((db, p) =>
+  db.selectFrom('action').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
+)
 
 /** Actions that match every given filter, newest first. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>

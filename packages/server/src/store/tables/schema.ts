@@ -28,6 +28,7 @@ export interface Schema {
   policy_difference: PolicyDifferenceRow
   gateway_call: GatewayCallRow
   tool_pin: ToolPinRow
+  registered_tool: RegisteredToolRow
   objective: ObjectiveRow
   key_result: KeyResultRow
   objective_change: ObjectiveChangeRow
@@ -64,6 +65,18 @@ export interface ToolPinRow {
   hash: string
   definition: string
   pinned_at: number
+}
+
+export interface RegisteredToolRow {
+  name: string
+  owner_id: string
+  definition: string
+  hash: string
+  accepted: string
+  accepted_hash: string
+  removed_at: number | null
+  created_at: number
+  updated_at: number
 }
 
 export interface PrincipalRow {
