@@ -1,13 +1,15 @@
+import { OPEN_STATES } from '@countersign/core'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
-import { type ActionSearch, searchConditions } from './action-search.ts'
-import { type ActionUpdate, actionUpdate } from './action-update.ts'
-import { insertInto } from './insert.ts'
+import { type ActionSearch, lowestIdAt, searchConditions } from './action-search.ts'
+import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
+import { insertNoted } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
-export const insertAction = insertInto('action', {
+export const insertAction = insertNoted('action', {
   id: true,
   session_id: true,
   run_id: true,
@@ -67,6 +69,9 @@ export const insertAction = insertInto('action', {
   redacted_at: true,
   instance_epoch: true,
   released_at: true,
+  decided_at: true,
+  started_at: true,
+  settled_at: true,
   created_at: true,
   updated_at: true,
 })
@@ -88,7 +93,7 @@ interface Asked {
 }
 
 /** Records a vote that does not decide yet. No row changes when another vote won, the action changed, or its deadline has passed. */
-export const noteVote = actionUpdate(['updated_at'], isSameQuestion)
+export const noteVote = notedUpdate(['updated_at'], isSameQuestion)
 
 /** Returns the earlier of two optional times. */
 const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
@@ -129,7 +134,7 @@ export const openActions = question<{ session_id: string }, OpenAction>((db, p) 
     .select(['id', 'state', 'run_id', 'executor'])
     .where('session_id', '=', p.session_id)
     // Literals, so that the partial index of exactly these states is used.
-    .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)
+    .where(sql<boolean>`state in ${listOfStates(OPEN_STATES)}`)
     .orderBy('id')
     .limit(lit(10_000)),
 )
@@ -219,6 +224,7 @@ export const askedBefore = question<
 )
 
 export type { ActionSearch }
+export { lowestIdAt }
 
 export interface ActionFilter {
   /** Any of them; an empty list means all. */
