@@ -17,7 +17,7 @@ const LANES = 32
 const RETRY_MS = 5_000
 
 /**
- * Does what time calls for: waiting actions are reminded of or expire, the holds of clients end, unknown outcomes are checked. Every process may do it at any time, also
+ * Does what time calls for: waiting actions are reminded of or expire, grace periods and the holds of clients end, unknown outcomes are checked. Every process may do it at any time, also
  * too early: each thing is one guarded update, judged by the database's clock.
  * @returns In how many ms there is something to do again; undefined when nothing is waiting for its time.
  */
@@ -83,6 +83,11 @@ function* moveDue(deps: GateDeps, context: GateContext, rows: readonly DueRow[])
   let isSettled = false
   for (const row of rows) {
     const { id } = row
+    if (yield* actions.endGrace.change({ id, now: context.nowMs })) {
+      context.outbox.actions.add(id)
+      moved.push(id)
+      continue
+    }
     const expired = yield* expireWaiting(opened, id)
     if (expired) {
       isSettled = true

@@ -102,11 +102,11 @@ export class SessionWriter {
   }
 
   /** Takes an action that was stored or moved into the list of open ones, or out of it. */
-  noteAction({ id, state, run_id, executor }: actions.OpenAction): void {
+  noteAction({ id, state, run_id, executor, due_at }: actions.OpenAction): void {
     const others = this.#open.filter((other) => other.id !== id)
     if (!OPEN_STATES.has(state)) this.#open = others
     // Oldest first, as ids sort.
-    else this.#open = [...others, { id, state, run_id, executor }].sort((a, b) => (a.id < b.id ? -1 : 1))
+    else this.#open = [...others, { id, state, run_id, executor, due_at }].sort((a, b) => (a.id < b.id ? -1 : 1))
   }
 
   /** Begins the session's next run. */

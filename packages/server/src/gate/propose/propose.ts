@@ -132,6 +132,7 @@ export function* insertPrepared(
     redacted_at: null,
     instance_epoch: null,
     released_at: null,
+    starts_at: null,
     created_at: nowMs,
     updated_at: nowMs,
   }

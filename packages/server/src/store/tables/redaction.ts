@@ -66,6 +66,7 @@ const ACTION: Readonly<Record<keyof ActionRow, Redaction>> = {
   redacted_at: 'now',
   instance_epoch: 'keep',
   released_at: 'keep',
+  starts_at: 'keep',
   created_at: 'keep',
   updated_at: 'keep',
 }
