@@ -182,6 +182,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/approve-tool/{id}': { about: 'actionId', rule: inSession(decides), body: () => ({ approved: true }) },
 
   'GET /api/actions': { rule: everybody },
+  'GET /api/actions/export': { rule: everybody },
   'POST /api/actions': { rule: only(WRITES), body: () => ({ tool: 'keyed', arguments: { what: 'x' } }) },
   'GET /api/actions/{id}': { about: 'actionId', rule: sees },
   'GET /api/actions/{id}/revisions': { about: 'actionId', rule: sees },

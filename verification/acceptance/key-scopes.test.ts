@@ -52,6 +52,9 @@ const ROUTES: Record<string, Route> = {
   'POST /api/chat': { takes: ['propose'], body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
   'POST /api/agent-requests': { takes: ['propose'], body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
   'POST /api/agent-requests/{id}/execute': { takes: ['propose'], id: 'requestId', body: empty },
+  'POST /api/tools': { takes: ['propose'], body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },
+  // An admin removes the tools of others.
+  'DELETE /api/tools/{name}': { takes: ['propose', 'manage'] },
   'POST /api/actions': { takes: ['propose'], body: () => ({ tool: 'keyed', arguments: { what: 'x' } }) },
 
   'POST /api/actions/{id}/preview': { takes: ['decide'], id: 'actionId', body: empty },
@@ -232,5 +235,5 @@ test('a key does on every route what it is limited to, and what it may not do wi
 
   for (const cell of cells.filter(({ isAllowed }) => isAllowed)) await check(cell)
   expect(surprises).toEqual([])
-  expect({ refused: refused.length, cells: cells.length }).toEqual({ refused: expect.toSatisfy((n: number) => n > 200), cells: 954 })
+  expect({ refused: refused.length, cells: cells.length }).toEqual({ refused: expect.toSatisfy((n: number) => n > 200), cells: 990 })
 })

@@ -75,6 +75,17 @@ export type ActionQuery = Page & {
   agentText?: string
   /** Text in the name of somebody who asked for it. */
   requester?: string
+  /** The id of somebody who asked for it; of a person, also through their agents. */
+  requesterId?: string
+  /** Words that are in the headline or the arguments; several words in double quotes are one. */
+  words?: string
+  /** Text in the name of somebody who voted on it. */
+  decider?: string
+  /** The name of the rule that the policy decided by. */
+  rule?: string
+  destination?: string
+  /** Only actions proposed at this time or later (ISO 8601). */
+  createdAfter?: string
   /** Only actions proposed before this time (ISO 8601). */
   createdBefore?: string
 }

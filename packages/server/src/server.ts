@@ -78,14 +78,28 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, circuits, log)))
   const { database, executions, modelCalls, auditKeyFile, headFile, instance } = settings
   tightenFiles({ dataDir: settings.dataDir, files: [auditKeyFile, headFile, instance.file] }, log)
-  const { policy, tools } = config
+  const { policy } = config
   const sources = config.sources.values()
   const ownFiles = ownFilesOf(settings, config)
   const sender = config.anchor && openAnchor({ settings: config.anchor, network: config.network, clock: systemClock, log })
   const record = { auditKeyFile, headFile, anchor: sender && { sender, file: config.anchor?.file } }
   const webhooks = { network: config.network, publicUrl: settings.publicUrl }
   const engine = await openEngine({
-    ...{ database, clock: ownClock, instance, executions, modelCalls, ...record, agents, tools, sources, ownFiles, policy, webhooks, log },
+    ...{
+      database,
+      clock: ownClock,
+      instance,
+      executions,
+      modelCalls,
+      ...record,
+      agents,
+      tools: config.tools,
+      sources,
+      ownFiles,
+      policy,
+      webhooks,
+      log,
+    },
   })
   const { store, clock } = engine
   const streams = createStreams()
@@ -116,7 +130,8 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       announcements: engine.announcements,
       agents: engine.agents,
       policies: engine.policies,
-      tools,
+      tools: engine.registered.tools,
+      registered: engine.registered,
       hub: engine.hub,
       directory,
       consoleSessions: createConsoleSessions({

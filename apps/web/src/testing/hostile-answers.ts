@@ -328,6 +328,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
       }
       if (path === '/api/actions' && query.get('state') === 'proposed') return list(action(), simple, critical)
       if (path === '/api/actions' && query.get('state')?.includes('approved')) return list(action(), { ...simple, state: 'executing' })
+      if (path === '/api/actions' && query.get('state')?.includes('succeeded')) return list(...all.slice(1, 7))
       if (path === '/api/hold' && isHeld) return { body: make(wire.HoldView, 'HoldView', { held: true, open: null }) }
       return routes[`${method} ${path}`]?.()
     },

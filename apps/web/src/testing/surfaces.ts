@@ -151,6 +151,11 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     steps: (page) => page.locator('[data-row]').nth(1).waitFor(),
     shows: ROW,
   },
+  history: {
+    at: '/history?rule=x',
+    steps: (page) => page.getByTestId('decided-row').nth(5).waitFor(),
+    shows: [...ROW, 'Action.policy.rule', 'error.message', 'Decliner.name', 'Decliner.reason', 'Resolution.note', 'read.error'],
+  },
   'a search with what is not known': {
     at: `/waiting?q=${encodeURIComponent('\u115f:x')}`,
     steps: (page) => page.getByText('is no search term').waitFor(),

@@ -116,6 +116,9 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   cachedFrom: null,
   expiresAt: null,
   createdAt: AT,
+  decidedAt: null,
+  startedAt: null,
+  settledAt: null,
   updatedAt: '2026-11-21T10:00:05.000Z',
   ...changed,
 })

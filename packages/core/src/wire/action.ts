@@ -170,6 +170,12 @@ export const Action = z.object({
   /** Present once what it was about is blanked: arguments, preview, result and sentences. */
   redactedAt: z.string().optional(),
   createdAt: z.string(),
+  /** When the current revision was approved or declined, by people or by policy. An action that expired or was cancelled while it waited has none. */
+  decidedAt: z.string().nullable(),
+  /** When its last attempt started. */
+  startedAt: z.string().nullable(),
+  /** When it was settled. An attempt that is repeated after that clears it. */
+  settledAt: z.string().nullable(),
   updatedAt: z.string(),
 })
 export type Action = z.infer<typeof Action>
@@ -317,7 +323,11 @@ export type ActionRevision = z.infer<typeof ActionRevision>
 export const ActionRevisionList = z.object({ items: z.array(ActionRevision) })
 export type ActionRevisionList = z.infer<typeof ActionRevisionList>
 
-export const ActionListQuery = z.object({
+const SearchText = z.string().max(200).optional()
+const Instant = z.iso.datetime({ offset: true })
+
+/** What a list or an export of actions is narrowed by; an action has to match all of it. */
+export const ActionFilterQuery = z.object({
   state: z.string().optional(),
   tool: z.string().optional(),
   session: z.string().optional(),
@@ -327,14 +337,32 @@ export const ActionListQuery = z.object({
   mine: z.enum(['true', 'false']).optional(),
   q: z.string().max(200).optional(),
   verdict: z.enum(['allow', 'ask', 'deny']).optional().describe('What the policy said: `ask` leaves out what nobody was asked about.'),
-  toolText: z.string().max(200).optional().describe("Text in the tool's name, in any case."),
-  agentText: z.string().max(200).optional().describe("Text in the agent's name, in any case."),
-  requester: z.string().max(200).optional().describe('Text in the name of somebody who asked for it, in any case.'),
-  createdBefore: z.iso.datetime({ offset: true }).optional().describe('Only actions proposed before this time.'),
+  words: z
+    .string()
+    .max(400)
+    .optional()
+    .describe('Words, each of which is in the title or the arguments, in any case. Several words in double quotes are one.'),
+  toolText: SearchText.describe("Text in the tool's name, in any case."),
+  agentText: SearchText.describe("Text in the agent's name, in any case."),
+  requester: SearchText.describe('Text in the name of somebody who asked for it, in any case.'),
+  requesterId: z.string().max(100).optional().describe('The id of somebody who asked for it; of a person, also through their agents.'),
+  decider: SearchText.describe('Text in the name of somebody who voted on it, in any case.'),
+  rule: SearchText.describe('The name of the rule that the policy decided by.'),
+  destination: z.string().max(1_000).optional(),
+  createdAfter: Instant.optional().describe('Only actions proposed at this time or later.'),
+  createdBefore: Instant.optional().describe('Only actions proposed before this time.'),
+})
+export type ActionFilterQuery = z.infer<typeof ActionFilterQuery>
+
+export const ActionListQuery = ActionFilterQuery.extend({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(200).optional(),
 })
 export type ActionListQuery = z.infer<typeof ActionListQuery>
+
+/** `mine` cannot be exported: it changes with every vote. */
+export const ActionExportQuery = ActionFilterQuery.omit({ mine: true }).extend({ format: z.enum(['jsonl', 'csv']).default('jsonl') })
+export type ActionExportQuery = z.infer<typeof ActionExportQuery>
 
 export const ActionList = z.object({ items: z.array(Action), nextCursor: z.string().nullable() })
 export type ActionList = z.infer<typeof ActionList>

@@ -54,6 +54,9 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   cachedFrom: null,
   expiresAt: new Date(NOW_MS + 720_000).toISOString(),
   createdAt: ago(30),
+  decidedAt: null,
+  startedAt: null,
+  settledAt: null,
   updatedAt: ago(30),
   ...changed,
 })

@@ -53,6 +53,8 @@ import { redact } from './redact.ts'
 export interface GateDeps {
   store: Store
   tools: ToolRegistry
+  /** Reads a tool that an agent registered again, where another process may have changed it. */
+  refreshTool?: (name: string) => Promise<void>
   policies: Policies
   clock: Clock
   log: Logger

@@ -1,7 +1,14 @@
-import { assert, type NewEvent, type SessionPerson, type SessionStatus, type ToolCall, type ToolOutcome } from '@countersign/core'
+import {
+  assert,
+  isSettled,
+  type NewEvent,
+  type SessionPerson,
+  type SessionStatus,
+  type ToolCall,
+  type ToolOutcome,
+} from '@countersign/core'
 import { type AuditEntry, append } from '../audit/index.ts'
 import {
-  type ActionRow,
   type actions,
   ahead,
   events,
@@ -57,8 +64,6 @@ export function* writeSession(outbox: Outbox, sessionId: string, nowMs: number, 
   return new SessionWriter(outbox, found, nowMs)
 }
 
-const OPEN_STATES: ReadonlySet<ActionRow['state']> = new Set(['proposed', 'approved', 'executing'])
-
 /**
  * One transaction's writing to one session: everything it appends gets the next numbers of the session's log. The session's run, open
  * actions and queue were loaded with it, and every write to them goes through it or is noted here, so that none is read again.
@@ -104,7 +109,7 @@ export class SessionWriter {
   /** Takes an action that was stored or moved into the list of open ones, or out of it. */
   noteAction({ id, state, run_id, executor, due_at }: actions.OpenAction): void {
     const others = this.#open.filter((other) => other.id !== id)
-    if (!OPEN_STATES.has(state)) this.#open = others
+    if (isSettled(state)) this.#open = others
     // Oldest first, as ids sort.
     else this.#open = [...others, { id, state, run_id, executor, due_at }].sort((a, b) => (a.id < b.id ? -1 : 1))
   }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CountersignError, makeId, type Stats, type StatsQuery } from '@countersign/core'
-import { type Store, stats } from '../store/index.ts'
+import { CountersignError, type Stats, type StatsQuery } from '@countersign/core'
+import { actions, type Store, stats } from '../store/index.ts'
 import { totalActions } from './actions.ts'
 import { modelTotals, type Tokens, tokensOf } from './models.ts'
 
@@ -48,10 +48,10 @@ export async function readStats(store: Store, query: StatsQuery, nowMs: number):
     for (const [name, count] of Object.entries(tokensOf(calls))) counted[name as keyof Tokens] += count
   }
 
-  const totals = await totalActions(store, { from: idAt(since), before: idAt(until), bucketMs })
+  const totals = await totalActions(store, { from: actions.lowestIdAt(since), before: actions.lowestIdAt(until), bucketMs })
   for (const [at, { actions, asked }] of totals.byBucket) Object.assign(entry(at), { actions, asked })
   const waiting = await store.read(() => stats.countWaiting.first({}))
-  const took = await store.read(() => stats.decisionTimes.all({ from: idAt(since), before: idAt(until) }))
+  const took = await store.read(() => stats.decisionTimes.all({ from: actions.lowestIdAt(since), before: actions.lowestIdAt(until) }))
   return {
     since: iso(since),
     until: iso(until),
@@ -66,9 +66,6 @@ export async function readStats(store: Store, query: StatsQuery, nowMs: number):
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString()
-
-/** Returns the lowest id that an action of this millisecond could have. */
-const idAt = (ms: number): string => makeId('act', ms, new Uint8Array(16))
 
 function windowOf(query: StatsQuery, nowMs: number) {
   const until = query.until === undefined ? nowMs : Date.parse(query.until)

@@ -46,6 +46,7 @@ export type { OtherProcess, OwnConnection } from './tables/processes.ts'
 export * as processes from './tables/processes.ts'
 export * as reads from './tables/reads.ts'
 export * as redaction from './tables/redaction.ts'
+export * as registeredTools from './tables/registered-tools.ts'
 export * as retention from './tables/retention.ts'
 export * as revisions from './tables/revisions.ts'
 export type {
@@ -64,6 +65,7 @@ export type {
   PolicyDifferenceRow,
   PolicyVersionRow,
   PrincipalRow,
+  RegisteredToolRow,
   RunRow,
   SessionRow,
   VoteRow,

@@ -40,7 +40,7 @@ test.each(['sqlite', 'postgres'])(
     const gates = pair.stores.map((store, n) => openBareGate(store, [tool], `prc_${n}`))
     const [store] = pair.stores
     await savePersons(store)
-    const ends: Record<string, number> = { proposed: 0, cancelled: 0, succeeded: 0 }
+    const ends = { proposed: 0, cancelled: 0, succeeded: 0 }
 
     const anyDeed = fc.record({ deed: fc.constantFrom(...DEEDS), process: fc.nat({ max: 1 }) })
     // Where the grace period ends: long past, at this moment, or long after.
@@ -78,7 +78,7 @@ test.each(['sqlite', 'postgres'])(
         expect(sent.get(id) ?? 0).toBe(row.state === 'succeeded' ? 1 : 0)
         expect(row.revision).toBe(undone.length > 0 ? 2 : 1)
         if (undone.length > 0) expect(['proposed', 'cancelled']).toContain(row.state)
-        ends[row.state] = (ends[row.state] ?? 0) + 1
+        if (row.state in ends) ends[row.state as keyof typeof ends]++
       }),
       { numRuns: 60 },
     )

@@ -4,6 +4,7 @@ import {
   CountersignError,
   canonicalJson,
   durationMs,
+  isSettled,
   type JsonObject,
   type PolicyResult,
   type ProposedAction,
@@ -133,6 +134,9 @@ export function* insertPrepared(
     instance_epoch: null,
     released_at: null,
     starts_at: null,
+    decided_at: state === 'proposed' ? null : nowMs,
+    started_at: null,
+    settled_at: isSettled(state) ? nowMs : null,
     created_at: nowMs,
     updated_at: nowMs,
   }
@@ -216,8 +220,11 @@ export interface ProposeInput {
  */
 export async function propose(deps: GateDeps, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)
+  await deps.refreshTool?.(input.tool)
   const tool = deps.tools.byName(input.tool)
-  if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
+  // Another one's tool is answered like one that does not exist.
+  if (!tool || (tool.registered && tool.registered.ownerId !== caller.principal.id))
+    throw new CountersignError('not_found', `there is no tool ${input.tool}`)
   const { clock, policies } = deps
   const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
   const call = { tool, arguments: input.arguments, ...who }

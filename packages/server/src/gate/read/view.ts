@@ -103,6 +103,15 @@ export function viewChecks({ checks, due_at }: Pick<ActionRow, 'checks' | 'due_a
   }
 }
 
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+
+/** When an action was decided, when its last attempt started, and when it was settled. */
+export const viewTimes = ({ decided_at, started_at, settled_at }: Pick<ActionRow, 'decided_at' | 'started_at' | 'settled_at'>) => ({
+  decidedAt: isoOrNull(decided_at),
+  startedAt: isoOrNull(started_at),
+  settledAt: isoOrNull(settled_at),
+})
+
 const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
 
 /** When an approved action starts; null without a grace period and in every other state. */
@@ -166,6 +175,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     overdue: isOverdue(row),
     ...(row.redacted_at === null ? {} : { redactedAt: isoTime(row.redacted_at) }),
     createdAt: isoTime(row.created_at),
+    ...viewTimes(row),
     updatedAt: isoTime(row.updated_at),
   }
   return { ...action, outcome: actionOutcome(action) }

@@ -23,7 +23,25 @@ const ATTEMPTED = [
 ] as const
 const ANSWERED = ['result', 'result_url', 'error', 'in_doubt', 'checks', 'result_delivered', 'runner', 'due_at', 'resolution'] as const
 
-/** The columns that each event writes besides `state` and `updated_at`. */
+/** What each event writes into the times of an action: its own time, or null where the time before no longer counts. */
+const TIMES: Readonly<Record<MovedAsRead, Partial<Record<Time, 'now' | null>>>> = {
+  approve: { decided_at: 'now' },
+  decline: { decided_at: 'now', settled_at: 'now' },
+  revise: { decided_at: null, started_at: null, settled_at: null },
+  start: { started_at: 'now' },
+  retry: { started_at: 'now', settled_at: null },
+  resend: { started_at: 'now', settled_at: null },
+  succeed: { settled_at: 'now' },
+  fail: { settled_at: 'now' },
+  lose: { settled_at: 'now' },
+}
+
+type Time = 'decided_at' | 'started_at' | 'settled_at'
+
+const timesOf = (event: MovedAsRead, now: number): Partial<Record<Time, number | null>> =>
+  Object.fromEntries(Object.entries(TIMES[event]).map(([name, value]) => [name, value === 'now' ? now : value]))
+
+/** The columns that each event writes besides `state`, `updated_at` and its times. */
 const COLUMNS = {
   approve: ['due_at', 'starts_at'],
   decline: ENDED,
@@ -97,7 +115,8 @@ function moveFrom(event: MovedAsRead, from: ActionState) {
   const to = AFTER[from][event]
   const conditions = CONDITIONS[event][from]
   assert(to !== 'same' && to !== 'no' && conditions, `the conditions of ${event} know the state ${from}`)
-  return actionUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], 'updated_at'], (update, p, dialect) => {
+  const times = Object.keys(TIMES[event]) as Time[]
+  return actionUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], ...times, 'updated_at'], (update, p, dialect) => {
     let guarded = update
       .set({
         state: lit(to),
@@ -129,7 +148,7 @@ export function* moveAction<E extends MovedAsRead>(row: ActionRow, event: E, pat
   if (!move) return undefined
   const updated_at = Math.max(nowMs, row.updated_at)
   const given = { revision: row.revision, epoch: row.epoch, now: updated_at }
-  const moved = yield* move(row, { ...row, ...patch, updated_at }, given)
+  const moved = yield* move(row, { ...row, ...patch, ...timesOf(event, updated_at), updated_at }, given)
   const to = AFTER[row.state][event] as ActionState
   return moved && { ...moved, state: to, revision: row.revision + (event === 'revise' ? 1 : 0) }
 }
@@ -146,7 +165,7 @@ const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${d
 const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: 'expired', result_delivered: 1, due_at: null, updated_at: p.now })
+    .set({ state: 'expired', result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
     .where('id', '=', p.id)
     .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)
     .where(isLate(dialect, p.now)),
@@ -155,7 +174,7 @@ const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
 const cancelAction = question<{ id: string; error: string | null; any_time: number; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: 'cancelled', error: p.error, result_delivered: 1, due_at: null, updated_at: p.now })
+    .set({ state: 'cancelled', error: p.error, result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
     .where('id', '=', p.id)
     .where(sql<boolean>`(state = 'approved' or (state = 'proposed' and (${p.any_time} = 1 or ${isInTime(dialect, p.now)})))`),
 )

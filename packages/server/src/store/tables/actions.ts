@@ -1,10 +1,12 @@
+import { OPEN_STATES } from '@countersign/core'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
-import { type ActionSearch, searchConditions } from './action-search.ts'
+import { type ActionSearch, lowestIdAt, searchConditions } from './action-search.ts'
 import { type ActionUpdate, actionUpdate } from './action-update.ts'
 import { insertInto } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
 export const insertAction = insertInto('action', {
@@ -68,6 +70,9 @@ export const insertAction = insertInto('action', {
   instance_epoch: true,
   released_at: true,
   starts_at: true,
+  decided_at: true,
+  started_at: true,
+  settled_at: true,
   created_at: true,
   updated_at: true,
 })
@@ -145,7 +150,7 @@ export const openActions = question<{ session_id: string }, OpenAction>((db, p) 
     .select(['id', 'state', 'run_id', 'executor', 'due_at'])
     .where('session_id', '=', p.session_id)
     // Literals, so that the partial index of exactly these states is used.
-    .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)
+    .where(sql<boolean>`state in ${listOfStates(OPEN_STATES)}`)
     .orderBy('id')
     .limit(lit(10_000)),
 )
@@ -235,6 +240,7 @@ export const askedBefore = question<
 )
 
 export type { ActionSearch }
+export { lowestIdAt }
 
 export interface ActionFilter {
   /** Any of them; an empty list means all. */

@@ -1,5 +1,7 @@
+import { OPEN_STATES } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question, type Tx } from '../query.ts'
+import { listOfStates } from './state-in.ts'
 
 /** How many rows one read takes at most. A full page is followed by another one after its last row. */
 const DUE_PAGE = 500
@@ -17,7 +19,7 @@ interface ApprovedRow {
   earlier: number
 }
 
-const OPEN = sql`('proposed', 'approved', 'executing')`
+const OPEN = listOfStates(OPEN_STATES)
 
 // The states appear twice: once to match a partial index, and once as the actual condition.
 const approvedWithTurn = question<{ after: string; per_session: number }, ApprovedRow>((db, p) => ({

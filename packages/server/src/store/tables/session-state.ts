@@ -1,7 +1,9 @@
+import { OPEN_STATES } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question, type Tx } from '../query.ts'
 import type { OpenAction } from './actions.ts'
 import type { MessageRow, RunRow, SessionRow } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 
 /** A message that waits for its turn. */
 export type QueuedMessage = Pick<MessageRow, 'seq' | 'run_id' | 'author_id'>
@@ -46,7 +48,7 @@ const QUEUED_COLUMNS = ['seq', 'run_id', 'author_id'] as const
 // One statement instead of five. The limits are far above what a session has: they end a scan of rows that should not be there.
 const findState = question<{ id: string }, StateRow>((db, p, { jsonRow, jsonRows }) => {
   const open = sql`select ${sql.join(OPEN_COLUMNS.map((column) => sql.ref(column)))} from action
-    where session_id = ${p.id} and state in ('proposed', 'approved', 'executing') order by id limit ${lit(100_000)}`
+    where session_id = ${p.id} and state in ${listOfStates(OPEN_STATES)} order by id limit ${lit(100_000)}`
   const queued = sql`select ${sql.join(QUEUED_COLUMNS.map((column) => sql.ref(column)))} from message
     where session_id = ${p.id} and queued = 1 order by seq limit ${lit(1_000)}`
   const authors = sql`select distinct author_id from message
