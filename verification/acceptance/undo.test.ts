@@ -141,19 +141,27 @@ test('with two approvers the grace begins with the last vote, and who takes it b
 
 test('in a chat the agent waits meanwhile, and hears what people decide in the end', async () => {
   await using talk = await startTalk({
-    says: [{ calls: [call('a', 'keyed', 'x')] }, { text: 'Then not.' }],
-    policy: withGrace('PT10M'),
+    says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Only one then.' }],
   })
   const { admin } = talk.server
   using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
-  const { proposal } = await stream.next('action_proposed')
-  await admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
-  const { digest, revision }: Action = await admin.post(`/api/actions/${proposal.id}/undo`)
-  expect(await admin.get(`/api/sessions/${proposal.sessionId}`)).toMatchObject({ status: 'waiting_approval' })
-  const { items } = await admin.get(`/api/sessions/${proposal.sessionId}/messages`)
+  const { proposal: first } = await stream.next('action_proposed')
+  const { proposal: second } = await stream.next('action_proposed', ({ proposal }) => proposal.id !== first.id)
+  const undone: Action[] = []
+  for (const { id } of [first, second]) {
+    await admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', startAfter: 'PT10M' })
+    undone.push(await admin.post(`/api/actions/${id}/undo`))
+  }
+  expect(await admin.get(`/api/sessions/${first.sessionId}`)).toMatchObject({ status: 'waiting_approval' })
+  const { items } = await admin.get(`/api/sessions/${first.sessionId}/messages`)
   expect(items[0]).toMatchObject({ kind: 'request', content: expect.stringContaining('took the approval back before it started') })
-  await admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'decline', revision, digest, reason: 'Wrong order' })
+  const [one, other] = undone.map(({ id, digest, revision }) => ({ id, body: { digest, revision } }))
+  await admin.post(`/api/actions/${one?.id}/decision`, { ...one?.body, verdict: 'decline', reason: 'Wrong order' })
+  await admin.post(`/api/actions/${other?.id}/decision`, { ...other?.body, verdict: 'approve', startAfter: 'PT1S' })
   await stream.ended()
-  expect(resultsHeard(talk.brain, 1)).toEqual([['a', { denied: true, reason: 'Wrong order' }]])
-  expect(talk.target.writes).toEqual([])
+  expect(resultsHeard(talk.brain, 1)).toEqual([
+    ['a', { denied: true, reason: 'Wrong order' }],
+    ['b', { id: 1 }],
+  ])
+  expect(talk.target.writes).toHaveLength(1)
 })

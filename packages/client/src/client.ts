@@ -21,6 +21,8 @@ import type {
   Principal,
   ProposeBody,
   ProposedAction,
+  RegisteredTool,
+  RegisterToolBody,
   RequestAnswer,
   ResolveBody,
   RiskLevel,
@@ -162,6 +164,10 @@ export type Client = Management & {
   }
   agents(options?: CallOptions): Promise<AgentView[]>
   tools(options?: CallOptions): Promise<ToolView[]>
+  /** Registers a tool that the caller carries out itself, or changes it. */
+  registerTool(body: RegisterToolBody, options?: ChangeOptions): Promise<RegisteredTool>
+  /** Removes a tool that the caller registered. Its name stays with the caller. */
+  removeTool(name: string, options?: ChangeOptions): Promise<void>
   me(options?: CallOptions): Promise<Me>
   signIn(key: string, options?: ChangeOptions): Promise<Me>
   /** Signs the person at the server's own machine in. @param link What stands in a sign-in link behind `#sign-in=`; good once. */
@@ -212,6 +218,10 @@ export function createClient({ baseUrl = '', key, signInStorage, fetch = globalT
     },
     agents: async (options) => (await read<{ items: AgentView[] }>('/api/agents', undefined, options)).items,
     tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,
+    registerTool: (body, options) => change('/api/tools', body, options),
+    removeTool: async (name, options) => {
+      await change(`/api/tools/${encodeURIComponent(name)}`, undefined, options, { method: 'DELETE' })
+    },
     health: async (options) => {
       await (await send(http, '/healthz', options)).body?.cancel()
     },

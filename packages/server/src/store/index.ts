@@ -72,7 +72,18 @@ export type {
 } from './tables/schema.ts'
 export * as sessionDeletion from './tables/session-deletion.ts'
 export * as sessionSearch from './tables/session-search.ts'
-export { loadSession, type QueuedMessage, type SessionState } from './tables/session-state.ts'
+export {
+  currentAction,
+  currentSession,
+  historyAtStep,
+  type KnownRows,
+  keepSession,
+  loadSession,
+  type QueuedMessage,
+  readSession,
+  type SessionState,
+  takeSession,
+} from './tables/session-state.ts'
 export * as sessions from './tables/sessions.ts'
 export * as settings from './tables/settings.ts'
 export * as stats from './tables/stats.ts'

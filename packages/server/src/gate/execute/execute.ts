@@ -1,5 +1,5 @@
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions } from '../../store/index.ts'
+import { type ActionRow, actions, currentAction } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { type Begun, startApproved } from './begin-attempt.ts'
 import { adoptOwn } from './recover.ts'
@@ -15,7 +15,7 @@ import { FAIL_TRIES, isDatabaseAway, START_TRIES, UNSTARTABLE } from './start-fa
  */
 export async function execute(deps: GateDeps, actionId: string): Promise<void> {
   checkpoint('execute.before_start')
-  const row = await untilItWorks(deps, actionId, () => deps.store.read(() => actions.findAction.first({ id: actionId })))
+  const row = await untilItWorks(deps, actionId, () => deps.store.read(() => currentAction(actionId)))
   if (row?.state === 'approved' && row.executor === 'server' && !actions.isInGrace(row))
     await deps.lanes.run(row.tool, () => executeNow(deps, row))
 }

@@ -71,10 +71,18 @@ function* viewVote(row: VoteRow): Tx<Vote> {
 
 /** The votes on the current revision, the earliest first. */
 export function* viewVotes({ id, revision }: Pick<ActionRow, 'id' | 'revision'>): Tx<Vote[]> {
+  return yield* viewCast(yield* votes.votesOf.all({ action_id: id, revision }))
+}
+
+/** Votes as they leave the server, the earliest first. */
+export function* viewCast(cast: readonly VoteRow[]): Tx<Vote[]> {
   const views: Vote[] = []
-  for (const row of yield* votes.votesOf.all({ action_id: id, revision })) views.push(yield* viewVote(row))
+  for (const row of cast.toSorted(byTime)) views.push(yield* viewVote(row))
   return views
 }
+
+const byTime = (one: VoteRow, other: VoteRow): number =>
+  one.created_at - other.created_at || (one.principal_id < other.principal_id ? -1 : 1)
 
 /** Why there is a new revision, as it is stored. */
 export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {

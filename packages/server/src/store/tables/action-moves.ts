@@ -2,7 +2,7 @@ import { type ActionEvent, type ActionState, AFTER, assert, statesBefore } from 
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { lit, question, type Tx } from '../query.ts'
-import { actionUpdate } from './action-update.ts'
+import { notedUpdate } from './action-update.ts'
 import { findAction, isInTime } from './actions.ts'
 import { currentEpoch, mayStart } from './instance.ts'
 import { REVISED_COLUMNS } from './revisions.ts'
@@ -116,7 +116,7 @@ function moveFrom(event: MovedAsRead, from: ActionState) {
   const conditions = CONDITIONS[event][from]
   assert(to !== 'same' && to !== 'no' && conditions, `the conditions of ${event} know the state ${from}`)
   const times = Object.keys(TIMES[event]) as Time[]
-  return actionUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], ...times, 'updated_at'], (update, p, dialect) => {
+  return notedUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], ...times, 'updated_at'], (update, p, dialect) => {
     let guarded = update
       .set({
         state: lit(to),

@@ -3,13 +3,13 @@ import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
 import { type ActionSearch, lowestIdAt, searchConditions } from './action-search.ts'
-import { type ActionUpdate, actionUpdate } from './action-update.ts'
-import { insertInto } from './insert.ts'
+import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
+import { insertNoted } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
 import { listOfStates } from './state-in.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
-export const insertAction = insertInto('action', {
+export const insertAction = insertNoted('action', {
   id: true,
   session_id: true,
   run_id: true,
@@ -94,7 +94,7 @@ interface Asked {
 }
 
 /** Records a vote that does not decide yet. No row changes when another vote won, the action changed, or its deadline has passed. */
-export const noteVote = actionUpdate(['updated_at'], isSameQuestion)
+export const noteVote = notedUpdate(['updated_at'], isSameQuestion)
 
 /** Returns the earlier of two optional times. */
 const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
