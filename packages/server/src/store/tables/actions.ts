@@ -256,6 +256,8 @@ export interface ActionFilter {
   reader?: Reader | undefined
   /** Only ids before this one. */
   before?: string | undefined
+  /** Only this id and later ones. */
+  from?: string | undefined
   limit: number
 }
 
@@ -274,6 +276,7 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
   if (filter.reader !== undefined) query = query.where(actionIsVisible(filter.reader, 'action', dialect))
   if (filter.before !== undefined) query = query.where('id', '<', filter.before)
+  if (filter.from !== undefined) query = query.where('id', '>=', filter.from)
   if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)
   for (const condition of searchConditions(filter.search ?? {}, dialect)) query = query.where(condition)
   if (filter.text !== undefined) {
@@ -284,6 +287,11 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   }
   return query
 }
+
+/** The id of the action that is `count` before the id `before`; undefined when there are not so many. */
+export const idBefore = question<{ before: string; count: number }, { id: string }>((db, p) =>
+  db.selectFrom('action').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
+)
 
 /** Actions that match every given filter, newest first. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
