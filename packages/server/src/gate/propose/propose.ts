@@ -135,6 +135,7 @@ export function* insertPrepared(
     redacted_at: null,
     instance_epoch: null,
     released_at: null,
+    starts_at: null,
     decided_at: state === 'proposed' ? null : nowMs,
     started_at: null,
     settled_at: isSettled(state) ? nowMs : null,
