@@ -82,6 +82,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     outcome: null,
     result: undefined,
     resultUrl: null,
+    startsAt: null,
     overdue: false,
     cachedFrom: null,
   }

@@ -116,6 +116,7 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   outcome: null,
   checks: null,
   resolution: null,
+  startsAt: null,
   overdue: false,
   cachedFrom: null,
   expiresAt: null,

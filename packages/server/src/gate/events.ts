@@ -4,7 +4,7 @@ import { type ActionRow, events, messages, newId, noteHappening, type Outbox, pr
 import type { Caller } from './caller.ts'
 import type { SessionContext } from './context.ts'
 import { outcomeOf } from './execute/tool-result.ts'
-import { isoTime, viewAction, viewOutcome, viewTimes } from './read/view.ts'
+import { isoTime, viewAction, viewOutcome, viewStartsAt, viewTimes } from './read/view.ts'
 import type { OtherEvent, TransitionEvent } from './session-writer.ts'
 import { tellOfMove, tellOfProposal } from './tell-webhooks.ts'
 
@@ -92,6 +92,7 @@ export function* emitUpdate(
       ...viewTimes(row),
       updatedAt: isoTime(row.updated_at),
       outcome,
+      ...(row.starts_at !== null && { startsAt: viewStartsAt(row) }),
       ...changed,
     },
   }

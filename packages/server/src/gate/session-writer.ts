@@ -122,13 +122,13 @@ export class SessionWriter {
 
   /** Takes an action that was stored or moved into the list of open ones, or out of it. */
   noteAction(row: ActionRow): void {
-    const { id, state, run_id, executor } = row
+    const { id, state, run_id, executor, due_at } = row
     const open = this.#now.open.filter((other) => other.id !== id)
     const rows = new Map(this.#now.known.actions)
     rows.delete(id)
     if (!isSettled(state)) {
       // Oldest first, as ids sort.
-      open.push({ id, state, run_id, executor })
+      open.push({ id, state, run_id, executor, due_at })
       open.sort((a, b) => (a.id < b.id ? -1 : 1))
       if (rows.size < MOST_KNOWN_ACTIONS && row.arguments.length < MOST_KNOWN_CHARACTERS) rows.set(id, row)
     }
