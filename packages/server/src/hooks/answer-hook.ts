@@ -68,7 +68,7 @@ async function judge(deps: HookDeps, hook: HookRequest, ask: Ask): Promise<Verdi
     stop: hook.hungUp,
     onBeat() {},
   })
-  return verdictOf(deps, hook, ask, action, isParked)
+  return verdictOf(deps, hook, ask, { action, isParked })
 }
 
 /** Returns the action of this call: the one that an earlier hook made for it, one that is parked, or a new one. */
@@ -82,7 +82,12 @@ async function proposeOnce(deps: HookDeps, call: GateCall, { caller }: HookReque
   return { id, isParked: false }
 }
 
-async function verdictOf(deps: HookDeps, hook: HookRequest, ask: Ask, action: Action, isParked: boolean): Promise<Verdict> {
+async function verdictOf(
+  deps: HookDeps,
+  hook: HookRequest,
+  ask: Ask,
+  { action, isParked }: { action: Action; isParked: boolean },
+): Promise<Verdict> {
   const { state } = action
   if (state === 'proposed') return undecided(deps, hook, ask, action)
   // An earlier hook of the same call got it: the host asks in two places, and runs it once.
