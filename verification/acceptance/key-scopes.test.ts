@@ -105,6 +105,11 @@ const ROUTES: Record<string, Route> = {
   // MCP puts the refusal into the message; see `mcp-authority.test.ts`.
   'POST /mcp': { takes: [], body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
   'DELETE /mcp': { takes: [] },
+  // A refusal is a denial in the words of the host, because many hosts run a call when they get an error; see `coding-agents.test.ts`.
+  'POST /hooks/{host}': {
+    takes: [],
+    body: () => ({ session_id: 's', hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } }),
+  },
 
   'POST /api/policy/test': { takes: [], body: () => ({ call: { tool: 'keyed' } }) },
   'POST /api/actions/decisions': {
@@ -205,7 +210,7 @@ test('a key does on every route what it is limited to, and what it may not do wi
     const { id, body } = ROUTES[route] ?? { takes: [] }
     const [method = '', path = ''] = route.split(' ')
     const hangUp = new AbortController()
-    const response = await fetch(server.url + path.replace('{id}', id ? place[id] : 'xxx_none'), {
+    const response = await fetch(server.url + path.replace('{id}', id ? place[id] : 'xxx_none').replace('{host}', 'claude'), {
       method,
       signal: hangUp.signal,
       headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },

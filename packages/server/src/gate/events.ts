@@ -36,7 +36,7 @@ export interface Cause {
 export function* announceProposed({ outbox, session, nowMs }: SessionContext, row: ActionRow): Tx<Action> {
   const proposal = yield* viewAction(row)
   const { policy } = proposal
-  // What nothing proves.
+  // Claims of the caller.
   const unverified = [...(proposal.agent !== null && !proposal.agentVerified ? ['agent'] : []), ...(proposal.context ? ['context'] : [])]
   // In the order of canonical JSON: this is the longest row of an action.
   const data = {
@@ -67,7 +67,7 @@ export function* announceProposed({ outbox, session, nowMs }: SessionContext, ro
   noteHappening(outbox, { what: 'proposed', verdict: policy.verdict, state: row.state })
   if (session) yield* session.transition(event, entry)
   else {
-    yield* append(outbox, row.id, CHAIN_START, entry, nowMs)
+    yield* append(outbox, { scope: row.id, ...CHAIN_START }, entry, nowMs)
     yield* store(outbox, event, nowMs)
   }
   yield* tellOfProposal(outbox, row, nowMs)

@@ -136,7 +136,7 @@ export class SessionWriter {
     this.#noteRows({ actions: rows })
   }
 
-  /** What was read in the session may be given again from now on, or not any more. */
+  /** Records whether the session has results of reads that may be reused. */
   noteReuse(hasReusable: boolean): void {
     this.#note({ hasReusable })
   }
@@ -204,7 +204,7 @@ export class SessionWriter {
   /** Writes down in the session's part of the record what is no transition of an action. */
   *audit(entry: AuditEntry): Tx<void> {
     const { id, audit_seq: seq, audit_hash: hash, audit_place: place } = this.row
-    const end = yield* append(this.#outbox, id, { seq, hash, place }, entry, this.#nowMs)
+    const end = yield* append(this.#outbox, { scope: id, seq, hash, place }, entry, this.#nowMs)
     this.row.audit_seq = end.seq
     this.row.audit_hash = end.hash
     this.row.audit_place = end.place
@@ -241,7 +241,7 @@ export class SessionWriter {
     return message
   }
 
-  /** Adds the result of a tool call: what the model is given, and what programs are told. */
+  /** Adds the result of a tool call, for the model and for programs that follow the session. */
   *toolResult({ messageId, runId, toolCall, outcome, actionId }: ToolResult): Tx<void> {
     const content = toolResultText(outcome)
     yield* this.message({

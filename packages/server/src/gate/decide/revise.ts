@@ -90,12 +90,12 @@ export function* storeRevision(
  */
 function askedOf(
   row: ActionRow,
-  { policy, tool }: PreparedAction,
+  { policy, tool, argumentsText }: PreparedAction,
   { escalate_at }: Times,
   isEdited: boolean,
 ): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
   if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
-  const risk = riskOf(tool, policy)
+  const risk = riskOf(tool, policy, JSON.parse(argumentsText))
   if (!isEdited) return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(risk) }
   const before: Action['risk'] = stored.riskOf(row)
   return {
