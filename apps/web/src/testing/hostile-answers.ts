@@ -83,6 +83,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     outcome: null,
     result: undefined,
     resultUrl: null,
+    startsAt: null,
     overdue: false,
     cachedFrom: null,
   }

@@ -122,13 +122,13 @@ export class SessionWriter {
 
   /** Takes an action that was stored or moved into the list of open ones, or out of it. */
   noteAction(row: ActionRow): void {
-    const { id, state, run_id, executor } = row
+    const { id, state, run_id, executor, due_at } = row
     const open = this.#now.open.filter((other) => other.id !== id)
     const rows = new Map(this.#now.known.actions)
     rows.delete(id)
     if (!isSettled(state)) {
       // Oldest first, as ids sort.
-      open.push({ id, state, run_id, executor })
+      open.push({ id, state, run_id, executor, due_at })
       open.sort((a, b) => (a.id < b.id ? -1 : 1))
       if (rows.size < MOST_KNOWN_ACTIONS && row.arguments.length < MOST_KNOWN_CHARACTERS) rows.set(id, row)
     }
@@ -136,7 +136,7 @@ export class SessionWriter {
     this.#noteRows({ actions: rows })
   }
 
-  /** What was read in the session may be given again from now on, or not any more. */
+  /** Records whether the session has results of reads that may be reused. */
   noteReuse(hasReusable: boolean): void {
     this.#note({ hasReusable })
   }
@@ -204,7 +204,7 @@ export class SessionWriter {
   /** Writes down in the session's part of the record what is no transition of an action. */
   *audit(entry: AuditEntry): Tx<void> {
     const { id, audit_seq: seq, audit_hash: hash, audit_place: place } = this.row
-    const end = yield* append(this.#outbox, id, { seq, hash, place }, entry, this.#nowMs)
+    const end = yield* append(this.#outbox, { scope: id, seq, hash, place }, entry, this.#nowMs)
     this.row.audit_seq = end.seq
     this.row.audit_hash = end.hash
     this.row.audit_place = end.place
@@ -241,7 +241,7 @@ export class SessionWriter {
     return message
   }
 
-  /** Adds the result of a tool call: what the model is given, and what programs are told. */
+  /** Adds the result of a tool call, for the model and for programs that follow the session. */
   *toolResult({ messageId, runId, toolCall, outcome, actionId }: ToolResult): Tx<void> {
     const content = toolResultText(outcome)
     yield* this.message({

@@ -145,7 +145,7 @@ function* follow<E extends ActionEvent>(
   if (touchesTarget) yield* endReuse(context, moved)
   const said = typeof changed === 'function' ? changed(moved) : changed
   yield* emitUpdate(context, moved, isTx(said) ? yield* said : said, cause)
-  if (isDue && moved.executor === 'server') outbox.actions.add(moved.id)
+  if (isDue && moved.executor === 'server' && moved.due_at === null) outbox.actions.add(moved.id)
   if (!givesResult) return
   if (wasDelivered && sentence !== undefined) yield* noteResult(context, moved, typeof sentence === 'string' ? sentence : sentence(moved))
   else yield* writeToolResult(context, moved, typeof reason === 'function' ? reason() : reason)

@@ -230,6 +230,21 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
   )
 
   app.post(
+    '/api/actions/:id/undo',
+    {
+      schema: {
+        operationId: 'undoApproval',
+        summary: 'Take an approval back during its grace period',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.undo(request.params.id, callerOf(request)),
+  )
+
+  app.post(
     '/api/actions/:id/withdraw',
     {
       schema: {

@@ -3,12 +3,12 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, currentAction, idempotently, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
-import { claimDeadline } from '../deadlines.ts'
+import { claimDeadline, graceMsOf } from '../deadlines.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { makeGrant } from '../grants/grants.ts'
 import { countVotes } from '../read/count.ts'
-import { viewAction, viewCast } from '../read/view.ts'
+import { isoTime, viewAction, viewCast } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
 import { transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
@@ -37,6 +37,8 @@ export async function decide(deps: GateDeps, actionId: string, body: DecisionBod
 
 function* takeDecision(deps: GateDeps, context: CallerContext, actionId: string, body: DecisionBody): Tx<Action> {
   if (body.remember && body.verdict === 'decline') throw new CountersignError('bad_request', 'remember: only an approval can be remembered')
+  if (body.startAfter !== undefined && body.verdict === 'decline')
+    throw new CountersignError('bad_request', 'startAfter: nothing starts after a decline')
   return yield* takeVote(deps, context, { found: yield* findForVote(actionId, context.caller, context.nowMs), body })
 }
 
@@ -109,7 +111,7 @@ export function* findForVote(actionId: string, { principal }: Caller, nowMs: num
 }
 
 /**
- * The action, for someone who by their own role may say what becomes of it once it was decided. @throws CountersignError `not_found`,
+ * Returns the action, for somebody whose own role allows them to act on it after the decision. @throws CountersignError `not_found`,
  * `forbidden`, `gone`.
  */
 export function* findForDecision(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
@@ -155,7 +157,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
     nowMs,
   )
   if (weighed.isRepeat && !weighed.outcome) return { row: weighed.row }
-  const done = yield* storeVote(written, weighed, reason)
+  const done = yield* storeVote(written, weighed, { reason, startAfter: body.startAfter })
   if (done) return { ...done, written }
   // Tried before it is read: the update waits for another transaction that decides, a read does not.
   const expired = yield* expireWaiting(written, found.id)
@@ -170,7 +172,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
 function* storeVote(
   context: CallerContext<SessionContext>,
   { row, vote, counted, outcome, isRepeat }: Weighed,
-  reason: string | undefined,
+  { reason, startAfter }: { reason: string | undefined; startAfter: string | undefined },
 ): Tx<{ row: ActionRow; votes: Vote[] } | undefined> {
   const { caller, nowMs } = context
   let shown: Vote[] = []
@@ -193,11 +195,17 @@ function* storeVote(
     yield* emitUpdate(context, noted, yield* changed(), { kind: 'voted', ...cause })
     return { row: noted, votes: shown }
   }
+  const graceMs = graceMsOf(requirementsOf(row), startAfter)
+  const starts_at = graceMs > 0 ? nowMs + graceMs : null
   const moved =
     outcome === 'approve'
       ? yield* transition(context, row, 'approve', {
-          patch: { due_at: claimDeadline(row) },
-          cause: { kind: 'approved', ...cause },
+          patch: { due_at: row.executor === 'server' ? starts_at : claimDeadline(row), starts_at },
+          cause: {
+            kind: 'approved',
+            ...cause,
+            data: { ...cause.data, ...(starts_at !== null && { startsAt: isoTime(starts_at) }) },
+          },
           changed,
         })
       : yield* transition(context, row, 'decline', {
@@ -239,7 +247,7 @@ function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
   return { row, vote, counted, outcome, isRepeat }
 }
 
-/** Why it was declined, in the words of whoever said so last. */
+/** Returns the reason of the last vote to decline. */
 const reasonOf = (cast: readonly Vote[]): string | undefined =>
   cast.findLast(({ verdict, reason }) => verdict === 'decline' && reason !== undefined)?.reason
 

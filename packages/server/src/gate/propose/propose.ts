@@ -98,7 +98,7 @@ export function* insertPrepared(
     revised: null,
     edited_by: null,
     target_version: null,
-    risk: JSON.stringify(riskOf(tool, policy)),
+    risk: JSON.stringify(riskOf(tool, policy, JSON.parse(prepared.argumentsText))),
     state,
     policy: policyText(policy),
     requires: requirementsText(policy, times?.escalate_at ?? null),
@@ -135,6 +135,7 @@ export function* insertPrepared(
     redacted_at: null,
     instance_epoch: null,
     released_at: null,
+    starts_at: null,
     decided_at: state === 'proposed' ? null : nowMs,
     started_at: null,
     settled_at: isSettled(state) ? nowMs : null,
@@ -197,7 +198,7 @@ function* answerFor(
       arguments: prepared.argumentsText,
       definition_hash: prepared.definitionHash,
       requires: policy.requires,
-      risk: riskOf(tool, policy).level,
+      risk: riskOf(tool, policy, JSON.parse(prepared.argumentsText)).level,
       fits: prepared.fits,
     },
     nowMs,
@@ -214,6 +215,8 @@ export interface ProposeInput {
   context?: ActionContext | undefined
   /** ISO 8601: how long people may take. Policy may give them less. */
   expiresIn?: string | undefined
+  /** The id of the call in the program that makes it. */
+  toolCallId?: string | undefined
 }
 
 /**
@@ -287,7 +290,7 @@ async function storeProposal(
     return yield* idempotently(caller.once, nowMs, function* (): Tx<ProposedAction> {
       const { proposal, folded } = yield* insertPrepared(outbox, undefined, {
         prepared,
-        placement: NOWHERE,
+        placement: { ...NOWHERE, toolCallId: input.toolCallId ?? null },
         requestedBy: caller.principal.id,
         agentSays: input.description,
         context: input.context,

@@ -122,6 +122,10 @@ export const viewTimes = ({ decided_at, started_at, settled_at }: Pick<ActionRow
 
 const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
 
+/** When an approved action starts; null without a grace period and in every other state. */
+export const viewStartsAt = ({ state, starts_at }: Pick<ActionRow, 'state' | 'starts_at'>): string | null =>
+  state === 'approved' && starts_at !== null ? isoTime(starts_at) : null
+
 /** True for an action that waits and that people were reminded of: see `deadlinesOf`. */
 const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>): boolean => state === 'proposed' && remind_at === null
 
@@ -175,6 +179,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     resolution: parsed(row.resolution),
     cachedFrom: row.cached_from,
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
+    startsAt: viewStartsAt(row),
     overdue: isOverdue(row),
     ...(row.redacted_at === null ? {} : { redactedAt: isoTime(row.redacted_at) }),
     createdAt: isoTime(row.created_at),

@@ -69,6 +69,7 @@ export const insertAction = insertNoted('action', {
   redacted_at: true,
   instance_epoch: true,
   released_at: true,
+  starts_at: true,
   decided_at: true,
   started_at: true,
   settled_at: true,
@@ -125,13 +126,28 @@ export const escalateAction = actionUpdate(['requires', 'updated_at'], (update, 
     .where('escalate_at', '<=', dialect.nowMs(p.now)),
 )
 
-export type OpenAction = Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor'>
+export type OpenAction = Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor' | 'due_at'>
+
+/** True for an approved action that the server starts once its grace period is over: until then, its timer is set. */
+export const isInGrace = ({ state, executor, due_at }: Pick<ActionRow, 'state' | 'executor' | 'due_at'>): boolean =>
+  state === 'approved' && executor === 'server' && due_at !== null
+
+/** Ends the grace period of an approved action, by the clock of the database. No row changes when it is too early, or was undone. */
+export const endGrace = question<{ id: string; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('action')
+    .set({ due_at: null })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('approved'))
+    .where('executor', '=', lit('server'))
+    .where('due_at', '<=', dialect.nowMs(p.now)),
+)
 
 /** The actions of a session that still need a person or an answer, oldest first. */
 export const openActions = question<{ session_id: string }, OpenAction>((db, p) =>
   db
     .selectFrom('action')
-    .select(['id', 'state', 'run_id', 'executor'])
+    .select(['id', 'state', 'run_id', 'executor', 'due_at'])
     .where('session_id', '=', p.session_id)
     // Literals, so that the partial index of exactly these states is used.
     .where(sql<boolean>`state in ${listOfStates(OPEN_STATES)}`)

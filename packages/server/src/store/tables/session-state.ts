@@ -72,7 +72,7 @@ const RUN_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof RunRow)[]
 
-const OPEN_COLUMNS = ['id', 'state', 'run_id', 'executor'] as const
+const OPEN_COLUMNS = ['id', 'state', 'run_id', 'executor', 'due_at'] as const
 const QUEUED_COLUMNS = ['seq', 'run_id', 'author_id'] as const
 
 const isThere = (query: RawBuilder<unknown>) => sql<number>`(case when exists (${query}) then 1 else 0 end)`
@@ -154,7 +154,7 @@ export function* readSession(id: string): Tx<SessionState | undefined> {
   return {
     session: sessionOf(found),
     run: found.run_row === null ? undefined : readRun(found.run_row),
-    open: readList<OpenRow>(found.open_rows).map(([id, state, run_id, executor]) => ({ id, state, run_id, executor })),
+    open: readList<OpenRow>(found.open_rows).map(([id, state, run_id, executor, due_at]) => ({ id, state, run_id, executor, due_at })),
     queued: readList<QueuedRow>(found.queued_rows).map(([seq, run_id, author_id]) => ({ seq, run_id, author_id })),
     authors: readList<[string]>(found.author_ids).map(([author]) => author),
     hasDisabled: found.has_disabled > 0,
@@ -165,7 +165,7 @@ export function* readSession(id: string): Tx<SessionState | undefined> {
   }
 }
 
-type OpenRow = [OpenAction['id'], OpenAction['state'], OpenAction['run_id'], OpenAction['executor']]
+type OpenRow = [OpenAction['id'], OpenAction['state'], OpenAction['run_id'], OpenAction['executor'], OpenAction['due_at']]
 type QueuedRow = [number, string | null, string | null]
 
 /** Most lists are empty. */
