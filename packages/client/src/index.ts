@@ -65,6 +65,8 @@ export type {
   ShownAction,
   Stats,
   TestedCall,
+  Timeline,
+  TimelineEntry,
   ToolView,
   VerdictChange,
   Vote,

@@ -109,6 +109,8 @@ export {
   SessionPerson,
   SessionStatus,
   ShownAction,
+  Timeline,
+  TimelineEntry,
   ToolCall,
   ToolView,
 } from './session.ts'
