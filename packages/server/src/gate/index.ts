@@ -1,4 +1,14 @@
-export { type Caller, mayDecide, partOf, requireAdmin, requirePerson, requireScope, requireWriter, seesAll } from './caller.ts'
+export {
+  type Caller,
+  mayDecide,
+  partOf,
+  requireAdmin,
+  requireOwnSignIn,
+  requirePerson,
+  requireScope,
+  requireWriter,
+  seesAll,
+} from './caller.ts'
 export type { CallerContext } from './context.ts'
 export { alreadyDecided, decideInSession } from './decide/decide.ts'
 export { delegationsSeenBy, requireDelegator, viewDelegation } from './decide/delegations.ts'

@@ -38,6 +38,7 @@ import { consoleSessionRoutes } from './console-sessions.ts'
 import { allowOrigins } from './cors.ts'
 import { delegationRoutes } from './delegations.ts'
 import { docsRoutes } from './docs/index.ts'
+import { embedTokenRoutes } from './embed-tokens.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { grantRoutes } from './grants.ts'
@@ -185,6 +186,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     identityRoutes(app, deps)
     consoleSessionRoutes(app, deps)
     keyRoutes(app, deps)
+    embedTokenRoutes(app, deps)
     sessionRoutes(app, deps)
     actionRoutes(app, deps)
     policyRoutes(app, deps)
