@@ -33,8 +33,8 @@ import type {
   WithdrawBody,
 } from '@countersign/core'
 import { type HttpOptions, type RequestInput, type SignInStorage, send, sendJson } from './http.ts'
-import { createTokenSource, type HostToken } from './token-source.ts'
 import { type Change, createManagement, type Management, type Read } from './manage.ts'
+import { createTokenSource, type HostToken } from './token-source.ts'
 
 export type ClientOptions = {
   /** Origin (and prefix) of the server; default '', the page's own origin. */
