@@ -4,7 +4,7 @@ import { Principal } from './principal.ts'
 
 /** The longest life of an embed token, and how long one lives when nothing else is asked for. */
 export const EMBED_TOKEN_MAX_MS = 3_600_000
-export const EMBED_TOKEN_DEFAULT = 'PT15M'
+const EMBED_TOKEN_DEFAULT = 'PT15M'
 
 const HostId = z.string().trim().min(1).max(200)
 
