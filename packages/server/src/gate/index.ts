@@ -1,5 +1,6 @@
 export {
   type Caller,
+  isAdminInScope,
   mayDecide,
   partOf,
   requireAdmin,
@@ -28,6 +29,7 @@ export { insertPrepared } from './propose/propose.ts'
 export { countRepeat } from './propose/repeat-ask.ts'
 export { findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './propose/waiting-limits.ts'
 export { listWaitingFor } from './read/inbox-query.ts'
+export { searchActions } from './read/search-actions.ts'
 export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal, viewSaid, viewSession } from './read/view.ts'
 export { viewRevisions } from './read/view-revisions.ts'
 export { readerOf, requireVisibleAction, requireVisibleSession, visibleAmong } from './read/visible.ts'
