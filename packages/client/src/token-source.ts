@@ -31,7 +31,7 @@ export function createTokenSource(ask: () => Promise<HostToken>, now: () => numb
       return token
     } catch (cause) {
       if (isApiError(cause)) throw cause
-      throw new ApiError('offline', 0, 'The page got no token from its own server.', {}, { cause })
+      throw new ApiError('offline', 0, 'The page got no token from its own server.', { cause })
     } finally {
       asking = undefined
     }
