@@ -75,7 +75,7 @@ export type ActionQuery = Page & {
   mine?: 'true' | 'false'
   /** Text in the headline or the arguments. */
   q?: string
-  /** What the policy said: `ask` leaves out what nobody was asked about. */
+  /** The verdict of the policy. `ask` lists the actions that needed approval. */
   verdict?: 'allow' | 'ask' | 'deny'
   /** Text in the tool's name. */
   toolText?: string
@@ -176,7 +176,7 @@ export type Client = Management & {
   removeTool(name: string, options?: ChangeOptions): Promise<void>
   me(options?: CallOptions): Promise<Me>
   signIn(key: string, options?: ChangeOptions): Promise<Me>
-  /** Signs the person at the server's own machine in. @param link What stands in a sign-in link behind `#sign-in=`; good once. */
+  /** Signs the person at the server's own machine in. @param link The part of a sign-in link after `#sign-in=`, which works once. */
   signInWithLink(link: string, options?: ChangeOptions): Promise<Me>
   /**
    * Begins a sign-in with the sign-in service: go to `url`. `begun`, where it is there, is for {@link Client.finishSignIn}: keep it in the
