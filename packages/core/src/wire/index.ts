@@ -97,6 +97,7 @@ export {
   LookUp,
   Message,
   MessageList,
+  MessageText,
   PageQuery,
   PostedMessage,
   PostMessageBody,

@@ -73,6 +73,7 @@ export type {
 export * as sessionDeletion from './tables/session-deletion.ts'
 export * as sessionSearch from './tables/session-search.ts'
 export { loadSession, type QueuedMessage, type SessionState } from './tables/session-state.ts'
+export * as sessionThreads from './tables/session-threads.ts'
 export * as sessions from './tables/sessions.ts'
 export * as settings from './tables/settings.ts'
 export * as stats from './tables/stats.ts'
