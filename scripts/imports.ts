@@ -24,6 +24,7 @@ const FOR_ALL = ['@countersign/core/text']
 /** The order of packages/server/src: a file may use its own row and the rows above it. */
 const SERVER_ROWS = [
   ['log', 'clock', 'durable-files', 'private-files', 'optional-package', 'csv-line'],
+  ['coding-agent'],
   ['models', 'tools', 'store'],
   ['audit', 'policy'],
   ['config'],
@@ -31,6 +32,7 @@ const SERVER_ROWS = [
   ['agent', 'metrics', 'notify', 'archive', 'objectives', 'registered', 'stats'],
   ['runtime', 'engine', 'identity'],
   ['gateway'],
+  ['hooks'],
   ['http'],
   ['compile-cache'],
   ['own-files'],

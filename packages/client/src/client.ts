@@ -69,7 +69,7 @@ export type ActionQuery = Page & {
   mine?: 'true' | 'false'
   /** Text in the headline or the arguments. */
   q?: string
-  /** What the policy said: `ask` leaves out what nobody was asked about. */
+  /** The verdict of the policy. `ask` lists the actions that needed approval. */
   verdict?: 'allow' | 'ask' | 'deny'
   /** Text in the tool's name. */
   toolText?: string
@@ -141,6 +141,8 @@ export type Client = Management & {
     /** Lists the grants that would approve later calls automatically. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** Takes an approval back during its grace period (`startsAt`). The action waits for a decision again, as a new revision. */
+    undo(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Takes back what you proposed, as long as nothing has started. Repeating it changes nothing. */
     withdraw(actionId: string, body?: WithdrawBody, options?: ChangeOptions): Promise<Action>
     /** `folded` on the answer: without an idempotency key it would repeat a call that waits already. Every call here has one. */
@@ -168,7 +170,7 @@ export type Client = Management & {
   removeTool(name: string, options?: ChangeOptions): Promise<void>
   me(options?: CallOptions): Promise<Me>
   signIn(key: string, options?: ChangeOptions): Promise<Me>
-  /** Signs the person at the server's own machine in. @param link What stands in a sign-in link behind `#sign-in=`; good once. */
+  /** Signs the person at the server's own machine in. @param link The part of a sign-in link after `#sign-in=`, which works once. */
   signInWithLink(link: string, options?: ChangeOptions): Promise<Me>
   /**
    * Begins a sign-in with the sign-in service: go to `url`. `begun`, where it is there, is for {@link Client.finishSignIn}: keep it in the
@@ -257,6 +259,7 @@ const actionCalls = (read: Read, change: Change): Client['actions'] => ({
     (await read<{ items: ActionRevision[] }>(`${action(actionId)}/revisions`, undefined, options)).items,
   suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),
   retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
+  undo: (actionId, options) => change(`${action(actionId)}/undo`, undefined, options),
   withdraw: (actionId, body = {}, options) => change(`${action(actionId)}/withdraw`, body, options),
   propose: (body, options) => change('/api/actions', body, options),
   resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),

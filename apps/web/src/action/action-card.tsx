@@ -11,7 +11,7 @@ const ArgumentsEditor = lazy(() => import('../editor/arguments-editor.tsx'))
 type ActionCardProps = {
   action: Action
   connection: ConnectionState
-  /** Off where the card stands in its own session. */
+  /** False for a card inside its own session. */
   linkSession?: boolean
   onSettled?: (action: Action) => void
 }
@@ -22,7 +22,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
   const [shortcuts] = useShortcuts()
   const standsFor = useStandsFor()
   const isClients = action.executor === 'client'
-  // What is no request is carried out by the program that asked: this page would not know how.
+  // An action that is not an HTTP request is carried out by the program that proposed it. This page cannot do that.
   const isHere = isClients && action.destination !== 'local'
   const isElsewhere = isClients && !isHere
   const call = async (answer: Promise<Action>) => onSettled?.(await answer)

@@ -54,6 +54,7 @@ const action = (id: string, rest: Partial<Action>): Action => ({
   outcome: null,
   checks: null,
   resolution: null,
+  startsAt: null,
   overdue: false,
   cachedFrom: null,
   decidedAt: null,

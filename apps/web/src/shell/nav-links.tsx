@@ -8,6 +8,7 @@ const has = (me: Person, ...roles: string[]): boolean => roles.some((role) => me
 
 const PLACES: readonly Place[] = [
   { to: '/history', name: 'Decided', icon: 'check', isFor: () => true },
+  { to: '/dashboard', name: 'Dashboard', icon: 'target', isFor: (me) => has(me, 'admin', 'viewer') },
   { to: '/objectives', name: 'Objectives', icon: 'target', isFor: (me, keepsObjectives) => keepsObjectives && me.roles.length > 0 },
   { to: '/policy', name: 'Policy', icon: 'settings', isFor: (me) => me.roles.length > 0 },
   { to: '/grants', name: 'Grants', icon: 'check', isFor: (me) => me.roles.length > 0 },

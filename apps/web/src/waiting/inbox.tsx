@@ -22,7 +22,7 @@ type InboxProps = {
   searchField: RefObject<HTMLInputElement | null>
   /** The row to begin with: where somebody left the inbox. */
   firstId: string | undefined
-  /** What stands in place of the rows where there are none. */
+  /** Shown instead of an empty list. */
   empty: ReactNode
 }
 

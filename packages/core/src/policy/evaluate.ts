@@ -34,6 +34,8 @@ export interface Requirements {
   alsoRoles?: string[][]
   /** True when the person on whose behalf it was proposed has no vote. */
   notRequester: boolean
+  /** An ISO 8601 duration: how long an approved action waits before it starts. */
+  grace?: string
 }
 
 export const DEFAULT_REQUIREMENTS: Requirements = { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false }

@@ -118,6 +118,12 @@ export interface Tool {
    * the tool's method or name, not declared by anybody.
    */
   readonly risk?: { level: RiskLevel; reason: string; isGuess?: true }
+  /** The risk of one call, where it depends on the arguments. It replaces {@link risk}; a policy rule that sets a risk replaces both. */
+  assess?(args: JsonObject): { level: RiskLevel; reasons: string[] }
+  /**
+   * True for a tool of a program that runs it by itself and only asks here whether it may: no model is offered such a tool.
+   */
+  readonly isHostRun?: boolean
   /**
    * Why every call of the tool needs approval, whatever policy or a grant allows: it is not the tool that people accepted. Undefined for a
    * tool that is.

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ACTION_STATES } from '../action/lifecycle.ts'
 import { OUTCOME_STATUSES } from '../action/outcome.ts'
-import { Duration } from './duration.ts'
+import { Duration, Grace } from './duration.ts'
 import { Remember } from './grant.ts'
 import { Json } from './json.ts'
 import { Principal } from './principal.ts'
@@ -45,6 +45,8 @@ export const Requires = z.object({
   /** Where several requirements were joined: a voter also needs one role of each of these lists. */
   alsoRoles: z.array(z.array(z.string())).optional(),
   notRequester: z.boolean(),
+  /** How long the approved action waits before it starts, as an ISO 8601 duration. Until then the approval can be taken back. */
+  grace: z.string().optional(),
   /** The people who may decide as well from a time on; `isDone` once they are among `roles`. */
   escalation: z.object({ at: z.string(), roles: z.array(z.string()), isDone: z.boolean() }).optional(),
 })
@@ -69,11 +71,11 @@ export const Resolution = z.object({ by: Principal, outcome: z.enum(['succeeded'
 export type Resolution = z.infer<typeof Resolution>
 
 /**
- * Why there is a new revision: a person's `edit`, a fresh `preview`, or at the start the `target`, the `tool`, the `credential`, the
+ * Why there is a new revision: a person's `edit`, an approval that was `undone`, a fresh `preview`, or at the start the `target`, the `tool`, the `credential`, the
  * `policy`, the `grant` that allowed it or the right of a `decider` was not as decided.
  */
 export const Revised = z.object({
-  why: z.enum(['edit', 'preview', 'target', 'tool', 'credential', 'policy', 'decider', 'grant']),
+  why: z.enum(['edit', 'undone', 'preview', 'target', 'tool', 'credential', 'policy', 'decider', 'grant']),
   /** A sentence for people. */
   reason: z.string(),
   /** The person, where one did it. */
@@ -88,7 +90,7 @@ const isWebAddress = (text: string): boolean => {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
-/** What an agent says about its call besides the arguments. Cards show it as not verified; no rule goes by it. */
+/** An agent's own account of its call. Cards show it as not verified, and no policy rule depends on it. */
 export const ActionContext = z.strictObject({
   /** The run or conversation that it belongs to, as the agent names it. */
   run: z.string().trim().min(1).max(200).optional(),
@@ -142,7 +144,7 @@ export const Action = z.object({
   agentVerified: z.boolean(),
   /** The agent's own words about the action. They are marked as not verified and never replace the description. */
   agentSays: z.string().nullable(),
-  /** What the agent says about the call besides, which nothing has verified. */
+  /** The agent's own account of the call, not verified. */
   context: z.object({ run: z.string().optional(), url: z.string().optional(), reason: z.string().optional() }).nullable(),
   /** How often it was asked for, where that is more than once: the same call without an idempotency key, while it waits, is the same action. */
   timesAsked: z.int().optional(),
@@ -151,7 +153,7 @@ export const Action = z.object({
   idempotencyKey: z.string(),
   result: Json.optional(),
   resultUrl: z.string().nullable(),
-  /** Of kind `withdrawn` on what was `cancelled` by whoever proposed it: the message says who that was. On `outcome_unknown`, `retryable` says that the tool can find out by itself: `POST /api/actions/:id/verify`. */
+  /** The kind is `withdrawn` when the proposer withdrew a `cancelled` action; the message names the proposer. On `outcome_unknown`, `retryable` says that the tool can find out by itself: `POST /api/actions/:id/verify`. */
   error: ActionErrorView.nullable(),
   /** How it ended, for a model; null while it is not settled. A failed or unknown outcome may still change. */
   outcome: Outcome.nullable(),
@@ -161,6 +163,8 @@ export const Action = z.object({
   /** The action whose result this read was given again. */
   cachedFrom: z.string().nullable(),
   expiresAt: z.string().nullable(),
+  /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */
+  startsAt: z.string().nullable(),
   /** True while it waits and nobody has decided for as long as policy says (`remind`; five minutes without it). */
   overdue: z.boolean(),
   /** Present once what it was about is blanked: arguments, preview, result and sentences. */
@@ -203,6 +207,8 @@ export const DecisionBody = z.strictObject({
   arguments: z.record(z.string(), Json).optional(),
   /** With an approval: what is not asked again. */
   remember: Remember.optional(),
+  /** With an approval: it starts after this time at the earliest, and can be taken back until then. Policy may say longer. */
+  startAfter: Grace.optional(),
 })
 export type DecisionBody = z.infer<typeof DecisionBody>
 
@@ -214,6 +220,8 @@ export const DecisionsBody = z.strictObject({
     .max(200),
   verdict: z.enum(['approve', 'decline']),
   reason: Reason.optional(),
+  /** With approvals: how long they can be taken back before the actions start. Policy may say longer. */
+  startAfter: Grace.optional(),
 })
 export type DecisionsBody = z.infer<typeof DecisionsBody>
 

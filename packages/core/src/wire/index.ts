@@ -112,7 +112,7 @@ export {
   ToolCall,
   ToolView,
 } from './session.ts'
-export { ModelStats, Stats, StatsQuery } from './stats.ts'
+export { type AnswerStats, ModelStats, Stats, StatsQuery } from './stats.ts'
 export {
   ChangeWebhookBody,
   CreatedWebhook,

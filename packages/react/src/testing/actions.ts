@@ -49,6 +49,7 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   outcome: null,
   checks: null,
   resolution: null,
+  startsAt: null,
   overdue: false,
   cachedFrom: null,
   expiresAt: new Date(NOW_MS + 720_000).toISOString(),

@@ -4,7 +4,7 @@ import { type ActionRow, events, messages, newId, noteHappening, type Outbox, pr
 import type { Caller } from './caller.ts'
 import type { SessionContext } from './context.ts'
 import { outcomeOf } from './execute/tool-result.ts'
-import { isoTime, viewAction, viewOutcome, viewTimes } from './read/view.ts'
+import { isoTime, viewAction, viewOutcome, viewStartsAt, viewTimes } from './read/view.ts'
 import type { OtherEvent, TransitionEvent } from './session-writer.ts'
 import { tellOfMove, tellOfProposal } from './tell-webhooks.ts'
 
@@ -36,7 +36,7 @@ export interface Cause {
 export function* announceProposed({ outbox, session, nowMs }: SessionContext, row: ActionRow): Tx<Action> {
   const proposal = yield* viewAction(row)
   const { policy } = proposal
-  // What nothing proves.
+  // Claims of the caller.
   const unverified = [...(proposal.agent !== null && !proposal.agentVerified ? ['agent'] : []), ...(proposal.context ? ['context'] : [])]
   // In the order of canonical JSON: this is the longest row of an action.
   const data = {
@@ -67,7 +67,7 @@ export function* announceProposed({ outbox, session, nowMs }: SessionContext, ro
   noteHappening(outbox, { what: 'proposed', verdict: policy.verdict, state: row.state })
   if (session) yield* session.transition(event, entry)
   else {
-    yield* append(outbox, row.id, CHAIN_START, entry, nowMs)
+    yield* append(outbox, { scope: row.id, ...CHAIN_START }, entry, nowMs)
     yield* store(outbox, event, nowMs)
   }
   yield* tellOfProposal(outbox, row, nowMs)
@@ -92,6 +92,7 @@ export function* emitUpdate(
       ...viewTimes(row),
       updatedAt: isoTime(row.updated_at),
       outcome,
+      ...(row.starts_at !== null && { startsAt: viewStartsAt(row) }),
       ...changed,
     },
   }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { type Action, ActionExportQuery } from '@countersign/core'
 import { csvLine } from '../csv-line.ts'
-import { viewActions } from '../gate/index.ts'
+import { searchActions, viewActions } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import { actions, type Store } from '../store/index.ts'
+import type { actions, Store } from '../store/index.ts'
 import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
 
@@ -52,9 +52,8 @@ async function* exportActions(
 ): AsyncGenerator<string> {
   if (format === 'csv') yield csvLine(Object.keys(COLUMNS))
   for (let before: string | undefined; ; ) {
-    const page = await store.read(function* () {
-      return yield* viewActions(yield* actions.listActions({ ...filter, before, limit: ROWS_PER_READ }))
-    })
+    const rows = await searchActions(store, { ...filter, before, limit: ROWS_PER_READ })
+    const page = await store.read(() => viewActions(rows))
     if (page.length > 0) yield page.map(format === 'csv' ? csvOf : jsonlOf).join('')
     if (page.length < ROWS_PER_READ) return
     before = page.at(-1)?.id

@@ -18,6 +18,7 @@ import {
   findFullWaiting,
   listWaitingFor,
   requireVisibleAction,
+  searchActions,
   viewAction,
   viewActions,
   viewRevisions,
@@ -55,16 +56,15 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
         response: { 200: ActionList },
       },
     },
-    (request) => {
+    async (request) => {
       const { principal } = callerOf(request)
       const { limit, cursor, mine, ...query } = request.query
       const place = decodeCursor(cursor, ['string'])
-      return store.read(function* () {
-        const filter = { ...readFilter(query, principal), before: place && String(place[0]), limit: limit + 1 }
-        const found = mine === 'true' ? yield* listWaitingFor(principal, filter, clock.nowMs()) : yield* actions.listActions(filter)
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
-        return { items: yield* viewActions(rows), nextCursor }
-      })
+      const filter = { ...readFilter(query, principal), before: place && String(place[0]), limit: limit + 1 }
+      const found =
+        mine === 'true' ? await store.read(() => listWaitingFor(principal, filter, clock.nowMs())) : await searchActions(store, filter)
+      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+      return { items: await store.read(() => viewActions(rows)), nextCursor }
     },
   )
 
@@ -204,6 +204,21 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       },
     },
     (request) => gate.decideMany(request.body, callerOf(request)),
+  )
+
+  app.post(
+    '/api/actions/:id/undo',
+    {
+      schema: {
+        operationId: 'undoApproval',
+        summary: 'Take an approval back during its grace period',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.undo(request.params.id, callerOf(request)),
   )
 
   app.post(

@@ -45,6 +45,7 @@ import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { grantRoutes } from './grants.ts'
 import { holdRoutes, requireTakenWhileHeld } from './hold.ts'
+import { hookRoutes } from './hooks.ts'
 import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
 import { keyRoutes } from './keys.ts'
@@ -211,6 +212,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     metricRoutes(app, deps)
     webhookRoutes(app, deps)
     mcpRoutes(app, deps)
+    hookRoutes(app, deps)
   })
   app.setNotFoundHandler(
     deps.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, deps.consoleDir, reachedByClients(deps.tools)),

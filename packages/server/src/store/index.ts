@@ -30,6 +30,7 @@ export * as gatewayCalls from './tables/gateway-calls.ts'
 export * as gatewayRequests from './tables/gateway-requests.ts'
 export * as grants from './tables/grants.ts'
 export { type Happening, noteHappening } from './tables/happening.ts'
+export * as hostCalls from './tables/host-calls.ts'
 export type { Mark } from './tables/instance.ts'
 export * as instance from './tables/instance.ts'
 export { enqueueJobs, type HeldJob, type JobName, type JobPayload } from './tables/jobs.ts'
@@ -72,7 +73,18 @@ export type {
 } from './tables/schema.ts'
 export * as sessionDeletion from './tables/session-deletion.ts'
 export * as sessionSearch from './tables/session-search.ts'
-export { loadSession, type QueuedMessage, type SessionState } from './tables/session-state.ts'
+export {
+  currentAction,
+  currentSession,
+  historyAtStep,
+  type KnownRows,
+  keepSession,
+  loadSession,
+  type QueuedMessage,
+  readSession,
+  type SessionState,
+  takeSession,
+} from './tables/session-state.ts'
 export * as sessionThreads from './tables/session-threads.ts'
 export * as sessions from './tables/sessions.ts'
 export * as settings from './tables/settings.ts'

@@ -54,7 +54,7 @@ async function claimNow(deps: GateDeps, seen: ActionRow, again: boolean, caller:
 }
 
 interface Wanted {
-  /** The action as it was read when the world was looked at. */
+  /** The action as it was read before the target was revalidated. */
   seen: ActionRow
   look: Revalidation | undefined
   again: boolean
@@ -66,6 +66,9 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
   const row = yield* findForClaim(actionId, again, caller, nowMs)
   if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`)
   const bound = verifyBinding(deps, row)
+  if (row.state === 'approved' && (row.starts_at ?? 0) > nowMs) {
+    throw yield* refusal(row, `action ${actionId} starts at ${isoTime(row.starts_at ?? 0)}: until then its approval can be taken back`)
+  }
   const startable = startableNow(row, again, 'tool' in bound && mayResend(bound.tool))
   if (!startable) throw yield* refusal(row, whyNot(row, again))
   const opened = yield* openSession(context, row)

@@ -2,25 +2,16 @@ import { type ActionEvent, type ActionState, AFTER, assert, statesBefore } from 
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { lit, question, type Tx } from '../query.ts'
-import { actionUpdate } from './action-update.ts'
+import { notedUpdate } from './action-update.ts'
 import { findAction, isInTime } from './actions.ts'
 import { currentEpoch, mayStart } from './instance.ts'
 import { REVISED_COLUMNS } from './revisions.ts'
 import type { ActionRow } from './schema.ts'
 
 const ENDED = ['result_delivered', 'due_at'] as const
-const ATTEMPTED = [
-  'attempt',
-  'epoch',
-  'idempotency_key',
-  'first_send',
-  'checks',
-  'runner',
-  'due_at',
-  'target_version',
-  'error',
-  'resolution',
-] as const
+// A first attempt has the key that the action was stored with: its index is not written again.
+const STARTED = ['attempt', 'epoch', 'first_send', 'checks', 'runner', 'due_at', 'target_version', 'error', 'resolution'] as const
+const ATTEMPTED = [...STARTED, 'idempotency_key'] as const
 const ANSWERED = ['result', 'result_url', 'error', 'in_doubt', 'checks', 'result_delivered', 'runner', 'due_at', 'resolution'] as const
 
 /** What each event writes into the times of an action: its own time, or null where the time before no longer counts. */
@@ -43,12 +34,12 @@ const timesOf = (event: MovedAsRead, now: number): Partial<Record<Time, number |
 
 /** The columns that each event writes besides `state`, `updated_at` and its times. */
 const COLUMNS = {
-  approve: ['due_at'],
+  approve: ['due_at', 'starts_at'],
   decline: ENDED,
   expire: ENDED,
   cancel: ['error', ...ENDED],
   revise: REVISED_COLUMNS,
-  start: ATTEMPTED,
+  start: STARTED,
   retry: ATTEMPTED,
   resend: ATTEMPTED,
   succeed: ANSWERED,
@@ -74,6 +65,9 @@ const inTime: Conditions = ({ now }, dialect) => [isInTime(dialect, now)]
 const always: Conditions = () => []
 const maySend: Conditions = (_, dialect) => [notArchived, mayStart(dialect)]
 
+/** By the clock of the database, as deadlines are: nothing starts while its approval can still be taken back. */
+const isGraceOver = (dialect: Dialect, now: number) => sql<boolean>`(starts_at is null or starts_at <= ${dialect.nowMs(now)})`
+
 /** The conditions besides the state, the revision and the epoch, for an action that is read before it is moved. */
 const CONDITIONS: Readonly<Record<MovedAsRead, Partial<Record<ActionState, Conditions>>>> = {
   approve: { proposed: inTime },
@@ -84,7 +78,13 @@ const CONDITIONS: Readonly<Record<MovedAsRead, Partial<Record<ActionState, Condi
     failed: () => [notArchived],
   },
   // A client that claims too late is refused like a person who decides too late.
-  start: { approved: (p, dialect) => [...maySend(p, dialect), sql<boolean>`(executor = 'server' or ${isInTime(dialect, p.now)})`] },
+  start: {
+    approved: (p, dialect) => [
+      ...maySend(p, dialect),
+      sql<boolean>`(executor = 'server' or ${isInTime(dialect, p.now)})`,
+      isGraceOver(dialect, p.now),
+    ],
+  },
   retry: { failed: maySend },
   resend: { outcome_unknown: maySend },
   succeed: { executing: always, outcome_unknown: always },
@@ -107,7 +107,7 @@ function moveFrom(event: MovedAsRead, from: ActionState) {
   const conditions = CONDITIONS[event][from]
   assert(to !== 'same' && to !== 'no' && conditions, `the conditions of ${event} know the state ${from}`)
   const times = Object.keys(TIMES[event]) as Time[]
-  return actionUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], ...times, 'updated_at'], (update, p, dialect) => {
+  return notedUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], ...times, 'updated_at'], (update, p, dialect) => {
     let guarded = update
       .set({
         state: lit(to),

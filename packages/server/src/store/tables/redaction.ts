@@ -68,6 +68,7 @@ const ACTION: Readonly<Record<keyof ActionRow, Redaction>> = {
   redacted_at: 'now',
   instance_epoch: 'keep',
   released_at: 'keep',
+  starts_at: 'keep',
   decided_at: 'keep',
   started_at: 'keep',
   settled_at: 'keep',

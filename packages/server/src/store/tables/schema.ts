@@ -320,6 +320,8 @@ export interface ActionRow {
   instance_epoch: number | null
   /** When a person released it from a hold. */
   released_at: number | null
+  /** When an approved action starts, if it has a grace period. It has begun to be due once `due_at` is null. */
+  starts_at: number | null
   /** When its current revision was approved or declined, by people or the policy. */
   decided_at: number | null
   /** When its last attempt started. */

@@ -61,6 +61,7 @@ export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({
   redacted_at: null,
   instance_epoch: null,
   released_at: null,
+  starts_at: null,
   decided_at: null,
   started_at: null,
   settled_at: null,
