@@ -8,10 +8,10 @@ const { url, inFlight, cycles, rounds, warmUp, underTenRules } = JSON.parse(proc
 standIn({
   'audit/record.ts': ['append', 'appendToScope'],
   'gate/propose/digest.ts': ['digestOf', 'preconditionOf'],
-  'gate/execute/revalidate.ts': ['lookAgain'],
+  'gate/execute/revalidate.ts': ['revalidate'],
   'gate/policy.ts': ['isInForce'],
-  'gate/propose/prior-verdicts.ts': ['saidBefore'],
-  'gate/decide/approval-validity.ts': ['whyNotDecided'],
+  'gate/propose/prior-verdicts.ts': ['priorVerdicts'],
+  'gate/decide/approval-validity.ts': ['approvalInvalidReason'],
   'policy/policies.ts': ['askPolicies'],
 })
 const { without } = await import('./without.ts')
@@ -27,7 +27,7 @@ const KINDS = { none: [], policy: ['policy'], digest: ['digest'], audit: ['audit
 >
 type Kind = keyof typeof KINDS
 
-/** One round: what a cycle of each kind took. */
+/** The measurements of one round, by kind of cycle. */
 export type CostBlock = Record<Kind, { wallMs: number; cpuMs: number }>
 
 const kinds = Object.keys(KINDS) as Kind[]

@@ -225,7 +225,8 @@ test('each word that the chat offers decides the action that it names, with seve
   ] as const) {
     await say(page, office, 'one two three')
     await expect(cards(page)).toHaveCount(3)
-    const ids = await cards(page).locator('.cs-bar .cs-note').allTextContents()
+    const ids = await cards(page).locator('.cs-bar [title^="act_"]').allTextContents()
+    expect(ids).toHaveLength(3)
     await expect(banner).toContainText(`3 approvals waiting: type approve ${ids[0]} or decline ${ids[0]}, or use the cards.`)
     expect(await typeOffered(at)).toBe(`${at === 0 ? 'approve' : 'decline'} ${ids[0]}`)
     await expect(banner).toContainText(`2 approvals waiting: type approve ${ids[1]} or decline ${ids[1]}, or use the cards.`)

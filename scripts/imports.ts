@@ -23,14 +23,16 @@ const FOR_ALL = ['@countersign/core/text']
 
 /** The order of packages/server/src: a file may use its own row and the rows above it. */
 const SERVER_ROWS = [
-  ['log', 'clock', 'durable-files', 'private-files', 'optional-package'],
+  ['log', 'clock', 'durable-files', 'private-files', 'optional-package', 'csv-line'],
+  ['coding-agent'],
   ['models', 'tools', 'store'],
   ['audit', 'policy'],
   ['config'],
   ['dispatch', 'gate', 'instance', 'pin-store'],
-  ['agent', 'metrics', 'notify', 'archive', 'objectives', 'stats'],
+  ['agent', 'metrics', 'notify', 'archive', 'objectives', 'registered', 'stats'],
   ['runtime', 'engine', 'identity'],
   ['gateway'],
+  ['hooks'],
   ['http'],
   ['compile-cache'],
   ['own-files'],

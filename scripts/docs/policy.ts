@@ -1,7 +1,7 @@
 import { PolicyDocument } from '@countersign/core'
 import { z } from 'zod'
-import { CONDITION_FUNCTIONS } from '../../packages/server/src/policy/condition.ts'
 import { FACTS } from '../../packages/server/src/policy/facts.ts'
+import { CONDITION_FUNCTIONS } from '../../packages/server/src/policy/meter.ts'
 import { readFieldTexts } from './docstrings.ts'
 import { type Field, fieldsOf, fieldTable, type JsonSchema } from './schema-table.ts'
 
@@ -17,7 +17,9 @@ export function policyReference(root: string): string {
   return [
     `## Fields\n\n${fieldTable(policyFields(root))}`,
     `## Names in conditions\n\n| name | type | fields |\n|---|---|---|\n${names.join('\n')}`,
-    `## Functions in conditions\n\n${[...CONDITION_FUNCTIONS].map((name) => `\`${name}\``).join(', ')}`,
+    `## Functions in conditions\n\n${Object.keys(CONDITION_FUNCTIONS)
+      .map((name) => `\`${name}\``)
+      .join(', ')}`,
   ].join('\n\n')
 }
 

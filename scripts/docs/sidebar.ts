@@ -17,7 +17,7 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
     groups: {
       Tools: ['routes', 'openapi', 'mcp', 'github', 'linear', 'objectives', 'workspace', 'client-actions', 'own-source'],
       Agents: ['gate', 'python', 'models', 'mcp-gateway'],
-      Approval: ['policy', 'quorum', 'inbox', 'embed-the-card', 'terminal', 'webhooks'],
+      Approval: ['policy', 'quorum', 'inbox', 'history', 'embed-the-card', 'terminal', 'webhooks'],
       People: ['identity'],
       Operation: ['deploy', 'upgrade', 'postgres', 'processes', 'backup', 'copies', 'archive', 'retention', 'metrics', 'doctor'],
       Security: ['threat-model', 'hardening'],

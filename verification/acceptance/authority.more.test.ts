@@ -182,6 +182,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/approve-tool/{id}': { about: 'actionId', rule: inSession(decides), body: () => ({ approved: true }) },
 
   'GET /api/actions': { rule: everybody },
+  'GET /api/actions/export': { rule: everybody },
   'POST /api/actions': { rule: only(WRITES), body: () => ({ tool: 'keyed', arguments: { what: 'x' } }) },
   'GET /api/actions/{id}': { about: 'actionId', rule: sees },
   'GET /api/actions/{id}/revisions': { about: 'actionId', rule: sees },
@@ -194,6 +195,7 @@ const ROUTES: Record<string, Route> = {
   },
   'POST /api/actions/{id}/preview': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/retry': { about: 'actionId', rule: decides, body: () => ({}) },
+  'POST /api/actions/{id}/undo': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/resolve': { about: 'actionId', rule: decides, body: () => ({ outcome: 'failed', note: 'I looked' }) },
   'POST /api/actions/{id}/verify': { about: 'actionId', rule: decides, body: () => ({}) },
   // No action is held, so callers with permission get an error that says so.

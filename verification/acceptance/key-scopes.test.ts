@@ -52,6 +52,9 @@ const ROUTES: Record<string, Route> = {
   'POST /api/chat': { takes: ['propose'], body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
   'POST /api/agent-requests': { takes: ['propose'], body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
   'POST /api/agent-requests/{id}/execute': { takes: ['propose'], id: 'requestId', body: empty },
+  'POST /api/tools': { takes: ['propose'], body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },
+  // An admin removes the tools of others.
+  'DELETE /api/tools/{name}': { takes: ['propose', 'manage'] },
   'POST /api/actions': { takes: ['propose'], body: () => ({ tool: 'keyed', arguments: { what: 'x' } }) },
 
   'POST /api/actions/{id}/preview': { takes: ['decide'], id: 'actionId', body: empty },
@@ -64,6 +67,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/approve-tool/{id}': { takes: ['decide'], id: 'actionId', body: () => ({ approved: false }) },
   'POST /api/sessions/{id}/approve': { takes: ['decide'], id: 'sessionId', body: ({ actionId }) => ({ verdict: 'reject', actionId }) },
   'POST /api/actions/{id}/retry': { takes: ['decide'], id: 'actionId', body: empty },
+  'POST /api/actions/{id}/undo': { takes: ['decide'], id: 'actionId', body: empty },
   'POST /api/actions/{id}/resolve': { takes: ['decide'], id: 'actionId', body: () => ({ outcome: 'failed', note: 'I looked' }) },
   'POST /api/actions/{id}/verify': { takes: ['decide'], id: 'actionId', body: empty },
   'POST /api/actions/{id}/release': { takes: ['decide'], id: 'actionId', body: empty },
@@ -101,6 +105,11 @@ const ROUTES: Record<string, Route> = {
   // MCP puts the refusal into the message; see `mcp-authority.test.ts`.
   'POST /mcp': { takes: [], body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
   'DELETE /mcp': { takes: [] },
+  // A refusal is a denial in the words of the host, because many hosts run a call when they get an error; see `coding-agents.test.ts`.
+  'POST /hooks/{host}': {
+    takes: [],
+    body: () => ({ session_id: 's', hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } }),
+  },
 
   'POST /api/policy/test': { takes: [], body: () => ({ call: { tool: 'keyed' } }) },
   'POST /api/actions/decisions': {
@@ -201,7 +210,7 @@ test('a key does on every route what it is limited to, and what it may not do wi
     const { id, body } = ROUTES[route] ?? { takes: [] }
     const [method = '', path = ''] = route.split(' ')
     const hangUp = new AbortController()
-    const response = await fetch(server.url + path.replace('{id}', id ? place[id] : 'xxx_none'), {
+    const response = await fetch(server.url + path.replace('{id}', id ? place[id] : 'xxx_none').replace('{host}', 'claude'), {
       method,
       signal: hangUp.signal,
       headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
@@ -231,5 +240,5 @@ test('a key does on every route what it is limited to, and what it may not do wi
 
   for (const cell of cells.filter(({ isAllowed }) => isAllowed)) await check(cell)
   expect(surprises).toEqual([])
-  expect({ refused: refused.length, cells: cells.length }).toEqual({ refused: expect.toSatisfy((n: number) => n > 200), cells: 936 })
+  expect({ refused: refused.length, cells: cells.length }).toEqual({ refused: expect.toSatisfy((n: number) => n > 200), cells: 990 })
 })

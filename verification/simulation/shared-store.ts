@@ -114,7 +114,7 @@ export function openSharedStore(parts: SharedStoreParts): Store {
   function answer(request: Request): Row[] {
     if ('places' in request) return [{ last: parts.takePlaces(request.places) }]
     if ('together' in request) return [{ answers: request.together.map(runQuery) }]
-    return 'lock' in request || 'ahead' in request ? [] : runQuery(request)
+    return 'definition' in request ? runQuery(request) : []
   }
 
   async function insist<T>(attempt: () => Promise<T>): Promise<T> {

@@ -13,6 +13,8 @@ import { hasSignInLink, onSignInElsewhere, takeSignInLink } from './sign-in/stor
 import { Button, UiProvider } from './ui/index.ts'
 
 const WaitingPage = lazy(() => import('./waiting/waiting-page.tsx'))
+const HistoryPage = lazy(() => import('./history/history-page.tsx'))
+const DashboardPage = lazy(() => import('./dashboard/dashboard-page.tsx'))
 const ActionPage = lazy(() => import('./action/action-page.tsx'))
 const PolicyPage = lazy(() => import('./policy/policy-page.tsx'))
 const GrantsPage = lazy(() => import('./grants/grants-page.tsx'))
@@ -138,6 +140,8 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
           <Route index element={<NewChatPage />} />
           <Route path="sessions/:sessionId" element={<SessionPage />} />
           <Route path="waiting" element={<WaitingPage />} />
+          <Route path="history" element={<HistoryPage />} />
+          <Route path="dashboard" element={<DashboardPage />} />
           <Route path="actions/:actionId" element={<ActionPage />} />
           <Route path="policy" element={<PolicyPage />} />
           <Route path="grants" element={<GrantsPage />} />

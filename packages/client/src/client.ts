@@ -21,6 +21,8 @@ import type {
   Principal,
   ProposeBody,
   ProposedAction,
+  RegisteredTool,
+  RegisterToolBody,
   RequestAnswer,
   ResolveBody,
   RiskLevel,
@@ -75,6 +77,17 @@ export type ActionQuery = Page & {
   agentText?: string
   /** Text in the name of somebody who asked for it. */
   requester?: string
+  /** The id of somebody who asked for it; of a person, also through their agents. */
+  requesterId?: string
+  /** Words that are in the headline or the arguments; several words in double quotes are one. */
+  words?: string
+  /** Text in the name of somebody who voted on it. */
+  decider?: string
+  /** The name of the rule that the policy decided by. */
+  rule?: string
+  destination?: string
+  /** Only actions proposed at this time or later (ISO 8601). */
+  createdAfter?: string
   /** Only actions proposed before this time (ISO 8601). */
   createdBefore?: string
 }
@@ -128,6 +141,8 @@ export type Client = Management & {
     /** Lists the grants that would approve later calls automatically. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** Takes an approval back during its grace period (`startsAt`). The action waits for a decision again, as a new revision. */
+    undo(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Takes back what you proposed, as long as nothing has started. Repeating it changes nothing. */
     withdraw(actionId: string, body?: WithdrawBody, options?: ChangeOptions): Promise<Action>
     /** `folded` on the answer: without an idempotency key it would repeat a call that waits already. Every call here has one. */
@@ -149,6 +164,10 @@ export type Client = Management & {
   }
   agents(options?: CallOptions): Promise<AgentView[]>
   tools(options?: CallOptions): Promise<ToolView[]>
+  /** Registers a tool that the caller carries out itself, or changes it. */
+  registerTool(body: RegisterToolBody, options?: ChangeOptions): Promise<RegisteredTool>
+  /** Removes a tool that the caller registered. Its name stays with the caller. */
+  removeTool(name: string, options?: ChangeOptions): Promise<void>
   me(options?: CallOptions): Promise<Me>
   signIn(key: string, options?: ChangeOptions): Promise<Me>
   /** Signs the person at the server's own machine in. @param link What stands in a sign-in link behind `#sign-in=`; good once. */
@@ -199,6 +218,10 @@ export function createClient({ baseUrl = '', key, signInStorage, fetch = globalT
     },
     agents: async (options) => (await read<{ items: AgentView[] }>('/api/agents', undefined, options)).items,
     tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,
+    registerTool: (body, options) => change('/api/tools', body, options),
+    removeTool: async (name, options) => {
+      await change(`/api/tools/${encodeURIComponent(name)}`, undefined, options, { method: 'DELETE' })
+    },
     health: async (options) => {
       await (await send(http, '/healthz', options)).body?.cancel()
     },
@@ -236,6 +259,7 @@ const actionCalls = (read: Read, change: Change): Client['actions'] => ({
     (await read<{ items: ActionRevision[] }>(`${action(actionId)}/revisions`, undefined, options)).items,
   suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),
   retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
+  undo: (actionId, options) => change(`${action(actionId)}/undo`, undefined, options),
   withdraw: (actionId, body = {}, options) => change(`${action(actionId)}/withdraw`, body, options),
   propose: (body, options) => change('/api/actions', body, options),
   resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),

@@ -92,6 +92,7 @@ export {
 export { type ConnectionState, type EventsOptions, events } from './events.ts'
 export { type CallOf, type GateableFunction, type Gated, gate } from './gate/gate.ts'
 export { type GateAnswer, type GatedCall, type GateOptions, gatedCall, type PerformInput } from './gate/gated-call.ts'
+export type { GateClient, RegisterDetails, RegisterOption } from './gate/register.ts'
 export type { SignInStorage } from './http.ts'
 export { type InboxSnapshot, type InboxStore, openInbox } from './inbox-store.ts'
 export type { AuditQuery, GrantQuery, Management, StatsQuery, WebhookDeliveryQuery } from './manage.ts'

@@ -41,7 +41,7 @@ import { type HttpOptions, type RequestInput, send } from './http.ts'
 
 export type GrantQuery = Page & { session?: string; agent?: string; state?: 'standing' }
 /** `since` and `until` are ISO 8601: from that time on, and before it. Default: the seven days up to now. */
-export type StatsQuery = { since?: string; until?: string; bucket?: 'hour' | 'day' }
+export type StatsQuery = { since?: string; until?: string; bucket?: 'hour' | 'day'; tool?: string; agent?: string }
 export type WebhookDeliveryQuery = Page & { state?: WebhookDelivery['state'] }
 export type ObjectiveQuery = Page & { owner?: string; period?: string; state?: ObjectiveState }
 /** `since` and `until` are ISO 8601: from that time on, and before it. */

@@ -13,6 +13,7 @@ const STATUS: Record<ErrorCode, number> = {
   already_decided: 409,
   revision_mismatch: 409,
   stale_preview: 409,
+  name_taken: 409,
   busy: 409,
   gone: 410,
   too_large: 413,

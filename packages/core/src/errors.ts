@@ -8,6 +8,7 @@ export const ERRORS = {
   already_decided: { status: 409, title: 'Already decided' },
   revision_mismatch: { status: 409, title: 'The action changed since it was shown' },
   stale_preview: { status: 409, title: 'The target changed since it was shown' },
+  name_taken: { status: 409, title: 'The name is taken' },
   busy: { status: 409, title: 'The same request is still being worked on' },
   gone: { status: 410, title: 'Archived' },
   too_large: { status: 413, title: 'Too large' },

@@ -5,8 +5,10 @@ export {
   type ActionState,
   AFTER,
   type Answer,
+  hasEnded,
   isSettled,
   isTerminal,
+  OPEN_STATES,
   statesBefore,
 } from './action/lifecycle.ts'
 export {
@@ -38,6 +40,7 @@ export {
   explainPolicy,
   type PolicyResult,
   type PolicySubject,
+  REGISTERED_GROUP,
   type Requirements,
   type RuleOpinion,
 } from './policy/evaluate.ts'

@@ -25,6 +25,7 @@ import { createSender } from './notify/index.ts'
 import { openObjectiveStore } from './objectives/index.ts'
 import { openPinStore } from './pin-store.ts'
 import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
+import { openRegisteredTools, type RegisteredTools } from './registered/index.ts'
 import { openRuntime, type Runtime } from './runtime.ts'
 import { type Database, principals, type Store, tellAccess } from './store/index.ts'
 
@@ -80,6 +81,7 @@ export interface Engine {
   /** Actions that were shown to a person: code that sends actions notes it here. */
   readonly announcements: Announcements
   readonly policies: Policies
+  readonly registered: RegisteredTools
   readonly agents: ReadonlyMap<string, Agent>
   readonly hub: EventHub
   readonly auditKey: AuditKey
@@ -155,7 +157,7 @@ export async function startEngine({
   guard,
   acceptCopy = false,
   agents,
-  tools,
+  tools: configured,
   sources = [],
   ownFiles = [],
   policy,
@@ -173,6 +175,8 @@ export async function startEngine({
   // Before work of an earlier process is executed with these tools.
   for (const source of sources)
     await source.attach?.({ log, pins: openPinStore(store, clock), objectives: openObjectiveStore(store, clock), ownFiles })
+  const registered = await openRegisteredTools({ store, clock, log, configured })
+  const { tools } = registered
   await seedPolicy(store, policy, clock.nowMs())
   const policies = await openPolicies(store)
   requireUsable(policies.current, { tools, agents: [...byName.keys()] })
@@ -184,6 +188,7 @@ export async function startEngine({
     refusals,
     store,
     tools,
+    refreshTool: registered.refresh,
     policies,
     clock,
     log,
@@ -313,6 +318,7 @@ export async function startEngine({
     agentLoop,
     announcements,
     policies,
+    registered,
     agents: byName,
     hub,
     auditKey,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalJson, type JsonValue, matchesGlob, type Tool } from '@countersign/core'
+import { canonicalJson, type JsonValue, matchesGlob, REGISTERED_GROUP, type Tool } from '@countersign/core'
 import type { CodedTool } from './define.ts'
 import { modelNames } from './model-names.ts'
 import { createRedactor, type Network, openNetwork, secretHeaders } from './net/index.ts'
@@ -34,6 +34,8 @@ export interface ToolRegistry {
   forAgent(globs: readonly string[]): () => readonly Tool[]
   /** True when the glob fits a tool, or may fit one of a source that has not told of its tools yet. */
   mayFit(glob: string): boolean
+  /** The names of the configured groups. */
+  readonly groups: ReadonlySet<string>
   /** Calls `changed` when there are other tools than before. */
   onChange(changed: () => void): void
 }
@@ -54,6 +56,7 @@ export function openTools(groups: Readonly<Record<string, ToolGroup>>, network: 
   const opened = new Map<string, ToolDraft[]>()
   for (const [group, source] of Object.entries(groups)) {
     const report = (problem: SetupProblem) => problems.push({ path: [group, ...problem.path], message: problem.message })
+    if (group === REGISTERED_GROUP) report({ path: [], message: 'is reserved for tools that agents register: choose another name' })
     if (!NAME.test(group) || group.includes('.')) report({ path: [], message: 'is not a group name: letters, digits, _ and -' })
     opened.set(group, openGroup(group, source, way, report))
   }
@@ -132,14 +135,20 @@ function createRegistry(first: readonly Tool[], groups: readonly (readonly [stri
   const listeners: (() => void)[] = []
   let tools = first
   let named = new Map(tools.map((tool) => [tool.name, tool]))
-  const mayFit = (glob: string) => tools.some((tool) => fitsTool(glob, tool)) || groups.some((group) => mayFitLater(glob, group))
+  // An agent registers its tools later, or not at all.
+  const isRegistered = (glob: string) => glob.startsWith(`${REGISTERED_GROUP}.`)
+  const mayFit = (glob: string) =>
+    isRegistered(glob) || tools.some((tool) => fitsTool(glob, tool)) || groups.some((group) => mayFitLater(glob, group))
   const registry: ToolRegistry = {
     all: () => tools,
     byName: (name) => named.get(name),
     mayFit,
+    groups: new Set(groups.map(([name]) => name)),
     onChange: (changed) => void listeners.push(changed),
     forAgent(globs) {
-      const problems = globs.flatMap((glob, index) => (mayFit(glob) ? [] : [{ path: [index], message: `"${glob}" fits no tool` }]))
+      const problems = globs.flatMap((glob, index) =>
+        mayFit(glob) && !isRegistered(glob) ? [] : [{ path: [index], message: `"${glob}" fits no tool` }],
+      )
       if (problems.length > 0) throw new SetupError(problems)
       let lookedIn: readonly Tool[] | undefined
       let found: readonly Tool[] = []

@@ -32,6 +32,8 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   policy_version: 'kept',
   principal: 'kept',
   process: 'bounded',
+  // At most 5,000, and 200 of one owner.
+  registered_tool: 'bounded',
   run: 'kept',
   session: 'kept',
   session_participant: 'kept',

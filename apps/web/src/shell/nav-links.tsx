@@ -7,6 +7,8 @@ type Place = { to: string; name: string; icon: IconName; isFor: (me: Person, kee
 const has = (me: Person, ...roles: string[]): boolean => roles.some((role) => me.roles.includes(role))
 
 const PLACES: readonly Place[] = [
+  { to: '/history', name: 'Decided', icon: 'check', isFor: () => true },
+  { to: '/dashboard', name: 'Dashboard', icon: 'target', isFor: (me) => has(me, 'admin', 'viewer') },
   { to: '/objectives', name: 'Objectives', icon: 'target', isFor: (me, keepsObjectives) => keepsObjectives && me.roles.length > 0 },
   { to: '/policy', name: 'Policy', icon: 'settings', isFor: (me) => me.roles.length > 0 },
   { to: '/grants', name: 'Grants', icon: 'check', isFor: (me) => me.roles.length > 0 },

@@ -10,6 +10,7 @@ import type {
   Principal,
   Session,
   ShadowReport,
+  Stats,
   TestedCall,
 } from '@countersign/core'
 import { fill, type Planted } from './hostile.ts'
@@ -81,6 +82,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     outcome: null,
     result: undefined,
     resultUrl: null,
+    startsAt: null,
     overdue: false,
     cachedFrom: null,
   }
@@ -222,6 +224,9 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
         make(wire.Grant, 'Grant.when', { arguments: null, agent: null, scope: 'agent' }),
       ),
     'GET /api/audit': () => list(make(wire.AuditEntryView, 'AuditEntryView')),
+    'GET /api/stats': () => ({
+      body: make<Stats>(wire.Stats, 'Stats', { bucket: 'day', since: SINCE, until: SINCE, 'series.0.at': SINCE }),
+    }),
     'GET /api/audit/seal': () => ({ body: make(wire.AuditSealView, 'AuditSealView', { 'problem.since': SINCE, 'memory.since': SINCE }) }),
     'GET /api/audit/key': () => ({ body: make(wire.AuditKeyView, 'AuditKeyView') }),
     'GET /api/keys': () =>
@@ -327,6 +332,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
       }
       if (path === '/api/actions' && query.get('state') === 'proposed') return list(action(), simple, critical)
       if (path === '/api/actions' && query.get('state')?.includes('approved')) return list(action(), { ...simple, state: 'executing' })
+      if (path === '/api/actions' && query.get('state')?.includes('succeeded')) return list(...all.slice(1, 7))
       if (path === '/api/hold' && isHeld) return { body: make(wire.HoldView, 'HoldView', { held: true, open: null }) }
       return routes[`${method} ${path}`]?.()
     },

@@ -151,6 +151,27 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     steps: (page) => page.locator('[data-row]').nth(1).waitFor(),
     shows: ROW,
   },
+  history: {
+    at: '/history?rule=x',
+    steps: (page) => page.getByTestId('decided-row').nth(5).waitFor(),
+    shows: [...ROW, 'Action.policy.rule', 'error.message', 'Decliner.name', 'Decliner.reason', 'Resolution.note', 'read.error'],
+  },
+  dashboard: {
+    at: '/dashboard',
+    steps: (page) => page.getByTestId('always-approved').waitFor(),
+    shows: [
+      'Stats.actions.byTool.0.tool',
+      'Stats.actions.byRule.0.rule',
+      'Stats.actions.byDestination.0.destination',
+      'Stats.actions.alwaysApproved.0.tool',
+      'Stats.decisions.byTool.0.tool',
+      'Stats.decisions.byRole.0.role',
+      'Stats.decisions.byPerson.0.name',
+      'Stats.declineReasons.0.reason',
+      'Stats.models.0.model',
+      'Stats.models.0.agent',
+    ],
+  },
   'a search with what is not known': {
     at: `/waiting?q=${encodeURIComponent('\u115f:x')}`,
     steps: (page) => page.getByText('is no search term').waitFor(),

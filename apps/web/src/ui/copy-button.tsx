@@ -1,8 +1,8 @@
 import Button from '@mui/material/Button'
 import { useState } from 'react'
 
-/** Copies a text and reports whether that succeeded. */
-export function CopyButton({ text }: { text: string }) {
+/** Copies a text and reports whether that succeeded. @param what Names it for screen readers, where several can be copied. */
+export function CopyButton({ text, what }: { text: string; what?: string }) {
   const [said, setSaid] = useState('')
   const copy = async () => {
     try {
@@ -15,6 +15,7 @@ export function CopyButton({ text }: { text: string }) {
   return (
     <Button onClick={copy}>
       <span role="status">{said || 'Copy'}</span>
+      {what && <span className="visually-hidden"> {what}</span>}
     </Button>
   )
 }

@@ -1,6 +1,6 @@
-import type { Client } from '../client.ts'
 import { approvedInput } from './approved-input.ts'
 import { type GateAnswer, type GateOptions, gatedCall } from './gated-call.ts'
+import type { GateClient } from './register.ts'
 
 interface ExecuteOptions {
   toolCallId: string
@@ -8,6 +8,7 @@ interface ExecuteOptions {
 }
 
 interface ToolLike {
+  description?: unknown
   inputSchema?: unknown
   execute?: unknown
   toModelOutput?: unknown
@@ -20,16 +21,12 @@ interface ToolLike {
  * @example
  * const { text } = await generateText({ model, tools: gate(client, { payInvoice }), prompt })
  */
-export function gate<Tools extends Readonly<Record<string, object>>>(
-  client: Pick<Client, 'actions'>,
-  tools: Tools,
-  options: GateOptions = {},
-): Tools {
+export function gate<Tools extends Readonly<Record<string, object>>>(client: GateClient, tools: Tools, options: GateOptions = {}): Tools {
   return Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, gateTool(client, name, tool, options)])) as unknown as Tools
 }
 
-function gateTool(client: Pick<Client, 'actions'>, tool: string, given: ToolLike, options: GateOptions): ToolLike {
-  const { execute, inputSchema, toModelOutput } = given
+function gateTool(client: GateClient, tool: string, given: ToolLike, options: GateOptions): ToolLike {
+  const { description, execute, inputSchema, toModelOutput } = given
   if (typeof execute !== 'function') throw new TypeError(`${tool} has no execute, so it cannot be put behind the gate: leave it out`)
   /** What the model is told instead of the output, by tool call. */
   const told = new Map<string, string>()
@@ -41,6 +38,7 @@ function gateTool(client: Pick<Client, 'actions'>, tool: string, given: ToolLike
         client,
         {
           tool,
+          ...{ description, schema: inputSchema },
           toolCallId,
           arguments: input,
           signal: abortSignal,

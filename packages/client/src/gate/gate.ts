@@ -1,5 +1,5 @@
-import type { Client } from '../client.ts'
 import { type GateAnswer, type GatedCall, type GateOptions, gatedCall, type PerformInput } from './gated-call.ts'
+import type { GateClient } from './register.ts'
 
 /** A function that carries out a tool. It gets the arguments that were approved. */
 // biome-ignore lint/suspicious/noExplicitAny: the server checks the arguments by the tool's schema; their type is the function's own
@@ -27,7 +27,7 @@ export type Gated<Tools extends Readonly<Record<string, GateableFunction>>> = {
  * const { status, text } = await tools.payInvoice({ invoice: '2026-7' }, { toolCallId: call.id })
  */
 export function gate<const Tools extends Readonly<Record<string, GateableFunction>>>(
-  client: Pick<Client, 'actions'>,
+  client: GateClient,
   tools: Tools,
   options: GateOptions = {},
 ): Gated<Tools> {

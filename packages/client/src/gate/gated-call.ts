@@ -1,8 +1,8 @@
 import type { Action, ActionContext, ActionOutcome, Claim, ProposeBody } from '@countersign/core'
 import { isApiError } from '../api-error.ts'
 import { CarryOutError, carryOut, isCarryOutError } from '../carry-out.ts'
-import type { Client } from '../client.ts'
 import { untilItWorks, waitToRetry } from '../reconnect.ts'
+import { type GateClient, type RegisterOption, registerOnce } from './register.ts'
 
 /** What the calls of a gate have in common. */
 export type GateOptions = {
@@ -17,6 +17,11 @@ export type GateOptions = {
   group?: string
   /** How long people may take, for example `PT1H`. Policy may give them less. */
   expiresIn?: string
+  /**
+   * Registers the tools with the server under the agent's key, so that its configuration need not declare them. What is said of them is shown
+   * as unverified. Default: the configuration declares them.
+   */
+  register?: RegisterOption
 }
 
 /** One call of a tool. */
@@ -24,6 +29,10 @@ export type GatedCall = {
   /** The tool's name in this program. */
   tool: string
   arguments: Readonly<Record<string, unknown>>
+  /** For the option `register`. */
+  description?: unknown
+  /** For the option `register`: JSON Schema, or that of a library which gives it (Zod, Valibot, ArkType). */
+  schema?: unknown
   /**
    * The model's id of the call. The same id (in the same run) is the same call: it is asked once and runs once, whatever restarts in
    * between. Without one every call is new.
@@ -76,9 +85,10 @@ const MOVED: ReadonlySet<string> = new Set(['illegal_transition', 'stale_preview
  * carry it out before, this only waits for what came of that.
  * @throws ApiError where the server knows neither tool nor key, or the tool call id was used for another call; the signal's reason.
  */
-export async function gatedCall(client: Pick<Client, 'actions'>, call: GatedCall, options: GateOptions = {}): Promise<GateAnswer> {
-  const { signal } = call
+export async function gatedCall(client: GateClient, call: GatedCall, options: GateOptions = {}): Promise<GateAnswer> {
+  const { signal, tool, description, schema } = call
   signal?.throwIfAborted()
+  await registerOnce(client, { tool, description, schema, option: options.register })
   const body = proposalOf(call, options)
   const idempotencyKey = await keyOf(call, options)
   const propose = () => client.actions.propose(body, { idempotencyKey })
@@ -131,7 +141,7 @@ async function orRefused(proposing: Promise<Action>): Promise<Action | GateAnswe
 }
 
 /** Takes back what has not started. Whatever the answer: nobody waits for this call any more. */
-async function withdraw(client: Pick<Client, 'actions'>, find: () => Promise<Action>): Promise<void> {
+async function withdraw(client: GateClient, find: () => Promise<Action>): Promise<void> {
   const signal = AbortSignal.timeout(WITHDRAW_MS)
   const idempotencyKey = crypto.randomUUID()
   try {
@@ -149,7 +159,7 @@ async function withdraw(client: Pick<Client, 'actions'>, find: () => Promise<Act
 }
 
 /** Waits until the action is settled; carries it out here once it is approved and nobody else has it. */
-async function settle(client: Pick<Client, 'actions'>, proposed: Action, call: GatedCall): Promise<GateAnswer> {
+async function settle(client: GateClient, proposed: Action, call: GatedCall): Promise<GateAnswer> {
   const performed: Performed = { did: false, output: undefined }
   let action = proposed
   for (let turns = 0; ; turns++) {
@@ -170,7 +180,7 @@ interface Performed {
 }
 
 /** The action as it is after somebody carried it out, here or elsewhere. */
-async function carryOutHere(client: Pick<Client, 'actions'>, { id }: Action, call: GatedCall, performed: Performed): Promise<Action> {
+async function carryOutHere(client: GateClient, { id }: Action, call: GatedCall, performed: Performed): Promise<Action> {
   const options = { ...(call.signal && { signal: call.signal }) }
   try {
     // The call's own signal does not end the claim: an answer that is lost could have been a hold, which nobody would give back.
@@ -213,7 +223,7 @@ async function orCancelled(working: Promise<Action>, signal: AbortSignal | undef
 }
 
 /** The action after its next change, or as it is after a while. */
-async function waitForNews(client: Pick<Client, 'actions'>, { id, state }: Action, signal: AbortSignal | undefined): Promise<Action> {
+async function waitForNews(client: GateClient, { id, state }: Action, signal: AbortSignal | undefined): Promise<Action> {
   const options = { ...(signal && { signal }) }
   const until = state === 'proposed' ? 'decided' : 'settled'
   const startedMs = performance.now()

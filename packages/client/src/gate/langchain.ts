@@ -1,6 +1,6 @@
-import type { Client } from '../client.ts'
 import { approvedInput } from './approved-input.ts'
 import { type GateOptions, gatedCall } from './gated-call.ts'
+import type { GateClient } from './register.ts'
 
 interface CallConfig {
   toolCall?: { id?: string; args?: unknown }
@@ -9,6 +9,7 @@ interface CallConfig {
 
 interface ToolLike {
   name: string
+  description?: unknown
   schema?: unknown
   responseFormat?: string
 }
@@ -23,7 +24,7 @@ type Call = (input: unknown, runManager: unknown, config: CallConfig | undefined
  * @example
  * const agent = createReactAgent({ llm, tools: [payInvoice, getInvoice].map((tool) => gate(client, tool)) })
  */
-export function gate<Tool extends ToolLike>(client: Pick<Client, 'actions'>, tool: Tool, options: GateOptions = {}): Tool {
+export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, options: GateOptions = {}): Tool {
   const run: unknown = Reflect.get(tool, '_call')
   if (typeof run !== 'function') throw new TypeError('gate() takes a tool of LangChain: what tool() makes, or a StructuredTool')
   const call: Call = async (input, runManager, config) => {
@@ -31,6 +32,7 @@ export function gate<Tool extends ToolLike>(client: Pick<Client, 'actions'>, too
       client,
       {
         tool: tool.name,
+        ...{ description: tool.description, schema: tool.schema },
         toolCallId: config?.toolCall?.id,
         arguments: argumentsOf(config?.toolCall?.args ?? input),
         signal: config?.signal,

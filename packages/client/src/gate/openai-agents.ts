@@ -1,6 +1,6 @@
-import type { Client } from '../client.ts'
 import { approvedInput } from './approved-input.ts'
 import { type GateOptions, gatedCall } from './gated-call.ts'
+import type { GateClient } from './register.ts'
 
 interface CallDetails {
   toolCall?: { callId: string }
@@ -9,6 +9,7 @@ interface CallDetails {
 
 interface ToolOptionsLike {
   name?: string
+  description?: unknown
   parameters?: unknown
   execute?: unknown
 }
@@ -23,7 +24,7 @@ interface ToolOptionsLike {
  * const payInvoice = gatedTool({ name: 'payInvoice', description, parameters, execute })
  */
 export function gate<ToolFunction extends (options: never) => unknown>(
-  client: Pick<Client, 'actions'>,
+  client: GateClient,
   tool: ToolFunction,
   options: GateOptions = {},
 ): ToolFunction {
@@ -33,8 +34,8 @@ export function gate<ToolFunction extends (options: never) => unknown>(
   return gated as unknown as ToolFunction
 }
 
-function gateOptions(client: Pick<Client, 'actions'>, given: ToolOptionsLike, options: GateOptions): ToolOptionsLike {
-  const { execute, parameters } = given
+function gateOptions(client: GateClient, given: ToolOptionsLike, options: GateOptions): ToolOptionsLike {
+  const { description, execute, parameters } = given
   if (typeof execute !== 'function') throw new TypeError(`${given.name} has no execute, so it cannot be put behind the gate: leave it out`)
   const name = given.name ?? execute.name
   return {
@@ -43,6 +44,7 @@ function gateOptions(client: Pick<Client, 'actions'>, given: ToolOptionsLike, op
     async execute(input: Readonly<Record<string, unknown>>, context: unknown, details?: CallDetails) {
       const call = {
         tool: name,
+        ...{ description, schema: parameters },
         toolCallId: details?.toolCall?.callId,
         arguments: input,
         signal: details?.signal,

@@ -79,3 +79,9 @@ export const isTerminal = (state: ActionState): boolean =>
  * move them, but the agent does not wait for that.
  */
 export const isSettled = (state: ActionState): boolean => isTerminal(state) || state === 'failed' || state === 'outcome_unknown'
+
+/** True when it is known what became of the action. Only a person's retry of a failed one moves it again. */
+export const hasEnded = (state: ActionState): boolean => isSettled(state) && state !== 'outcome_unknown'
+
+/** The states in which an action waits for people, for its start, or for the answer of its tool. */
+export const OPEN_STATES: readonly ActionState[] = ACTION_STATES.filter((state) => !isSettled(state))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RiskLevel } from '../wire/action.ts'
-import { Duration } from '../wire/duration.ts'
+import { Duration, Grace } from '../wire/duration.ts'
 
 export const Verdict = z.enum(['allow', 'ask', 'deny'])
 export type Verdict = z.infer<typeof Verdict>
@@ -28,6 +28,8 @@ const PolicyRequires = z.strictObject({
   roles: z.array(Role).min(1).max(32).optional(),
   /** True when the person on whose behalf it was proposed has no vote. */
   notRequester: z.boolean().optional(),
+  /** How long an approved action waits before it starts. Until then the approval can be taken back. From `PT1S` to `PT1H`. */
+  grace: Grace.optional(),
 })
 
 /** The requirements of a rule that asks. Other rules have none. */

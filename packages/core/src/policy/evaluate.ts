@@ -10,6 +10,8 @@ export interface PolicySubject {
   group: string
   effect: Effect
   agent: string | undefined
+  /** True for a tool that an agent registered for itself. */
+  isRegistered?: boolean
 }
 
 /** A condition that gave no answer: what it met, in words. */
@@ -32,6 +34,8 @@ export interface Requirements {
   alsoRoles?: string[][]
   /** True when the person on whose behalf it was proposed has no vote. */
   notRequester: boolean
+  /** An ISO 8601 duration: how long an approved action waits before it starts. */
+  grace?: string
 }
 
 export const DEFAULT_REQUIREMENTS: Requirements = { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false }
@@ -133,7 +137,19 @@ function matchOf(rule: PolicyRule, index: number, subject: PolicySubject, check:
   return { rule, strength: rule.verdict === 'allow' ? STRENGTH.doubt : STRENGTH[rule.verdict], failed: answer.failed }
 }
 
-function fits({ match }: PolicyRule, subject: PolicySubject): boolean {
+/** The group of all tools that agents registered: rules may name one as `registered.<name>`, also before it is registered. */
+export const REGISTERED_GROUP = 'registered'
+
+/**
+ * True unless an allowing rule was written for other tools: an agent chooses the name of a tool that it registers, so a glob or a rule
+ * without a tool must not allow it.
+ */
+const mayMeanRegistered = ({ verdict, match: { tool } }: PolicyRule): boolean =>
+  verdict !== 'allow' || (tool !== undefined && (!tool.includes('*') || tool.startsWith(`${REGISTERED_GROUP}.`)))
+
+function fits(rule: PolicyRule, subject: PolicySubject): boolean {
+  const { match } = rule
+  if (subject.isRegistered && !mayMeanRegistered(rule)) return false
   if (match.effect !== undefined && match.effect !== subject.effect) return false
   if (match.agent !== undefined && (subject.agent === undefined || !matchesGlob(match.agent, subject.agent))) return false
   if (match.tool === undefined) return true

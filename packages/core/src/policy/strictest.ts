@@ -1,4 +1,5 @@
 import type { RiskLevel } from '../wire/action.ts'
+import { durationMs } from '../wire/duration.ts'
 import type { PolicyResult, Requirements } from './evaluate.ts'
 
 const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const
@@ -22,7 +23,13 @@ export function strictestRequirements(one: Requirements, other: Requirements): R
     roles,
     ...(alsoRoles.length > 0 && { alsoRoles }),
     notRequester: one.notRequester || other.notRequester,
+    ...longerGrace(one.grace, other.grace),
   }
+}
+
+function longerGrace(one: string | undefined, other: string | undefined): { grace?: string } {
+  const grace = (durationMs(one ?? '') ?? 0) >= (durationMs(other ?? '') ?? 0) ? one : other
+  return grace === undefined ? {} : { grace }
 }
 
 /** Lists of roles of which a voter needs one each, without those that follow from another; always in the same order. */

@@ -71,6 +71,16 @@ export interface VerifyContext extends Pick<ExecuteContext, 'actionId' | 'idempo
  */
 export type Verification = { done: true; output?: JsonValue } | { done: false; authoritative?: true } | { done: 'unknown' }
 
+/** Who registered a tool, and which definition. */
+export interface RegisteredBy {
+  /** Id of the principal whose key registered it. */
+  ownerId: string
+  ownerName: string
+  /** SHA-256 (hex) over the definition. */
+  hash: string
+  claimedEffect: Effect
+}
+
 /**
  * A tool as the gate and the agent see it, wherever it came from (code, a route table, later MCP and OpenAPI).
  * Functions take arguments that `check` accepted.
@@ -108,11 +118,22 @@ export interface Tool {
    * the tool's method or name, not declared by anybody.
    */
   readonly risk?: { level: RiskLevel; reason: string; isGuess?: true }
+  /** The risk of one call, where it depends on the arguments. It replaces {@link risk}; a policy rule that sets a risk replaces both. */
+  assess?(args: JsonObject): { level: RiskLevel; reasons: string[] }
+  /**
+   * True for a tool of a program that runs it by itself and only asks here whether it may: no model is offered such a tool.
+   */
+  readonly isHostRun?: boolean
   /**
    * Why every call of the tool needs approval, whatever policy or a grant allows: it is not the tool that people accepted. Undefined for a
    * tool that is.
    */
   readonly caution?: string
+  /**
+   * Set on a tool that an agent registered for itself: only that agent proposes it, nothing that it says of the tool makes policy more
+   * permissive, and a rule allows it only if the rule means registered tools.
+   */
+  readonly registered?: RegisteredBy
   check(args: JsonObject): ArgumentCheck
   /** Words for the card, from the real arguments, where its preview has none: see {@link Preview.headline}. */
   describe(args: JsonObject): string

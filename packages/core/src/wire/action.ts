@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ACTION_STATES } from '../action/lifecycle.ts'
 import { OUTCOME_STATUSES } from '../action/outcome.ts'
-import { Duration } from './duration.ts'
+import { Duration, Grace } from './duration.ts'
 import { Remember } from './grant.ts'
 import { Json } from './json.ts'
 import { Principal } from './principal.ts'
@@ -45,6 +45,8 @@ export const Requires = z.object({
   /** Where several requirements were joined: a voter also needs one role of each of these lists. */
   alsoRoles: z.array(z.array(z.string())).optional(),
   notRequester: z.boolean(),
+  /** How long the approved action waits before it starts, as an ISO 8601 duration. Until then the approval can be taken back. */
+  grace: z.string().optional(),
   /** The people who may decide as well from a time on; `isDone` once they are among `roles`. */
   escalation: z.object({ at: z.string(), roles: z.array(z.string()), isDone: z.boolean() }).optional(),
 })
@@ -69,11 +71,11 @@ export const Resolution = z.object({ by: Principal, outcome: z.enum(['succeeded'
 export type Resolution = z.infer<typeof Resolution>
 
 /**
- * Why there is a new revision: a person's `edit`, a fresh `preview`, or at the start the `target`, the `tool`, the `credential`, the
+ * Why there is a new revision: a person's `edit`, an approval that was `undone`, a fresh `preview`, or at the start the `target`, the `tool`, the `credential`, the
  * `policy`, the `grant` that allowed it or the right of a `decider` was not as decided.
  */
 export const Revised = z.object({
-  why: z.enum(['edit', 'preview', 'target', 'tool', 'credential', 'policy', 'decider', 'grant']),
+  why: z.enum(['edit', 'undone', 'preview', 'target', 'tool', 'credential', 'policy', 'decider', 'grant']),
   /** A sentence for people. */
   reason: z.string(),
   /** The person, where one did it. */
@@ -161,11 +163,19 @@ export const Action = z.object({
   /** The action whose result this read was given again. */
   cachedFrom: z.string().nullable(),
   expiresAt: z.string().nullable(),
+  /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */
+  startsAt: z.string().nullable(),
   /** True while it waits and nobody has decided for as long as policy says (`remind`; five minutes without it). */
   overdue: z.boolean(),
   /** Present once what it was about is blanked: arguments, preview, result and sentences. */
   redactedAt: z.string().optional(),
   createdAt: z.string(),
+  /** When the current revision was approved or declined, by people or by policy. An action that expired or was cancelled while it waited has none. */
+  decidedAt: z.string().nullable(),
+  /** When its last attempt started. */
+  startedAt: z.string().nullable(),
+  /** When it was settled. An attempt that is repeated after that clears it. */
+  settledAt: z.string().nullable(),
   updatedAt: z.string(),
 })
 export type Action = z.infer<typeof Action>
@@ -197,6 +207,8 @@ export const DecisionBody = z.strictObject({
   arguments: z.record(z.string(), Json).optional(),
   /** With an approval: what is not asked again. */
   remember: Remember.optional(),
+  /** With an approval: it starts after this time at the earliest, and can be taken back until then. Policy may say longer. */
+  startAfter: Grace.optional(),
 })
 export type DecisionBody = z.infer<typeof DecisionBody>
 
@@ -208,6 +220,8 @@ export const DecisionsBody = z.strictObject({
     .max(200),
   verdict: z.enum(['approve', 'decline']),
   reason: Reason.optional(),
+  /** With approvals: how long they can be taken back before the actions start. Policy may say longer. */
+  startAfter: Grace.optional(),
 })
 export type DecisionsBody = z.infer<typeof DecisionsBody>
 
@@ -309,7 +323,11 @@ export type ActionRevision = z.infer<typeof ActionRevision>
 export const ActionRevisionList = z.object({ items: z.array(ActionRevision) })
 export type ActionRevisionList = z.infer<typeof ActionRevisionList>
 
-export const ActionListQuery = z.object({
+const SearchText = z.string().max(200).optional()
+const Instant = z.iso.datetime({ offset: true })
+
+/** What a list or an export of actions is narrowed by; an action has to match all of it. */
+export const ActionFilterQuery = z.object({
   state: z.string().optional(),
   tool: z.string().optional(),
   session: z.string().optional(),
@@ -319,14 +337,32 @@ export const ActionListQuery = z.object({
   mine: z.enum(['true', 'false']).optional(),
   q: z.string().max(200).optional(),
   verdict: z.enum(['allow', 'ask', 'deny']).optional().describe('What the policy said: `ask` leaves out what nobody was asked about.'),
-  toolText: z.string().max(200).optional().describe("Text in the tool's name, in any case."),
-  agentText: z.string().max(200).optional().describe("Text in the agent's name, in any case."),
-  requester: z.string().max(200).optional().describe('Text in the name of somebody who asked for it, in any case.'),
-  createdBefore: z.iso.datetime({ offset: true }).optional().describe('Only actions proposed before this time.'),
+  words: z
+    .string()
+    .max(400)
+    .optional()
+    .describe('Words, each of which is in the title or the arguments, in any case. Several words in double quotes are one.'),
+  toolText: SearchText.describe("Text in the tool's name, in any case."),
+  agentText: SearchText.describe("Text in the agent's name, in any case."),
+  requester: SearchText.describe('Text in the name of somebody who asked for it, in any case.'),
+  requesterId: z.string().max(100).optional().describe('The id of somebody who asked for it; of a person, also through their agents.'),
+  decider: SearchText.describe('Text in the name of somebody who voted on it, in any case.'),
+  rule: SearchText.describe('The name of the rule that the policy decided by.'),
+  destination: z.string().max(1_000).optional(),
+  createdAfter: Instant.optional().describe('Only actions proposed at this time or later.'),
+  createdBefore: Instant.optional().describe('Only actions proposed before this time.'),
+})
+export type ActionFilterQuery = z.infer<typeof ActionFilterQuery>
+
+export const ActionListQuery = ActionFilterQuery.extend({
   limit: z.coerce.number().int().min(1).max(200).default(50),
   cursor: z.string().max(200).optional(),
 })
 export type ActionListQuery = z.infer<typeof ActionListQuery>
+
+/** `mine` cannot be exported: it changes with every vote. */
+export const ActionExportQuery = ActionFilterQuery.omit({ mine: true }).extend({ format: z.enum(['jsonl', 'csv']).default('jsonl') })
+export type ActionExportQuery = z.infer<typeof ActionExportQuery>
 
 export const ActionList = z.object({ items: z.array(Action), nextCursor: z.string().nullable() })
 export type ActionList = z.infer<typeof ActionList>

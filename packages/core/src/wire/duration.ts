@@ -23,3 +23,8 @@ export const Duration = z
   .string()
   .max(40)
   .refine((text) => durationMs(text) !== undefined, 'must be an ISO 8601 duration from PT1S to P400D, for example PT5M')
+
+const LONGEST_GRACE_MS = 3_600_000
+
+/** How long an approval can be taken back before the action starts: an ISO 8601 duration from one second to one hour, `PT5S`. */
+export const Grace = Duration.refine((text) => (durationMs(text) ?? 0) <= LONGEST_GRACE_MS, 'must be at most an hour: PT1S to PT1H')

@@ -2,6 +2,8 @@ export {
   Action,
   ActionContext,
   ActionErrorView,
+  ActionExportQuery,
+  ActionFilterQuery,
   ActionList,
   ActionListQuery,
   ActionRevision,
@@ -85,6 +87,7 @@ export {
   VerdictChange,
 } from './policy.ts'
 export { CreatedKey, CreateKeyBody, Key, KeyList, KeyScope, Principal, PrincipalKind, personOf } from './principal.ts'
+export { RegisteredTool, RegisterToolBody } from './registered-tool.ts'
 export {
   AgentView,
   ChatApproveBody,
@@ -108,7 +111,7 @@ export {
   ToolCall,
   ToolView,
 } from './session.ts'
-export { ModelStats, Stats, StatsQuery } from './stats.ts'
+export { type AnswerStats, ModelStats, Stats, StatsQuery } from './stats.ts'
 export {
   ChangeWebhookBody,
   CreatedWebhook,

@@ -186,6 +186,12 @@ export const ToolView = z.object({
   idempotent: z.boolean(),
   destination: z.string(),
   inputSchema: z.record(z.string(), Json),
+  /** Who registered it for themselves; absent for a tool of the configuration. */
+  registeredBy: z.object({ id: z.string(), name: z.string() }).optional(),
+  /** What its agent says that it does, which nothing here has verified: `effect` stays `write`, because only rules decide what runs without approval. */
+  claimedEffect: z.enum(['read', 'write']).optional(),
+  /** Why each call needs approval for now, whatever the policy allows: its definition changed. */
+  caution: z.string().optional(),
 })
 export type ToolView = z.infer<typeof ToolView>
 

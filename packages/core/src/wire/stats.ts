@@ -8,6 +8,8 @@ export const StatsQuery = z.object({
   since: Instant.optional(),
   until: Instant.optional(),
   bucket: z.enum(['hour', 'day']).optional(),
+  tool: z.string().max(200).optional().describe('Only the actions and votes of this tool. Runs and models are of all tools.'),
+  agent: z.string().max(200).optional().describe('Only the actions, votes and model calls of this agent.'),
 })
 export type StatsQuery = z.infer<typeof StatsQuery>
 
@@ -37,6 +39,17 @@ export const ModelStats = z.object({
 })
 export type ModelStats = z.infer<typeof ModelStats>
 
+/** What became of proposals: a rule or a grant answered them, people did, or nobody has. `approved` counts those that run or ran. */
+const ANSWERS = ['allowed', 'denied', 'approved', 'declined', 'expired', 'cancelled', 'waiting'] as const
+const Answers = z.object(Object.fromEntries(ANSWERS.map((name) => [name, Count])) as Record<(typeof ANSWERS)[number], typeof Count>)
+export type AnswerStats = z.infer<typeof Answers>
+
+/** How long people took; of the newest 20,000. */
+const Durations = { count: Count, medianMs: Count.nullable(), p95Ms: Count.nullable() }
+
+/** How many lasted from `fromMs` up to `toMs`; null for no end. */
+const Bin = z.object({ fromMs: Count, toMs: Count.nullable(), count: Count })
+
 /** The actions, decisions and calls of a period. Each is counted by when it began. */
 export const Stats = z.object({
   since: z.string(),
@@ -46,18 +59,37 @@ export const Stats = z.object({
     total: Count,
     byState: z.partialRecord(ActionState, Count),
     byVerdict: z.object({ allow: Count, ask: Count, deny: Count }),
+    answers: Answers,
     /** The hundred most used. */
-    byTool: z.array(z.object({ tool: z.string(), total: Count, asked: Count, declined: Count, failed: Count })),
+    byTool: z.array(z.object({ tool: z.string(), total: Count, asked: Count, approved: Count, declined: Count, failed: Count })),
+    /** What became of proposals by the rule that decided about them, or the grant; the hundred most used. */
+    byRule: z.array(Answers.extend({ rule: z.string(), total: Count })),
+    /** How actions ended at each destination; the hundred most used. */
+    byDestination: z.array(z.object({ destination: z.string(), succeeded: Count, failed: Count, unknown: Count })),
+    /** Tools that people were asked about at least ten times, of low or medium risk, always approved and never changed. A rule could allow them. */
+    alwaysApproved: z.array(z.object({ tool: z.string(), approved: Count })),
     /** False when there were more than a million: then the newest million is counted. */
     isComplete: z.boolean(),
   }),
   /** Waiting for people now, whenever they were asked. */
   waiting: Count,
-  /** From the proposal to the last vote, of the newest 2,000 that people voted on. */
-  decisions: z.object({ count: Count, medianMs: Count.nullable(), p95Ms: Count.nullable() }),
+  /** The same by how long they have waited. */
+  waitingByAge: z.array(Bin),
+  /** From the proposal to the decision of people. The counts of `histogram` add up to `count`. */
+  decisions: z.object({
+    ...Durations,
+    histogram: z.array(Bin),
+    byTool: z.array(z.object({ tool: z.string(), ...Durations })),
+    /** By the roles that were asked. */
+    byRole: z.array(z.object({ role: z.string(), ...Durations })),
+    /** From the proposal to their own vote. */
+    byPerson: z.array(z.object({ id: z.string(), name: z.string(), approved: Count, declined: Count, ...Durations })),
+  }),
+  /** Why people declined, the most frequent fifty; null where they gave no reason. */
+  declineReasons: z.array(z.object({ reason: z.string().nullable(), count: Count })),
   runs: z.object({ open: Count, done: Count, failed: Count, cancelled: Count }),
   models: z.array(ModelStats),
   /** One entry for each hour or day in which something was, oldest first. */
-  series: z.array(z.object({ at: z.string(), actions: Count, asked: Count, runs: Count, modelCalls: Count, ...Tokens })),
+  series: z.array(z.object({ at: z.string(), actions: Count, asked: Count, answers: Answers, runs: Count, modelCalls: Count, ...Tokens })),
 })
 export type Stats = z.infer<typeof Stats>

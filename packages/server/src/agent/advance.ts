@@ -1,12 +1,12 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import { writeSession } from '../gate/index.ts'
-import { loadSession, type RunRow, type SessionRow, type SessionState, type Tx } from '../store/index.ts'
+import { loadSession, type RunRow, type SessionState, type Tx } from '../store/index.ts'
 import type { AgentDeps, AgentState } from './agent.ts'
 import { disabledBehind, endForDisabled, waitsForDisabled } from './disabled.ts'
 import { startRun } from './run.ts'
 import { takeStep } from './step.ts'
 
-type Next = { do: 'nothing' } | { do: 'end_for_disabled' } | { do: 'start_run' } | { do: 'step'; session: SessionRow; run: RunRow }
+type Next = { do: 'nothing' } | { do: 'end_for_disabled' } | { do: 'start_run' } | { do: 'step'; found: SessionState; run: RunRow }
 
 /**
  * Does the next step that the session's rows require, until there is none: a model call, or the run of a queued message. It does not wait:
@@ -30,7 +30,7 @@ export async function advance(deps: AgentDeps, state: AgentState, sessionId: str
         yield* writer.finish()
       })
       checkpoint('run.after_start')
-    } else if (!(await takeStep(deps, state, next.session, next.run))) return
+    } else if (!(await takeStep(deps, state, next.found, next.run))) return
   }
 }
 
@@ -40,11 +40,11 @@ function* nextThing(sessionId: string): Tx<Next> {
 }
 
 function* nextOf(state: SessionState): Tx<Next> {
-  const { session, run, open, queued } = state
+  const { run, open, queued } = state
   // Disabling a person ends their runs at once. A run that began in between, or that a dead process left, ends here.
   if ((run && (yield* disabledBehind(state, run))) || (yield* waitsForDisabled(state))) return { do: 'end_for_disabled' }
   // Before a model call every tool call has its result: an action that is open anywhere in the session holds the model back.
   if (open.length > 0) return { do: 'nothing' }
-  if (run?.state === 'open') return { do: 'step', session, run }
+  if (run?.state === 'open') return { do: 'step', found: state, run }
   return { do: queued.length > 0 ? 'start_run' : 'nothing' }
 }

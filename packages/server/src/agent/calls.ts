@@ -1,6 +1,6 @@
 import { isCountersignError, type JsonObject, type JsonValue, parseJson, type Tool } from '@countersign/core'
 import { type ImpossibleCall, type PreparedAction, type PrepareInput, prepareAction, readImpossible, requestersIn } from '../gate/index.ts'
-import type { SessionRow } from '../store/index.ts'
+import type { SessionState } from '../store/index.ts'
 import type { Agent, AgentDeps } from './agent.ts'
 import { readCall } from './catalogue/index.ts'
 import type { HeardCall } from './listen.ts'
@@ -16,12 +16,12 @@ export type PreparedCall = { toolCallId: string; name: string; arguments: JsonOb
 export async function prepareCalls(
   deps: AgentDeps,
   agent: Agent,
-  session: SessionRow,
+  found: SessionState,
   calls: readonly HeardCall[],
 ): Promise<PreparedCall[]> {
   if (calls.length === 0) return []
-  const requesters = await deps.store.read(() => requestersIn(session))
-  const asked = { session, requesters }
+  const requesters = await deps.store.read(() => requestersIn(found))
+  const asked = { session: found.session, requesters }
   return Promise.all(calls.map((call, position) => prepareCall(deps, agent, asked, { ...call, position })))
 }
 

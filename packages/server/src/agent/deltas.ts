@@ -81,11 +81,11 @@ export function openDeltas(deps: AgentDeps, { run, messageId, apiName, onEnded }
   function* storeDeltas(outbox: Outbox, batch: readonly OtherEvent[]): Tx<number | undefined> {
     const writer = yield* writeSession(outbox, sessionId, deps.clock.nowMs())
     // Otherwise the text after the last delta of a run or a step would never be sent.
-    if (!(yield* isAtStep(run))) return undefined
+    if (!isAtStep(writer.state, run)) return undefined
     if (lastRow !== undefined) {
       // Another loop began this step anew and dropped what this one said.
       if (!(yield* events.findRow.first({ id: lastRow }))) return undefined
-    } else if (yield* events.dropDeltas.change({ message_id: messageId })) {
+    } else if (writer.state.known.mayHaveDeltas && (yield* events.dropDeltas.change({ message_id: messageId }))) {
       // A loop that was killed in the middle of this step left pieces, or a model that broke off: they and these are not one text.
       writer.event({ type: 'delta', data: { messageId, content: '', restart: true } })
     }
@@ -121,7 +121,7 @@ export function openDeltas(deps: AgentDeps, { run, messageId, apiName, onEnded }
 export function* keepSaid(writer: SessionWriter, run: RunRow, messageId: string): Tx<void> {
   const pieces = (yield* events.deltaRows.all({ message_id: messageId })).flatMap(events.readEvents)
   if (pieces.length === 0) return
-  yield* events.dropDeltas.run({ message_id: messageId })
+  yield* writer.dropDeltas(messageId)
   const content = pieces.map(({ event }) => (event.type === 'delta' ? event.data.content : '')).join('')
   if (content.trim() !== '') yield* writer.message({ id: messageId, run_id: run.id, role: 'assistant', content, inHistory: true })
 }

@@ -1,6 +1,6 @@
 import { assert, type ModelMessage, type ModelToolCall, type ToolCall } from '@countersign/core'
 import { LRUCache } from 'lru-cache'
-import { type MessageRow, messages, principals, type RunRow, type Store } from '../store/index.ts'
+import { historyAtStep, type MessageRow, principals, type RunRow, type Store } from '../store/index.ts'
 import type { Agent } from './agent.ts'
 import { asCalled } from './catalogue/index.ts'
 
@@ -36,9 +36,8 @@ export function createHistories(): Histories {
       const known = cache.get(sessionId) ?? { upTo: 0, messages: [], callIds: new Set(), user: undefined }
       const place = { session_id: sessionId, run_id: run.id, steps: run.steps, after: known.upTo }
       // A process that stood still since it looked may be behind others by whole steps.
-      const found = await store.read(() => messages.historyAtStep.all(place))
-      if (found.length === 0) return undefined
-      const rows = found.filter((row) => row.seq !== null)
+      const rows = await store.read(() => historyAtStep(place))
+      if (!rows) return undefined
       const author = rows.findLast(({ role, author_id }) => role === 'user' && author_id !== null)?.author_id ?? known.user?.id
       // Read by itself: as part of the same read, both would need a transaction.
       const writer = author && author !== known.user?.id ? await store.read(() => principals.principalById(author)) : undefined

@@ -10,12 +10,12 @@ import {
   viewActions,
   viewSession,
 } from '../gate/index.ts'
-import { type ActionRow, actions, ahead, idempotently, loadSession, lock, newId, principals, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, idempotently, newId, principals, sessions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { decideAll, isExpired } from './approve.ts'
 import { requireParticipant } from './participants.ts'
 import { startRun } from './run.ts'
-import { addNote, findVisibleSession, writeOpenSession } from './session.ts'
+import { addNote, writeVisibleSession } from './session.ts'
 import { judgeWord, readVote } from './typed-words.ts'
 
 const TITLE_LENGTH = 80
@@ -71,12 +71,9 @@ export async function postMessage(deps: AgentDeps, { sessionId, content, shown }
 
 function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, content, shown }: NewMessage): Tx<PostedMessage> {
   const { outbox, caller, nowMs: now } = context
-  // Locked before it is found to be visible: then session, state and author come in one round trip.
-  yield* lock(sessionId)
-  yield* ahead(loadSession(sessionId), principals.findPrincipal.first({ id: caller.principal.id }))
-  const session = yield* findVisibleSession(sessionId, caller)
+  const author = principals.findPrincipal.first({ id: caller.principal.id })
+  const writer = yield* writeVisibleSession({ outbox, caller, now }, sessionId, [author])
   requireWriter(caller.principal)
-  const writer = yield* writeOpenSession(outbox, session, now)
   const opened = { ...context, session: writer }
   const { open, run, queued } = writer.state
   const waiting = open.filter((action) => action.state === 'proposed').map((action) => action.id)
@@ -95,7 +92,7 @@ function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, cont
     const decided = yield* viewActions(answered.filter((row) => !isExpired(row)))
     posted = { messageId, decided, ...(problem && { undecided: problem, waiting: yield* viewWaiting(waiting) }) }
   } else {
-    yield* requireParticipant(session, caller.principal)
+    yield* requireParticipant(writer.row, caller.principal)
     // Between the end of a run and the beginning of a request's, the next run is that request's alone.
     const isRequestNext = queued.some(({ run_id }) => run_id !== null)
     const isBusy = open.length > 0 || run?.state === 'open' || isRequestNext

@@ -19,7 +19,6 @@ import {
 } from '../gate/index.ts'
 import {
   type ActionRow,
-  events,
   modelCalls,
   newId,
   noteHappening,
@@ -90,10 +89,11 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
   const said = calls.flatMap((call) => ('prepared' in call ? [call.prepared.policy] : []))
   // Whether this version is in force is only known below: if it is not, nothing is stored.
   let limits = limitsOf(policies.current.document)
-  if (said.some(({ verdict }) => verdict === 'ask')) yield* queueNearLimit(step.session.owner_id, limits)
+  const asks = said.some(({ verdict }) => verdict === 'ask')
+  const waitingNow = asks ? yield* queueNearLimit(step.session.owner_id, limits) : undefined
   // The owner is read for the cards.
   const soon = said.length > 0 ? [policies.inForce(), principals.findPrincipal.first({ id: step.session.owner_id })] : []
-  const writer = yield* writeSession(outbox, step.session.id, now, soon)
+  const writer = yield* writeSession(outbox, step.session.id, now, { soon })
   if (said.length > 0) {
     const force = yield* policies.inForce()
     if (said.some(({ version }) => version !== force.version)) return 'policy_changed'
@@ -101,20 +101,20 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
   }
   // The loop ends it then, with nothing of this step.
   if (yield* disabledBehind(writer.state, run)) return true
-  if (!(yield* writer.countStep(run, usageColumns(usage)))) return false
+  if (!writer.countStep(run, usageColumns(usage))) return false
   yield* keepCall(outbox, step, now)
   let isAnswered = false
-  yield* events.dropDeltas.run({ message_id: messageId })
+  yield* writer.dropDeltas(messageId)
   for (const event of step.unsaid) writer.passingEvent(event)
   const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
   if (heard.text !== '' || toolCalls.length > 0 || heard.lookedUp.lookUps) yield* addAnswer(writer, step, heard.text, toolCalls)
   if (heard.note !== undefined) yield* addNote(writer, heard.note, now)
   if (toolCalls.length === 0) {
-    yield* writer.endRun(run.id, 'done')
+    writer.endRun(run.id, 'done')
     writer.event({ type: 'done', data: { messageId, runId: run.id, usage: totalUsage(run, usage) } })
     yield* startQueuedRun(outbox, writer, now)
   } else {
-    const rows = yield* insertCalls({ outbox, session: writer, nowMs: now, caller: undefined }, step, limits)
+    const rows = yield* insertCalls({ outbox, session: writer, nowMs: now, caller: undefined }, step, { limits, waitingNow })
     checkpoint('step.storing')
     isAnswered = rows.every((row) => isSettled(row.state))
     if (yield* insists(rows)) {
@@ -157,7 +157,13 @@ function* addAnswer(writer: SessionWriter, { run, messageId, heard }: StepResult
   })
 }
 
-function* insertCalls(context: RunContext, step: StoredStep, limits: WaitingLimits): Tx<ActionRow[]> {
+/** How much may wait, and how much does; undefined where it has to be counted. */
+interface Room {
+  limits: WaitingLimits
+  waitingNow: number | undefined
+}
+
+function* insertCalls(context: RunContext, step: StoredStep, { limits, waitingNow }: Room): Tx<ActionRow[]> {
   const { outbox, session: writer, nowMs: now } = context
   const rows: ActionRow[] = []
   for (const [position, call] of step.calls.entries()) {
@@ -185,6 +191,7 @@ function* insertCalls(context: RunContext, step: StoredStep, limits: WaitingLimi
       // Actions run for who owns the session, never with the rights of who approves them. Policy has held for all who wrote in it.
       requestedBy: step.session.owner_id,
       limits,
+      waitingNow: waitingNow === undefined ? undefined : waitingNow + rows.filter(({ state }) => state === 'proposed').length,
       nowMs: now,
     })
     if ('refusal' in inserted) {
@@ -269,9 +276,9 @@ export async function failRun(
   await deps.store.transact(function* (outbox) {
     const writer = yield* writeSession(outbox, session.id, now)
     // A loop that stood still does not end a run that others have gone on with.
-    if (!(yield* writer.failRun(run))) return
+    if (!writer.failRun(run)) return
     if (heard) yield* keepCall(outbox, { session, run, heard }, now)
-    yield* events.dropDeltas.run({ message_id: messageId })
+    yield* writer.dropDeltas(messageId)
     const lookedUp = heard?.lookedUp ?? {}
     if (text !== '' || lookedUp.lookUps) {
       const payload = assistantPayload(undefined, lookedUp)

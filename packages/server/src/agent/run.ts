@@ -1,5 +1,5 @@
 import { type SessionWriter, type StopReason, stopRun } from '../gate/index.ts'
-import { newId, type Outbox, type QueuedMessage, type RunRow, sessions, type Tx } from '../store/index.ts'
+import { newId, type Outbox, type QueuedMessage, type RunRow, type SessionState, type Tx } from '../store/index.ts'
 
 /** Begins a run over what waits in the queue, and wakes the session. Returns the run's id. */
 export function* startRun(outbox: Outbox, writer: SessionWriter, now: number): Tx<string> {
@@ -40,7 +40,5 @@ export function* endQueuedRequests(outbox: Outbox, writer: SessionWriter, why: S
 }
 
 /** True while a run is open and stands before the step that it was read at. */
-export function* isAtStep(run: RunRow): Tx<boolean> {
-  const newest = yield* sessions.newestRun.first({ session_id: run.session_id })
-  return newest?.id === run.id && newest.state === 'open' && newest.steps === run.steps
-}
+export const isAtStep = ({ run: newest }: SessionState, run: RunRow): boolean =>
+  newest?.id === run.id && newest.state === 'open' && newest.steps === run.steps

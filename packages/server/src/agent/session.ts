@@ -1,14 +1,26 @@
 import { CountersignError } from '@countersign/core'
 import { type Caller, requireVisibleSession, type SessionWriter, writeSession } from '../gate/index.ts'
-import { newId, type Outbox, type SessionRow, sessions, type Tx } from '../store/index.ts'
+import { currentSession, newId, type Outbox, type SessionRow, type Tx } from '../store/index.ts'
 
 /** The session, for someone who may see it. @throws CountersignError `not_found`. */
 export function* findVisibleSession(sessionId: string, caller: Caller): Tx<SessionRow> {
-  return yield* requireVisibleSession(caller.principal, yield* sessions.findSession.first({ id: sessionId }), `session ${sessionId}`)
+  return yield* requireVisibleSession(caller.principal, yield* currentSession(sessionId), `session ${sessionId}`)
 }
 
 /**
- * Opens a session for what somebody asks for in it, after they were found to see it.
+ * Opens a session for somebody who may see it.
+ * @param soon Queries that follow: their answers come with the session.
+ * @throws CountersignError `not_found`.
+ */
+export const writeVisibleSession = (
+  { outbox, caller: { principal }, now }: { outbox: Outbox; caller: Caller; now: number },
+  id: string,
+  soon: readonly Tx<unknown>[],
+): Tx<SessionWriter> =>
+  writeSession(outbox, id, now, { soon, require: (session) => requireVisibleSession(principal, session, `session ${id}`) })
+
+/**
+ * Opens a session for somebody who was found to see it.
  * @throws CountersignError `not_found` for one that was deleted meanwhile, by a transaction that this one waited for.
  */
 export function* writeOpenSession(outbox: Outbox, { id }: SessionRow, now: number): Tx<SessionWriter> {

@@ -1,6 +1,6 @@
 import { isCountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { newId, type RunRow, type SessionRow } from '../store/index.ts'
+import { newId, type RunRow, type SessionState } from '../store/index.ts'
 import type { Agent, AgentDeps, AgentState } from './agent.ts'
 import { openCallIds } from './call-ids.ts'
 import { findTool, prepareCalls } from './calls.ts'
@@ -15,7 +15,8 @@ import { whyExhausted } from './usage.ts'
 const ONE_AT_A_TIME = `When you need to change something, propose ONE action and wait for its result before you propose the next.`
 
 /** Makes one model call and stores all that came of it in one transaction. True when the loop should look at the session again at once. */
-export async function takeStep(deps: AgentDeps, state: AgentState, session: SessionRow, run: RunRow): Promise<boolean> {
+export async function takeStep(deps: AgentDeps, state: AgentState, found: SessionState, run: RunRow): Promise<boolean> {
+  const { session } = found
   const agent = deps.agents.get(session.agent)
   const messageId = stepMessageId(run)
   if (!agent) {
@@ -78,12 +79,12 @@ export async function takeStep(deps: AgentDeps, state: AgentState, session: Sess
     checkpoint('step.after_model')
     if (heard.failure) return await failRun(deps, { session, run, messageId, text: heard.text, heard, ...heard.failure })
     const step = { session, run, messageId, agent, heard }
-    let calls = await prepareCalls(deps, agent, session, heard.calls)
+    let calls = await prepareCalls(deps, agent, found, heard.calls)
     const unsaid = deltas.close()
     for (;;) {
       const stored = await finishStep(deps, { ...step, calls, unsaid })
       if (stored !== 'policy_changed') return stored
-      calls = await prepareCalls(deps, agent, session, heard.calls)
+      calls = await prepareCalls(deps, agent, found, heard.calls)
     }
   } catch (error) {
     // The database is away or full. That is no end of a run: the step is made again when there is one.

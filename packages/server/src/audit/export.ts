@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type AuditRow, audit, type Store } from '../store/index.ts'
-import { CSV_HEADER, csvLine } from './csv.ts'
+import { CSV_HEADER, csvOf } from './csv.ts'
 import { type Head, type HeadRef, refOf } from './head.ts'
 import type { AuditKey } from './key.ts'
 import { type ExportEnd, endLine, endText, FORMAT, headLine, rowLine, startLine } from './line.ts'
@@ -51,7 +51,7 @@ export async function* exportCsv({ store, since, until }: ExportOptions): AsyncG
   for await (const head of headsOf(store, since, until)) {
     for await (const rows of rowsOf(store, head)) {
       const fitting = rows.filter(({ at }) => at >= (since ?? 0) && at < (until ?? Number.POSITIVE_INFINITY))
-      if (fitting.length > 0) yield fitting.map(csvLine).join('')
+      if (fitting.length > 0) yield fitting.map(csvOf).join('')
     }
   }
 }

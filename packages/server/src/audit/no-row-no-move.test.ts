@@ -68,7 +68,7 @@ async function inRun({ temp: { store } }: World): Promise<string> {
   const prepared = await prepareAction(call)
   return store.transact(function* (outbox) {
     yield* sessions.insertSession.run({ id: 'ses_1', agent: 'desk', title: '', owner_id: ana.id, now: 1 })
-    yield* sessions.insertRun.run({ id: 'run_1', session_id: 'ses_1', number: 1, now: 1 })
+    yield* sessions.insertRun.run({ ...sessions.newRun({ id: 'run_1', session_id: 'ses_1', number: 1, now: 1 }) })
     const writer = yield* writeSession(outbox, 'ses_1', 1)
     const placement = { sessionId: 'ses_1', runId: 'run_1', messageId: null, toolCallId: 'call_1', position: 0 }
     const { row } = yield* insertPrepared(outbox, writer, {

@@ -63,13 +63,17 @@ export function requireWriter(principal: Principal): void {
   throw new CountersignError('forbidden', `${principal.name} may look, not act: the role member, approver or admin is needed`)
 }
 
+/** True for an admin whose key is not limited to less. */
+export const isAdminInScope = (principal: Principal): boolean =>
+  principal.kind === 'person' && principal.roles.includes('admin') && isInScope(principal, 'manage')
+
 /**
  * Policy, keys, grants and the record are for admins. An agent or a service never is one, whatever roles it carries.
  * @param what Of the refusal: "only an admin <what>".
  * @throws CountersignError `forbidden`
  */
 export function requireAdmin(principal: Principal, what: string): void {
-  if (principal.kind === 'person' && principal.roles.includes('admin') && isInScope(principal, 'manage')) return
+  if (isAdminInScope(principal)) return
   throw new CountersignError('forbidden', `only an admin ${what}${principal.unaccepted ? `; this key may not: ${limitOf(principal)}` : ''}`)
 }
 

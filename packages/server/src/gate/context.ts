@@ -35,7 +35,7 @@ export function* openSession<C extends GateContext>(
   row: Pick<ActionRow, 'id' | 'session_id'>,
   soon: readonly Tx<unknown>[] = [],
 ): Tx<C & { readonly session: SessionWriter | undefined }> {
-  if (row.session_id !== null) return { ...context, session: yield* writeSession(context.outbox, row.session_id, context.nowMs, soon) }
+  if (row.session_id !== null) return { ...context, session: yield* writeSession(context.outbox, row.session_id, context.nowMs, { soon }) }
   yield* lock(row.id)
   return { ...context, session: undefined }
 }

@@ -1,4 +1,4 @@
-import type { PolicyResult } from '@countersign/core'
+import { durationMs, type PolicyResult, type Requirements } from '@countersign/core'
 import type { ActionRow, Outbox } from '../store/index.ts'
 
 const DEFAULT_REMIND_MS = 5 * 60_000
@@ -33,6 +33,10 @@ export function deadlinesOf(
 /** The expiry of an approved action that waits for a client to claim it; null when it does not expire or does not wait for a client. */
 export const claimDeadline = ({ executor, expires_at }: Pick<ActionRow, 'executor' | 'expires_at'>): number | null =>
   executor === 'client' ? expires_at : null
+
+/** The grace period of an approval, in ms: the longer of the policy's and the decider's; 0 without one. */
+export const graceMsOf = ({ grace = '' }: Pick<Requirements, 'grace'>, startAfter = ''): number =>
+  Math.max(durationMs(grace) ?? 0, durationMs(startAfter) ?? 0)
 
 /** Makes this process look, at `dueAt`, at what is due then. For every transaction that writes `due_at`. */
 export function lookAgainAt(outbox: Outbox, dueAt: number): void {

@@ -1,6 +1,6 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, type Tx } from '../store/index.ts'
-import type { GateContext } from './context.ts'
+import type { GateContext, SessionContext } from './context.ts'
 import { escalateWaiting } from './decide/escalate.ts'
 import { expireWaiting, remindWaiting } from './decide/expire.ts'
 import { stopAfterExpiry } from './decide/stop-run.ts'
@@ -17,7 +17,7 @@ const LANES = 32
 const RETRY_MS = 5_000
 
 /**
- * Does what time calls for: waiting actions are reminded of or expire, the holds of clients end, unknown outcomes are checked. Every process may do it at any time, also
+ * Does what time calls for: waiting actions are reminded of or expire, grace periods and the holds of clients end, unknown outcomes are checked. Every process may do it at any time, also
  * too early: each thing is one guarded update, judged by the database's clock.
  * @returns In how many ms there is something to do again; undefined when nothing is waiting for its time.
  */
@@ -83,6 +83,10 @@ function* moveDue(deps: GateDeps, context: GateContext, rows: readonly DueRow[])
   let isSettled = false
   for (const row of rows) {
     const { id } = row
+    if (yield* endGrace(opened, id)) {
+      moved.push(id)
+      continue
+    }
     const expired = yield* expireWaiting(opened, id)
     if (expired) {
       isSettled = true
@@ -97,4 +101,13 @@ function* moveDue(deps: GateDeps, context: GateContext, rows: readonly DueRow[])
   // A reminder or an escalation changes nothing that the status of the session depends on.
   if (session && moved.length > 0) yield* isSettled ? session.finish() : session.save()
   return moved
+}
+
+/** Puts an approved action up whose grace period is over. False when it is too early, or the approval was taken back. */
+function* endGrace({ outbox, session, nowMs }: SessionContext, id: string): Tx<boolean> {
+  if (!(yield* actions.endGrace.change({ id, now: nowMs }))) return false
+  const row = yield* actions.findAction.first({ id })
+  if (row) session?.noteAction(row)
+  outbox.actions.add(id)
+  return true
 }

@@ -4,7 +4,7 @@ import { type ActionRow, events, messages, newId, noteHappening, type Outbox, pr
 import type { Caller } from './caller.ts'
 import type { SessionContext } from './context.ts'
 import { outcomeOf } from './execute/tool-result.ts'
-import { isoTime, viewAction, viewOutcome } from './read/view.ts'
+import { isoTime, viewAction, viewOutcome, viewStartsAt, viewTimes } from './read/view.ts'
 import type { OtherEvent, TransitionEvent } from './session-writer.ts'
 import { tellOfMove, tellOfProposal } from './tell-webhooks.ts'
 
@@ -67,7 +67,7 @@ export function* announceProposed({ outbox, session, nowMs }: SessionContext, ro
   noteHappening(outbox, { what: 'proposed', verdict: policy.verdict, state: row.state })
   if (session) yield* session.transition(event, entry)
   else {
-    yield* append(outbox, row.id, CHAIN_START, entry, nowMs)
+    yield* append(outbox, { scope: row.id, ...CHAIN_START }, entry, nowMs)
     yield* store(outbox, event, nowMs)
   }
   yield* tellOfProposal(outbox, row, nowMs)
@@ -85,7 +85,16 @@ export function* emitUpdate(
   const outcome = yield* viewOutcome(row, changed.votes)
   const event: TransitionEvent = {
     type: 'action_update',
-    data: { proposalId: row.id, state: row.state, revision: row.revision, updatedAt: isoTime(row.updated_at), outcome, ...changed },
+    data: {
+      proposalId: row.id,
+      state: row.state,
+      revision: row.revision,
+      ...viewTimes(row),
+      updatedAt: isoTime(row.updated_at),
+      outcome,
+      ...(row.starts_at !== null && { startsAt: viewStartsAt(row) }),
+      ...changed,
+    },
   }
   const entry = entryOf(row, { kind, by, data })
   noteHappening(outbox, {

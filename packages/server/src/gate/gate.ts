@@ -30,6 +30,7 @@ import { decideMany } from './decide/decide-many.ts'
 import { createDelegation, endDelegation } from './decide/delegations.ts'
 import { approveEdited } from './decide/edit.ts'
 import { createRefresh, type Refresh } from './decide/refresh.ts'
+import { undo } from './decide/undo.ts'
 import { voidVotesOf } from './decide/void-votes.ts'
 import { withdraw } from './decide/withdraw.ts'
 import { doWhatIsDue } from './due.ts'
@@ -52,6 +53,8 @@ import { redact } from './redact.ts'
 export interface GateDeps {
   store: Store
   tools: ToolRegistry
+  /** Reads a tool that an agent registered again, where another process may have changed it. */
+  refreshTool?: (name: string) => Promise<void>
   policies: Policies
   clock: Clock
   log: Logger
@@ -100,6 +103,8 @@ export interface Gate {
   endAttemptsBefore(heldAtMs: number): Promise<void>
   /** Withdraws an action that has not started, for its proposer. */
   withdraw(actionId: string, body: WithdrawBody, caller: Caller): Promise<Action>
+  /** Takes an approval back while the grace period of the action lasts. */
+  undo(actionId: string, caller: Caller): Promise<Action>
   /** Redacts a settled action, in its row and in the audit record. */
   redact(actionId: string, body: RedactBody, caller: Caller): Promise<Action>
   /** Makes a grant from an action. */
@@ -136,6 +141,7 @@ export const createGate = (deps: GateDeps): Gate => ({
   void: (actionId, body, caller) => voidHeld(deps, actionId, body, caller),
   endAttemptsBefore: (heldAtMs) => endAttemptsBefore(deps, heldAtMs),
   withdraw: (actionId, body, caller) => withdraw(deps, actionId, body, caller),
+  undo: (actionId, caller) => undo(deps, actionId, caller),
   redact: (actionId, body, caller) => redact(deps, actionId, body, caller),
   createGrant: (body, caller) => createGrant(deps, body, caller),
   revokeGrant: (grantId, caller) => revokeGrant(deps, grantId, caller),

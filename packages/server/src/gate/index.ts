@@ -1,4 +1,14 @@
-export { type Caller, mayDecide, partOf, requireAdmin, requirePerson, requireScope, requireWriter, seesAll } from './caller.ts'
+export {
+  type Caller,
+  isAdminInScope,
+  mayDecide,
+  partOf,
+  requireAdmin,
+  requirePerson,
+  requireScope,
+  requireWriter,
+  seesAll,
+} from './caller.ts'
 export type { CallerContext } from './context.ts'
 export { alreadyDecided, decideInSession } from './decide/decide.ts'
 export { delegationsSeenBy, requireDelegator, viewDelegation } from './decide/delegations.ts'
@@ -18,6 +28,7 @@ export { insertPrepared } from './propose/propose.ts'
 export { countRepeat } from './propose/repeat-ask.ts'
 export { findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './propose/waiting-limits.ts'
 export { listWaitingFor } from './read/inbox-query.ts'
+export { searchActions } from './read/search-actions.ts'
 export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal, viewSaid, viewSession } from './read/view.ts'
 export { viewRevisions } from './read/view-revisions.ts'
 export { readerOf, requireVisibleAction, requireVisibleSession, visibleAmong } from './read/visible.ts'

@@ -1,4 +1,4 @@
-import type { Action, PolicyResult, Tool } from '@countersign/core'
+import type { Action, JsonObject, PolicyResult, Tool } from '@countersign/core'
 import { type AskedCall, agentOf, type Policies } from '../policy/index.ts'
 import { type ActionRow, policyVersions, type SessionRow, sessions, stored, type Tx } from '../store/index.ts'
 import { requestersOf } from './decide/requesters.ts'
@@ -32,10 +32,13 @@ const RISK = {
 
 /** The risk that people are shown: the rule's where it names one, higher or lower than what is known of the tool. */
 export function riskOf(
-  { effect, risk: own }: Pick<Tool, 'effect' | 'risk'>,
+  tool: Pick<Tool, 'effect' | 'risk' | 'assess'>,
   { risk, rule }: Pick<PolicyResult, 'risk' | 'rule'>,
+  args: JsonObject,
 ): Action['risk'] {
+  const { effect, risk: own } = tool
   const { level, reasons, setBy } = RISK[effect]
+  if (risk === undefined && tool.assess) return { ...tool.assess(args), setBy: 'tool' }
   if (risk === undefined && own) return { level: own.level, reasons: [own.reason, ...reasons], setBy: own.isGuess ? 'unverified' : 'tool' }
   if (risk === undefined) return { level, reasons: [...reasons], setBy }
   return { level: risk, reasons: [`the rule "${rule}" says ${risk}`, ...reasons], setBy: 'policy' }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STORES } from '../../../../verification/testing/temp-store.ts'
-import { actions, endUnstarted, events, loadSession, principals, type SessionState, sessions } from '../store/index.ts'
+import { actions, endUnstarted, events, loadSession, principals, readSession, type SessionState, sessions } from '../store/index.ts'
 import { anAction } from '../store/testing/an-action.ts'
 import { writeSession } from './session-writer.ts'
 
@@ -54,7 +54,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constantFrom('propose' as const, 'cancel' as const), at: fc.nat(5) }),
 )
 
-const inOrder = ({ authors, run, session, ...rest }: SessionState) => ({
+const inOrder = ({ authors, run, session, known: _known, ...rest }: SessionState) => ({
   ...rest,
   authors: authors.toSorted(),
   // A written row is as old as its last transaction.
@@ -77,7 +77,7 @@ test.each(STORES)('what a session is after any writes is what its rows say ($dat
       const held: number[] = []
       await store.transact(() => sessions.insertSession.run({ id: sessionId, agent: 'desk', title: '', owner_id: 'prn_ana', now: 1 }))
       for (const steps of transactions) {
-        const { written, rows } = await store.transact(function* (outbox) {
+        const { written, rows, remembered } = await store.transact(function* (outbox) {
           const writer = yield* writeSession(outbox, sessionId, 3)
           for (const one of steps) {
             const { run, queued, open } = writer.state
@@ -97,9 +97,9 @@ test.each(STORES)('what a session is after any writes is what its rows say ($dat
               if (next && one.do === 'dequeue') yield* writer.dequeue(next, id)
               else if (next) yield* writer.unqueue(next.seq)
             } else if (one.do === 'begin' && run?.state !== 'open') yield* writer.beginRun(id)
-            else if (run && one.do === 'count') yield* writer.countStep(run, USAGE)
-            else if (run && one.do === 'end') yield* writer.endRun(run.id, 'done')
-            else if (run && one.do === 'fail') yield* writer.failRun(run)
+            else if (run && one.do === 'count') writer.countStep(run, USAGE)
+            else if (run && one.do === 'end') writer.endRun(run.id, 'done')
+            else if (run && one.do === 'fail') writer.failRun(run)
             else if (one.do === 'propose') {
               const row = anAction(id, { session_id: sessionId, requested_by: 'prn_ana', idempotency_key: id })
               yield* actions.insertAction.run({ ...row })
@@ -111,9 +111,10 @@ test.each(STORES)('what a session is after any writes is what its rows say ($dat
             }
           }
           yield* writer.finish()
-          return { written: writer.state, rows: yield* loadSession(sessionId) }
+          return { written: writer.state, rows: yield* readSession(sessionId), remembered: yield* loadSession(sessionId) }
         })
         expect(rows && inOrder(rows)).toEqual(inOrder({ ...written, hasDisabled: rows?.hasDisabled ?? false }))
+        expect(remembered && inOrder(remembered)).toEqual(rows && inOrder(rows))
         const isDisabled = written.authors.includes('prn_cy') || written.queued.some(({ author_id }) => author_id === 'prn_cy')
         expect(rows?.hasDisabled).toBe(isDisabled)
       }

@@ -1,11 +1,20 @@
-import { assert, type NewEvent, type SessionPerson, type SessionStatus, type ToolCall, type ToolOutcome } from '@countersign/core'
+import {
+  assert,
+  isSettled,
+  type NewEvent,
+  type SessionPerson,
+  type SessionStatus,
+  type ToolCall,
+  type ToolOutcome,
+} from '@countersign/core'
 import { type AuditEntry, append } from '../audit/index.ts'
 import {
   type ActionRow,
   type actions,
   ahead,
   events,
-  loadSession,
+  type KnownRows,
+  keepSession,
   lock,
   type MessageRow,
   messages,
@@ -17,6 +26,7 @@ import {
   type StoredEvent,
   sessions,
   type Tx,
+  takeSession,
 } from '../store/index.ts'
 import { toolResultText } from './execute/tool-result.ts'
 import { viewMessage, viewSaid } from './read/view.ts'
@@ -44,20 +54,30 @@ export interface ToolResult {
 export type TransitionEvent = Extract<NewEvent, { type: 'action_proposed' | 'action_update' }>
 export type OtherEvent = Exclude<NewEvent, TransitionEvent>
 
+interface WriteOptions {
+  soon?: readonly Tx<unknown>[]
+  require?: (session: SessionRow | undefined) => Tx<unknown>
+}
+
 /**
  * Opens a session for writing: nobody else writes to it until the transaction ends. Every transaction that writes to a session, or to
  * an action or a run of it, begins its writing with this, so that all wait in one order and what they say is numbered as it is committed.
- * @param soon Queries that follow: their answers come with the session.
+ * @param options `soon`: queries that follow, whose answers come with the session; `require` throws where the session is not one that the
+ * caller may write to, or is not there.
  */
-export function* writeSession(outbox: Outbox, sessionId: string, nowMs: number, soon: readonly Tx<unknown>[] = []): Tx<SessionWriter> {
+export function* writeSession(
+  outbox: Outbox,
+  sessionId: string,
+  nowMs: number,
+  { soon = [], require }: WriteOptions = {},
+): Tx<SessionWriter> {
   yield* lock(sessionId)
   yield* ahead(...soon)
-  const found = yield* loadSession(sessionId)
+  const found = yield* takeSession(sessionId)
+  if (require) yield* require(found?.session)
   assert(found, 'the session that is written to exists')
   return new SessionWriter(outbox, found, nowMs)
 }
-
-const OPEN_STATES: ReadonlySet<ActionRow['state']> = new Set(['proposed', 'approved', 'executing'])
 
 /**
  * One transaction's writing to one session: everything it appends gets the next numbers of the session's log. The session's run, open
@@ -66,83 +86,109 @@ const OPEN_STATES: ReadonlySet<ActionRow['state']> = new Set(['proposed', 'appro
 export class SessionWriter {
   /** The session as it will be written back. */
   readonly row: SessionRow
-  #run: RunRow | undefined
-  #open: readonly actions.OpenAction[]
-  #queued: readonly QueuedMessage[]
-  #authors: readonly string[]
-  readonly #hasDisabled: boolean
+  /** All else that is known of it, as it is now. */
+  #now: SessionState
+  /** The run as it is stored: what comes of it is written at the end, at once. */
+  #storedRun: RunRow | undefined
   readonly #outbox: Outbox
   readonly #nowMs: number
   readonly #statusBefore: SessionStatus
   readonly #said: { seq: number; event: NewEvent }[] = []
   readonly #passing: StoredEvent[] = []
+  /** True when somebody wrote of whom it is not known whether they are disabled. */
+  #hasNewAuthor = false
 
-  constructor(outbox: Outbox, { session, run, open, queued, authors, hasDisabled }: SessionState, nowMs: number) {
-    this.row = { ...session }
-    this.#run = run
-    this.#open = open
-    this.#queued = queued
-    this.#authors = authors
-    this.#hasDisabled = hasDisabled
+  constructor(outbox: Outbox, state: SessionState, nowMs: number) {
+    this.row = { ...state.session }
+    this.#now = { ...state, session: this.row }
+    this.#storedRun = state.run
     this.#outbox = outbox
     this.#nowMs = nowMs
-    this.#statusBefore = session.status
+    this.#statusBefore = state.session.status
   }
 
   /** The session as this transaction has it now. */
   get state(): SessionState {
-    return {
-      session: this.row,
-      run: this.#run,
-      open: this.#open,
-      queued: this.#queued,
-      authors: this.#authors,
-      hasDisabled: this.#hasDisabled,
-    }
+    return this.#now
+  }
+
+  #note(changed: Partial<SessionState>): void {
+    this.#now = { ...this.#now, ...changed }
+  }
+
+  #noteRows(changed: Partial<KnownRows>): void {
+    this.#note({ known: { ...this.#now.known, ...changed } })
   }
 
   /** Takes an action that was stored or moved into the list of open ones, or out of it. */
-  noteAction({ id, state, run_id, executor }: actions.OpenAction): void {
-    const others = this.#open.filter((other) => other.id !== id)
-    if (!OPEN_STATES.has(state)) this.#open = others
-    // Oldest first, as ids sort.
-    else this.#open = [...others, { id, state, run_id, executor }].sort((a, b) => (a.id < b.id ? -1 : 1))
+  noteAction(row: ActionRow): void {
+    const { id, state, run_id, executor, due_at } = row
+    const open = this.#now.open.filter((other) => other.id !== id)
+    const rows = new Map(this.#now.known.actions)
+    rows.delete(id)
+    if (!isSettled(state)) {
+      // Oldest first, as ids sort.
+      open.push({ id, state, run_id, executor, due_at })
+      open.sort((a, b) => (a.id < b.id ? -1 : 1))
+      if (rows.size < MOST_KNOWN_ACTIONS && row.arguments.length < MOST_KNOWN_CHARACTERS) rows.set(id, row)
+    }
+    this.#note({ open, hasDeclined: this.#now.hasDeclined || state === 'declined' })
+    this.#noteRows({ actions: rows })
+  }
+
+  /** What was read in the session may be given again from now on, or not any more. */
+  noteReuse(hasReusable: boolean): void {
+    this.#note({ hasReusable })
   }
 
   /** Begins the session's next run. */
   *beginRun(id: string): Tx<void> {
-    const run = { id, session_id: this.row.id, number: ++this.row.last_run, now: this.#nowMs }
-    yield* sessions.insertRun.run(run)
-    this.#run = sessions.newRun(run)
+    yield* this.#saveRun()
+    this.#note({ run: sessions.newRun({ id, session_id: this.row.id, number: ++this.row.last_run, now: this.#nowMs }) })
+    this.#noteRows({ mayHaveDeltas: false })
+  }
+
+  /** Writes what became of the run. A session has one open run at most, so the one before is written first. */
+  *#saveRun(): Tx<void> {
+    const { run } = this.#now
+    const stored = this.#storedRun
+    if (!run || run === stored) return
+    if (stored?.id === run.id) yield* sessions.updateRun(stored, run)
+    else yield* sessions.insertRun.run({ ...run })
+    this.#storedRun = run
   }
 
   /** A run while it is open, and with `steps` at that step. Only the newest run of a session can be open. */
   #openRun(id: string, steps?: number): RunRow | undefined {
-    const run = this.#run
+    const { run } = this.#now
     return run?.id === id && run.state === 'open' && (steps === undefined || run.steps === steps) ? run : undefined
   }
 
   /** Ends a run. False when it had ended already. */
-  *endRun(id: string, state: Exclude<RunRow['state'], 'open'>): Tx<boolean> {
+  endRun(id: string, state: Exclude<RunRow['state'], 'open'>): boolean {
     const run = this.#openRun(id)
     if (!run) return false
-    yield* sessions.endRun.run({ session_id: this.row.id, id, state, now: this.#nowMs })
-    this.#run = { ...run, state, updated_at: this.#nowMs }
+    this.#note({ run: { ...run, state, updated_at: this.#nowMs } })
     return true
   }
 
   /** Ends a run because its step failed. False when another loop made that step, or the run had ended already. */
-  *failRun({ id, steps }: Pick<RunRow, 'id' | 'steps'>): Tx<boolean> {
-    return this.#openRun(id, steps) !== undefined && (yield* this.endRun(id, 'failed'))
+  failRun({ id, steps }: Pick<RunRow, 'id' | 'steps'>): boolean {
+    return this.#openRun(id, steps) !== undefined && this.endRun(id, 'failed')
   }
 
   /** Counts a step of a run and its tokens. False when another loop made that step, or the run has ended. */
-  *countStep({ id, steps }: Pick<RunRow, 'id' | 'steps'>, usage: sessions.StepColumns): Tx<boolean> {
+  countStep({ id, steps }: Pick<RunRow, 'id' | 'steps'>, usage: sessions.StepColumns): boolean {
     const run = this.#openRun(id, steps)
     if (!run) return false
-    yield* sessions.countStep.run({ session_id: this.row.id, id, steps, ...usage, now: this.#nowMs })
-    this.#run = sessions.withStep(run, usage, this.#nowMs)
+    this.#note({ run: sessions.withStep(run, usage, this.#nowMs) })
     return true
+  }
+
+  /** Deletes the pieces of a message that is stored whole, or is begun again. */
+  *dropDeltas(messageId: string): Tx<void> {
+    if (this.#now.known.mayHaveDeltas) yield* events.dropDeltas.run({ message_id: messageId })
+    this.#noteRows({ mayHaveDeltas: false })
   }
 
   event(event: OtherEvent): void {
@@ -158,7 +204,7 @@ export class SessionWriter {
   /** Writes down in the session's part of the record what is no transition of an action. */
   *audit(entry: AuditEntry): Tx<void> {
     const { id, audit_seq: seq, audit_hash: hash, audit_place: place } = this.row
-    const end = yield* append(this.#outbox, id, { seq, hash, place }, entry, this.#nowMs)
+    const end = yield* append(this.#outbox, { scope: id, seq, hash, place }, entry, this.#nowMs)
     this.row.audit_seq = end.seq
     this.row.audit_hash = end.hash
     this.row.audit_place = end.place
@@ -211,9 +257,19 @@ export class SessionWriter {
     this.event({ type: 'tool_call_result', data: { toolCall: { ...toolCall, result: JSON.parse(content) }, actionId } })
   }
 
-  #noteMessage({ seq, run_id, author_id, queued, in_history }: MessageRow): void {
-    if (queued === 1) this.#queued = [...this.#queued, { seq, run_id, author_id }].sort((a, b) => a.seq - b.seq)
-    if (in_history === 1 && author_id !== null && !this.#authors.includes(author_id)) this.#authors = [...this.#authors, author_id].sort()
+  #noteMessage(message: MessageRow): void {
+    const { seq, run_id, author_id, queued, in_history } = message
+    const now = this.#now
+    const people = [now.session.owner_id, ...now.authors, ...now.queued.map((other) => other.author_id)]
+    if (author_id !== null && !people.includes(author_id)) this.#hasNewAuthor = true
+    if (queued === 1) this.#note({ queued: [...now.queued, { seq, run_id, author_id }].sort((a, b) => a.seq - b.seq) })
+    if (in_history !== 1) return
+    if (author_id !== null && !now.authors.includes(author_id)) this.#note({ authors: [...now.authors, author_id].sort() })
+    this.#noteRows({ history: withMessage(now.known.history, message) })
+  }
+
+  #noteTaken(seq: number): void {
+    this.#note({ queued: this.#now.queued.filter((other) => other.seq !== seq) })
   }
 
   /** Puts the message of a held request into the queue. False when it was put there before. */
@@ -228,15 +284,15 @@ export class SessionWriter {
     const to = ++this.row.last_seq
     const message = yield* messages.dequeueMessage.first({ session_id: this.row.id, seq, run_id: runId, to })
     assert(message, `message ${seq} of ${this.row.id} was queued`)
-    this.#queued = this.#queued.filter((other) => other.seq !== seq)
     this.#noteMessage(message)
+    this.#noteTaken(seq)
     this.#said.push({ seq: to, event: { type: 'message', data: { message: yield* viewSaid(message) } } })
   }
 
   /** Takes a message out of the queue for good: people read it, the model never does. */
   *unqueue(seq: number): Tx<void> {
     const message = yield* messages.unqueueMessage.first({ session_id: this.row.id, seq })
-    this.#queued = this.#queued.filter((other) => other.seq !== seq)
+    this.#noteTaken(seq)
     if (message) this.event({ type: 'message', data: { message: yield* viewSaid(message) } })
   }
 
@@ -245,8 +301,7 @@ export class SessionWriter {
    * actions.
    */
   *finish(): Tx<readonly actions.OpenAction[]> {
-    const open = this.#open
-    const run = this.#run
+    const { open, run } = this.#now
     const waiting = open.filter(({ state }) => state === 'proposed').map(({ id }) => id)
     this.row.status = waiting.length > 0 ? 'waiting_approval' : run ? STATUS_AFTER[run.state] : 'idle'
     // A waiting session always says which actions wait: the list may have changed under the same word.
@@ -262,17 +317,43 @@ export class SessionWriter {
    * @param deltaOf The message that all these events are pieces of.
    */
   *save(deltaOf?: string): Tx<void> {
+    yield* this.#saveRun()
+    this.row.updated_at = this.#nowMs
     const { id, status, last_seq, last_run, title, audit_seq, audit_hash, audit_place } = this.row
     if (this.#said.length > 0) {
       const stored = yield* events.insertEvents({ sessionId: id, events: this.#said, deltaOf, nowMs: this.#nowMs })
       this.#outbox.events.push(...stored)
+      if (deltaOf !== undefined) this.#noteRows({ mayHaveDeltas: true })
     }
     if (this.#passing.length > 0) {
       this.#outbox.events.push(...this.#passing)
       this.#outbox.events.sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
     }
-    yield* sessions.updateSession.run({ id, status, last_seq, last_run, title, audit_seq, audit_hash, audit_place, now: this.#nowMs })
+    const update = status === this.#statusBefore ? sessions.updateCounters : sessions.updateSession
+    yield* update.run({ id, status, last_seq, last_run, title, audit_seq, audit_hash, audit_place, now: this.#nowMs })
+    if (!this.#now.hasDisabled && !this.#hasNewAuthor) yield* keepSession({ ...this.#now, session: { ...this.row } })
   }
+}
+
+/** The messages that are remembered for the model's next history, and how long they may be in all. */
+const MOST_KNOWN_MESSAGES = 16
+const MOST_KNOWN_CHARACTERS = 64_000
+const MOST_KNOWN_ACTIONS = 20
+
+const lengthOf = ({ content, payload, tool_calls }: MessageRow): number =>
+  content.length + (payload?.length ?? 0) + (tool_calls?.length ?? 0)
+
+/** Adds a message to the end of a history; the oldest ones go where there are too many to remember. */
+function withMessage({ after, rows }: KnownRows['history'], message: MessageRow): KnownRows['history'] {
+  const kept = [...rows, message]
+  let characters = kept.reduce((sum, row) => sum + lengthOf(row), 0)
+  let last = after
+  for (let [first] = kept; first && (kept.length > MOST_KNOWN_MESSAGES || characters > MOST_KNOWN_CHARACTERS); [first] = kept) {
+    characters -= lengthOf(first)
+    last = first.seq
+    kept.shift()
+  }
+  return { after: last, rows: kept }
 }
 
 const STATUS_AFTER = { open: 'active', done: 'completed', failed: 'error', cancelled: 'completed' } as const

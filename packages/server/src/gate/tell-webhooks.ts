@@ -1,12 +1,10 @@
-import type { Action, JsonObject, WebhookEventType } from '@countersign/core'
+import { type Action, hasEnded, type JsonObject, type WebhookEventType } from '@countersign/core'
 import { endsAction } from '../audit/index.ts'
 import { type ActionRow, newId, type Outbox, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import type { Cause } from './events.ts'
 
 /** Cuts what a tool or a person wrote: a payload stays below the 20 kB that Standard Webhooks recommends. */
 const MOST_CHARACTERS = 1_000
-
-const ENDED: ReadonlySet<ActionRow['state']> = new Set(['succeeded', 'failed', 'declined', 'expired', 'cancelled'])
 
 /** The facts about an action in a delivery. They are stored when the event happens; names are looked up when it is sent. */
 export interface DeliveryFacts {
@@ -35,7 +33,7 @@ export interface DeliveryWords {
 /** Tells webhooks of a new action that waits, or that ended at once. */
 export function* tellOfProposal(outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> {
   if (row.state === 'proposed') yield* tell({ outbox, nowMs }, 'action.proposed', row)
-  else if (ENDED.has(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
+  else if (hasEnded(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
 }
 
 /** Tells webhooks what an action came to. */
@@ -47,7 +45,7 @@ export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: 
     yield* tell({ outbox, nowMs }, 'action.decided', row, { decision, reason: data?.reason })
   }
   if (kind === 'outcome_unknown') yield* tell({ outbox, nowMs }, 'action.outcome_unknown', row)
-  if (endsAction(kind) && ENDED.has(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
+  if (endsAction(kind) && hasEnded(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
 }
 
 /** Tells webhooks that nobody has decided for a while. */

@@ -1,4 +1,4 @@
-import type { ActionErrorView, ActionEvent, EventDataOf } from '@countersign/core'
+import { type ActionErrorView, type ActionEvent, assert, type EventDataOf } from '@countersign/core'
 import { type ActionRow, endUnstarted, type MovedAsRead, type MovedById, moveAction, type PatchOf, type Tx } from '../store/index.ts'
 import type { SessionContext } from './context.ts'
 import { lookAgainAt } from './deadlines.ts'
@@ -139,12 +139,13 @@ function* follow<E extends ActionEvent>(
 ): Tx<void> {
   const { outbox, session } = context
   const { isDue, touchesTarget } = FOLLOWS[event]
+  assert(session || moved.session_id === null, `the session of ${moved.id} is open`)
   session?.noteAction(moved)
   if (moved.due_at !== null) lookAgainAt(outbox, moved.due_at)
-  if (touchesTarget) yield* endReuse(moved)
+  if (touchesTarget) yield* endReuse(context, moved)
   const said = typeof changed === 'function' ? changed(moved) : changed
   yield* emitUpdate(context, moved, isTx(said) ? yield* said : said, cause)
-  if (isDue && moved.executor === 'server') outbox.actions.add(moved.id)
+  if (isDue && moved.executor === 'server' && moved.due_at === null) outbox.actions.add(moved.id)
   if (!givesResult) return
   if (wasDelivered && sentence !== undefined) yield* noteResult(context, moved, typeof sentence === 'string' ? sentence : sentence(moved))
   else yield* writeToolResult(context, moved, typeof reason === 'function' ? reason() : reason)

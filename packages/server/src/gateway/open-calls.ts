@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Action, canonicalJson, type ErrorCode, isCountersignError, isSettled, type JsonObject } from '@countersign/core'
+import { type Action, canonicalJson, type ErrorCode, hasEnded, isCountersignError, isSettled, type JsonObject } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import { type Caller, type Gate, viewAction } from '../gate/index.ts'
@@ -135,7 +135,7 @@ export function createOpenCalls({
     actionOf,
     tell(action, delivered) {
       // A repeat must not run what may have run: the call stays open until a person has settled it.
-      if (!isSettled(action.state) || action.state === 'outcome_unknown') return
+      if (!hasEnded(action.state)) return
       const told = Promise.all([telling.get(action.id), endWhenDelivered(action, delivered)]).then(() => {
         if (telling.get(action.id) === told) telling.delete(action.id)
       })

@@ -24,8 +24,8 @@ export interface WaitOptions {
  * @throws CountersignError `not_found` for an action that they may not see, `unauthenticated` once their credential has ended.
  */
 export async function waitForAction(
-  { store, hub, clock, stopping }: GatewayDeps,
-  { request }: Exchange,
+  { store, hub, clock, stopping }: Pick<GatewayDeps, 'store' | 'hub' | 'clock' | 'stopping'>,
+  { request }: Pick<Exchange, 'request'>,
   actionId: string,
   { decisionMs, resultMs, stop, onBeat }: WaitOptions,
 ): Promise<Action> {

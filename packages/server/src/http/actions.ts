@@ -1,11 +1,8 @@
 import {
-  ACTION_STATES,
   Action,
   ActionList,
   ActionListQuery,
   ActionRevisionList,
-  type ActionState,
-  CountersignError,
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
@@ -20,8 +17,8 @@ import {
   type Caller,
   findFullWaiting,
   listWaitingFor,
-  readerOf,
   requireVisibleAction,
+  searchActions,
   viewAction,
   viewActions,
   viewRevisions,
@@ -30,6 +27,7 @@ import { readUntil, whenHungUp } from '../gateway/read-until.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { watchStanding } from '../identity/standing.ts'
 import { actions } from '../store/index.ts'
+import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
 import { decodeCursor, pageOf } from './page.ts'
@@ -58,27 +56,15 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
         response: { 200: ActionList },
       },
     },
-    (request) => {
+    async (request) => {
       const { principal } = callerOf(request)
-      const { limit, cursor, state, tool, session, agent, risk, mine, q, ...search } = request.query
+      const { limit, cursor, mine, ...query } = request.query
       const place = decodeCursor(cursor, ['string'])
-      return store.read(function* () {
-        const filter = {
-          states: readStates(state),
-          tool,
-          session,
-          agent,
-          text: q || undefined,
-          risk,
-          search: readSearch(search),
-          reader: readerOf(principal),
-          before: place && String(place[0]),
-          limit: limit + 1,
-        }
-        const found = mine === 'true' ? yield* listWaitingFor(principal, filter, clock.nowMs()) : yield* actions.listActions(filter)
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
-        return { items: yield* viewActions(rows), nextCursor }
-      })
+      const filter = { ...readFilter(query, principal), before: place && String(place[0]), limit: limit + 1 }
+      const found =
+        mine === 'true' ? await store.read(() => listWaitingFor(principal, filter, clock.nowMs())) : await searchActions(store, filter)
+      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+      return { items: await store.read(() => viewActions(rows)), nextCursor }
     },
   )
 
@@ -221,6 +207,21 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
   )
 
   app.post(
+    '/api/actions/:id/undo',
+    {
+      schema: {
+        operationId: 'undoApproval',
+        summary: 'Take an approval back during its grace period',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.undo(request.params.id, callerOf(request)),
+  )
+
+  app.post(
     '/api/actions/:id/withdraw',
     {
       schema: {
@@ -250,24 +251,4 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
     },
     (request) => gate.retry(request.params.id, callerOf(request)),
   )
-}
-
-type SearchQuery = Pick<ActionListQuery, 'verdict' | 'toolText' | 'agentText' | 'requester' | 'createdBefore'>
-
-/** An empty text looks for nothing. */
-const readSearch = ({ verdict, toolText, agentText, requester, createdBefore }: SearchQuery): actions.ActionSearch => ({
-  verdict,
-  toolText: toolText || undefined,
-  agentText: agentText || undefined,
-  requester: requester || undefined,
-  createdBefore: createdBefore === undefined ? undefined : Date.parse(createdBefore),
-})
-
-function readStates(text: string | undefined): ActionState[] {
-  if (text === undefined || text === '') return []
-  return text.split(',').map((state) => {
-    const known = ACTION_STATES.find((candidate) => candidate === state)
-    if (!known) throw new CountersignError('bad_request', `state: ${JSON.stringify(state)} is not one of ${ACTION_STATES.join(', ')}`)
-    return known
-  })
 }

@@ -27,7 +27,9 @@ import type { RefusedSignIns } from '../identity/refused-sign-ins.ts'
 import type { SignInLinks } from '../identity/sign-in-links.ts'
 import type { Tally } from '../metrics/index.ts'
 import type { Policies } from '../policy/index.ts'
+import type { RegisteredTools } from '../registered/index.ts'
 import type { Store } from '../store/index.ts'
+import { actionExportRoutes } from './action-export.ts'
 import { actionRoutes } from './actions.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { auditRoutes } from './audit.ts'
@@ -42,6 +44,7 @@ import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { grantRoutes } from './grants.ts'
 import { holdRoutes, requireTakenWhileHeld } from './hold.ts'
+import { hookRoutes } from './hooks.ts'
 import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
 import { keyRoutes } from './keys.ts'
@@ -56,6 +59,7 @@ import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
 import { policyRoutes } from './policy.ts'
 import { recordRefusals } from './refusals.ts'
+import { registeredToolRoutes } from './registered-tools.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
 import { identityRoutes } from './sign-in.ts'
@@ -88,6 +92,7 @@ export interface HttpDeps {
   announcements: Announcements
   agents: AgentDeps['agents']
   tools: ToolRegistry
+  registered: RegisteredTools
   policies: Policies
   hub: EventHub
   directory: Directory
@@ -182,11 +187,13 @@ export async function createApp(deps: HttpDeps): Promise<App> {
   await docsRoutes(app, deps.publicUrl)
   app.after(() => {
     overviewRoutes(app, deps)
+    registeredToolRoutes(app, deps)
     identityRoutes(app, deps)
     consoleSessionRoutes(app, deps)
     keyRoutes(app, deps)
     sessionRoutes(app, deps)
     actionRoutes(app, deps)
+    actionExportRoutes(app, deps)
     policyRoutes(app, deps)
     outcomeRoutes(app, deps)
     agentRequestRoutes(app, deps)
@@ -203,6 +210,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     metricRoutes(app, deps)
     webhookRoutes(app, deps)
     mcpRoutes(app, deps)
+    hookRoutes(app, deps)
   })
   app.setNotFoundHandler(
     deps.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, deps.consoleDir, reachedByClients(deps.tools)),

@@ -1,4 +1,4 @@
-import type { Action, NewEvent, Principal } from '@countersign/core'
+import { type Action, type NewEvent, OPEN_STATES, type Principal } from '@countersign/core'
 import type { Clock } from '../clock.ts'
 import type { EventHub, EventListener } from '../dispatch/index.ts'
 import { readerOf, viewAction, visibleAmong } from '../gate/index.ts'
@@ -28,7 +28,7 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
   if (!reader) return { ...common, read, isHandedOver: () => true, isVisible: () => true }
 
   const open = await store.read(
-    () => actions.listActions({ states: ['proposed', 'approved', 'executing'], reader, limit: MAX_OPEN }),
+    () => actions.listActions({ states: OPEN_STATES, reader, limit: MAX_OPEN }),
     `open actions of ${reader.id} ${reader.roles}`,
   )
   /** The actions that this reader knows, from the list of actions or from here. */

@@ -92,7 +92,8 @@ export function mcpRoutes(app: App, http: HttpDeps): void {
 
   /** Looks the tools up for each request, because they change while the server runs. */
   function toolsFor(agent: string | undefined): Exchange['tools'] {
-    if (agent === undefined) return deps.tools.all()
+    // Coding agents have these tools of their own.
+    if (agent === undefined) return deps.tools.all().filter(({ isHostRun }) => isHostRun !== true)
     const configured = deps.agents.get(agent)
     if (configured) return configured.tools
     throw new CountersignError('not_found', `there is no agent ${agent}`)

@@ -4,6 +4,7 @@ import type { Reconciler } from '../dispatch/index.ts'
 import { PROBE } from '../identity/access.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
+import { viewTool } from './registered-tools.ts'
 
 /** Load balancers need a prompt answer about readiness. */
 const READY_WITHIN_MS = 2_000
@@ -30,7 +31,7 @@ function requireNothingOverdue({ overdue: { actions, sessions } }: Reconciler): 
 }
 
 /** Registers the overview of agents and tools, and the probes of liveness and readiness. */
-export function overviewRoutes(app: App, { store, agents, tools, clock, trouble, hold, sealer, reconciler }: HttpDeps): void {
+export function overviewRoutes(app: App, { store, agents, tools, registered, clock, trouble, hold, sealer, reconciler }: HttpDeps): void {
   app.get(
     '/healthz',
     {
@@ -105,17 +106,9 @@ export function overviewRoutes(app: App, { store, agents, tools, clock, trouble,
       },
     },
     async (request) => {
-      callerOf(request)
-      const items = tools.all().map((tool) => ({
-        name: tool.name,
-        modelName: tool.modelName,
-        description: tool.description,
-        effect: tool.effect,
-        executor: tool.executor,
-        idempotent: tool.idempotent,
-        destination: tool.destination,
-        inputSchema: tool.inputSchema,
-      }))
+      const { principal } = callerOf(request)
+      const own = (await registered.list()).filter((tool) => principal.kind === 'person' || tool.registered?.ownerId === principal.id)
+      const items = [...tools.all(), ...own].map(viewTool)
       return { items }
     },
   )

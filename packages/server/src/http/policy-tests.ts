@@ -12,13 +12,15 @@ import {
 import type { HttpDeps } from './app.ts'
 
 type Body = z.output<typeof TestPolicyBody>
-type Parts = Pick<HttpDeps, 'store' | 'clock' | 'tools' | 'policies'>
+type Parts = Pick<HttpDeps, 'store' | 'clock' | 'tools' | 'registered' | 'policies'>
 
 /** Evaluates a policy for a call that may never be made, or for the calls of the last days. Changes nothing. */
-export function createPolicyTests({ store, clock, tools, policies }: Parts, world: PolicyWorld) {
+export function createPolicyTests({ store, clock, tools, registered, policies }: Parts, world: PolicyWorld) {
   let isReplaying = false
 
   return async (body: Body, principal: Principal): Promise<TestedCall | ReplayedActions> => {
+    // Rules may name what agents have registered meanwhile.
+    await registered.list()
     const policy = await chosenPolicy(body)
     const version = body.document === undefined ? policy.version : null
     return 'call' in body ? testCall(policy, version, body.call, principal) : replay(policy, version, body.replay)

@@ -92,6 +92,8 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       const basedOn = versionOf(request)
       const { document, reason, shadow } = request.body
       const use = shadow ? 'shadow' : 'force'
+      // Rules may name what agents have registered meanwhile.
+      await deps.registered.list()
       const saved = await save({ document: readPolicy(document, world), reason, use, author: principal, basedOn }, once)
       reply.header('etag', `"${shadow ? basedOn : saved.version}"`)
       return saved
@@ -116,6 +118,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       const { version, reason } = request.body
       const old = await store.read(() => findVersion(version))
       // Tools and agents may have changed since then.
+      await deps.registered.list()
       const document = readPolicy(documentOf(old), world)
       return save({ document, reason, use: 'force', author: principal, basedOn: undefined }, once)
     },

@@ -63,4 +63,7 @@ const withCaution = ({ caution }: PolicyCall['tool'], said: PolicyResult): Polic
   return { ...said, verdict: 'ask', reason: caution, ...(said.verdict === 'allow' && { rule: CAUTION }) }
 }
 
-const subjectOf = ({ tool: { name, group, effect }, agent }: PolicyCall): PolicySubject => ({ tool: name, group, effect, agent })
+const subjectOf = ({ tool: { name, group, effect, registered }, agent }: PolicyCall): PolicySubject => ({
+  ...{ tool: name, group, effect, agent },
+  isRegistered: registered !== undefined,
+})

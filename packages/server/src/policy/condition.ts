@@ -2,7 +2,7 @@ import type { ConditionFailure } from '@countersign/core'
 import { matchesGlob } from '@countersign/core'
 import { type ASTNode, Environment, type Limits } from '@marcbachmann/cel-js'
 import { FACTS, type Facts } from './facts.ts'
-import { childrenOf, type Meter } from './meter.ts'
+import { chargeOf, childrenOf, type Meter } from './meter.ts'
 import { addMetering, type MeteredExpression, meterExpression } from './metered.ts'
 import { addNumbers } from './numbers.ts'
 
@@ -10,14 +10,6 @@ import { addNumbers } from './numbers.ts'
 export type Condition = (facts: Facts, meter: Meter) => boolean | ConditionFailure
 
 export type ReadCondition = { condition: Condition } | { problem: string }
-
-/** The functions that a condition can call. All others could take forever or have no use here. */
-export const CONDITION_FUNCTIONS: ReadonlySet<string> = new Set([
-  ...['has', 'size', 'all', 'exists', 'exists_one', 'filter', 'map'],
-  ...['startsWith', 'endsWith', 'contains', 'fits', 'lowerAscii', 'upperAscii', 'trim', 'indexOf', 'lastIndexOf', 'substring'],
-  ...['int', 'double', 'string', 'bool', 'dyn', 'timestamp', 'duration'],
-  ...['getFullYear', 'getMonth', 'getDate', 'getDayOfMonth', 'getDayOfWeek', 'getDayOfYear', 'getHours', 'getMinutes', 'getSeconds'],
-])
 
 const INSTEAD: Record<string, string> = {
   matches: 'a regular expression may take forever; use startsWith, endsWith, contains or fits("a*b")',
@@ -87,7 +79,7 @@ function evaluate(expression: MeteredExpression, values: Values, own: Meter): bo
 function problemOf(node: ASTNode): string | undefined {
   if (node.op === 'call' || node.op === 'rcall') {
     const [name] = node.args
-    if (!CONDITION_FUNCTIONS.has(name))
+    if (chargeOf(name) === undefined)
       return at(node, `${name}() cannot be used in a condition${name in INSTEAD ? `: ${INSTEAD[name]}` : ''}`)
   }
   if (node.op === '.' && node.args[0].op === 'id') {

@@ -74,10 +74,28 @@ export class Meter {
   }
 }
 
-const SEARCHES = new Set(['contains', 'fits', 'indexOf', 'lastIndexOf'])
-const LOOPS = new Set(['all', 'exists', 'exists_one', 'filter', 'map'])
+/** What a call of a function costs: see `priceOf` and `addUses`. */
+type Charge = 'plain' | 'loop' | 'search' | 'time'
+
+/** The functions that a condition can call, with the way in which a call is charged. All others could take forever or have no use here. */
+export const CONDITION_FUNCTIONS = {
+  ...{ has: 'plain', size: 'plain' },
+  ...{ all: 'loop', exists: 'loop', exists_one: 'loop', filter: 'loop', map: 'loop' },
+  ...{ startsWith: 'plain', endsWith: 'plain', contains: 'search', fits: 'search', lowerAscii: 'plain', upperAscii: 'plain' },
+  ...{ trim: 'plain', indexOf: 'search', lastIndexOf: 'search', substring: 'plain' },
+  ...{ int: 'plain', double: 'plain', string: 'plain', bool: 'plain', dyn: 'plain', timestamp: 'plain', duration: 'plain' },
+  ...{ getFullYear: 'time', getMonth: 'time', getDate: 'time', getDayOfMonth: 'time', getDayOfWeek: 'time', getDayOfYear: 'time' },
+  ...{ getHours: 'time', getMinutes: 'time', getSeconds: 'time' },
+} as const satisfies Readonly<Record<string, Charge>>
+type ConditionFunction = keyof typeof CONDITION_FUNCTIONS
+
+/** Returns how a call of a function is charged; undefined for a function that a condition cannot call. */
+export const chargeOf = (name: string): Charge | undefined =>
+  Object.hasOwn(CONDITION_FUNCTIONS, name) ? CONDITION_FUNCTIONS[name as ConditionFunction] : undefined
+
 /** The result of one element that decides these loops. They continue after an error, because a later element may decide them. */
-const DECIDES: Readonly<Record<string, boolean>> = { all: false, exists: true }
+const DECIDES: Readonly<Record<string, boolean>> = { all: false, exists: true } satisfies Partial<Record<ConditionFunction, boolean>>
+
 /** How a value is used, beyond being passed on. */
 export interface Use {
   /** What the value costs before its size counts. */
@@ -111,8 +129,8 @@ function addUses(
   to.uses.set(node, { price: priceOf(node), isCompared, isLooped, onValue, whenEnded })
   if (node.op === 'call' && node.args[0] === 'has') return
   const compares = node.op === '==' || node.op === '!=' || node.op === 'in'
-  const loops = node.op === 'rcall' && LOOPS.has(node.args[0])
-  const search = node.op === 'rcall' && SEARCHES.has(node.args[0]) ? meterSearch(node.args[0], to.meter) : undefined
+  const loops = node.op === 'rcall' && chargeOf(node.args[0]) === 'loop'
+  const search = node.op === 'rcall' && chargeOf(node.args[0]) === 'search' ? meterSearch(node.args[0], to.meter) : undefined
   for (const [i, child] of childrenOf(node).entries()) {
     // The first argument of a loop is its variable.
     if (loops && i === 1) continue
@@ -188,7 +206,7 @@ const longestPiece = (glob: string): number => glob.split('*').reduce((longest, 
 
 function priceOf(node: ASTNode): number {
   if (node.op === 'call') return CALL_COST
-  return node.op === 'rcall' && node.args[2].length > 0 && node.args[0].startsWith('get') ? TIME_ZONE_COST : 1
+  return node.op === 'rcall' && node.args[2].length > 0 && chargeOf(node.args[0]) === 'time' ? TIME_ZONE_COST : 1
 }
 
 /** Returns the cost of scanning a value once. */

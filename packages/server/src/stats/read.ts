@@ -1,8 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CountersignError, makeId, type Stats, type StatsQuery } from '@countersign/core'
-import { type Store, stats } from '../store/index.ts'
+import { CountersignError, type Stats, type StatsQuery } from '@countersign/core'
+import { actions, type Store, stats } from '../store/index.ts'
 import { totalActions } from './actions.ts'
+import { noAnswers } from './answers.ts'
+import { binsOf } from './durations.ts'
 import { modelTotals, type Tokens, tokensOf } from './models.ts'
+import { totalVotes } from './votes.ts'
 
 const HOUR_MS = 3_600_000
 const BUCKET_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
@@ -30,7 +33,7 @@ export async function readStats(store: Store, query: StatsQuery, nowMs: number):
   const runs = { open: 0, done: 0, failed: 0, cancelled: 0 }
   const series = new Map<number, Stats['series'][number]>()
   const entry = (at: number) => {
-    const known = series.get(at) ?? { at: iso(at), actions: 0, asked: 0, runs: 0, modelCalls: 0, ...tokensOf([]) }
+    const known = series.get(at) ?? { at: iso(at), actions: 0, asked: 0, answers: noAnswers(), runs: 0, modelCalls: 0, ...tokensOf([]) }
     series.set(at, known)
     return known
   }
@@ -41,34 +44,44 @@ export async function readStats(store: Store, query: StatsQuery, nowMs: number):
     const ended = await store.read(() => stats.groupRuns.all({ since: from, until: to }))
     for (const { state, count } of ended) runs[state] += Number(count)
     if (calls.length + ended.length === 0) continue
-    for (const call of calls) models.add(call)
+    for (const call of calls) if (query.agent === undefined || call.agent === query.agent) models.add(call)
     const counted = entry(from - (from % bucketMs))
     counted.runs += ended.reduce((sum, { count }) => sum + Number(count), 0)
     counted.modelCalls += calls.reduce((sum, call) => sum + Number(call.calls), 0)
     for (const [name, count] of Object.entries(tokensOf(calls))) counted[name as keyof Tokens] += count
   }
 
-  const totals = await totalActions(store, { from: idAt(since), before: idAt(until), bucketMs })
-  for (const [at, { actions, asked }] of totals.byBucket) Object.assign(entry(at), { actions, asked })
-  const waiting = await store.read(() => stats.countWaiting.first({}))
-  const took = await store.read(() => stats.decisionTimes.all({ from: idAt(since), before: idAt(until) }))
+  const period = { from: actions.lowestIdAt(since), before: actions.lowestIdAt(until), tool: query.tool, agent: query.agent }
+  const totals = await totalActions(store, { ...period, bucketMs })
+  for (const [at, counted] of totals.byBucket) Object.assign(entry(at), counted)
+  const { byPerson, declineReasons } = await totalVotes(store, period)
+  const waitingByAge = await countWaitingByAge(store, nowMs)
   return {
     since: iso(since),
     until: iso(until),
     bucket,
     actions: totals.actions,
-    waiting: Number(waiting?.count ?? 0),
-    decisions: decisionsOf(took.map(({ ms }) => Number(ms))),
+    waiting: waitingByAge.reduce((sum, { count }) => sum + count, 0),
+    waitingByAge,
+    decisions: { ...totals.decisions, byPerson },
+    declineReasons,
     runs,
     models: models.views(),
     series: [...series.keys()].sort((a, b) => a - b).map(entry),
   }
 }
 
-const iso = (ms: number): string => new Date(ms).toISOString()
+/** The bounds of the ages of what waits, in ms. */
+const AGES = [0, 300_000, HOUR_MS, 8 * HOUR_MS, DAY_MS, 7 * DAY_MS]
 
-/** Returns the lowest id that an action of this millisecond could have. */
-const idAt = (ms: number): string => makeId('act', ms, new Uint8Array(16))
+/** Counts what waits for people now, by how long it has waited. */
+async function countWaitingByAge(store: Store, nowMs: number): Promise<Stats['waitingByAge']> {
+  const found = await store.read(() => stats.countWaiting(AGES.slice(1).map((ms) => actions.lowestIdAt(Math.max(0, nowMs - ms)))))
+  const counts = AGES.map((_, age) => Number(found.find((group) => Number(group.age) === age)?.count ?? 0))
+  return binsOf(AGES, counts)
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
 
 function windowOf(query: StatsQuery, nowMs: number) {
   const until = query.until === undefined ? nowMs : Date.parse(query.until)
@@ -89,11 +102,4 @@ function piecesOf(since: number, until: number): { from: number; to: number }[] 
     from: Math.max(first + index * pieceMs, since),
     to: Math.min(first + (index + 1) * pieceMs, until),
   }))
-}
-
-function decisionsOf(times: number[]): Stats['decisions'] {
-  const sorted = times.map((ms) => Math.max(0, ms)).sort((a, b) => a - b)
-  // The smallest bound that covers at least this share.
-  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? null
-  return { count: sorted.length, medianMs: at(0.5), p95Ms: at(0.95) }
 }

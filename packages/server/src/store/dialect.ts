@@ -31,6 +31,8 @@ export interface Dialect {
   jsonRow(columns: readonly string[]): RawBuilder<string>
   /** The rows of a query as a JSON list of such lists, in their order; `[]` without any. */
   jsonRows(columns: readonly string[], query: RawBuilder<unknown>): RawBuilder<string>
+  /** The values of a group that are not null, as text with commas between; null without any. */
+  joined(value: RawBuilder<number | null>): RawBuilder<string | null>
   /** The current time: the database's own clock where several processes share it, else the caller's. */
   nowMs(callerNowMs: number): RawBuilder<number>
   /**
@@ -67,6 +69,7 @@ export const SQLITE: Dialect = {
   jsonText: (column, key) => sql`(${sql.ref(column)} -> ${sql.lit(`$.${key}`)})`,
   jsonRow: (columns) => sql`json_array(${refs(columns)})`,
   jsonRows: (columns, query) => sql`(select json_group_array(json_array(${refs(columns)})) from (${query}))`,
+  joined: (value) => sql`group_concat(${value})`,
   nowMs: (callerNowMs) => sql`${callerNowMs}`,
   firstOpenPlace: undefined,
   wasPromoted: sql`false`,
@@ -112,6 +115,7 @@ export const POSTGRES: Dialect = {
   jsonText: (column, key) => sql`(${sql.ref(column)}::jsonb -> ${sql.lit(key)})::text`,
   jsonRow: (columns) => sql`json_build_array(${refs(columns)})::text`,
   jsonRows: (columns, query) => sql`(select coalesce(json_agg(json_build_array(${refs(columns)})), '[]')::text from (${query}) as listed)`,
+  joined: (value) => sql`string_agg((${value})::text, ',')`,
   nowMs: () => sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   firstOpenPlace: sql`(
     (select coalesce(min(number::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)

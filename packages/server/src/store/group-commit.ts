@@ -5,6 +5,8 @@ import type { DamageWatch } from './damage-watch.ts'
 import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'
 import { cacheQueries } from './query-cache.ts'
+import { SessionMemory } from './session-memory.ts'
+import { findLastPlace } from './sqlite/last-place.ts'
 import { drive, queryRunner } from './sqlite/statements.ts'
 import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
 
@@ -35,8 +37,12 @@ type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error
  * Creates a store on a migrated SQLite connection: transactions in flight together share one commit. Closing it leaves the connection open.
  */
 export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, schedule = setImmediate }: GroupCommitOptions): Store {
-  const runQuery = queryRunner(db, SQLITE, (table) => memory.forget(table))
-  const memory = cacheQueries(runQuery)
+  const runQuery = queryRunner(db, SQLITE, (table, isNoted) => {
+    memory.forget(table)
+    if (!isNoted) sessions.bypass(table)
+  })
+  const memory = cacheQueries(runQuery, (table) => db.prepare(`select 1 from "${table}" limit 1`).get() === undefined)
+  const sessions = new SessionMemory()
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
@@ -55,6 +61,17 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
     return lastPlace
   }
 
+  function forget(): void {
+    memory.forget()
+    sessions.forget()
+  }
+
+  /** Nothing of the batch was written. */
+  function undoBatch(): void {
+    memory.forget()
+    sessions.undo()
+  }
+
   /**
    * Reads the last place again, because a command beside this process may have used places; the write lock then prevents that. Costs 4 µs
    * per batch.
@@ -63,14 +80,15 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
     const now = otherWrites.get()?.data_version
     if (now === writtenByOthers) return
     writtenByOthers = now
-    memory.forget()
+    forget()
     lastPlace = Math.max(lastPlace, findLastPlace(db))
   }
 
   function run(member: Waiting): Outcome {
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
+    sessions.begin()
     try {
-      return { ok: true, value: drive(member.work(outbox), memory.run, takePlaces), outbox }
+      return { ok: true, value: drive(member.work(outbox), memory.run, takePlaces, sessions), outbox }
     } catch (caught) {
       const error = watch.learn(caught)
       // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more may be. On a damaged
@@ -85,7 +103,7 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
     const outcome = run(member)
     if (!outcome.ok) {
       undo.run()
-      memory.forget()
+      forget()
     }
     release.run()
     return outcome
@@ -99,7 +117,7 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
       outcomes.push(outcome)
       if (outcome.ok) continue
       rollback.run()
-      memory.forget()
+      undoBatch()
       begin.run()
       return batch.length === 1 ? outcomes : batch.map(runApart)
     }
@@ -123,12 +141,13 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
       outcomes = runBatch(batch)
       checkpoint('batch.before_commit')
       commit.run()
+      sessions.committed()
       checkpoint('batch.after_commit')
     } catch (caught) {
       const error = watch.learn(caught)
       // A batch that broke, or whose commit failed, leaves nothing durable: every member gets the error, and no result is returned.
       if (db.isTransaction) rollback.run()
-      memory.forget()
+      forget()
       outcomes = batch.map(() => ({ ok: false, error }))
     }
     onStored?.(lastPlaceOf(outcomes))
@@ -154,9 +173,11 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
         }
       })
     },
-    // Between batches no transaction is open on the connection, so a read sees exactly what is committed. These reads bypass the query
-    // cache, because writes of other processes are only checked at the beginning of a batch.
-    read: async (work) => drive(work(), runQuery, takePlaces),
+    // Between batches no transaction is open on the connection, so a read sees exactly what is committed.
+    read: async (work) => {
+      joinOthers()
+      return drive(work(), memory.run, takePlaces, sessions)
+    },
     close: async () => {
       closed = true
       flush()
@@ -168,16 +189,6 @@ function lastPlaceOf(outcomes: readonly Outcome[]): number {
   let last = 0
   for (const outcome of outcomes) if (outcome.ok) for (const { id } of outcome.outbox.events) if (id > last) last = id
   return last
-}
-
-/** Returns the last place of the log that was ever used: a place is not reused after its row was dropped. */
-function findLastPlace(db: DatabaseSync): number {
-  const row = db
-    .prepare(
-      `select max(place) as last from (select seq as place from sqlite_sequence where name = 'event' union all select max(id) from audit)`,
-    )
-    .get()
-  return Number(row?.last ?? 0)
 }
 
 const NO_WATCH: Pick<DamageWatch, 'refusal' | 'learn'> = { refusal: undefined, learn: (error) => error }

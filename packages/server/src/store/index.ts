@@ -30,6 +30,7 @@ export * as gatewayCalls from './tables/gateway-calls.ts'
 export * as gatewayRequests from './tables/gateway-requests.ts'
 export * as grants from './tables/grants.ts'
 export { type Happening, noteHappening } from './tables/happening.ts'
+export * as hostCalls from './tables/host-calls.ts'
 export type { Mark } from './tables/instance.ts'
 export * as instance from './tables/instance.ts'
 export { type EndedJobs, enqueueJobs, type HeldJob, type JobName, type JobPayload } from './tables/jobs.ts'
@@ -46,6 +47,7 @@ export type { OtherProcess, OwnConnection } from './tables/processes.ts'
 export * as processes from './tables/processes.ts'
 export * as reads from './tables/reads.ts'
 export * as redaction from './tables/redaction.ts'
+export * as registeredTools from './tables/registered-tools.ts'
 export * as retention from './tables/retention.ts'
 export * as revisions from './tables/revisions.ts'
 export type {
@@ -64,13 +66,25 @@ export type {
   PolicyDifferenceRow,
   PolicyVersionRow,
   PrincipalRow,
+  RegisteredToolRow,
   RunRow,
   SessionRow,
   VoteRow,
 } from './tables/schema.ts'
 export * as sessionDeletion from './tables/session-deletion.ts'
 export * as sessionSearch from './tables/session-search.ts'
-export { loadSession, type QueuedMessage, type SessionState } from './tables/session-state.ts'
+export {
+  currentAction,
+  currentSession,
+  historyAtStep,
+  type KnownRows,
+  keepSession,
+  loadSession,
+  type QueuedMessage,
+  readSession,
+  type SessionState,
+  takeSession,
+} from './tables/session-state.ts'
 export * as sessions from './tables/sessions.ts'
 export * as settings from './tables/settings.ts'
 export * as stats from './tables/stats.ts'

@@ -5,6 +5,7 @@ const MOST = 1_000
 
 /** Runs queries and answers some of them from memory. */
 export interface QueryCache {
+  /** Runs a query. A write that selects from an empty table is left out. */
   run(query: BoundQuery): Row[]
   /** Drops the answers read from `table`; without one, all answers. Call it without one after a rollback or a write by another process. */
   forget(table?: string): void
@@ -13,12 +14,20 @@ export interface QueryCache {
 /**
  * Caches the answers of queries that are marked `remembered` (a principal, the policy in force) until their table is written to: seven
  * statements of a hundred in a gated cycle. The connection must be told of every write.
+ * @param isEmpty Says whether a table has no rows.
  */
-export function cacheQueries(runQuery: (query: BoundQuery) => Row[]): QueryCache {
+export function cacheQueries(runQuery: (query: BoundQuery) => Row[], isEmpty: (table: string) => boolean): QueryCache {
   const kept = new Map<BoundQuery['definition'], Map<string, Row[]>>()
+  const emptiness = new Map<string, boolean>()
+  function isKnownEmpty(table: string): boolean {
+    const known = emptiness.get(table) ?? isEmpty(table)
+    emptiness.set(table, known)
+    return known
+  }
   return {
     run(query) {
       const { definition, values, want } = query
+      if (definition.from !== undefined && isKnownEmpty(definition.from)) return want === 'nothing' ? [] : [{ changes: 0 }]
       if (definition.remembered === undefined) return runQuery(query)
       const known = kept.get(definition)
       const answers = known && known.size < MOST ? known : new Map<string, Row[]>()
@@ -34,7 +43,11 @@ export function cacheQueries(runQuery: (query: BoundQuery) => Row[]): QueryCache
       return rows
     },
     forget(table) {
-      if (table === undefined) return kept.clear()
+      if (table === undefined) {
+        emptiness.clear()
+        return kept.clear()
+      }
+      emptiness.delete(table)
       for (const definition of kept.keys()) if (definition.remembered === table) kept.delete(definition)
     },
   }

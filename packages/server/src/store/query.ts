@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { assert } from '@countersign/core'
 import { type CompiledQuery, type Kysely, sql } from 'kysely'
 import { type Dialect, POSTGRES, SQLITE } from './dialect.ts'
+import type { SessionMemory } from './session-memory.ts'
 import type { Schema } from './tables/schema.ts'
 
 export type Bindable = string | number | null
@@ -19,7 +20,7 @@ interface Compilable<R> {
  */
 export type Tx<T> = Generator<Request, T, Row[]>
 
-export type Request = BoundQuery | JointRequest | AheadRequest | PlaceRequest | LockRequest
+export type Request = BoundQuery | JointRequest | AheadRequest | PlaceRequest | LockRequest | RecallRequest
 
 /** A query definition, compiled once per dialect, and the values of this use. */
 export interface BoundQuery {
@@ -55,7 +56,12 @@ export interface LockRequest {
   readonly givesPlace: boolean
 }
 
-interface Definition {
+/** Uses what the process remembers of sessions. It is resumed with one row, the `value`; with none where nothing is remembered. */
+export interface RecallRequest {
+  recall(memory: SessionMemory): unknown
+}
+
+export interface Definition {
   build(db: Kysely<Schema>, params: Params, dialect: Dialect): Compilable<unknown>
   /** False for a query whose text differs from use to use. */
   readonly isFixed: boolean
@@ -64,6 +70,10 @@ interface Definition {
    * on Postgres caches it until then, or until it waits for a lock.
    */
   readonly remembered?: string | undefined
+  /** True for a write that the session's writer knows of: it leaves what is remembered of sessions as it is. */
+  readonly isNoted?: boolean | undefined
+  /** The table that a write selects from. The embedded database leaves it out while it knows that the table is empty. */
+  readonly from?: string | undefined
 }
 
 class Placeholder {
@@ -83,13 +93,14 @@ const placeholders = new Proxy({} as Params, { get: (_, name) => new Placeholder
  * const findThing = question<{ id: string }, ThingRow>((db, p) => db.selectFrom('thing').selectAll().where('id', '=', p.id))
  * const thing = yield* findThing.first({ id })
  *
- * @param options `remembered` names the table of a query that runs much more often than its rows change.
+ * @param options `remembered` names the table of a query that runs much more often than its rows change; `isNoted` and `from` are for
+ * writes: see {@link Definition}.
  */
 export function question<P extends Params, R = never>(
   build: (db: Kysely<Schema>, params: P, dialect: Dialect) => Compilable<R>,
-  { remembered }: Pick<Definition, 'remembered'> = {},
+  options: Pick<Definition, 'remembered' | 'isNoted' | 'from'> = {},
 ) {
-  const definition: Definition = { build: build as Definition['build'], isFixed: true, remembered }
+  const definition: Definition = { build: build as Definition['build'], isFixed: true, ...options }
   return {
     *all(values: P): Tx<R[]> {
       return (yield { definition, values, want: 'rows' }) as R[]
@@ -168,6 +179,11 @@ export function* lock(id: string): Tx<void> {
 /** Locks a key until the transaction ends, without a position in the event log. Call it before any other lock. */
 export function* lockKey(key: string): Tx<void> {
   yield { lock: key, givesPlace: false }
+}
+
+/** Uses what the process remembers of sessions; undefined where it remembers nothing, as on a database that several processes share. */
+export function* recall<T>(use: (memory: SessionMemory) => T): Tx<T | undefined> {
+  return (yield { recall: use })[0]?.value as T | undefined
 }
 
 /**

@@ -3,11 +3,13 @@ import type { McpInput } from '@countersign/tools-mcp'
 import type { ObjectivesInput } from '@countersign/tools-objectives'
 import type { OpenApiInput } from '@countersign/tools-openapi'
 import type { WorkspaceInput } from '@countersign/tools-workspace'
+import type { CodingAgentInput } from '../coding-agent/index.ts'
 import { importOptional } from '../optional-package.ts'
 import type { GithubInput, LinearInput } from './optional-settings.ts'
 
 /** The settings of each kind of source that the configuration can name, as they are written. */
 export interface SourceSettings {
+  'coding-agent': CodingAgentInput
   github: GithubInput
   linear: LinearInput
   mcp: McpInput
@@ -25,6 +27,7 @@ export type SourceKindName = keyof SourceSettings
  * @throws MissingPackage for github and linear when their package is not installed.
  */
 export const SOURCE_KINDS: Readonly<Record<SourceKindName, () => Promise<AnySourceKind>>> = {
+  'coding-agent': async () => (await import('../coding-agent/index.ts')).codingAgent,
   github: async () => (await importOptional('@countersign/tools-github', () => import('@countersign/tools-github'))).github,
   linear: async () => (await importOptional('@countersign/tools-linear', () => import('@countersign/tools-linear'))).linear,
   mcp: async () => (await import('@countersign/tools-mcp')).mcp,

@@ -38,7 +38,7 @@ export function* approvalInvalidReason(
     const granted = {
       ...row,
       requires: now.requires,
-      risk: riskOf(tool, now).level,
+      risk: riskOf(tool, now, call.arguments).level,
       fits: (condition: string) => isTrueForAll(condition, call),
     }
     const fault = yield* whyNotGranted(row.grant_id, granted, nowMs)

@@ -1,14 +1,14 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, idempotently, principals, stored, type Tx, together, type VoteRow, votes } from '../../store/index.ts'
+import { type ActionRow, actions, currentAction, idempotently, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
-import { claimDeadline } from '../deadlines.ts'
+import { claimDeadline, graceMsOf } from '../deadlines.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { makeGrant } from '../grants/grants.ts'
 import { countVotes } from '../read/count.ts'
-import { viewAction, viewVotes } from '../read/view.ts'
+import { isoTime, viewAction, viewCast } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
 import { transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
@@ -37,6 +37,8 @@ export async function decide(deps: GateDeps, actionId: string, body: DecisionBod
 
 function* takeDecision(deps: GateDeps, context: CallerContext, actionId: string, body: DecisionBody): Tx<Action> {
   if (body.remember && body.verdict === 'decline') throw new CountersignError('bad_request', 'remember: only an approval can be remembered')
+  if (body.startAfter !== undefined && body.verdict === 'decline')
+    throw new CountersignError('bad_request', 'startAfter: nothing starts after a decline')
   return yield* takeVote(deps, context, { found: yield* findForVote(actionId, context.caller, context.nowMs), body })
 }
 
@@ -96,7 +98,7 @@ interface Found {
 
 /** The action, for someone who may vote on it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
 export function* findForVote(actionId: string, { principal }: Caller, nowMs: number): Tx<Found> {
-  const found = yield* actions.findAction.first({ id: actionId })
+  const found = yield* currentAction(actionId)
   const right = found && (yield* findRight(found, principal, nowMs))
   // A person with a vote may see the action. An action that policy allowed has no votes, whatever its roles are.
   const hasVote = found && right?.refusal === undefined && stored.wasAsked(found)
@@ -155,7 +157,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
     nowMs,
   )
   if (weighed.isRepeat && !weighed.outcome) return { row: weighed.row }
-  const done = yield* storeVote(written, weighed, reason)
+  const done = yield* storeVote(written, weighed, { reason, startAfter: body.startAfter })
   if (done) return { ...done, written }
   // Tried before it is read: the update waits for another transaction that decides, a read does not.
   const expired = yield* expireWaiting(written, found.id)
@@ -169,17 +171,15 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
 /** Stores a vote, and moves the action if the vote decides it. Returns undefined when it is too late or the action has a newer revision. */
 function* storeVote(
   context: CallerContext<SessionContext>,
-  { row, vote, outcome, isRepeat }: Weighed,
-  reason: string | undefined,
+  { row, vote, counted, outcome, isRepeat }: Weighed,
+  { reason, startAfter }: { reason: string | undefined; startAfter: string | undefined },
 ): Tx<{ row: ActionRow; votes: Vote[] } | undefined> {
   const { caller, nowMs } = context
   let shown: Vote[] = []
-  const changed = function* (moved: ActionRow): Tx<{ votes: Vote[] }> {
+  const changed = function* (): Tx<{ votes: Vote[] }> {
     checkpoint('decide.storing')
-    // In one round trip, in this order. The voter's name is for the view.
-    const voter = principals.findPrincipal.first({ id: vote.principal_id })
-    if (isRepeat) shown = yield* viewVotes(moved)
-    else [, shown] = yield* together(votes.castVote.run({ ...vote }), viewVotes(moved), voter)
+    if (!isRepeat) yield* votes.castVote.run({ ...vote })
+    shown = yield* viewCast(counted)
     return { votes: shown }
   }
   const cause = {
@@ -190,14 +190,22 @@ function* storeVote(
   if (outcome === undefined) {
     const now = Math.max(nowMs, row.updated_at)
     const noted = yield* actions.noteVote(row, { updated_at: now }, { revision: row.revision, now })
-    if (noted) yield* emitUpdate(context, noted, yield* changed(noted), { kind: 'voted', ...cause })
-    return noted && { row: noted, votes: shown }
+    if (!noted) return undefined
+    context.session?.noteAction(noted)
+    yield* emitUpdate(context, noted, yield* changed(), { kind: 'voted', ...cause })
+    return { row: noted, votes: shown }
   }
+  const graceMs = graceMsOf(requirementsOf(row), startAfter)
+  const starts_at = graceMs > 0 ? nowMs + graceMs : null
   const moved =
     outcome === 'approve'
       ? yield* transition(context, row, 'approve', {
-          patch: { due_at: claimDeadline(row) },
-          cause: { kind: 'approved', ...cause },
+          patch: { due_at: row.executor === 'server' ? starts_at : claimDeadline(row), starts_at },
+          cause: {
+            kind: 'approved',
+            ...cause,
+            data: { ...cause.data, ...(starts_at !== null && { startsAt: isoTime(starts_at) }) },
+          },
           changed,
         })
       : yield* transition(context, row, 'decline', {
@@ -217,6 +225,8 @@ interface Weighed {
   /** The action as it is behind the lock. */
   row: ActionRow
   vote: VoteRow
+  /** All that are counted, this one among them. */
+  counted: readonly VoteRow[]
   /** The decision that this vote makes; undefined while more votes are needed. */
   outcome: 'approve' | 'decline' | undefined
   /** True when the same vote stands already: it is counted, not cast again. */
@@ -227,14 +237,14 @@ interface Weighed {
 function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
   const { quorum, declineQuorum } = requirementsOf(found)
   // Any one vote decides: there are no others to count.
-  if (quorum === 1 && declineQuorum === 1) return { row: found, vote, outcome: vote.verdict, isRepeat: false }
+  if (quorum === 1 && declineQuorum === 1) return { row: found, vote, counted: [vote], outcome: vote.verdict, isRepeat: false }
   const row = (yield* actions.findAction.first({ id: found.id })) ?? found
   const cast = yield* votes.votesWithHolders.all(keyOf(found))
   const own = cast.find(({ principal_id }) => principal_id === vote.principal_id)
   const isRepeat = own?.verdict === vote.verdict && own.for_id === vote.for_id
   const counted = isRepeat ? cast : [...cast.filter((other) => other !== own), vote]
   const { outcome } = yield* countVotes(row, requirementsOf(row), counted, nowMs)
-  return { row, vote, outcome, isRepeat }
+  return { row, vote, counted, outcome, isRepeat }
 }
 
 /** Why it was declined, in the words of whoever said so last. */

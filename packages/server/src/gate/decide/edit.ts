@@ -44,6 +44,7 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
   if (row.state !== 'proposed' && !isSame) throw alreadyDecided(action)
   if (row.state !== 'proposed') return decide(deps, actionId, plain, caller)
   if (!names(body, row)) throw changedSinceShown(action)
+  await deps.refreshTool?.(row.tool)
   const tool = deps.tools.byName(row.tool)
   if (!tool)
     throw new CountersignError('illegal_transition', `action ${actionId} cannot be edited: the tool ${row.tool} is no longer configured`, {

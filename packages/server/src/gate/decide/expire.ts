@@ -24,6 +24,7 @@ export function* remindWaiting(context: SessionContext, due: Pick<ActionRow, 'id
   checkpoint('remind.storing')
   const row = yield* actions.findAction.first({ id: due.id })
   assert(row, 'a waiting action is there')
+  context.session?.noteAction(row)
   // The database says that it is due; this process's idea of the time may be a little behind.
   const waitedMs = Math.max(nowMs, due.due_at ?? 0) - row.created_at
   const event = {

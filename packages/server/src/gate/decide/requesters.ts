@@ -1,5 +1,6 @@
+import { assert } from '@countersign/core'
 import type { Requester } from '../../policy/index.ts'
-import { type ActionRow, messages, principals, type Tx } from '../../store/index.ts'
+import { type ActionRow, messages, principals, type SessionState, type Tx, together } from '../../store/index.ts'
 
 type Asked = Pick<ActionRow, 'requested_by' | 'session_id' | 'requesters' | 'edited_by'>
 
@@ -30,12 +31,14 @@ function* principalsOf(ids: readonly string[]): Tx<Requester[]> {
   return found
 }
 
-/** The principals of {@link authorsIn}, in one query. */
-export function* requestersIn({ id, owner_id }: { id: string; owner_id: string }): Tx<Requester[]> {
-  const rows = yield* principals.principalsBehind.all({ session_id: id })
-  // First the one on whose behalf the agent acts.
-  rows.sort((a, b) => Number(b.id === owner_id) - Number(a.id === owner_id))
-  return rows.map((row) => ({ ...principals.readPrincipal(row), ...(row.person_disabled_at !== null && { isDisabled: true }) }))
+/** The principals of {@link authorsIn}. First the one on whose behalf the agent acts. */
+export function* requestersIn({ session: { owner_id }, authors, hasDisabled }: SessionState): Tx<Requester[]> {
+  const ids = [...new Set([owner_id, ...authors])]
+  if (hasDisabled) return yield* principalsOf(ids)
+  return (yield* together(...ids.map((id) => principals.findPrincipal.first({ id })))).map((row) => {
+    assert(row, 'the session refers to its authors')
+    return principals.readPrincipal(row)
+  })
 }
 
 /** Returns everybody who asked for the current revision of an action. */

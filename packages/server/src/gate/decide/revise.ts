@@ -9,7 +9,7 @@ import {
   strictestRequirements,
 } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, newId, revisions, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, newId, type PatchOf, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { SessionContext } from '../context.ts'
 import { deadlinesOf, type Times } from '../deadlines.ts'
@@ -40,24 +40,37 @@ export function* revise(
   { why, reason, by }: Why,
 ): Tx<ActionRow | undefined> {
   const { nowMs } = context
-  const revised: StoredRevised = { why, reason, by: by?.principal.id ?? null, at: nowMs }
-  const text = JSON.stringify(revised)
   const { tool: _, ...columns } = columnsOf(prepared)
   const times = timesOf(row, prepared, nowMs)
   const patch = {
     ...columns,
     ...askedOf(row, prepared, times, why === 'edit' || row.edited_by !== null),
     ...times,
-    idempotency_key: nextKey(row),
-    revised: text,
-    edited_by: why === 'edit' ? revised.by : row.edited_by,
+    edited_by: why === 'edit' ? (by?.principal.id ?? null) : row.edited_by,
     requesters: JSON.stringify(prepared.requesterIds),
-    grant_id: null,
-    error: null,
-    resolution: null,
   }
+  const asked = yield* storeRevision(context, row, patch, { why, reason, ...(by && { by }) })
+  if (!asked) return undefined
+  if (prepared.policy.verdict === 'deny') return yield* denyRevision(context, asked, prepared.policy.reason)
+  if (row.state !== 'proposed') yield* askInSession(context, asked, reason)
+  return asked
+}
+
+/** What a revision changes, besides what follows from there being one. */
+type Revision = Omit<PatchOf<'revise'>, 'idempotency_key' | 'revised' | 'grant_id' | 'error' | 'resolution'>
+
+/** Stores the current revision among the earlier ones, and the new one without votes. Undefined when the action is no longer as it was read. */
+export function* storeRevision(
+  context: SessionContext,
+  row: Revisable,
+  revision: Revision,
+  { why, reason, by }: Why,
+): Tx<ActionRow | undefined> {
+  const revised: StoredRevised = { why, reason, by: by?.principal.id ?? null, at: context.nowMs }
+  const text = JSON.stringify(revised)
+  const patch = { ...revision, idempotency_key: nextKey(row), revised: text, grant_id: null, error: null, resolution: null }
   const data: JsonObject = { why, reason, ...factsOf({ ...row, ...patch }) }
-  const asked = yield* transition(context, row, 'revise', {
+  return yield* transition(context, row, 'revise', {
     patch,
     cause: { kind: 'asked_again', by, data },
     *changed(moved) {
@@ -67,10 +80,6 @@ export function* revise(
       return changed
     },
   })
-  if (!asked) return undefined
-  if (prepared.policy.verdict === 'deny') return yield* denyRevision(context, asked, prepared.policy.reason)
-  if (row.state !== 'proposed') yield* askInSession(context, asked, reason)
-  return asked
 }
 
 /**
@@ -81,12 +90,12 @@ export function* revise(
  */
 function askedOf(
   row: ActionRow,
-  { policy, tool }: PreparedAction,
+  { policy, tool, argumentsText }: PreparedAction,
   { escalate_at }: Times,
   isEdited: boolean,
 ): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
   if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
-  const risk = riskOf(tool, policy)
+  const risk = riskOf(tool, policy, JSON.parse(argumentsText))
   if (!isEdited) return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(risk) }
   const before: Action['risk'] = stored.riskOf(row)
   return {
@@ -160,7 +169,7 @@ function* denyRevision(context: SessionContext, asked: ActionRow, reason: string
 }
 
 /** Asks again in the session, so that a person who comes back sees why the action waits once more. */
-function* askInSession({ session, nowMs }: SessionContext, asked: ActionRow, reason: string): Tx<void> {
+export function* askInSession({ session, nowMs }: SessionContext, asked: ActionRow, reason: string): Tx<void> {
   if (!session) return
   yield* session.message({
     id: newId('msg', nowMs),

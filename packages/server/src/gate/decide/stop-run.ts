@@ -32,7 +32,7 @@ export function* stopRun(context: RunContext, runId: string, { reason, by }: Sto
     // The time of an action that waited too long was over before the run was stopped: it expires, and is not cancelled.
     yield* expireWaiting(context, open.id)
   }
-  const ended = yield* session.endRun(runId, 'cancelled')
+  const ended = session.endRun(runId, 'cancelled')
   // Readers of the run have to learn that nothing more comes.
   if (ended) session.event({ type: 'error', data: { code: 'cancelled', error: reason, runId } })
 }

@@ -1,6 +1,6 @@
 import { type Action, assert, type Claim, CountersignError, type JsonObject, type Tool } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, attempts, findAnswer, idempotently, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, attempts, findAnswer, idempotently, registeredTools, stored, type Tx } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { lookAgainAt } from '../deadlines.ts'
@@ -41,6 +41,7 @@ export async function claim(deps: GateDeps, actionId: string, again: boolean, ca
 }
 
 async function claimNow(deps: GateDeps, seen: ActionRow, again: boolean, caller: Caller): Promise<Claimed> {
+  await deps.refreshTool?.(seen.tool)
   const isDecided = seen.executor === 'client' && (seen.state === 'approved' || (again && seen.state === 'failed'))
   const look = isDecided ? await lookBefore(deps, seen) : undefined
   const nowMs = deps.clock.nowMs()
@@ -65,6 +66,9 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
   const row = yield* findForClaim(actionId, again, caller, nowMs)
   if (row.executor !== 'client') throw yield* refusal(row, `action ${actionId} is carried out by the server`)
   const bound = verifyBinding(deps, row)
+  if (row.state === 'approved' && (row.starts_at ?? 0) > nowMs) {
+    throw yield* refusal(row, `action ${actionId} starts at ${isoTime(row.starts_at ?? 0)}: until then its approval can be taken back`)
+  }
   const startable = startableNow(row, again, 'tool' in bound && mayResend(bound.tool))
   if (!startable) throw yield* refusal(row, whyNot(row, again))
   const opened = yield* openSession(context, row)
@@ -82,6 +86,9 @@ function* takeClaim(deps: GateDeps, context: CallerContext, { seen, look, again 
     return { fault: end.error.message }
   }
   yield* attempts.noteClaim.run({ id: actionId, epoch: started.epoch, claimed_by: caller.principal.id })
+  // People approved a call of it with the change in view.
+  const { registered, caution } = bound.tool
+  if (registered && caution !== undefined) yield* registeredTools.acceptDefinition.run({ name: row.tool, hash: registered.hash })
   lookAgainAt(outbox, dueAtMs)
   const args: JsonObject = stored.argumentsOf(row)
   const claim: Claim = {

@@ -1,5 +1,5 @@
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions } from '../../store/index.ts'
+import { type ActionRow, actions, currentAction } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { type Begun, startApproved } from './begin-attempt.ts'
 import { adoptOwn } from './recover.ts'
@@ -9,13 +9,15 @@ import { runAttempt } from './run-attempt.ts'
 import { FAIL_TRIES, isDatabaseAway, START_TRIES, UNSTARTABLE } from './start-failures.ts'
 
 /**
- * Carries out an approved action once a lane is free for its tool. Returns without it when another caller has it already, or when its
+ * Carries out an approved action once a lane is free for its tool. Returns without it during its grace period (the timer puts it up
+ * afterwards), when another caller has it already, or when its
  * session has as many under way as it may: then the next of them to settle puts it up again.
  */
 export async function execute(deps: GateDeps, actionId: string): Promise<void> {
   checkpoint('execute.before_start')
-  const row = await untilItWorks(deps, actionId, () => deps.store.read(() => actions.findAction.first({ id: actionId })))
-  if (row?.state === 'approved' && row.executor === 'server') await deps.lanes.run(row.tool, () => executeNow(deps, row))
+  const row = await untilItWorks(deps, actionId, () => deps.store.read(() => currentAction(actionId)))
+  if (row?.state === 'approved' && row.executor === 'server' && !actions.isInGrace(row))
+    await deps.lanes.run(row.tool, () => executeNow(deps, row))
 }
 
 /** Looks whether it is still what was decided, writes the intent, calls the tool, settles. */

@@ -62,7 +62,7 @@ export function* settle(
   const row = yield* transition(opened, attempted, EVENT_OF[settled.to] as 'succeed', {
     patch: { ...columnsOf(settled), ...doubtOf(attempted, settled, tool, nowMs), resolution: null },
     changed: function* (moved) {
-      if (tool?.cacheForMs !== undefined && settled.to === 'succeeded') yield* keepForReuse(attempted, tool.cacheForMs, nowMs)
+      if (tool?.cacheForMs !== undefined && settled.to === 'succeeded') yield* keepForReuse(opened, attempted, tool.cacheForMs)
       return {
         ...(settled.to === 'succeeded' ? { result: settled.output, resultUrl: moved.result_url } : { error: settled.error }),
         ...(moved.checks !== null && { checks: viewChecks(moved) }),

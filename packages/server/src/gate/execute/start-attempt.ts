@@ -1,4 +1,4 @@
-import { CountersignError } from '@countersign/core'
+import { assert, CountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
 import { type GateContext, openSession, type SessionContext } from '../context.ts'
@@ -33,6 +33,7 @@ export function* beginAttempt(
 ): Tx<ActionRow | undefined> {
   const { session, nowMs } = context
   const attempt = row.attempt + 1
+  assert(row.state !== 'approved' || key === row.idempotency_key, `the first attempt of ${row.id} has its key`)
   const patch = {
     attempt,
     epoch: row.epoch + 1,
@@ -53,7 +54,7 @@ export function* beginAttempt(
     ...(row.resolution !== null && { resolution: null }),
     ...(row.checks !== null && { checks: null }),
   }
-  const tookMs = row.state === 'approved' ? { tookMs: nowMs - row.updated_at } : {}
+  const tookMs = row.state === 'approved' ? { tookMs: nowMs - Math.max(row.updated_at, row.starts_at ?? 0) } : {}
   const event: 'start' | 'retry' | 'resend' = BEGINNINGS[row.state]
   const started = yield* transition(context, row, event, {
     patch,
@@ -67,7 +68,7 @@ export function* beginAttempt(
 
 /** Puts up what waits for its turn in a session in which something has settled. @param open What is open there now, oldest first. */
 export function enqueueNext(outbox: Outbox, open: readonly actions.OpenAction[], executionsPerSession: number): void {
-  const waiting = open.filter(({ state, executor }) => state === 'approved' && executor === 'server')
+  const waiting = open.filter((action) => action.state === 'approved' && action.executor === 'server' && !actions.isInGrace(action))
   for (const { id } of waiting.slice(0, Math.max(executionsPerSession - countUnderWay(open), 0))) outbox.actions.add(id)
 }
 

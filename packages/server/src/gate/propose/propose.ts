@@ -4,6 +4,7 @@ import {
   CountersignError,
   canonicalJson,
   durationMs,
+  isSettled,
   type JsonObject,
   type PolicyResult,
   type ProposedAction,
@@ -54,6 +55,8 @@ export interface InsertInput {
   /** The proposer, if a waiting action of the same call already stands for this one. */
   repeatedBy?: Caller | undefined
   limits: WaitingLimits
+  /** How many actions of the requester wait; undefined where they have to be counted. */
+  waitingNow?: number | undefined
   nowMs: number
 }
 
@@ -74,7 +77,7 @@ export function* insertPrepared(
   const { tool } = prepared
   const id = newId('act', nowMs, placement.position)
   const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
-  const [{ policy, grantId }, waitingNow] = yield* together(answerFor(input), waitingOf(input))
+  const [{ policy, grantId }, waitingNow] = yield* together(answerFor(input, writer), waitingOf(input))
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
   if (state === 'proposed' && input.repeatedBy) {
     const repeated = yield* repeatAsk({ outbox, nowMs, caller: input.repeatedBy }, prepared)
@@ -95,7 +98,7 @@ export function* insertPrepared(
     revised: null,
     edited_by: null,
     target_version: null,
-    risk: JSON.stringify(riskOf(tool, policy)),
+    risk: JSON.stringify(riskOf(tool, policy, JSON.parse(prepared.argumentsText))),
     state,
     policy: policyText(policy),
     requires: requirementsText(policy, times?.escalate_at ?? null),
@@ -132,6 +135,10 @@ export function* insertPrepared(
     redacted_at: null,
     instance_epoch: null,
     released_at: null,
+    starts_at: null,
+    decided_at: state === 'proposed' ? null : nowMs,
+    started_at: null,
+    settled_at: isSettled(state) ? nowMs : null,
     created_at: nowMs,
     updated_at: nowMs,
   }
@@ -147,7 +154,8 @@ const contextText = (context: ActionContext = {}): string | null =>
   Object.values(context).some((said) => said !== undefined) ? canonicalJson({ ...context }) : null
 
 /** How many actions of the requester wait, up to the limit; 0 for a call that will not wait. */
-function* waitingOf({ prepared, requestedBy, limits }: InsertInput): Tx<number> {
+function* waitingOf({ prepared, requestedBy, limits, waitingNow }: InsertInput): Tx<number> {
+  if (waitingNow !== undefined) return waitingNow
   return prepared.policy.verdict === 'ask' ? yield* waiting.countWaitingOf(requestedBy, limits.perAgent) : 0
 }
 
@@ -165,13 +173,16 @@ function timesOf(
 }
 
 /** Returns the policy's decision unless people decided about the same call before: a decline of this run applies first, then a grant. */
-function* answerFor({ prepared, placement, requestedBy, nowMs }: InsertInput): Tx<{ policy: PolicyResult; grantId: string | null }> {
+function* answerFor(
+  { prepared, placement, requestedBy, nowMs }: InsertInput,
+  writer: SessionWriter | undefined,
+): Tx<{ policy: PolicyResult; grantId: string | null }> {
   const { policy, tool } = prepared
   if (policy.verdict !== 'ask') return { policy, grantId: null }
   const { sessionId: session_id, runId: run_id } = placement
   const place = { session_id, run_id, digest: prepared.digest }
   const agent = prepared.agent ?? prepared.claimedAgent ?? null
-  const before = yield* priorVerdicts(place, agent, tool.name)
+  const before = yield* priorVerdicts(place, agent, tool.name, writer?.state)
   const declined = before.declined ? yield* findEarlierDenial(place) : undefined
   if (declined) return { policy: { ...policy, ...declined }, grantId: null }
   // A grant does not cover a tool whose definition has changed.
@@ -187,7 +198,7 @@ function* answerFor({ prepared, placement, requestedBy, nowMs }: InsertInput): T
       arguments: prepared.argumentsText,
       definition_hash: prepared.definitionHash,
       requires: policy.requires,
-      risk: riskOf(tool, policy).level,
+      risk: riskOf(tool, policy, JSON.parse(prepared.argumentsText)).level,
       fits: prepared.fits,
     },
     nowMs,
@@ -204,6 +215,8 @@ export interface ProposeInput {
   context?: ActionContext | undefined
   /** ISO 8601: how long people may take. Policy may give them less. */
   expiresIn?: string | undefined
+  /** The id of the call in the program that makes it. */
+  toolCallId?: string | undefined
 }
 
 /**
@@ -215,8 +228,11 @@ export interface ProposeInput {
  */
 export async function propose(deps: GateDeps, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)
+  await deps.refreshTool?.(input.tool)
   const tool = deps.tools.byName(input.tool)
-  if (!tool) throw new CountersignError('not_found', `there is no tool ${input.tool}`)
+  // Another one's tool is answered like one that does not exist.
+  if (!tool || (tool.registered && tool.registered.ownerId !== caller.principal.id))
+    throw new CountersignError('not_found', `there is no tool ${input.tool}`)
   const { clock, policies } = deps
   const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
   const call = { tool, arguments: input.arguments, ...who }
@@ -266,14 +282,15 @@ async function storeProposal(
     const limits = limitsOf(document)
     const isUnkeyed = caller.once === undefined
     const mayRepeat = isUnkeyed && caller.principal.kind !== 'person' && input.expiresIn === undefined
+    let waitingNow: number | undefined
     if (prepared.policy.verdict === 'ask') {
-      yield* queueNearLimit(caller.principal.id, limits)
+      waitingNow = yield* queueNearLimit(caller.principal.id, limits)
       if (mayRepeat) yield* queueWithSameAsk(prepared, caller.principal.id)
     }
     return yield* idempotently(caller.once, nowMs, function* (): Tx<ProposedAction> {
       const { proposal, folded } = yield* insertPrepared(outbox, undefined, {
         prepared,
-        placement: NOWHERE,
+        placement: { ...NOWHERE, toolCallId: input.toolCallId ?? null },
         requestedBy: caller.principal.id,
         agentSays: input.description,
         context: input.context,
@@ -281,6 +298,7 @@ async function storeProposal(
         isUnkeyed,
         repeatedBy: mayRepeat ? caller : undefined,
         limits,
+        waitingNow,
         nowMs,
       })
       checkpoint('propose.storing')

@@ -1,4 +1,5 @@
 import { type ActionRow, reads, type Tx } from '../../store/index.ts'
+import type { SessionContext } from '../context.ts'
 import type { PreparedAction } from './prepare.ts'
 
 /**
@@ -20,12 +21,17 @@ export function* findReusable(
  * was read may be older than what was written.
  * @param read As its attempt began.
  */
-export function* keepForReuse({ id, session_id, destination, updated_at }: ActionRow, cacheForMs: number, nowMs: number): Tx<void> {
+export function* keepForReuse(
+  { session, nowMs }: SessionContext,
+  { id, session_id, destination, updated_at }: ActionRow,
+  cacheForMs: number,
+): Tx<void> {
   if (session_id === null || (yield* reads.findWriteSince.first({ session_id, destination, since: updated_at }))) return
   yield* reads.beginReuse.run({ id, until: nowMs + cacheForMs })
+  session?.noteReuse(true)
 }
 
 /** A write begins or has ended: what the session has read at its destination may be otherwise now. */
-export function* endReuse({ effect, session_id, destination }: ActionRow): Tx<void> {
-  if (effect === 'write' && session_id !== null) yield* reads.endReuse.run({ session_id, destination })
+export function* endReuse({ session }: SessionContext, { effect, session_id, destination }: ActionRow): Tx<void> {
+  if (effect === 'write' && session_id !== null && session?.state.hasReusable) yield* reads.endReuse.run({ session_id, destination })
 }

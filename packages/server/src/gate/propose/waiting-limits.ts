@@ -20,11 +20,14 @@ export const limitsOf = ({ limits }: PolicyDocument): WaitingLimits => ({
 /**
  * Lets the asks of one requester wait for each other once their limit is near, so that two at once do not both take the last place. To be
  * asked for before any other lock.
+ * @returns How many actions of the requester wait; undefined near the limit, where they are counted again behind the lock.
  */
-export function* queueNearLimit(requestedBy: string, { perAgent }: WaitingLimits): Tx<void> {
+export function* queueNearLimit(requestedBy: string, { perAgent }: WaitingLimits): Tx<number | undefined> {
   const near = Math.max(perAgent - HEADROOM, 0)
-  if (near > 0 && (yield* waiting.countWaitingOf(requestedBy, near)) < near) return
+  const count = near > 0 ? yield* waiting.countWaitingOf(requestedBy, near) : 0
+  if (count < near) return count
   yield* lockKey(`waiting ${requestedBy}`)
+  return undefined
 }
 
 /**

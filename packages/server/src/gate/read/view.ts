@@ -71,10 +71,18 @@ function* viewVote(row: VoteRow): Tx<Vote> {
 
 /** The votes on the current revision, the earliest first. */
 export function* viewVotes({ id, revision }: Pick<ActionRow, 'id' | 'revision'>): Tx<Vote[]> {
+  return yield* viewCast(yield* votes.votesOf.all({ action_id: id, revision }))
+}
+
+/** Votes as they leave the server, the earliest first. */
+export function* viewCast(cast: readonly VoteRow[]): Tx<Vote[]> {
   const views: Vote[] = []
-  for (const row of yield* votes.votesOf.all({ action_id: id, revision })) views.push(yield* viewVote(row))
+  for (const row of cast.toSorted(byTime)) views.push(yield* viewVote(row))
   return views
 }
+
+const byTime = (one: VoteRow, other: VoteRow): number =>
+  one.created_at - other.created_at || (one.principal_id < other.principal_id ? -1 : 1)
 
 /** Why there is a new revision, as it is stored. */
 export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
@@ -103,7 +111,20 @@ export function viewChecks({ checks, due_at }: Pick<ActionRow, 'checks' | 'due_a
   }
 }
 
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+
+/** When an action was decided, when its last attempt started, and when it was settled. */
+export const viewTimes = ({ decided_at, started_at, settled_at }: Pick<ActionRow, 'decided_at' | 'started_at' | 'settled_at'>) => ({
+  decidedAt: isoOrNull(decided_at),
+  startedAt: isoOrNull(started_at),
+  settledAt: isoOrNull(settled_at),
+})
+
 const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
+
+/** When an approved action starts; null without a grace period and in every other state. */
+export const viewStartsAt = ({ state, starts_at }: Pick<ActionRow, 'state' | 'starts_at'>): string | null =>
+  state === 'approved' && starts_at !== null ? isoTime(starts_at) : null
 
 /** True for an action that waits and that people were reminded of: see `deadlinesOf`. */
 const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>): boolean => state === 'proposed' && remind_at === null
@@ -158,9 +179,11 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     resolution: parsed(row.resolution),
     cachedFrom: row.cached_from,
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
+    startsAt: viewStartsAt(row),
     overdue: isOverdue(row),
     ...(row.redacted_at === null ? {} : { redactedAt: isoTime(row.redacted_at) }),
     createdAt: isoTime(row.created_at),
+    ...viewTimes(row),
     updatedAt: isoTime(row.updated_at),
   }
   return { ...action, outcome: actionOutcome(action) }

@@ -16,5 +16,6 @@ export const TAGS: Readonly<Record<string, string>> = {
   webhooks: 'Endpoints that receive events, and the deliveries to them.',
   hold: 'The hold on a server whose database looks like a copy.',
   health: 'Liveness, readiness and metrics.',
+  hooks: 'Questions of coding agents that run their own tools, in the messages of their hooks.',
   mcp: 'The tools for clients of the Model Context Protocol.',
 }

@@ -74,6 +74,8 @@ export class Transaction {
       const value = await drive(tx, (request) => {
         if ('places' in request) return this.#takePlaces(request.places, firstTransaction)
         if ('ahead' in request) return this.#sendAhead(request.ahead)
+        // Other processes write here too, so nothing is remembered from one transaction to the next.
+        if ('recall' in request) return NO_ROWS
         return 'lock' in request ? this.#lock(request) : this.#ask(request)
       })
       await this.#commit()
@@ -90,12 +92,12 @@ export class Transaction {
   /** Runs the queries of `work` on one consistent snapshot of the database. */
   async read<T>(work: () => Tx<T>): Promise<T> {
     const tx = work()
-    const first = tx.next(NO_ROWS)
+    const first = afterRecalls(tx, tx.next(NO_ROWS))
     if (first.done) return first.value
     const request = asReading(first.value)
     if ('definition' in request && request.definition.isFixed && !firstOfSeveral.has(request.definition)) {
       // A single query has its own snapshot. When it turns out to be the first of several, they start again in a transaction.
-      const next = tx.next(await this.#send(request))
+      const next = afterRecalls(tx, tx.next(await this.#send(request)))
       if (next.done) return next.value
       firstOfSeveral.add(request.definition)
     }
@@ -105,7 +107,7 @@ export class Transaction {
   async #readSeveral<T>(tx: Tx<T>): Promise<T> {
     this.#session.beginReading(this.#onError)
     try {
-      return await drive(tx, (request) => this.#ask(asReading(request)))
+      return await drive(tx, (request) => ('recall' in request ? NO_ROWS : this.#ask(asReading(request))))
     } catch (error) {
       throw this.#failures[0] ?? error
     } finally {
@@ -242,6 +244,13 @@ function keep(answers: Answers, query: BoundQuery, answer: Promise<Row[]> | Row[
   const known = answers.get(query.definition) ?? new Map<string, Promise<Row[]> | Row[]>()
   answers.set(query.definition, known.set(keyOf(query), answer))
   return answer
+}
+
+/** Continues a transaction to its next query: see `recall`. */
+function afterRecalls<T>(tx: Tx<T>, step: IteratorResult<Request, T>): IteratorResult<Request, T> {
+  let next = step
+  while (!next.done && 'recall' in next.value) next = tx.next(NO_ROWS)
+  return next
 }
 
 function asReading(request: Request): BoundQuery | JointRequest {

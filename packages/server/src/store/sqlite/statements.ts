@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type Dialect, SQLITE } from '../dialect.ts'
 import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, type Request, type Row, type Tx } from '../query.ts'
+import type { SessionMemory } from '../session-memory.ts'
 import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
 
 interface Prepared extends PreparedQuery {
@@ -17,12 +18,13 @@ const ofConnection = new WeakMap<DatabaseSync, WeakMap<object, Prepared>>()
 
 /**
  * Returns a function that runs one query of a transaction on a connection, always in the same dialect.
- * @param onWrite Called with each table before it is written to; without a table when that is unknown.
+ * @param onWrite Called with each table before it is written to, without a table when that is unknown; and whether the writer of a session
+ * knows of it.
  */
 export function queryRunner(
   db: DatabaseSync,
   dialect: Dialect = SQLITE,
-  onWrite: (table: string | undefined) => void = () => undefined,
+  onWrite: (table: string | undefined, isNoted: boolean) => void = () => undefined,
 ): (query: BoundQuery) => Row[] {
   const prepared = ofConnection.get(db) ?? new WeakMap<object, Prepared>()
   ofConnection.set(db, prepared)
@@ -39,7 +41,7 @@ export function queryRunner(
       prepared.set(query.definition, use)
     }
     const values: Bindable[] = use.bind(query.values)
-    if (use.writes !== undefined) onWrite(use.writes === ANY_TABLE ? undefined : use.writes)
+    if (use.writes !== undefined) onWrite(use.writes === ANY_TABLE ? undefined : use.writes, query.definition.isNoted === true)
     if (query.want === 'change' || query.want === 'expected change') return [{ changes: Number(use.statement.run(...values).changes) }]
     if (query.want === 'nothing') {
       use.statement.run(...values)
@@ -55,22 +57,31 @@ export function queryRunner(
 /**
  * Runs a transaction's queries one after another, without a pause.
  * @param takePlaces Reserves the next places in the log and returns the last of them.
+ * @param memory What the process remembers of sessions. Default: nothing.
  */
-export function drive<T>(tx: Tx<T>, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): T {
+export function drive<T>(
+  tx: Tx<T>,
+  runQuery: (query: BoundQuery) => Row[],
+  takePlaces: (count: number) => number,
+  memory?: SessionMemory,
+): T {
   let next = tx.next([])
-  while (!next.done) {
-    next = tx.next(answer(next.value, runQuery, takePlaces))
-  }
+  while (!next.done) next = tx.next(answer(next.value, runQuery, takePlaces, memory))
   return next.value
 }
 
-function answer(request: Request, runQuery: (query: BoundQuery) => Row[], takePlaces: (count: number) => number): Row[] {
+function answer(
+  request: Request,
+  runQuery: (query: BoundQuery) => Row[],
+  takePlaces: (count: number) => number,
+  memory: SessionMemory | undefined,
+): Row[] {
+  if ('definition' in request) return runQuery(request)
+  if ('recall' in request) return memory ? [{ value: request.recall(memory) }] : NO_ROWS
   if ('places' in request) return [{ last: takePlaces(request.places) }]
   if ('together' in request) return [{ answers: request.together.map(runQuery) }]
-  // Nothing waits for an answer here.
-  if ('ahead' in request) return NO_ROWS
-  // No other transaction is open.
-  return 'lock' in request ? NO_ROWS : runQuery(request)
+  // Nothing waits for an answer here, and no other transaction is open.
+  return NO_ROWS
 }
 
 function toRow(columns: readonly string[], list: unknown): Row {

@@ -2,35 +2,44 @@ import { type ActionEvent, type ActionState, AFTER, assert, statesBefore } from 
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { lit, question, type Tx } from '../query.ts'
-import { actionUpdate } from './action-update.ts'
+import { notedUpdate } from './action-update.ts'
 import { findAction, isInTime } from './actions.ts'
 import { currentEpoch, mayStart } from './instance.ts'
 import { REVISED_COLUMNS } from './revisions.ts'
 import type { ActionRow } from './schema.ts'
 
 const ENDED = ['result_delivered', 'due_at'] as const
-const ATTEMPTED = [
-  'attempt',
-  'epoch',
-  'idempotency_key',
-  'first_send',
-  'checks',
-  'runner',
-  'due_at',
-  'target_version',
-  'error',
-  'resolution',
-] as const
+// A first attempt has the key that the action was stored with: its index is not written again.
+const STARTED = ['attempt', 'epoch', 'first_send', 'checks', 'runner', 'due_at', 'target_version', 'error', 'resolution'] as const
+const ATTEMPTED = [...STARTED, 'idempotency_key'] as const
 const ANSWERED = ['result', 'result_url', 'error', 'in_doubt', 'checks', 'result_delivered', 'runner', 'due_at', 'resolution'] as const
 
-/** The columns that each event writes besides `state` and `updated_at`. */
+/** What each event writes into the times of an action: its own time, or null where the time before no longer counts. */
+const TIMES: Readonly<Record<MovedAsRead, Partial<Record<Time, 'now' | null>>>> = {
+  approve: { decided_at: 'now' },
+  decline: { decided_at: 'now', settled_at: 'now' },
+  revise: { decided_at: null, started_at: null, settled_at: null },
+  start: { started_at: 'now' },
+  retry: { started_at: 'now', settled_at: null },
+  resend: { started_at: 'now', settled_at: null },
+  succeed: { settled_at: 'now' },
+  fail: { settled_at: 'now' },
+  lose: { settled_at: 'now' },
+}
+
+type Time = 'decided_at' | 'started_at' | 'settled_at'
+
+const timesOf = (event: MovedAsRead, now: number): Partial<Record<Time, number | null>> =>
+  Object.fromEntries(Object.entries(TIMES[event]).map(([name, value]) => [name, value === 'now' ? now : value]))
+
+/** The columns that each event writes besides `state`, `updated_at` and its times. */
 const COLUMNS = {
-  approve: ['due_at'],
+  approve: ['due_at', 'starts_at'],
   decline: ENDED,
   expire: ENDED,
   cancel: ['error', ...ENDED],
   revise: REVISED_COLUMNS,
-  start: ATTEMPTED,
+  start: STARTED,
   retry: ATTEMPTED,
   resend: ATTEMPTED,
   succeed: ANSWERED,
@@ -56,6 +65,9 @@ const inTime: Conditions = ({ now }, dialect) => [isInTime(dialect, now)]
 const always: Conditions = () => []
 const maySend: Conditions = (_, dialect) => [notArchived, mayStart(dialect)]
 
+/** By the clock of the database, as deadlines are: nothing starts while its approval can still be taken back. */
+const isGraceOver = (dialect: Dialect, now: number) => sql<boolean>`(starts_at is null or starts_at <= ${dialect.nowMs(now)})`
+
 /** The conditions besides the state, the revision and the epoch, for an action that is read before it is moved. */
 const CONDITIONS: Readonly<Record<MovedAsRead, Partial<Record<ActionState, Conditions>>>> = {
   approve: { proposed: inTime },
@@ -66,7 +78,13 @@ const CONDITIONS: Readonly<Record<MovedAsRead, Partial<Record<ActionState, Condi
     failed: () => [notArchived],
   },
   // A client that claims too late is refused like a person who decides too late.
-  start: { approved: (p, dialect) => [...maySend(p, dialect), sql<boolean>`(executor = 'server' or ${isInTime(dialect, p.now)})`] },
+  start: {
+    approved: (p, dialect) => [
+      ...maySend(p, dialect),
+      sql<boolean>`(executor = 'server' or ${isInTime(dialect, p.now)})`,
+      isGraceOver(dialect, p.now),
+    ],
+  },
   retry: { failed: maySend },
   resend: { outcome_unknown: maySend },
   succeed: { executing: always, outcome_unknown: always },
@@ -88,7 +106,8 @@ function moveFrom(event: MovedAsRead, from: ActionState) {
   const to = AFTER[from][event]
   const conditions = CONDITIONS[event][from]
   assert(to !== 'same' && to !== 'no' && conditions, `the conditions of ${event} know the state ${from}`)
-  return actionUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], 'updated_at'], (update, p, dialect) => {
+  const times = Object.keys(TIMES[event]) as Time[]
+  return notedUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], ...times, 'updated_at'], (update, p, dialect) => {
     let guarded = update
       .set({
         state: lit(to),
@@ -120,7 +139,7 @@ export function* moveAction<E extends MovedAsRead>(row: ActionRow, event: E, pat
   if (!move) return undefined
   const updated_at = Math.max(nowMs, row.updated_at)
   const given = { revision: row.revision, epoch: row.epoch, now: updated_at }
-  const moved = yield* move(row, { ...row, ...patch, updated_at }, given)
+  const moved = yield* move(row, { ...row, ...patch, ...timesOf(event, updated_at), updated_at }, given)
   const to = AFTER[row.state][event] as ActionState
   return moved && { ...moved, state: to, revision: row.revision + (event === 'revise' ? 1 : 0) }
 }
@@ -137,7 +156,7 @@ const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${d
 const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: 'expired', result_delivered: 1, due_at: null, updated_at: p.now })
+    .set({ state: 'expired', result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
     .where('id', '=', p.id)
     .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)
     .where(isLate(dialect, p.now)),
@@ -146,7 +165,7 @@ const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
 const cancelAction = question<{ id: string; error: string | null; any_time: number; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: 'cancelled', error: p.error, result_delivered: 1, due_at: null, updated_at: p.now })
+    .set({ state: 'cancelled', error: p.error, result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
     .where('id', '=', p.id)
     .where(sql<boolean>`(state = 'approved' or (state = 'proposed' and (${p.any_time} = 1 or ${isInTime(dialect, p.now)})))`),
 )

@@ -1,3 +1,4 @@
+import { makeId } from '@countersign/core'
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 
@@ -11,26 +12,67 @@ export interface ActionSearch {
   agentText?: string | undefined
   /** Part of the name of somebody who asked for it. */
   requester?: string | undefined
+  /** Id of somebody who asked for it; of a person, also through their agents. */
+  requesterId?: string | undefined
+  /** Each is in the title or the arguments. */
+  words?: readonly string[] | undefined
+  /** Part of the name of somebody who voted on it. */
+  decider?: string | undefined
+  /** Name of the rule that the policy decided by. */
+  rule?: string | undefined
+  destination?: string | undefined
+  /** Proposed at this time or later, in epoch ms. */
+  createdAfter?: number | undefined
   /** Proposed before this time, in epoch ms. */
   createdBefore?: number | undefined
 }
 
+/** The lowest id that an action of this millisecond could have: ids are in the order of their times. */
+export const lowestIdAt = (ms: number): string => makeId('act', ms, new Uint8Array(16))
+
 /** The conditions of a search, on the table `action`. */
 export function searchConditions(search: ActionSearch, dialect: Dialect): RawBuilder<boolean>[] {
-  const { verdict, toolText, agentText, requester, createdBefore } = search
+  const {
+    verdict,
+    words = [],
+    toolText,
+    agentText,
+    requester,
+    requesterId,
+    decider,
+    rule,
+    destination,
+    createdAfter,
+    createdBefore,
+  } = search
   const conditions: RawBuilder<boolean>[] = []
   if (verdict !== undefined) conditions.push(sql`action.policy like ${`%"verdict":"${verdict}"%`}`)
   if (toolText !== undefined) conditions.push(dialect.hasText('action.tool', toolText))
   if (agentText !== undefined) conditions.push(dialect.hasText('action.agent', agentText))
-  if (requester !== undefined) conditions.push(isAskedByName(requester, dialect))
+  for (const word of words)
+    conditions.push(sql`(${dialect.hasText('action.description', word)} or ${dialect.hasText('action.arguments', word)})`)
+  if (requester !== undefined) conditions.push(isAskedBy(dialect.hasText('named.name', requester)))
+  if (requesterId !== undefined) conditions.push(isAskedBy(sql`(named.id = ${requesterId} or named.person_id = ${requesterId})`))
+  if (decider !== undefined) conditions.push(isDecidedByName(decider, dialect))
+  if (rule !== undefined) conditions.push(sql`${dialect.jsonText('action.policy', 'rule')} = ${JSON.stringify(rule)}`)
+  if (destination !== undefined) conditions.push(sql`action.destination = ${destination}`)
+  // The id bounds what is read, by the primary key.
+  if (createdAfter !== undefined) conditions.push(sql`action.id >= ${lowestIdAt(createdAfter)} and action.created_at >= ${createdAfter}`)
   if (createdBefore !== undefined) conditions.push(sql`action.created_at < ${createdBefore}`)
   return conditions
 }
 
-/** True when the action was proposed for somebody of this name, or their words led to it. */
-const isAskedByName = (name: string, dialect: Dialect): RawBuilder<boolean> =>
+/** True when the action was proposed for a principal of whom the condition holds, or their words led to it. */
+const isAskedBy = (named: RawBuilder<boolean>): RawBuilder<boolean> =>
   sql`exists (
     select 1 from principal as named
-    where ${dialect.hasText('named.name', name)}
+    where ${named}
       and (named.id = action.requested_by or replace(action.requesters, '"' || named.id || '"', '') <> action.requesters)
+  )`
+
+/** True when somebody of this name voted on the action, or somebody voted in their place. */
+const isDecidedByName = (name: string, dialect: Dialect): RawBuilder<boolean> =>
+  sql`exists (
+    select 1 from vote join principal as voter on voter.id in (vote.principal_id, vote.for_id)
+    where vote.action_id = action.id and ${dialect.hasText('voter.name', name)}
   )`

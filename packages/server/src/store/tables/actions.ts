@@ -1,13 +1,15 @@
+import { OPEN_STATES } from '@countersign/core'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
-import { type ActionSearch, searchConditions } from './action-search.ts'
-import { type ActionUpdate, actionUpdate } from './action-update.ts'
-import { insertInto } from './insert.ts'
+import { type ActionSearch, lowestIdAt, searchConditions } from './action-search.ts'
+import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
+import { insertNoted } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
-export const insertAction = insertInto('action', {
+export const insertAction = insertNoted('action', {
   id: true,
   session_id: true,
   run_id: true,
@@ -67,6 +69,10 @@ export const insertAction = insertInto('action', {
   redacted_at: true,
   instance_epoch: true,
   released_at: true,
+  starts_at: true,
+  decided_at: true,
+  started_at: true,
+  settled_at: true,
   created_at: true,
   updated_at: true,
 })
@@ -88,7 +94,7 @@ interface Asked {
 }
 
 /** Records a vote that does not decide yet. No row changes when another vote won, the action changed, or its deadline has passed. */
-export const noteVote = actionUpdate(['updated_at'], isSameQuestion)
+export const noteVote = notedUpdate(['updated_at'], isSameQuestion)
 
 /** Returns the earlier of two optional times. */
 const earlier = (a: 'remind_at' | 'escalate_at', b: 'expires_at') =>
@@ -120,16 +126,31 @@ export const escalateAction = actionUpdate(['requires', 'updated_at'], (update, 
     .where('escalate_at', '<=', dialect.nowMs(p.now)),
 )
 
-export type OpenAction = Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor'>
+export type OpenAction = Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor' | 'due_at'>
+
+/** True for an approved action that the server starts once its grace period is over: until then, its timer is set. */
+export const isInGrace = ({ state, executor, due_at }: Pick<ActionRow, 'state' | 'executor' | 'due_at'>): boolean =>
+  state === 'approved' && executor === 'server' && due_at !== null
+
+/** Ends the grace period of an approved action, by the clock of the database. No row changes when it is too early, or was undone. */
+export const endGrace = question<{ id: string; now: number }>((db, p, dialect) =>
+  db
+    .updateTable('action')
+    .set({ due_at: null })
+    .where('id', '=', p.id)
+    .where('state', '=', lit('approved'))
+    .where('executor', '=', lit('server'))
+    .where('due_at', '<=', dialect.nowMs(p.now)),
+)
 
 /** The actions of a session that still need a person or an answer, oldest first. */
 export const openActions = question<{ session_id: string }, OpenAction>((db, p) =>
   db
     .selectFrom('action')
-    .select(['id', 'state', 'run_id', 'executor'])
+    .select(['id', 'state', 'run_id', 'executor', 'due_at'])
     .where('session_id', '=', p.session_id)
     // Literals, so that the partial index of exactly these states is used.
-    .where(sql<boolean>`state in ('proposed', 'approved', 'executing')`)
+    .where(sql<boolean>`state in ${listOfStates(OPEN_STATES)}`)
     .orderBy('id')
     .limit(lit(10_000)),
 )
@@ -219,6 +240,7 @@ export const askedBefore = question<
 )
 
 export type { ActionSearch }
+export { lowestIdAt }
 
 export interface ActionFilter {
   /** Any of them; an empty list means all. */
@@ -234,6 +256,8 @@ export interface ActionFilter {
   reader?: Reader | undefined
   /** Only ids before this one. */
   before?: string | undefined
+  /** Only this id and later ones. */
+  from?: string | undefined
   limit: number
 }
 
@@ -252,6 +276,7 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
   if (filter.reader !== undefined) query = query.where(actionIsVisible(filter.reader, 'action', dialect))
   if (filter.before !== undefined) query = query.where('id', '<', filter.before)
+  if (filter.from !== undefined) query = query.where('id', '>=', filter.from)
   if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)
   for (const condition of searchConditions(filter.search ?? {}, dialect)) query = query.where(condition)
   if (filter.text !== undefined) {
@@ -262,6 +287,11 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   }
   return query
 }
+
+/** The id of the action that is `count` before the id `before`; undefined when there are not so many. */
+export const idBefore = question<{ before: string; count: number }, { id: string }>((db, p) =>
+  db.selectFrom('action').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
+)
 
 /** Actions that match every given filter, newest first. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>

@@ -1,10 +1,10 @@
+import { ACTION_STATES, hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { ActionRow, ArchiveFileRow, EventRow, Schema, SessionRow } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 
-/** States that a person or the server still has to move; an unknown outcome waits for a person. */
-const OPEN: readonly ActionRow['state'][] = ['proposed', 'approved', 'executing', 'outcome_unknown']
-const OPEN_LIST = sql.raw(OPEN.map((state) => `'${state}'`).join(', '))
+const NOT_ENDED = listOfStates(ACTION_STATES.filter((state) => !hasEnded(state)))
 
 /** A session as it was read: every later change affects one of these fields. */
 export type SettledSession = Pick<SessionRow, 'id' | 'last_seq' | 'archived_seq' | 'updated_at'>
@@ -21,7 +21,7 @@ export const settledSessions = question<{ after: string; before: number; limit: 
     .where('updated_at', '<', p.before)
     .where((eb) => eb('last_seq', '>', eb.ref('archived_seq')))
     .where(sql<boolean>`not exists (select 1 from run where run.session_id = session.id and run.state = 'open')`)
-    .where(sql<boolean>`not exists (select 1 from action where action.session_id = session.id and action.state in (${OPEN_LIST}))`)
+    .where(sql<boolean>`not exists (select 1 from action where action.session_id = session.id and action.state in ${NOT_ENDED})`)
     .where(sql<boolean>`not exists (select 1 from message where message.session_id = session.id and message.queued > 0)`)
     .orderBy('id')
     .limit(p.limit),
@@ -41,7 +41,7 @@ export const rowsOfNoSession = question<{ after: number; before: number; limit: 
 
 /** True when an action has not changed since `before` and needs nothing more. */
 export const isSettledSince = (row: ActionRow | undefined, before: number): row is ActionRow =>
-  row !== undefined && row.updated_at < before && !OPEN.includes(row.state)
+  row !== undefined && row.updated_at < before && hasEnded(row.state)
 
 /** Records that the events of a session up to `to` are archived. No row changes when the session has changed since it was read. */
 export const moveSession = question<

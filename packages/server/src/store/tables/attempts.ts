@@ -74,13 +74,14 @@ export const executingOf = executingBy('runner')
 /** The actions that other processes than `runner` are executing, by id. */
 export const executingOfOthers = executingBy('others')
 
-/** The actions that are approved and not started, by id. */
+/** The actions that are approved, have no grace period left and are not started, by id. */
 export const approvedAfter = question<Page, { id: string }>((db, p) =>
   db
     .selectFrom('action')
     .select('id')
     .where(sql<boolean>`state in ('approved', 'executing') and state = 'approved'`)
     .where('executor', '=', lit('server'))
+    .where('due_at', 'is', null)
     .where('id', '>', p.after)
     .orderBy('id')
     .limit(p.limit),

@@ -144,7 +144,8 @@ export async function addMissingJobs(connection: OwnConnection, jobs: readonly {
     name: 'job_add_missing',
     text: `with wanted as (select name, id from json_to_recordset($1) as wanted (name text, id text)),
       due as (select name, id from wanted where case name
-        when 'execute' then exists (select 1 from action where action.id = wanted.id and state = 'approved' and executor = 'server')
+        when 'execute' then exists (select 1 from action where action.id = wanted.id and state = 'approved' and executor = 'server'
+          and due_at is null)
         else exists (select 1 from session where session.id = wanted.id and status = 'active')
           or exists (select 1 from message where message.session_id = wanted.id and queued = 1) end),
       specs as (select json_agg(json_build_object('identifier', name, 'payload', json_build_object('id', id), 'job_key', name || ':' || id))
@@ -226,7 +227,7 @@ const CALLS = {
   advance: `select id from session where status = 'active' and id > $1
     union select session_id from message where queued = 1 and session_id > $1
       and not exists (select 1 from run where run.session_id = message.session_id and run.state = 'open')`,
-  execute: `select id from action where state = 'approved' and executor = 'server' and id > $1`,
+  execute: `select id from action where state = 'approved' and executor = 'server' and due_at is null and id > $1`,
 } as const
 
 /** Enqueues a page of jobs and returns their number and the id of the last. */

@@ -1,10 +1,12 @@
+import { OPEN_STATES } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question, type Tx } from '../query.ts'
+import { listOfStates } from './state-in.ts'
 
 /** How many rows one read takes at most. A full page is followed by another one after its last row. */
 const DUE_PAGE = 500
 
-/** An approved action that the server executes. */
+/** An approved action that the server executes, and whose grace period is over. */
 interface ApprovedRow {
   id: string
   session_id: string | null
@@ -17,14 +19,14 @@ interface ApprovedRow {
   earlier: number
 }
 
-const OPEN = sql`('proposed', 'approved', 'executing')`
+const OPEN = listOfStates(OPEN_STATES)
 
 // The states appear twice: once to match a partial index, and once as the actual condition.
 const approvedWithTurn = question<{ after: string; per_session: number }, ApprovedRow>((db, p) => ({
   compile: () =>
     sql<ApprovedRow>`with page as (
-        select id, session_id, updated_at from action
-        where state in ('approved', 'executing') and state = 'approved' and executor = 'server' and id > ${p.after}
+        select id, session_id, case when starts_at > updated_at then starts_at else updated_at end as updated_at from action
+        where state in ('approved', 'executing') and state = 'approved' and executor = 'server' and due_at is null and id > ${p.after}
         order by id limit ${lit(DUE_PAGE)}
       ), busy as (
         select session_id, sum(case when state = 'executing' and executor = 'server' then 1 else 0 end) as executing,
@@ -34,7 +36,8 @@ const approvedWithTurn = question<{ after: string; per_session: number }, Approv
       select page.id, page.session_id, page.updated_at, busy.executing, busy.moved_at, (
           select count(*) from (
             select 1 as one from action as other where other.session_id = page.session_id and other.id < page.id
-            and other.state in ${OPEN} and other.state = 'approved' and other.executor = 'server' limit ${p.per_session}
+            and other.state in ${OPEN} and other.state = 'approved' and other.executor = 'server'
+            and other.due_at is null limit ${p.per_session}
           ) as ahead
         ) as earlier
       from page left join busy on busy.session_id = page.session_id order by page.id`.compile(db),

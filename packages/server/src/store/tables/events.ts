@@ -2,7 +2,7 @@ import { EVENT_SUBJECTS, type EventDataOf, type NewEvent, type StoredEventType }
 import { sql } from 'kysely'
 import { lit, question, type Tx, takePlaces } from '../query.ts'
 import type { StoredEvent } from '../store.ts'
-import { insertInto } from './insert.ts'
+import { insertNoted } from './insert.ts'
 import type { EventRow } from './schema.ts'
 
 /** The event types that the inbox receives: those about an action. */
@@ -10,7 +10,7 @@ export const INBOX_TYPES: ReadonlySet<string> = new Set(
   Object.entries(EVENT_SUBJECTS).flatMap(([type, subject]) => (subject === 'action' ? [type] : [])),
 )
 
-const insertRow = insertInto('event', {
+const insertRow = insertNoted('event', {
   id: true,
   session_id: true,
   last_seq: true,
@@ -171,6 +171,7 @@ export const deltaRows = question<{ message_id: string }, EventRow>((db, p) =>
 )
 
 /** Deletes the streamed pieces of a message that is now completely stored. */
-export const dropDeltas = question<{ message_id: string }>((db, p) =>
-  db.deleteFrom('event').where('delta_of', 'is not', null).where('delta_of', '=', p.message_id),
+export const dropDeltas = question<{ message_id: string }>(
+  (db, p) => db.deleteFrom('event').where('delta_of', 'is not', null).where('delta_of', '=', p.message_id),
+  { isNoted: true },
 )

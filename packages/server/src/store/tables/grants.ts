@@ -73,12 +73,14 @@ export const grantsOfKey = question<{ requested_by: string; tool: string; now: n
 )
 
 /** Uses a grant once. No row changes when it was revoked, expired or used up. */
-export const countUse = question<{ id: string; now: number }>((db, p, dialect) =>
-  db
-    .updateTable('action_grant')
-    .set((eb) => ({ used: eb('used', '+', 1), uses_left: eb('uses_left', '-', 1), last_used_at: p.now }))
-    .where('id', '=', p.id)
-    .where(isInForce(dialect, p.now)),
+export const countUse = question<{ id: string; now: number }>(
+  (db, p, dialect) =>
+    db
+      .updateTable('action_grant')
+      .set((eb) => ({ used: eb('used', '+', 1), uses_left: eb('uses_left', '-', 1), last_used_at: p.now }))
+      .where('id', '=', p.id)
+      .where(isInForce(dialect, p.now)),
+  { isNoted: true },
 )
 
 /** True while a grant is neither revoked nor expired, regardless of its uses. */

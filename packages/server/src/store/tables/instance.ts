@@ -1,8 +1,10 @@
+import { ACTION_STATES, hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
 import { actionUpdate } from './action-update.ts'
 import type { ActionRow, InstanceRow } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 
 /** The installation that the database belongs to. */
 export function* readInstance(): Tx<InstanceRow> {
@@ -124,7 +126,7 @@ export const countOpen = (): Tx<Open[]> =>
     db
       .selectFrom('action')
       .select((eb) => ['state', eb.fn.countAll<number>().as('count')])
-      .where(sql<boolean>`state in ('proposed', 'approved', 'executing', 'outcome_unknown')`)
+      .where(sql<boolean>`state in ${listOfStates(ACTION_STATES.filter((state) => !hasEnded(state)))}`)
       .where('archived_at', 'is', null)
       .groupBy('state')
       .orderBy('state'),

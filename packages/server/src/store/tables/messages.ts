@@ -1,8 +1,8 @@
 import { lit, question } from '../query.ts'
-import { insertInto } from './insert.ts'
+import { insertNoted } from './insert.ts'
 import type { MessageRow } from './schema.ts'
 
-export const insertMessage = insertInto('message', {
+export const insertMessage = insertNoted('message', {
   session_id: true,
   seq: true,
   id: true,
@@ -98,36 +98,42 @@ export const queuedMessages = question<{ session_id: string }, MessageRow>((db, 
 )
 
 /** Enqueues the message of a held request. No row changes when it was enqueued before. */
-export const callHeldMessage = question<{ session_id: string; seq: number }, MessageRow>((db, p) =>
-  db
-    .updateTable('message')
-    .set({ queued: 1 })
-    .where('session_id', '=', p.session_id)
-    .where('seq', '=', p.seq)
-    .where('queued', '=', lit(2))
-    .returningAll(),
+export const callHeldMessage = question<{ session_id: string; seq: number }, MessageRow>(
+  (db, p) =>
+    db
+      .updateTable('message')
+      .set({ queued: 1 })
+      .where('session_id', '=', p.session_id)
+      .where('seq', '=', p.seq)
+      .where('queued', '=', lit(2))
+      .returningAll(),
+  { isNoted: true },
 )
 
 /** Moves a message from the queue into the history of a run, at the place `to`. */
-export const dequeueMessage = question<{ session_id: string; seq: number; run_id: string; to: number }, MessageRow>((db, p) =>
-  db
-    .updateTable('message')
-    .set({ seq: p.to, queued: 0, in_history: 1, run_id: p.run_id })
-    .where('session_id', '=', p.session_id)
-    .where('seq', '=', p.seq)
-    .where('queued', '=', lit(1))
-    .returningAll(),
+export const dequeueMessage = question<{ session_id: string; seq: number; run_id: string; to: number }, MessageRow>(
+  (db, p) =>
+    db
+      .updateTable('message')
+      .set({ seq: p.to, queued: 0, in_history: 1, run_id: p.run_id })
+      .where('session_id', '=', p.session_id)
+      .where('seq', '=', p.seq)
+      .where('queued', '=', lit(1))
+      .returningAll(),
+  { isNoted: true },
 )
 
 /** Leaves a queued message in its place, and excludes it from the model's history. */
-export const unqueueMessage = question<{ session_id: string; seq: number }, MessageRow>((db, p) =>
-  db
-    .updateTable('message')
-    .set({ queued: 0 })
-    .where('session_id', '=', p.session_id)
-    .where('seq', '=', p.seq)
-    .where('queued', '=', lit(1))
-    .returningAll(),
+export const unqueueMessage = question<{ session_id: string; seq: number }, MessageRow>(
+  (db, p) =>
+    db
+      .updateTable('message')
+      .set({ queued: 0 })
+      .where('session_id', '=', p.session_id)
+      .where('seq', '=', p.seq)
+      .where('queued', '=', lit(1))
+      .returningAll(),
+  { isNoted: true },
 )
 
 /** A message of this author that a run answers, searched from the end of the session. */

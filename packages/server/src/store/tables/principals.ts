@@ -115,31 +115,6 @@ export function* disabledPersonOf(id: string): Tx<PrincipalRow | undefined> {
   return person && person.disabled_at !== null ? person : undefined
 }
 
-/** The owner of a session and the authors of the model's history in it, each with whether the person behind it is disabled, by id. */
-export const principalsBehind = question<{ session_id: string }, PrincipalRow & { person_disabled_at: number | null }>((db, p) =>
-  db
-    .selectFrom('principal')
-    .innerJoin('principal as person', (join) => join.on('person.id', '=', sql<string>`coalesce(principal.person_id, principal.id)`))
-    .selectAll('principal')
-    .select('person.disabled_at as person_disabled_at')
-    .where('principal.id', 'in', (eb) =>
-      eb
-        .selectFrom('session')
-        .select('owner_id')
-        .where('session.id', '=', p.session_id)
-        .union(
-          eb
-            .selectFrom('message')
-            .select((of) => of.ref('author_id').$notNull().as('owner_id'))
-            .where('session_id', '=', p.session_id)
-            .where('in_history', '=', lit(1))
-            .where('author_id', 'is not', null),
-        ),
-    )
-    .orderBy('principal.id')
-    .limit(lit(1_000)),
-)
-
 /** Returns a principal that another row refers to. */
 export function* principalById(id: string): Tx<Principal> {
   const row = yield* findPrincipal.first({ id })

@@ -18,18 +18,21 @@ export const findReusable = question<{ session_id: string; digest: string; reque
 )
 
 /** Prevents the reuse of all results that were read at a destination. */
-export const endReuse = question<{ session_id: string; destination: string }>((db, p) =>
-  db
-    .updateTable('action')
-    .set({ reusable_until: null })
-    .where('session_id', '=', p.session_id)
-    .where('reusable_until', 'is not', null)
-    .where('destination', '=', p.destination),
+export const endReuse = question<{ session_id: string; destination: string }>(
+  (db, p) =>
+    db
+      .updateTable('action')
+      .set({ reusable_until: null })
+      .where('session_id', '=', p.session_id)
+      .where('reusable_until', 'is not', null)
+      .where('destination', '=', p.destination),
+  { isNoted: true },
 )
 
 /** Allows the reuse of a read's result until then. */
-export const beginReuse = question<{ id: string; until: number }>((db, p) =>
-  db.updateTable('action').set({ reusable_until: p.until }).where('id', '=', p.id).where('state', '=', lit('succeeded')),
+export const beginReuse = question<{ id: string; until: number }>(
+  (db, p) => db.updateTable('action').set({ reusable_until: p.until }).where('id', '=', p.id).where('state', '=', lit('succeeded')),
+  { isNoted: true },
 )
 
 /** A write of the session that changed a destination after `since`, or may be about to. */

@@ -1,6 +1,8 @@
+import { ACTION_STATES, hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { ActionRevisionRow, ActionRow } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 
 /** What a redaction does with a column: it keeps it, or puts a value there. `now` is the time of the redaction, `given` a value of the caller. */
 type Redaction = 'keep' | '{}' | 'Redacted' | null | 'now' | 'given'
@@ -66,6 +68,10 @@ const ACTION: Readonly<Record<keyof ActionRow, Redaction>> = {
   redacted_at: 'now',
   instance_epoch: 'keep',
   released_at: 'keep',
+  starts_at: 'keep',
+  decided_at: 'keep',
+  started_at: 'keep',
+  settled_at: 'keep',
   created_at: 'keep',
   updated_at: 'keep',
 }
@@ -106,7 +112,7 @@ export const blankAction = question<{ id: string; now: number }>((db, p) =>
     .updateTable('action')
     .set({ ...blanked(ACTION), redacted_at: p.now })
     .where('id', '=', p.id)
-    .where(sql<boolean>`state in ('succeeded', 'failed', 'declined', 'expired', 'cancelled')`)
+    .where(sql<boolean>`state in ${listOfStates(ACTION_STATES.filter(hasEnded))}`)
     .where('redacted_at', 'is', null),
 )
 

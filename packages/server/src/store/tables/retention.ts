@@ -1,4 +1,4 @@
-import { isSettled } from '@countersign/core'
+import { hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { ask, lit, lockKey, question, type Tx } from '../query.ts'
 import type { ActionRow } from './schema.ts'
@@ -92,7 +92,7 @@ interface OldRow {
  */
 function keptFrom({ state, updated_at }: OldRow, nowMs: number, keptMs: number): number | undefined {
   if (state === null || updated_at === null) return undefined
-  if (!isSettled(state) || state === 'outcome_unknown') return nowMs
+  if (!hasEnded(state)) return nowMs
   return Number(updated_at) < nowMs - keptMs ? undefined : Number(updated_at)
 }
 

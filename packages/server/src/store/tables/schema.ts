@@ -28,6 +28,7 @@ export interface Schema {
   policy_difference: PolicyDifferenceRow
   gateway_call: GatewayCallRow
   tool_pin: ToolPinRow
+  registered_tool: RegisteredToolRow
   objective: ObjectiveRow
   key_result: KeyResultRow
   objective_change: ObjectiveChangeRow
@@ -64,6 +65,18 @@ export interface ToolPinRow {
   hash: string
   definition: string
   pinned_at: number
+}
+
+export interface RegisteredToolRow {
+  name: string
+  owner_id: string
+  definition: string
+  hash: string
+  accepted: string
+  accepted_hash: string
+  removed_at: number | null
+  created_at: number
+  updated_at: number
 }
 
 export interface PrincipalRow {
@@ -298,6 +311,14 @@ export interface ActionRow {
   instance_epoch: number | null
   /** When a person released it from a hold. */
   released_at: number | null
+  /** When an approved action starts, if it has a grace period. It has begun to be due once `due_at` is null. */
+  starts_at: number | null
+  /** When its current revision was approved or declined, by people or the policy. */
+  decided_at: number | null
+  /** When its last attempt started. */
+  started_at: number | null
+  /** When it was settled; null while it is not, also after an attempt that is repeated. */
+  settled_at: number | null
   created_at: number
   updated_at: number
 }

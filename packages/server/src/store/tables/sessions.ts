@@ -1,5 +1,6 @@
 import type { SessionStatus } from '@countersign/core'
 import { ask, lit, question, type Tx } from '../query.ts'
+import { insertInto } from './insert.ts'
 import type { RunRow, Schema, SessionRow } from './schema.ts'
 import { type Reader, sessionIsVisible } from './visibility.ts'
 
@@ -9,30 +10,32 @@ export const insertSession = question<{
   title: string
   owner_id: string
   now: number
-}>((db, p) =>
-  db.insertInto('session').values({
-    id: p.id,
-    agent: p.agent,
-    title: p.title,
-    status: 'idle',
-    owner_id: p.owner_id,
-    archived_at: null,
-    archived_seq: 0,
-    deleted_at: null,
-    last_seq: 0,
-    last_run: 0,
-    audit_seq: 0,
-    audit_hash: '',
-    audit_place: null,
-    created_at: p.now,
-    updated_at: p.now,
-  } satisfies Schema['session']),
+}>(
+  (db, p) =>
+    db.insertInto('session').values({
+      id: p.id,
+      agent: p.agent,
+      title: p.title,
+      status: 'idle',
+      owner_id: p.owner_id,
+      archived_at: null,
+      archived_seq: 0,
+      deleted_at: null,
+      last_seq: 0,
+      last_run: 0,
+      audit_seq: 0,
+      audit_hash: '',
+      audit_place: null,
+      created_at: p.now,
+      updated_at: p.now,
+    } satisfies Schema['session']),
+  // Nothing is remembered of a new session.
+  { isNoted: true },
 )
 
 export const findSession = question<{ id: string }, SessionRow>((db, p) => db.selectFrom('session').selectAll().where('id', '=', p.id))
 
-/** Stores the changes of one transaction to a session's counters and status. */
-export const updateSession = question<{
+type Counters = {
   id: string
   status: SessionStatus
   last_seq: number
@@ -42,21 +45,32 @@ export const updateSession = question<{
   audit_hash: string
   audit_place: number | null
   now: number
-}>((db, p) =>
-  db
-    .updateTable('session')
-    .set({
-      status: p.status,
-      last_seq: p.last_seq,
-      last_run: p.last_run,
-      title: p.title,
-      audit_seq: p.audit_seq,
-      audit_hash: p.audit_hash,
-      audit_place: p.audit_place,
-      updated_at: p.now,
-    })
-    .where('id', '=', p.id),
-)
+}
+
+const sessionUpdate = (withStatus: boolean) =>
+  question<Counters>(
+    (db, p) =>
+      db
+        .updateTable('session')
+        .set({
+          ...(withStatus && { status: p.status }),
+          last_seq: p.last_seq,
+          last_run: p.last_run,
+          title: p.title,
+          audit_seq: p.audit_seq,
+          audit_hash: p.audit_hash,
+          audit_place: p.audit_place,
+          updated_at: p.now,
+        })
+        .where('id', '=', p.id),
+    { isNoted: true },
+  )
+
+/** Stores the changes of one transaction to a session's counters and status. */
+export const updateSession = sessionUpdate(true)
+
+/** The same where the status stays as it is: then its index is not written. */
+export const updateCounters = sessionUpdate(false)
 
 export interface SessionPage {
   /** The reader; undefined for readers who see everything. */
@@ -96,7 +110,25 @@ export const newRun = ({ id, session_id, number, now }: NewRun): RunRow => ({
   updated_at: now,
 })
 
-export const insertRun = question<NewRun>((db, p) => db.insertInto('run').values(newRun(p)))
+/** Stores a run as it begins, or as it is at the end of the transaction that began it. */
+export const insertRun = insertInto(
+  'run',
+  {
+    session_id: true,
+    number: true,
+    id: true,
+    state: true,
+    steps: true,
+    input_tokens: true,
+    cached_input_tokens: true,
+    output_tokens: true,
+    cache_write_tokens: true,
+    estimated_steps: true,
+    created_at: true,
+    updated_at: true,
+  },
+  { isNoted: true },
+)
 
 /** The newest run of a session, open or ended. */
 export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
@@ -114,7 +146,7 @@ export type StepColumns = Pick<RunRow, 'input_tokens' | 'cached_input_tokens' | 
   estimated: number
 }
 
-/** A run after one more step, as {@link countStep} stores it. */
+/** A run after one more step. */
 export const withStep = (run: RunRow, step: StepColumns, now: number): RunRow => ({
   ...run,
   steps: run.steps + 1,
@@ -126,34 +158,37 @@ export const withStep = (run: RunRow, step: StepColumns, now: number): RunRow =>
   updated_at: now,
 })
 
-/** Counts one step of a session's open run. No row changes when another loop made this step, or the run has ended. */
-export const countStep = question<Pick<RunRow, 'session_id' | 'id' | 'steps'> & StepColumns & { now: number }>((db, p) =>
-  db
-    .updateTable('run')
-    .set((eb) => ({
-      steps: eb('steps', '+', 1),
-      input_tokens: eb('input_tokens', '+', p.input_tokens),
-      cached_input_tokens: eb('cached_input_tokens', '+', p.cached_input_tokens),
-      output_tokens: eb('output_tokens', '+', p.output_tokens),
-      cache_write_tokens: eb('cache_write_tokens', '+', p.cache_write_tokens),
-      estimated_steps: eb('estimated_steps', '+', p.estimated),
-      updated_at: p.now,
-    }))
-    .where('session_id', '=', p.session_id)
-    .where('state', '=', lit('open'))
-    .where('id', '=', p.id)
-    .where('steps', '=', p.steps),
-)
+type CountedRun = Pick<RunRow, 'session_id' | 'id' | 'state' | 'input_tokens' | 'cached_input_tokens' | 'output_tokens'> &
+  Pick<RunRow, 'cache_write_tokens' | 'estimated_steps' | 'updated_at'> & { steps: number; to_steps: number }
 
-/** Ends a session's open run, when it is this one. No row changes when it had ended already. */
-export const endRun = question<{ session_id: string; id: string; state: string; now: number }>((db, p) =>
-  db
-    .updateTable('run')
-    .set({ state: p.state as RunRow['state'], updated_at: p.now })
-    .where('session_id', '=', p.session_id)
-    .where('state', '=', lit('open'))
-    .where('id', '=', p.id),
-)
+const countStep = (ends: boolean) =>
+  question<CountedRun>(
+    (db, p) =>
+      db
+        .updateTable('run')
+        .set({
+          ...(ends && { state: p.state }),
+          steps: p.to_steps,
+          input_tokens: p.input_tokens,
+          cached_input_tokens: p.cached_input_tokens,
+          output_tokens: p.output_tokens,
+          cache_write_tokens: p.cache_write_tokens,
+          estimated_steps: p.estimated_steps,
+          updated_at: p.updated_at,
+        })
+        .where('session_id', '=', p.session_id)
+        .where('state', '=', lit('open'))
+        .where('id', '=', p.id)
+        .where('steps', '=', p.steps),
+    { isNoted: true },
+  )
+
+const countOpen = countStep(false)
+const countEnded = countStep(true)
+
+/** Stores what became of a session's open run. No row changes when another loop made its step, or the run has ended. */
+export const updateRun = (before: RunRow, run: RunRow): Tx<void> =>
+  (run.state === 'open' ? countOpen : countEnded).run({ ...run, steps: before.steps, to_steps: run.steps })
 
 const activeSessions = question<Record<string, never>, { session_id: string }>((db) =>
   db.selectFrom('session').select('id as session_id').where('status', '=', lit('active')).limit(lit(1_000_000)),

@@ -9,28 +9,30 @@ type NewEvent = Pick<WebhookDeliveryRow, 'id' | 'type' | 'action_id' | 'facts' |
  * Enqueues an event for every webhook that subscribes to it. One statement, so that a transition does not wait for an answer: most servers
  * have no webhook.
  */
-export const insertDeliveries = question<NewEvent>((db, p) =>
-  db
-    .insertInto('webhook_delivery')
-    .columns(['webhook_id', 'id', 'type', 'action_id', 'facts', 'words', 'state', 'next_at', 'created_at'])
-    .expression((eb) =>
-      eb
-        .selectFrom('webhook')
-        .select([
-          'webhook.id',
-          sql<string>`cast(${p.id} as text)`.as('event_id'),
-          sql<string>`cast(${p.type} as text)`.as('type'),
-          sql<string>`cast(${p.action_id} as text)`.as('action_id'),
-          sql<string>`cast(${p.facts} as text)`.as('facts'),
-          sql<string>`cast(${p.words} as text)`.as('words'),
-          sql<'waiting'>`'waiting'`.as('state'),
-          sql<number>`cast(${p.now} as bigint)`.as('next_at'),
-          sql<number>`cast(${p.now} as bigint)`.as('created_at'),
-        ])
-        .where('webhook.disabled_at', 'is', null)
-        // Types hold neither quotes nor wildcards.
-        .where(sql<boolean>`webhook.events like '%"' || cast(${p.type} as text) || '"%'`),
-    ),
+export const insertDeliveries = question<NewEvent>(
+  (db, p) =>
+    db
+      .insertInto('webhook_delivery')
+      .columns(['webhook_id', 'id', 'type', 'action_id', 'facts', 'words', 'state', 'next_at', 'created_at'])
+      .expression((eb) =>
+        eb
+          .selectFrom('webhook')
+          .select([
+            'webhook.id',
+            sql<string>`cast(${p.id} as text)`.as('event_id'),
+            sql<string>`cast(${p.type} as text)`.as('type'),
+            sql<string>`cast(${p.action_id} as text)`.as('action_id'),
+            sql<string>`cast(${p.facts} as text)`.as('facts'),
+            sql<string>`cast(${p.words} as text)`.as('words'),
+            sql<'waiting'>`'waiting'`.as('state'),
+            sql<number>`cast(${p.now} as bigint)`.as('next_at'),
+            sql<number>`cast(${p.now} as bigint)`.as('created_at'),
+          ])
+          .where('webhook.disabled_at', 'is', null)
+          // Types hold neither quotes nor wildcards.
+          .where(sql<boolean>`webhook.events like '%"' || cast(${p.type} as text) || '"%'`),
+      ),
+  { from: 'webhook' },
 )
 
 export const insertTest = question<Pick<WebhookDeliveryRow, 'webhook_id' | 'id' | 'facts'> & { now: number }>((db, p) =>

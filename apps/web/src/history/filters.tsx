@@ -1,0 +1,102 @@
+import { showInvisible } from '@countersign/react'
+import { useAddress, useTypedParam } from '../shell/use-address.ts'
+import { Button, Unseen } from '../ui/index.ts'
+import { readSearch } from '../waiting/search.ts'
+import { STATE_CHOICES, VERDICT_CHOICES } from './query.ts'
+
+/** Filters that other pages link with; here they can only be taken away. */
+const LINKED = [
+  { name: 'rule', words: 'Rule' },
+  { name: 'destination', words: 'Destination' },
+] as const
+
+/** Search, state, who decided and when: all of it is in the address. */
+export function Filters() {
+  const { params, set } = useAddress()
+  const search = useTypedParam('q')
+  const decider = useTypedParam('decider')
+  const { problems } = readSearch(search.value)
+  return (
+    <form className="filters decided-filters" aria-label="Settled actions" onSubmit={(event) => event.preventDefault()}>
+      <label className="filters-search">
+        Search
+        <input
+          type="search"
+          placeholder="Search, or tool: agent: risk: by: older:"
+          aria-describedby="decided-problems"
+          value={search.typed}
+          maxLength={200}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ currentTarget }) => search.setTyped(currentTarget.value)}
+        />
+      </label>
+      <label>
+        Result
+        <select value={params.get('state') ?? ''} onChange={({ currentTarget }) => set('state', currentTarget.value)}>
+          <option value="">Any</option>
+          {STATE_CHOICES.map(({ state, word }) => (
+            <option key={state} value={state}>
+              {word}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Policy
+        <select value={params.get('verdict') ?? ''} onChange={({ currentTarget }) => set('verdict', currentTarget.value)}>
+          <option value="">Any</option>
+          {VERDICT_CHOICES.map(({ verdict, word }) => (
+            <option key={verdict} value={verdict}>
+              {word}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Decided by
+        <input
+          value={decider.typed}
+          placeholder="A person's name"
+          maxLength={200}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ currentTarget }) => decider.setTyped(currentTarget.value)}
+        />
+      </label>
+      <Day name="since" label="Asked from" />
+      <Day name="until" label="Asked until" />
+      <Unseen text={search.typed + decider.typed} />
+      <p id="decided-problems" className="filters-problems" role="status">
+        {showInvisible(problems.join(' '))}
+      </p>
+      {LINKED.map(({ name, words }) => {
+        const value = params.get(name)
+        return (
+          value && (
+            <Button
+              key={name}
+              variant="outlined"
+              onClick={() => set(name, '')}
+              aria-label={`Remove the filter ${words}: ${showInvisible(value)}`}
+            >
+              {words}: {showInvisible(value)} <span aria-hidden="true">×</span>
+            </Button>
+          )
+        )
+      })}
+    </form>
+  )
+}
+
+function Day({ name, label }: { name: 'since' | 'until'; label: string }) {
+  const { params, set } = useAddress()
+  const value = params.get(name) ?? ''
+  return (
+    <label>
+      {label}
+      {/* While somebody types a date it is empty, so the field keeps its own text. */}
+      <input key={value} type="date" defaultValue={value} onChange={({ currentTarget }) => set(name, currentTarget.value)} />
+    </label>
+  )
+}

@@ -1,0 +1,79 @@
+import { useMutation } from '@tanstack/react-query'
+import { errorText } from '../errors.ts'
+import { PageBanner } from '../live/page-banner.tsx'
+import { useServices } from '../services.tsx'
+import { Page } from '../shell/page.tsx'
+import { useAddress } from '../shell/use-address.ts'
+import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
+import { saveFile } from '../ui/save-file.ts'
+import { Filters } from './filters.tsx'
+import './history.css'
+import '../ui/pages.css'
+import { queryOf } from './query.ts'
+import { DecidedTable } from './table.tsx'
+
+const EVERY_MS = 15_000
+
+/** `/history`: every settled action that this person may see, and how it came to its end. */
+export default function HistoryPage() {
+  const { client, me } = useServices()
+  const { params } = useAddress()
+  const address = params.toString()
+  const found = useList(
+    ['history', address],
+    (cursor, signal) => client.actions.list({ ...queryOf(params, me, Date.now()), limit: 50, ...(cursor && { cursor }) }, { signal }),
+    // Reading several pages again would ask for all of them.
+    (pages) => (pages > 1 ? false : EVERY_MS),
+  )
+  return (
+    <Page title="Decided" subtitle="What was decided, by whom, and how it ended">
+      <div className="stack wide" data-testid="history-page">
+        <PageBanner />
+        <Filters />
+        <div className="row-head">
+          <Export format="csv" />
+          <Export format="jsonl" />
+          {found.data && (
+            <span className="badge-text" role="status" data-testid="decided-count">
+              {found.data.length.toLocaleString('en')}
+              {found.hasNextPage && '+'} {found.data.length === 1 ? 'action' : 'actions'}
+            </span>
+          )}
+        </div>
+        <Loaded of={found} height={480}>
+          {(actions) => (actions.length === 0 ? <Nothing isNarrowed={address !== ''} /> : <DecidedTable actions={actions} />)}
+        </Loaded>
+        <More of={found} />
+      </div>
+    </Page>
+  )
+}
+
+function Nothing({ isNarrowed }: { isNarrowed: boolean }) {
+  return (
+    <div className="empty" data-testid="history-empty">
+      <h2>{isNarrowed ? 'Nothing matches these filters' : 'Nothing is decided yet'}</h2>
+      <p>{isNarrowed ? 'Widen the time or remove a filter.' : 'Actions appear here once they are declined, expired, or have run.'}</p>
+    </div>
+  )
+}
+
+/** Saves what the filters find as a file, also what is not on the page yet. Fetched rather than linked to, so that the request is signed in. */
+function Export({ format }: { format: 'jsonl' | 'csv' }) {
+  const { client, me } = useServices()
+  const { params } = useAddress()
+  const exporting = useMutation({
+    mutationFn: async () => {
+      const query = new URLSearchParams({ format, ...(queryOf(params, me, Date.now()) as Record<string, string>) })
+      await saveFile(await client.open(`/api/actions/export?${query}`, { headers: { accept: '*/*' } }))
+    },
+  })
+  return (
+    <>
+      <Button variant="outlined" disabled={exporting.isPending} onClick={() => exporting.mutate()}>
+        {exporting.isPending ? 'Exporting…' : `Export ${format.toUpperCase()}`}
+      </Button>
+      {exporting.isError && <Notice tone="error">{errorText(exporting.error)}</Notice>}
+    </>
+  )
+}

@@ -1,0 +1,138 @@
+import { posix } from 'node:path'
+import type { JsonObject, JsonValue } from '@countersign/core'
+import { readCommand } from './shell/read-command.ts'
+
+/** The coding agents whose hooks are understood, by the name that the command line and the address use. */
+export const HOSTS = ['claude', 'codex', 'copilot', 'gemini', 'cursor'] as const
+export type Host = (typeof HOSTS)[number]
+
+/** The names of the hosts for people. */
+export const HOST_NAMES: Readonly<Record<Host, string>> = {
+  claude: 'Claude Code',
+  codex: 'Codex',
+  copilot: 'GitHub Copilot CLI',
+  gemini: 'Gemini CLI',
+  cursor: 'Cursor',
+}
+
+/** The tools of the group: what a host does, whatever the host calls it. A command that only looks is no `shell` but a `look`. */
+export type Kind = 'look' | 'shell' | 'read' | 'edit' | 'write' | 'patch' | 'fetch' | 'mcp' | 'other'
+
+/** One call of a host's own tool. */
+export interface HostTool {
+  host: Host
+  tool: string
+  input: JsonObject
+  /** The folder that the host works in. */
+  folder: string
+}
+
+/** A kind, and the fields of the host's input that become arguments of their own. Everything else stays under `options`. */
+interface Known {
+  kind: Kind
+  fields: Readonly<Record<string, string>>
+}
+
+const shell: Known = { kind: 'shell', fields: { command: 'command' } }
+const read = (path: string): Known => ({ kind: 'read', fields: { path } })
+const edit = (path: string, oldText: string, newText: string): Known => ({ kind: 'edit', fields: { path, oldText, newText } })
+const write = (path: string, content: string): Known => ({ kind: 'write', fields: { path, content } })
+const fetch: Known = { kind: 'fetch', fields: { url: 'url' } }
+
+const KNOWN: Readonly<Record<Host, Readonly<Record<string, Known>>>> = {
+  claude: {
+    Bash: shell,
+    Read: read('file_path'),
+    Glob: read('path'),
+    Grep: read('path'),
+    LS: read('path'),
+    NotebookRead: read('notebook_path'),
+    Edit: edit('file_path', 'old_string', 'new_string'),
+    MultiEdit: { kind: 'edit', fields: { path: 'file_path', edits: 'edits' } },
+    NotebookEdit: { kind: 'edit', fields: { path: 'notebook_path', newText: 'new_source' } },
+    Write: write('file_path', 'content'),
+    WebFetch: fetch,
+  },
+  codex: { Bash: shell, apply_patch: { kind: 'patch', fields: { patch: 'command' } } },
+  copilot: {
+    bash: shell,
+    view: read('path'),
+    glob: read('path'),
+    grep: read('path'),
+    edit: edit('path', 'old_str', 'new_str'),
+    create: write('path', 'file_text'),
+    web_fetch: fetch,
+  },
+  gemini: {
+    run_shell_command: shell,
+    read_file: read('file_path'),
+    list_directory: read('dir_path'),
+    glob: read('dir_path'),
+    grep_search: read('dir_path'),
+    search_file_content: read('dir_path'),
+    replace: edit('file_path', 'old_string', 'new_string'),
+    write_file: write('file_path', 'content'),
+  },
+  cursor: { Shell: shell, Read: read('file_path'), Write: write('file_path', 'content') },
+}
+
+/** Tools with which a host keeps its own affairs. They touch nothing, or every call that they lead to is asked about by itself. */
+const OWN_AFFAIRS: Readonly<Partial<Record<Host, RegExp>>> = {
+  // A plan and a question are for the person at the terminal: an answer from here would take them out of their hands.
+  claude: /^(AskUserQuestion|EnterPlanMode|ExitPlanMode|TodoWrite|Task|Task(Create|Get|List|Update|Output)|Agent|ToolSearch|BashOutput)$/,
+  codex: /^update_plan$/,
+  gemini: /^(write_todos|save_plan|ask_user)$/,
+  copilot: /^(report_intent|ask_user|update_todo|task)$/,
+}
+
+/** True for a tool that nobody is asked about here: the host decides, as it would without Countersign. */
+export const isOwnAffair = ({ host, tool }: Pick<HostTool, 'host' | 'tool'>): boolean => OWN_AFFAIRS[host]?.test(tool) ?? false
+
+/** Where a command runs, when it is not the folder of the session. */
+const FOLDER_FIELDS = ['workdir', 'directory', 'dir_path', 'cwd']
+
+function knownOf({ host, tool, input }: HostTool): Known {
+  const known = Object.hasOwn(KNOWN[host], tool) ? KNOWN[host][tool] : undefined
+  const fits = known && Object.entries(known.fields).every(([name, field]) => isOptional(known, name) || isText(input[field], name))
+  return known && fits ? known : { kind: 'other', fields: {} }
+}
+
+/** A search without a path searches the folder. */
+const isOptional = ({ kind }: Known, name: string): boolean => kind === 'read' && name === 'path'
+const isText = (value: JsonValue | undefined, name: string): boolean =>
+  name === 'edits' ? Array.isArray(value) : typeof value === 'string'
+
+/** Returns the call as a tool of the group and its arguments. What the arguments add to them is worked out by the tool's `check`. */
+export function toArguments(call: HostTool): { kind: Kind; args: JsonObject } {
+  const { host, tool, input, folder } = call
+  const about = { host, hostTool: tool, folder: folderOf(call) }
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(tool)
+  if (mcp?.[1] && mcp[2]) return { kind: 'mcp', args: { ...about, folder, server: mcp[1], name: mcp[2], input } }
+  const { kind, fields } = knownOf(call)
+  if (kind === 'other') return { kind, args: { ...about, folder, input } }
+  const named = Object.entries(fields).filter(([, field]) => input[field] !== undefined)
+  const taken = new Set(named.map(([, field]) => field))
+  const options = Object.fromEntries(Object.entries(input).filter(([field]) => !taken.has(field)))
+  const args = { ...about, ...Object.fromEntries(named.map(([name, field]) => [name, input[field] ?? null])), options }
+  const looks = kind === 'shell' && readCommand(String(input.command), about.folder).readOnly
+  return { kind: looks ? 'look' : kind, args }
+}
+
+function folderOf({ input, folder }: HostTool): string {
+  const given = FOLDER_FIELDS.map((field) => input[field]).find((value) => typeof value === 'string')
+  return typeof given === 'string' ? posix.resolve(folder, given) : folder
+}
+
+/** Returns the input for the host's tool: what {@link toArguments} was given, with the changes that people made. */
+export function toHostInput(host: Host, args: JsonObject): JsonObject {
+  const { hostTool, input, options } = args
+  if (isObject(input)) return input
+  const known = typeof hostTool === 'string' && Object.hasOwn(KNOWN[host], hostTool) ? KNOWN[host][hostTool] : undefined
+  const named = Object.entries(known?.fields ?? {}).flatMap(([name, field]) => {
+    const value = args[name]
+    return value === undefined ? [] : [[field, value] as const]
+  })
+  return { ...(isObject(options) && options), ...Object.fromEntries(named) }
+}
+
+export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

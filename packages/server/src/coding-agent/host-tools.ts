@@ -1,0 +1,226 @@
+import { type ArgumentCheck, type JsonObject, type PreviewField, type RiskLevel, type Tool, ToolError } from '@countersign/core'
+import type { ToolDraft } from '@countersign/toolkit'
+import { z } from 'zod'
+import { assessFile, assessShell } from './assess.ts'
+import { HOSTS, type Kind } from './host-input.ts'
+import { SENSITIVE } from './shell/programs.ts'
+import { isOutside, readCommand, type ShellReading } from './shell/read-command.ts'
+
+/** A host that runs a call says what came of it. After this long without a word the outcome is unknown; a late report still counts. */
+const REPORT_WITHIN_MS = 60 * 60_000
+
+const Json = z.record(z.string(), z.json())
+const About = { host: z.enum(HOSTS), hostTool: z.string().min(1).max(200), folder: z.string().max(4_000) }
+/** Worked out from the other arguments, whatever a caller says. */
+const Worked = z.unknown().optional()
+const Place = { outside: Worked, sensitive: Worked }
+
+interface Definition<Shape extends z.ZodRawShape> {
+  kind: Kind
+  description: string
+  effect: 'read' | 'write'
+  input: z.ZodObject<Shape>
+  /** Arguments that follow from the others. */
+  work?(args: z.output<z.ZodObject<Shape>>): JsonObject
+  /** Why the tool does not take these arguments. */
+  refuse?(args: JsonObject): string | undefined
+  describe(args: JsonObject): string
+  preview(args: JsonObject): PreviewField[]
+  assess(args: JsonObject): { level: RiskLevel; reasons: string[] }
+}
+
+const COMMAND = {
+  input: z.object({ ...About, command: z.string().min(1).max(100_000), options: Json, shell: Worked }),
+  work: ({ command, folder }: { command: string; folder: string }): JsonObject => ({ shell: { ...readCommand(command, folder) } }),
+  describe: ({ command }: JsonObject) => `Run ${oneLine(String(command))}`,
+  preview: previewShell,
+  assess: ({ shell }: JsonObject) => assessShell(readingOf(shell)),
+}
+
+/** The tools of the group: one for each kind of thing that a host does. The host runs them itself and asks here whether it may. */
+export const hostTools = (): ToolDraft[] => [
+  draft({ ...COMMAND, kind: 'shell', description: 'Runs a shell command.', effect: 'write' }),
+  draft({
+    ...COMMAND,
+    kind: 'look',
+    description: 'Runs a shell command that only prints what it reads, in the folder.',
+    effect: 'read',
+    refuse: ({ shell }) => (readingOf(shell).readOnly ? undefined : 'does more than print what it reads in the folder'),
+  }),
+  draft({
+    kind: 'read',
+    description: 'Reads files, or searches in them.',
+    effect: 'read',
+    input: z.object({ ...About, path: z.string().max(4_000).optional(), options: Json, ...Place }),
+    work: placeOf,
+    describe: ({ path, folder, hostTool }) => `${hostTool} ${path ?? folder}`,
+    preview: ({ path, folder }) => [...(path === undefined ? [] : [added('file', path)]), added('folder', folder)],
+    assess: (args) => assessFile(args, 'reads'),
+  }),
+  draft({
+    kind: 'edit',
+    description: 'Changes a part of a file.',
+    effect: 'write',
+    input: z.object({
+      ...About,
+      path: z.string().min(1).max(4_000),
+      oldText: z.string().optional(),
+      newText: z.string().optional(),
+      edits: z.array(Json).optional(),
+      options: Json,
+      ...Place,
+    }),
+    work: placeOf,
+    describe: ({ path }) => `Change ${path}`,
+    preview: previewEdit,
+    assess: (args) => assessFile(args, 'changes'),
+  }),
+  draft({
+    kind: 'write',
+    description: 'Writes a whole file.',
+    effect: 'write',
+    input: z.object({ ...About, path: z.string().min(1).max(4_000), content: z.string(), options: Json, ...Place }),
+    work: placeOf,
+    describe: ({ path }) => `Write ${path}`,
+    preview: ({ path, content, folder }) => [added(String(path), content), added('folder', folder)],
+    assess: (args) => assessFile(args, 'writes'),
+  }),
+  draft({
+    kind: 'patch',
+    description: 'Applies a patch to several files.',
+    effect: 'write',
+    input: z.object({ ...About, patch: z.string().min(1), options: Json, files: Worked, ...Place }),
+    work: ({ patch, folder }) => {
+      const files = [...patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, path = '']) => path.trim())
+      return { files, outside: files.some((path) => isOutside(path, folder)), sensitive: files.some((path) => SENSITIVE.test(path)) }
+    },
+    describe: ({ files }) => `Patch ${Array.isArray(files) && files.length > 0 ? oneLine(files.join(', ')) : 'files'}`,
+    preview: ({ patch, folder }) => [added('patch', patch), added('folder', folder)],
+    assess: (args) => assessFile(args, 'changes'),
+  }),
+  draft({
+    kind: 'fetch',
+    description: 'Reads a web page.',
+    effect: 'write',
+    input: z.object({ ...About, url: z.string().min(1).max(8_000), options: Json }),
+    describe: ({ url }) => `Fetch ${oneLine(String(url))}`,
+    preview: ({ url, options }) => [added('address', url), added('options', options)],
+    // The address carries what the agent puts into it.
+    assess: () => ({ level: 'medium', reasons: ['sends a request to an address that the agent chose'] }),
+  }),
+  draft({
+    kind: 'mcp',
+    description: 'Calls a tool of an MCP server that the host is connected to.',
+    effect: 'write',
+    input: z.object({ ...About, server: z.string().max(200), name: z.string().max(200), input: Json }),
+    describe: ({ server, name }) => `Call ${name} of the MCP server ${server}`,
+    preview: ({ input }) => [added('arguments', input)],
+    assess: () => ({ level: 'medium', reasons: ['the effect of this MCP tool is not known here'] }),
+  }),
+  draft({
+    kind: 'other',
+    description: 'Any other tool of the host.',
+    effect: 'write',
+    input: z.object({ ...About, input: Json }),
+    describe: ({ hostTool }) => `Use the tool ${hostTool}`,
+    preview: ({ input, folder }) => [added('input', input), added('folder', folder)],
+    assess: () => ({ level: 'medium', reasons: ['the effect of this tool is not known here'] }),
+  }),
+]
+
+function draft<Shape extends z.ZodRawShape>({
+  kind,
+  description,
+  effect,
+  input,
+  work,
+  refuse,
+  describe,
+  preview,
+  assess,
+}: Definition<Shape>): ToolDraft {
+  const strict = input.strict()
+  return {
+    name: kind,
+    description,
+    effect,
+    inputSchema: JSON.parse(JSON.stringify(z.toJSONSchema(strict, { io: 'input' }))),
+    executor: 'client',
+    isHostRun: true,
+    idempotent: false,
+    timeoutMs: REPORT_WITHIN_MS,
+    destination: 'local',
+    credential: 'none',
+    definition: { kind, reading: 1 },
+    check(args): ArgumentCheck {
+      const read = strict.safeParse(args)
+      if (!read.success) {
+        return {
+          ok: false,
+          issues: read.error.issues.map(({ path, message }) => ({ path: path.map((part) => `/${String(part)}`).join(''), message })),
+        }
+      }
+      const value: JsonObject = JSON.parse(JSON.stringify({ ...read.data, ...work?.(read.data) }))
+      const refused = refuse?.(value)
+      return refused === undefined ? { ok: true, value } : { ok: false, issues: [{ path: '/command', message: refused }] }
+    },
+    describe,
+    preview: async (args) => ({ fields: preview(args) }),
+    assess,
+    execute: async () => {
+      throw new ToolError('broken', 'The host of the agent runs this itself. Nothing was run here.')
+    },
+  }
+}
+
+const added = (field: string, value: unknown): PreviewField => ({ field, newValue: JSON.parse(JSON.stringify(value ?? null)) })
+
+const MAX_TITLE = 160
+function oneLine(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE).toWellFormed()}…`
+}
+
+function placeOf({ path, folder }: { path?: string | undefined; folder: string }): JsonObject {
+  return { outside: path !== undefined && isOutside(path, folder), sensitive: path !== undefined && SENSITIVE.test(path) }
+}
+
+/** What `check` put there. */
+const readingOf = (shell: unknown): ShellReading => shell as ShellReading
+
+function previewShell({ command, folder, shell, options }: JsonObject): PreviewField[] {
+  const reading = readingOf(shell)
+  const lists: [string, string[]][] = [
+    ['runs', reading.programs],
+    ['writes', reading.writes],
+    ['outside the folder', reading.outside],
+    ['cannot be read', reading.unclear],
+  ]
+  return [
+    added('command', command),
+    added('folder', folder),
+    ...lists.filter(([, values]) => values.length > 0).map(([field, values]) => added(field, values.join(', '))),
+    ...(Object.keys(options as JsonObject).length > 0 ? [added('options', options)] : []),
+  ]
+}
+
+function previewEdit({ path, folder, oldText, newText, edits, options }: JsonObject): PreviewField[] {
+  const file = String(path)
+  const parts = Array.isArray(edits) ? edits : [{ old_string: oldText ?? null, new_string: newText ?? null }]
+  return [
+    ...parts.map((part): PreviewField => {
+      const { old_string: before, new_string: after } = part as JsonObject
+      return {
+        field: file,
+        ...(typeof before === 'string' && before !== '' && { oldValue: before }),
+        ...(typeof after === 'string' && { newValue: after }),
+      }
+    }),
+    added('folder', folder),
+    ...(Object.keys(options as JsonObject).length > 0 ? [added('options', options)] : []),
+  ]
+}
+
+/** The kind of a tool of this group, by its name in whatever group. */
+export const isHostTool = (tool: Pick<Tool, 'isHostRun' | 'name'>, kind: Kind): boolean =>
+  tool.isHostRun === true && (tool.name === kind || tool.name.endsWith(`.${kind}`))

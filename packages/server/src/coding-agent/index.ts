@@ -1,0 +1,25 @@
+import type { SourceKind, ToolSource } from '@countersign/toolkit'
+import { z } from 'zod'
+import { hostTools } from './host-tools.ts'
+import { codingAgentStarter } from './starter.ts'
+
+export { HOST_NAMES, HOSTS, type Host, type HostTool, isObject, isOwnAffair, type Kind, toArguments, toHostInput } from './host-input.ts'
+export { isHostTool } from './host-tools.ts'
+export { codingAgentStarter } from './starter.ts'
+
+const CodingAgentSection = z.strictObject({})
+
+/** The settings under `coding-agent` in the configuration: none. The hosts are connected with `countersign connect`. */
+export type CodingAgentInput = z.input<typeof CodingAgentSection>
+
+/** What coding agents do on their own machines, as tools that policy can match. */
+export const codingAgent: SourceKind<z.output<typeof CodingAgentSection>> = {
+  starter: codingAgentStarter,
+  schema: CodingAgentSection,
+  open: (): ToolSource => ({
+    kind: 'coding-agent',
+    secrets: [],
+    drafts: hostTools,
+    check: async () => [{ level: 'ok', message: 'coding agents ask at /hooks/<host>; countersign doctor in their folder tries it' }],
+  }),
+}

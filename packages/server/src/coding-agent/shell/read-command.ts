@@ -1,0 +1,255 @@
+import { posix } from 'node:path'
+import { type Command, forEachChild, parse, type Redirect, type SyntaxNode, type Word } from 'unbash'
+import {
+  DECIDING_VARIABLE,
+  DELETERS,
+  DELETING_SUBCOMMANDS,
+  GIT_READ_OPTION,
+  GIT_READERS,
+  INLINE_CODE,
+  NETWORK,
+  NETWORK_SUBCOMMANDS,
+  PRIVILEGED,
+  READERS,
+  RUNS_DOWNLOADS,
+  SENSITIVE,
+  SHELLS,
+  WRAPPERS,
+} from './programs.ts'
+
+/** What can be said about a shell command without running it. It is stored with the call, so that policy can match it. */
+export interface ShellReading {
+  /** False when a part cannot be read. Then the rest is incomplete, and nobody should rely on it. */
+  understood: boolean
+  /** Why it cannot be read. */
+  unclear: string[]
+  /** Every program that runs, once each, in the order of the text. */
+  programs: string[]
+  /** The words of a single command without operators, variables or patterns; else empty. */
+  words: string[]
+  /** Files that redirections write. */
+  writes: string[]
+  /** Paths outside the folder. */
+  outside: string[]
+  /** True when every program only prints what it reads, in the folder. */
+  readOnly: boolean
+  network: boolean
+  deletes: boolean
+  privileged: boolean
+  /** It contains `$(…)`, backquotes or `<(…)`. */
+  substitutes: boolean
+  /** It contains a program in another language, which is not read. */
+  inlineCode: boolean
+}
+
+const MAX_CHARS = 20_000
+const MAX_NESTED = 4
+
+/**
+ * Reads a shell command: which programs run, what redirections write, and whether it deletes, reaches the network or gets more rights.
+ * The lists of programs are short, so an unknown program is an unknown program: `readOnly` is then false and the other marks say nothing.
+ */
+export function readCommand(command: string, folder: string): ShellReading {
+  const reading: ShellReading = {
+    understood: true,
+    unclear: [],
+    programs: [],
+    words: [],
+    writes: [],
+    outside: [],
+    readOnly: true,
+    network: false,
+    deletes: false,
+    privileged: false,
+    substitutes: false,
+    inlineCode: false,
+  }
+  const reader = new Reader(reading, folder)
+  reader.read(command, 0)
+  reading.understood = reading.unclear.length === 0
+  reading.readOnly &&= reading.understood && reading.writes.length === 0 && reading.outside.length === 0 && reading.programs.length > 0
+  if (!reading.understood) reading.words = []
+  return reading
+}
+
+class Reader {
+  readonly #reading: ShellReading
+  readonly #folder: string
+
+  constructor(reading: ShellReading, folder: string) {
+    this.#reading = reading
+    this.#folder = folder
+  }
+
+  read(text: string, depth: number) {
+    if (text.length > MAX_CHARS) return this.#unclear(`it is longer than ${MAX_CHARS} characters`)
+    if (depth > MAX_NESTED) return this.#unclear('it is nested too deeply')
+    if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(text)) return this.#unclear('it contains control characters')
+    try {
+      const script = parse(text)
+      if (depth === 0) this.#reading.words = wordsOf(script)
+      this.#visit(script, depth)
+    } catch {
+      this.#unclear('it is not a shell command that can be read')
+    }
+  }
+
+  #visit(node: SyntaxNode, depth: number) {
+    const { type } = node
+    if (type === 'Script' && node.errors && node.errors.length > 0) this.#unclear('it is not valid shell syntax')
+    if (type === 'Function') this.#unclear('it defines a function')
+    if (type === 'Coproc') this.#unclear('it starts a coprocess')
+    if (type === 'CommandExpansion' || type === 'ProcessSubstitution') this.#reading.substitutes = true
+    if (type === 'Assignment' && DECIDING_VARIABLE.test(node.name)) this.#unclear(`it sets ${node.name}`)
+    if (type === 'Redirect') this.#redirect(node)
+    if (type === 'Command') this.#command(node, depth)
+    // Conditions and arithmetic may run what the index of a variable contains.
+    if (isCompound(type)) this.#reading.readOnly = false
+    if (type === 'Statement' && node.background) this.#reading.readOnly = false
+    forEachChild(node, (child) => this.#visit(child, depth))
+  }
+
+  #command({ name, args }: Command, depth: number) {
+    if (!name) return
+    const words = args.map((arg) => (arg.type === 'Word' ? literal(arg) : arg.text))
+    const program = literal(name)
+    if (program === undefined) return this.#unclear('the name of a program is only known when it runs')
+    this.#run(program, words, depth)
+  }
+
+  /** Judges one program. An argument that is only known when it runs is undefined. */
+  #run(path: string, args: readonly (string | undefined)[], depth: number) {
+    const reading = this.#reading
+    const program = posix.basename(path)
+    if (!reading.programs.includes(path)) reading.programs.push(path)
+    if (path !== program) reading.readOnly = false
+    const known = args.filter((arg) => arg !== undefined)
+    for (const word of known) this.#path(word)
+    const [first] = known.filter((word) => !word.startsWith('-'))
+    reading.network ||=
+      NETWORK.has(program) || RUNS_DOWNLOADS.has(program) || (first !== undefined && has(NETWORK_SUBCOMMANDS, program, first))
+    reading.deletes ||=
+      DELETERS.has(program) ||
+      (first !== undefined && has(DELETING_SUBCOMMANDS, program, first)) ||
+      (program === 'find' && known.includes('-delete')) ||
+      (program === 'git' && known.some((word) => /^(-f|--force.*|--delete|-D)$/.test(word)))
+    reading.privileged ||= PRIVILEGED.has(program)
+    reading.readOnly &&= isReader(program, args)
+    const code = INLINE_CODE[program]
+    if (code && args.some((word) => word === undefined || code.test(word))) reading.inlineCode = true
+    if (program === 'eval' || program === 'source' || program === '.' || program === 'trap' || program === 'alias') {
+      this.#unclear(`${program} runs what is not shown as a command`)
+    } else if (SHELLS.has(program)) this.#shell(program, args, depth)
+    else if (program === 'find' && args.some((word) => word === undefined || /^-(exec|execdir|ok|okdir)$/.test(word))) {
+      this.#afterOption(args, /^-(exec|execdir|ok|okdir)$/, depth)
+    } else if (WRAPPERS.has(program)) this.#wrapped(program, args, depth)
+  }
+
+  #shell(shell: string, args: readonly (string | undefined)[], depth: number) {
+    const [option, text] = args
+    if (option === '-c' && text !== undefined && args.length === 2) return this.read(text, depth + 1)
+    this.#unclear(`${shell} runs commands that are not shown here`)
+  }
+
+  #afterOption(args: readonly (string | undefined)[], option: RegExp, depth: number) {
+    const at = args.findIndex((word) => word !== undefined && option.test(word))
+    const [program, ...rest] = args.slice(at + 1)
+    if (at < 0 || program === undefined) return this.#unclear('find runs a program that is only known when it runs')
+    this.#run(program, rest, depth)
+  }
+
+  /** `env A=1 timeout 5 npm test`: the program is the first word that is neither an option, an assignment nor a duration. */
+  #wrapped(wrapper: string, args: readonly (string | undefined)[], depth: number) {
+    const at = args.findIndex((word) => word === undefined || !/^(\w+=.*|\d+(\.\d+)?[smhd]?)$/.test(word))
+    const program = args[at]
+    if (at < 0 && args.every((word) => word !== undefined)) return
+    if (program === undefined || program.startsWith('-')) return this.#unclear(`${wrapper} has options, so it is not known what it runs`)
+    for (const word of args.slice(0, at)) {
+      const variable = /^(\w+)=/.exec(word ?? '')?.[1]
+      if (variable !== undefined && DECIDING_VARIABLE.test(variable)) this.#unclear(`it sets ${variable}`)
+    }
+    this.#run(program, args.slice(at + 1), depth)
+  }
+
+  #redirect({ operator, target }: Redirect) {
+    const path = target && literal(target)
+    if (path !== undefined && /^\/dev\/(tcp|udp)\//.test(path)) this.#reading.network = true
+    if (!operator.includes('>')) {
+      if (path === undefined) this.#reading.readOnly = false
+      else if (operator === '<') this.#path(path)
+      return
+    }
+    if (path !== undefined && (path === '/dev/null' || (operator === '>&' && /^(\d+|-)$/.test(path)))) return
+    if (path === undefined) return this.#unclear('it writes a file whose name is only known when it runs')
+    if (!this.#reading.writes.includes(path)) this.#reading.writes.push(path)
+    this.#path(path)
+  }
+
+  #path(word: string) {
+    // `--file=/etc/x`, `-f/etc/x` and `-f../x` name a path too.
+    const value = word.startsWith('-') ? (/[=/~.](.*)$/s.exec(word)?.[0].replace(/^=/, '') ?? '') : word
+    if (SENSITIVE.test(value)) this.#reading.readOnly = false
+    if (!isOutside(value, this.#folder) || this.#reading.outside.includes(value)) return
+    this.#reading.outside.push(value)
+  }
+
+  #unclear(why: string) {
+    if (!this.#reading.unclear.includes(why)) this.#reading.unclear.push(why)
+  }
+}
+
+const has = (table: Readonly<Record<string, readonly string[]>>, program: string, word: string): boolean =>
+  Object.hasOwn(table, program) && (table[program] ?? []).includes(word)
+
+/** True for a path that leads out of the folder, as far as its text says. A link may still lead out of it. */
+export function isOutside(path: string, folder: string): boolean {
+  if (path.startsWith('~')) return true
+  if (path.startsWith('/')) return path !== '/dev/null' && !isWithin(posix.normalize(path), posix.normalize(folder))
+  return /(^|\/)\.\.(\/|$)/.test(path) && !isWithin(posix.resolve('/', folder, path), posix.normalize(folder))
+}
+
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
+
+function isReader(program: string, args: readonly (string | undefined)[]): boolean {
+  // The value of a variable may be an option or a path of any kind.
+  if (args.includes(undefined)) return false
+  if (READERS.has(program)) return true
+  const [first, ...rest] = args
+  if (program !== 'git' || first === undefined || !GIT_READERS.has(first)) return false
+  return rest.every((word) => !word?.startsWith('-') || GIT_READ_OPTION.test(word))
+}
+
+const COMPOUND = /^(If|For|ArithmeticFor|Select|While|Subshell|BraceGroup|Case|TestCommand|ArithmeticCommand|ArithmeticExpansion)$/
+const isCompound = (type: string): boolean => COMPOUND.test(type)
+
+/** The words of a script that is one command and nothing else: no operator, redirection, assignment or variable. */
+function wordsOf({ commands }: ReturnType<typeof parse>): string[] {
+  const [statement] = commands
+  const command = statement?.command
+  if (commands.length !== 1 || statement?.background || command?.type !== 'Command' || !command.name) return []
+  if (command.prefix.length > 0 || command.redirects.length > 0) return []
+  const words = [command.name, ...command.args].map((arg) => (arg.type === 'Word' ? literal(arg) : undefined))
+  return words.every((word) => word !== undefined) ? words : []
+}
+
+const UNKNOWN = new Set<string>([
+  'SimpleExpansion',
+  'ParameterExpansion',
+  'CommandExpansion',
+  'ArithmeticExpansion',
+  'ProcessSubstitution',
+  'BraceExpansion',
+  'Glob',
+  'ExtendedGlob',
+])
+
+/** The value of a word without variables, substitutions and patterns; undefined for others. */
+function literal(word: Word): string | undefined {
+  let isKnown = true
+  const look = (node: SyntaxNode): void => {
+    if (UNKNOWN.has(node.type)) isKnown = false
+    else forEachChild(node, look)
+  }
+  forEachChild(word, look)
+  return isKnown ? word.value : undefined
+}

@@ -1,0 +1,34 @@
+import type { StarterRules } from '@countersign/toolkit'
+
+/** Returns the starting policy rules for coding agents. What no rule names is asked, by the default of the policy. */
+export const codingAgentStarter = (group: string): StarterRules => [
+  {
+    name: `${group}: looking at the project runs`,
+    match: { tool: `${group}.*`, effect: 'read', when: '!(has(args.outside) && args.outside) && !(has(args.sensitive) && args.sensitive)' },
+    verdict: 'allow',
+  },
+  {
+    name: `${group}: reading outside of the project, or a file that usually holds secrets, asks`,
+    match: { tool: `${group}.read`, when: 'args.outside || args.sensitive' },
+    verdict: 'ask',
+  },
+  {
+    name: `${group}: pushing and publishing asks as high risk`,
+    match: {
+      tool: `${group}.shell`,
+      when: 'args.shell.network && ["push", "publish", "deploy", "apply"].exists(word, args.command.contains(word))',
+    },
+    verdict: 'ask',
+    risk: 'high',
+  },
+  {
+    name: `${group}: settings of coding agents are not changed`,
+    match: {
+      tool: `${group}.*`,
+      effect: 'write',
+      when: '[".claude/", ".codex/", ".copilot/", ".cursor/", ".gemini/"].exists(part, has(args.path) && args.path.contains(part))',
+    },
+    verdict: 'deny',
+    reason: 'The settings of coding agents decide what is asked, so agents do not change them.',
+  },
+]

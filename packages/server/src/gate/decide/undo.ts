@@ -1,0 +1,88 @@
+import { type Action, CountersignError } from '@countersign/core'
+import { type ActionRow, actions, idempotently, type Tx, votes } from '../../store/index.ts'
+import { type Caller, requireUnarchived, whyNeverDecides } from '../caller.ts'
+import { type CallerContext, openSession } from '../context.ts'
+import type { GateDeps } from '../gate.ts'
+import { viewAction, viewRevised } from '../read/view.ts'
+import { requireVisibleAction } from '../read/visible.ts'
+import { findForVote } from './decide.ts'
+import { askInSession, type Revisable, storeRevision } from './revise.ts'
+import { keyOf } from './rights.ts'
+
+/**
+ * Takes an approval back while its grace period lasts: the action waits for people again, as a new revision without votes, so that no
+ * approval of before can start it. The deadline stays. Repeating one's own undo changes nothing.
+ * @throws CountersignError `not_found`; `forbidden` for who neither approved it nor may decide about it; `illegal_transition` with the
+ * current action when it has started, or has no grace period.
+ */
+export async function undo(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
+  const nowMs = deps.clock.nowMs()
+  const action = await deps.store.transact((outbox) =>
+    idempotently(caller.once, nowMs, () => takeBackApproval({ outbox, nowMs, caller }, actionId)),
+  )
+  return action
+}
+
+function* takeBackApproval(context: CallerContext, actionId: string): Tx<Action> {
+  const { caller } = context
+  const found = yield* findForUndo(actionId, caller, context.nowMs)
+  if (yield* isUndoneBy(found, caller)) return yield* viewAction(found)
+  const nowMs = Math.max(context.nowMs, found.updated_at)
+  const opened = yield* openSession({ ...context, nowMs }, found)
+  // Read again: whoever held the session before may have started it.
+  const row = (yield* actions.findAction.first({ id: actionId })) ?? found
+  const undone = isUndoable(row) ? yield* storeUndo(opened, row, caller) : undefined
+  if (!undone) {
+    const current = (yield* actions.findAction.first({ id: actionId })) ?? row
+    const action = yield* viewAction(current)
+    if (yield* isUndoneBy(current, caller)) return action
+    throw new CountersignError('illegal_transition', `action ${actionId} ${whyNot(current)}`, { action })
+  }
+  if (opened.session) yield* opened.session.finish()
+  return yield* viewAction(undone)
+}
+
+type Undoable = ActionRow & Revisable
+
+/** True for an approved action with a grace period. The update lets one of undo and start win. */
+const isUndoable = (row: ActionRow): row is Undoable => row.state === 'approved' && row.starts_at !== null
+
+function* storeUndo(context: CallerContext & Parameters<typeof storeRevision>[0], row: Undoable, by: Caller): Tx<ActionRow | undefined> {
+  const reason = `${by.principal.name} took the approval back before it started.`
+  const undone = yield* storeRevision(context, row, { ...row, due_at: nextTimer(row) }, { why: 'undone', reason, by })
+  if (undone) yield* askInSession(context, undone, reason)
+  return undone
+}
+
+/** The earliest of its times. They stay as they were, so one that passed in between is due at once. */
+function nextTimer({ expires_at, remind_at, escalate_at }: ActionRow): number | null {
+  const times = [expires_at, remind_at, escalate_at].filter((time) => time !== null)
+  return times.length === 0 ? null : Math.min(...times)
+}
+
+/** The action, for a person who approved it or who may decide about it. */
+function* findForUndo(actionId: string, caller: Caller, nowMs: number): Tx<ActionRow> {
+  const { principal } = caller
+  const found = yield* actions.findAction.first({ id: actionId })
+  const cast = found && whyNeverDecides(principal) === undefined ? yield* votes.votesOf.all(keyOf(found)) : []
+  if (!found || !cast.some(({ principal_id, verdict }) => principal_id === principal.id && verdict === 'approve')) {
+    return (yield* findForVote(actionId, caller, nowMs)).row
+  }
+  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  requireUnarchived(row)
+  return row
+}
+
+function* isUndoneBy({ state, revised }: ActionRow, { principal }: Caller): Tx<boolean> {
+  if (state !== 'proposed' || revised === null) return false
+  const { why, by } = yield* viewRevised(revised)
+  return why === 'undone' && by?.id === principal.id
+}
+
+function whyNot({ state, starts_at }: ActionRow): string {
+  if (state === 'approved') return starts_at === null ? 'has no grace period: it starts at once' : 'changed just now; try again'
+  if (state === 'proposed') return 'waits for a decision: there is no approval to take back'
+  return state === 'executing'
+    ? 'has started; an approval can be taken back only before'
+    : `is ${state}; only an approval can be taken back`
+}

@@ -1,0 +1,34 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type ActionRow, actions, type Store } from '../../store/index.ts'
+
+/** How many actions are looked through in one piece: first a few, where most searches find enough. */
+const PIECES = [2_000, 20_000] as const
+/** No id is greater. */
+const END = 'act_~'
+
+/**
+ * Returns the actions that match a filter, newest first. A search that finds little looks through everything: it does so in pieces, so that it does
+ * not block others meanwhile (0.8 s in one piece with 1,000,000 actions on SQLite).
+ */
+export async function searchActions(store: Store, filter: actions.ActionFilter): Promise<ActionRow[]> {
+  const { createdAfter = 0, createdBefore } = filter.search ?? {}
+  const earliest = actions.lowestIdAt(createdAfter)
+  const latest = createdBefore === undefined ? END : actions.lowestIdAt(createdBefore)
+  const found: ActionRow[] = []
+  let before = filter.before !== undefined && filter.before < latest ? filter.before : latest
+  for (let piece = 0; ; piece++) {
+    const count = PIECES[piece] ?? PIECES[1]
+    const from = await store.read(function* () {
+      const oldest = hasIndex(filter) ? undefined : (yield* actions.idBefore.first({ before, count }))?.id
+      found.push(...(yield* actions.listActions({ ...filter, from: oldest, before, limit: filter.limit - found.length })))
+      return oldest
+    })
+    if (from === undefined || from <= earliest || found.length >= filter.limit) return found
+    before = from
+    await nextTurn()
+  }
+}
+
+/** True where an index has exactly the actions of the filter's state. */
+const hasIndex = ({ states = [] }: actions.ActionFilter): boolean =>
+  states.length === 1 && (states[0] === 'proposed' || states[0] === 'outcome_unknown')

@@ -1,0 +1,139 @@
+import { type Action, type Claim, CountersignError, canonicalJson, isCountersignError, type JsonObject } from '@countersign/core'
+import type { FastifyRequest } from 'fastify'
+import { HOST_NAMES, isOwnAffair, toHostInput } from '../coding-agent/index.ts'
+import type { Caller } from '../gate/index.ts'
+import { waitForAction } from '../gateway/wait-for-action.ts'
+import type { HttpDeps } from '../http/app.ts'
+import { findCall, type GateCall, onceKeyOf, toGateCall } from './find-call.ts'
+import type { Holders } from './holders.ts'
+import { endSession, takeReport } from './report.ts'
+import type { HookEvent, HookShape, Verdict } from './shapes/index.ts'
+import { deniedAbout, NOT_DECIDED, otherInput } from './words.ts'
+
+/** Dependencies of the hooks. */
+export interface HookDeps extends Pick<HttpDeps, 'store' | 'gate' | 'hub' | 'clock' | 'stopping' | 'tools' | 'log'> {
+  holders: Holders
+}
+
+/** One request of a hook. */
+export interface HookRequest {
+  request: FastifyRequest
+  caller: Pick<Caller, 'principal' | 'signIn'>
+  shape: HookShape
+  event: HookEvent
+  /** How long the answer may take: less than the host's own limit, after which many hosts run the call. */
+  limitMs: number
+  /** True to park a call with `defer` at the end of that time, where the host can be resumed. */
+  parks: boolean
+  /** Aborts when the host does not want the answer any more. */
+  hungUp: AbortSignal
+  consoleUrl: string
+}
+
+/** The tool that no host has. A call of it proves that hooks reach the server and are refused. */
+const CANARY_TOOL = 'countersign_canary'
+
+type Ask = Extract<HookEvent, { kind: 'ask' }>
+
+/**
+ * Answers a hook. A call that cannot be decided for any reason is denied, with the reason as words for a model: an error would let many
+ * hosts run it.
+ */
+export async function answerHook(deps: HookDeps, hook: HookRequest): Promise<JsonObject> {
+  const { event, shape, caller } = hook
+  if (event.kind === 'ignored') return {}
+  try {
+    if (event.kind === 'ask') return shape.answer(event.event, await judge(deps, hook, event))
+    if (event.kind === 'report') await takeReport(deps, event, caller)
+    else await endSession(deps, event, caller)
+    return {}
+  } catch (error) {
+    if (!isCountersignError(error) || error.code === 'internal') deps.log.error({ error, event: event.event }, 'hook.failed')
+    if (event.kind !== 'ask') return {}
+    const why = isCountersignError(error) ? error.message : 'Countersign failed while it looked at this call'
+    return shape.answer(event.event, { kind: 'deny', reason: `Not allowed: ${why}. Nothing was run.` })
+  }
+}
+
+async function judge(deps: HookDeps, hook: HookRequest, ask: Ask): Promise<Verdict> {
+  const { call } = ask
+  if (call.tool === CANARY_TOOL) return { kind: 'deny', reason: 'Countersign refuses its own canary call: the hook works.' }
+  if (isOwnAffair(call)) return { kind: 'none' }
+  const asked = toGateCall(deps.tools.all(), call, ask.session, ask.callId)
+  const { id, isParked } = await proposeOnce(deps, asked, hook)
+  using _held = deps.holders.hold(id)
+  const action = await waitForAction(deps, hook, id, {
+    decisionMs: hook.limitMs,
+    resultMs: 0,
+    stop: hook.hungUp,
+    onBeat() {},
+  })
+  return verdictOf(deps, hook, ask, { action, isParked })
+}
+
+/** Returns the action of this call: the one that an earlier hook made for it, one that is parked, or a new one. */
+async function proposeOnce(deps: HookDeps, call: GateCall, { caller }: HookRequest): Promise<{ id: string; isParked: boolean }> {
+  const { principal } = caller
+  const found = await findCall(deps.store, call, principal.id, deps.holders.isHeld)
+  if (found) return { id: found.row.id, isParked: found.isParked }
+  const { tool, args, run, callId: toolCallId } = call
+  const once = onceKeyOf(call, principal.id)
+  const { id } = await deps.gate.propose({ tool: tool.name, arguments: args, context: { run }, toolCallId }, { ...caller, once })
+  return { id, isParked: false }
+}
+
+async function verdictOf(
+  deps: HookDeps,
+  hook: HookRequest,
+  ask: Ask,
+  { action, isParked }: { action: Action; isParked: boolean },
+): Promise<Verdict> {
+  const { state } = action
+  if (state === 'proposed') return undecided(deps, hook, ask, action)
+  // An earlier hook of the same call got it: the host asks in two places, and runs it once.
+  if (state === 'executing' && !isParked) return { kind: 'allow', input: changedInput(ask, action.arguments) }
+  if (state !== 'approved') return { kind: 'deny', reason: deniedAbout(action, hook.consoleUrl) }
+  const input = changedInput(ask, action.arguments)
+  // This host cannot be given another input. The changed call stays approved until the agent makes it.
+  if (input && !ask.mayEdit) return { kind: 'deny', reason: otherInput(action, input) }
+  const claim = await claimFor(deps, hook, action)
+  return 'action' in claim ? { kind: 'allow', input } : claim
+}
+
+/** The claim of the host that runs the action, or why it must not. */
+async function claimFor(
+  deps: HookDeps,
+  { caller, consoleUrl }: HookRequest,
+  { id }: Action,
+): Promise<Claim | Extract<Verdict, { kind: 'deny' }>> {
+  try {
+    return await deps.gate.claim(id, {}, caller)
+  } catch (error) {
+    if (!isCountersignError(error)) throw error
+    const { action } = error.extra as { action?: Action }
+    return { kind: 'deny', reason: action ? deniedAbout(action, consoleUrl) : `Not allowed: ${error.message}. Nothing was run.` }
+  }
+}
+
+/** Undefined when the host is to run exactly what it asked about. */
+function changedInput({ call }: Ask, args: JsonObject): JsonObject | undefined {
+  const input = toHostInput(call.host, args)
+  return canonicalJson(input) === canonicalJson(call.input) ? undefined : input
+}
+
+/** Nobody decided in time, or the host does not wait any more. */
+async function undecided(deps: HookDeps, hook: HookRequest, ask: Ask, action: Action): Promise<Verdict> {
+  if (hook.hungUp.aborted) {
+    if (!deps.holders.isHeldByOthers(action.id) && !deps.stopping.aborted) await takeBack(deps, hook, ask, action)
+  } else if (hook.parks) return { kind: 'defer' }
+  return { kind: 'deny', reason: `${NOT_DECIDED} ${deniedAbout(action, hook.consoleUrl)}` }
+}
+
+async function takeBack({ gate, log }: HookDeps, { caller }: HookRequest, { call }: Ask, { id }: Action): Promise<void> {
+  try {
+    await gate.withdraw(id, { reason: `${HOST_NAMES[call.host]} no longer waits for the answer` }, caller)
+  } catch (error) {
+    // People decided meanwhile, or somebody else withdrew it.
+    if (!(error instanceof CountersignError)) log.warn({ error, actionId: id }, 'hook.withdraw_failed')
+  }
+}

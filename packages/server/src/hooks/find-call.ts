@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { CountersignError, canonicalJson, type JsonObject, type Tool } from '@countersign/core'
+import { type HostTool, isHostTool, toArguments } from '../coding-agent/index.ts'
+import type { IdempotencyKey } from '../store/index.ts'
+import { type ActionRow, hostCalls, newSalt, type Store, stored, type Tx } from '../store/index.ts'
+
+/** A call of a host as the gate sees it. Session, id and exact arguments name it: some hooks carry no id. */
+export interface GateCall {
+  tool: Tool
+  args: JsonObject
+  /** Canonical, as an action stores them. */
+  argumentsText: string
+  /** The session of the host, as the action's context shows it. */
+  run: string
+  callId: string | undefined
+}
+
+export const runOf = (host: string, session: string): string => `${host} ${session}`.slice(0, 200)
+
+/**
+ * Returns the call as a tool of the configuration with checked arguments.
+ * @throws CountersignError `not_found` without tools for coding agents, `invalid_arguments`.
+ */
+export function toGateCall(tools: readonly Tool[], call: HostTool, session: string, callId: string | undefined): GateCall {
+  const { kind, args } = toArguments(call)
+  const tool = tools.find((one) => isHostTool(one, kind))
+  if (!tool) {
+    throw new CountersignError(
+      'not_found',
+      'this server has no tools for coding agents: add "tools: { host: { coding-agent: {} } }" to its configuration',
+    )
+  }
+  const checked = tool.check(args)
+  if (!checked.ok) {
+    const [first] = checked.issues
+    throw new CountersignError('invalid_arguments', `${call.tool}: ${first?.path ?? ''} ${first?.message ?? 'the input does not fit'}`)
+  }
+  return { tool, args: checked.value, argumentsText: canonicalJson(checked.value), run: runOf(call.host, session), callId }
+}
+
+/** The key under which a call is proposed once. A call without an id has none of its own. */
+export function onceKeyOf({ run, callId, argumentsText }: GateCall, principalId: string): IdempotencyKey {
+  const requestHash = createHash('sha256').update(argumentsText).digest('hex')
+  const key = createHash('sha256')
+    .update(JSON.stringify([run, callId ?? newSalt(), requestHash]))
+    .digest('hex')
+  return { scope: `${principalId} hooks`, key, requestHash, keptFor: 'action' }
+}
+
+const isSame = (row: ActionRow, { tool, argumentsText, run }: GateCall): boolean =>
+  row.tool === tool.name && row.arguments === argumentsText && stored.contextOf(row)?.run === run
+
+/** The action of this very call: by its id, and where the hook has none, the open one with the same input that an earlier hook named. */
+function* sameCall(call: GateCall, requestedBy: string): Tx<ActionRow | undefined> {
+  if (call.callId !== undefined) {
+    const named = yield* hostCalls.actionsOfCall.all({ requested_by: requestedBy, tool_call_id: call.callId })
+    return named.find((row) => stored.contextOf(row)?.run === call.run && (isSame(row, call) || row.edited_by !== null))
+  }
+  const open = yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })
+  return open.find((row) => row.state === 'executing' && row.tool_call_id !== null && isSame(row, call))
+}
+
+export interface FoundCall {
+  row: ActionRow
+  /** True for an earlier call that nobody waits for any more: it is approved for the same input in the same session. */
+  isParked: boolean
+}
+
+/** Returns the action that a call continues; undefined for a new call. */
+export function findCall(
+  store: Store,
+  call: GateCall,
+  requestedBy: string,
+  isHeld: (id: string) => boolean,
+): Promise<FoundCall | undefined> {
+  return store.read(function* (): Tx<FoundCall | undefined> {
+    const same = yield* sameCall(call, requestedBy)
+    if (same) return { row: same, isParked: false }
+    const open = yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })
+    const parked = open.find((row) => row.state !== 'executing' && !isHeld(row.id) && isSame(row, call))
+    return parked && { row: parked, isParked: true }
+  })
+}
+
+/** Returns the action that a report is about: the one that runs, or else one that is still undecided. */
+export function findReported(store: Store, call: GateCall, requestedBy: string): Promise<ActionRow | undefined> {
+  return store.read(function* (): Tx<ActionRow | undefined> {
+    const same = yield* sameCall(call, requestedBy)
+    if (same) return same
+    // The oldest first: calls of one session run in turn.
+    const open = (yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })).reverse()
+    const fitting = open.filter((row) => isSame(row, call))
+    return fitting.find(({ state }) => state === 'executing') ?? fitting[0]
+  })
+}
+
+/** The open actions of a session of a host. */
+export function findOpenOf(store: Store, run: string, requestedBy: string): Promise<ActionRow[]> {
+  return store.read(function* (): Tx<ActionRow[]> {
+    const open = yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })
+    return open.filter((row) => stored.contextOf(row)?.run === run)
+  })
+}

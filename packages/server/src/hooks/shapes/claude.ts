@@ -1,0 +1,71 @@
+import type { JsonObject } from '@countersign/core'
+import { z } from 'zod'
+import type { Host } from '../../coding-agent/index.ts'
+import { type HookEvent, type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
+
+const Body = z.looseObject({
+  session_id: z.string().min(1).max(200),
+  hook_event_name: Text,
+  cwd: Text.default(''),
+  tool_name: z.string().min(1).max(200).optional(),
+  tool_input: Json.optional(),
+  tool_use_id: z.string().min(1).max(200).optional(),
+  tool_response: Json.optional(),
+  error: Json.optional(),
+})
+
+const ASKS = new Set(['PreToolUse', 'PermissionRequest'])
+const REPORTS = new Set(['PostToolUse', 'PostToolUseFailure'])
+
+function readEvent(host: Host, body: JsonObject, mayEdit: (event: string) => boolean): HookEvent {
+  const { hook_event_name: event, session_id: session, cwd, tool_name, tool_input, tool_use_id, ...rest } = readShape(Body, body, host)
+  if (event === 'SessionEnd') return { kind: 'ended', host, event, session }
+  if (tool_name === undefined || !(ASKS.has(event) || REPORTS.has(event))) return { kind: 'ignored', event }
+  const call = { host, tool: tool_name, input: inputOf(tool_input), folder: cwd }
+  const named = { event, session, callId: tool_use_id, call }
+  if (ASKS.has(event)) return { kind: 'ask', ...named, mayEdit: mayEdit(event) }
+  if (event === 'PostToolUse') return { kind: 'report', ...named, report: { ok: rest.tool_response ?? null } }
+  return { kind: 'report', ...named, report: { failed: typeof rest.error === 'string' ? rest.error : JSON.stringify(rest.error ?? null) } }
+}
+
+function denied(event: string, reason: string): JsonObject {
+  if (event === 'PermissionRequest')
+    return { hookSpecificOutput: { hookEventName: event, decision: { behavior: 'deny', message: reason } } }
+  return { hookSpecificOutput: { hookEventName: event, permissionDecision: 'deny', permissionDecisionReason: reason } }
+}
+
+/** An empty answer counts as a failed hook in some versions, so the one without a decision says something too. */
+const NO_DECISION = { suppressOutput: true }
+
+/** Claude Code: both events take a changed input, and `defer` parks a call of a headless run. */
+export const claudeShape: HookShape = {
+  read: (body) => readEvent('claude', body, () => true),
+  answer(event, verdict): JsonObject {
+    if (verdict.kind === 'deny') return denied(event, verdict.reason)
+    if (verdict.kind === 'none') return NO_DECISION
+    if (event === 'PermissionRequest') {
+      // A prompt cannot be parked: who could not answer it refuses it.
+      if (verdict.kind === 'defer') return denied(event, 'This waits for approval.')
+      const decision = { behavior: 'allow', ...(verdict.input && { updatedInput: verdict.input }) }
+      return { hookSpecificOutput: { hookEventName: event, decision } }
+    }
+    const updated: JsonObject = verdict.kind === 'allow' && verdict.input ? { updatedInput: verdict.input } : {}
+    return { hookSpecificOutput: { hookEventName: event, permissionDecision: verdict.kind, ...updated } }
+  },
+}
+
+/**
+ * Codex: the same messages, with other rules. In PreToolUse a plain `allow` is an error, so a call that may run is left to Codex; its
+ * PermissionRequest is then answered. That one takes no changed input.
+ */
+export const codexShape: HookShape = {
+  read: (body) => readEvent('codex', body, (event) => event === 'PreToolUse'),
+  answer(event, verdict): JsonObject {
+    if (verdict.kind === 'deny') return denied(event, verdict.reason)
+    if (verdict.kind === 'defer') return denied(event, 'This waits for approval.')
+    if (verdict.kind === 'none') return {}
+    if (event === 'PermissionRequest') return { hookSpecificOutput: { hookEventName: event, decision: { behavior: 'allow' } } }
+    if (!verdict.input) return {}
+    return { hookSpecificOutput: { hookEventName: event, permissionDecision: 'allow', updatedInput: verdict.input } }
+  },
+}

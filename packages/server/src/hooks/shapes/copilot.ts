@@ -1,0 +1,32 @@
+import type { JsonObject } from '@countersign/core'
+import { z } from 'zod'
+import { type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
+
+const Body = z.looseObject({
+  sessionId: z.string().min(1).max(200),
+  cwd: Text.default(''),
+  toolName: z.string().min(1).max(200).optional(),
+  toolArgs: Json.optional(),
+  toolCallId: z.string().min(1).max(200).optional(),
+  toolResult: Json.optional(),
+})
+
+/** GitHub Copilot CLI: the message does not name its event, so the settings do. */
+export const copilotShape: HookShape = {
+  read(body, event = 'preToolUse') {
+    const { sessionId: session, cwd, toolName, toolArgs, toolCallId: callId, toolResult } = readShape(Body, body, 'copilot')
+    if (event === 'sessionEnd') return { kind: 'ended', host: 'copilot', event, session }
+    if (toolName === undefined) return { kind: 'ignored', event }
+    const call = { host: 'copilot' as const, tool: toolName, input: inputOf(toolArgs), folder: cwd }
+    if (event === 'postToolUse') return { kind: 'report', event, session, callId, call, report: { ok: toolResult ?? null } }
+    if (event !== 'preToolUse' && event !== 'permissionRequest') return { kind: 'ignored', event }
+    return { kind: 'ask', event, session, callId, call, mayEdit: false }
+  },
+  answer(event, verdict): JsonObject {
+    if (verdict.kind === 'none') return {}
+    const isAllowed = verdict.kind === 'allow'
+    const reason = verdict.kind === 'deny' ? verdict.reason : 'This waits for approval.'
+    if (event === 'permissionRequest') return isAllowed ? { behavior: 'allow' } : { behavior: 'deny', message: reason }
+    return isAllowed ? { permissionDecision: 'allow' } : { permissionDecision: 'deny', permissionDecisionReason: reason }
+  },
+}

@@ -1,0 +1,51 @@
+import type { JsonObject } from '@countersign/core'
+import { z } from 'zod'
+import { type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
+
+const Body = z.looseObject({
+  conversation_id: z.string().min(1).max(200),
+  hook_event_name: Text,
+  workspace_roots: z.array(Text).default([]),
+  command: z.string().optional(),
+  cwd: Text.optional(),
+  tool_name: z.string().min(1).max(200).optional(),
+  tool_input: Json.optional(),
+  tool_use_id: z.string().min(1).max(200).optional(),
+  output: Json.optional(),
+  tool_output: Json.optional(),
+  result_json: Json.optional(),
+})
+
+const ASKS = new Set(['beforeShellExecution', 'beforeMCPExecution', 'preToolUse'])
+const REPORTS = new Set(['afterShellExecution', 'afterMCPExecution', 'postToolUse'])
+
+/** Cursor: one event for commands, one for MCP tools, one for the rest. */
+export const cursorShape: HookShape = {
+  read(body) {
+    const {
+      conversation_id: session,
+      hook_event_name: event,
+      workspace_roots,
+      command,
+      cwd,
+      tool_name,
+      tool_input,
+      ...rest
+    } = readShape(Body, body, 'cursor')
+    if (event === 'sessionEnd') return { kind: 'ended', host: 'cursor', event, session }
+    const isShell = event.endsWith('ShellExecution')
+    const tool = isShell ? 'Shell' : event.endsWith('MCPExecution') ? `mcp__cursor__${tool_name ?? ''}` : tool_name
+    if (tool === undefined || !(ASKS.has(event) || REPORTS.has(event))) return { kind: 'ignored', event }
+    const folder = cwd || (workspace_roots[0] ?? '')
+    const call = { host: 'cursor' as const, tool, input: isShell ? { command: command ?? '' } : inputOf(tool_input), folder }
+    const named = { event, session, callId: rest.tool_use_id, call }
+    if (ASKS.has(event)) return { kind: 'ask', ...named, mayEdit: false }
+    return { kind: 'report', ...named, report: { ok: rest.output ?? rest.tool_output ?? rest.result_json ?? null } }
+  },
+  answer(_event, verdict): JsonObject {
+    if (verdict.kind === 'none') return {}
+    if (verdict.kind === 'allow') return { permission: 'allow' }
+    const reason = verdict.kind === 'deny' ? verdict.reason : 'This waits for approval.'
+    return { permission: 'deny', user_message: reason, agent_message: reason }
+  },
+}

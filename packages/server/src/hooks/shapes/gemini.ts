@@ -1,0 +1,35 @@
+import type { JsonObject } from '@countersign/core'
+import { z } from 'zod'
+import { type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
+
+const Body = z.looseObject({
+  session_id: z.string().min(1).max(200),
+  hook_event_name: Text,
+  cwd: Text.default(''),
+  tool_name: z.string().min(1).max(200).optional(),
+  tool_input: Json.optional(),
+  tool_response: Json.optional(),
+})
+
+/** Gemini CLI. Its calls carry no id. */
+export const geminiShape: HookShape = {
+  read(body) {
+    const { session_id: session, hook_event_name: event, cwd, tool_name, tool_input, tool_response } = readShape(Body, body, 'gemini')
+    if (event === 'SessionEnd') return { kind: 'ended', host: 'gemini', event, session }
+    if (tool_name === undefined || (event !== 'BeforeTool' && event !== 'AfterTool')) return { kind: 'ignored', event }
+    const named = {
+      event,
+      session,
+      callId: undefined,
+      call: { host: 'gemini' as const, tool: tool_name, input: inputOf(tool_input), folder: cwd },
+    }
+    if (event === 'AfterTool') return { kind: 'report', ...named, report: { ok: tool_response ?? null } }
+    return { kind: 'ask', ...named, mayEdit: true }
+  },
+  answer(_event, verdict): JsonObject {
+    if (verdict.kind === 'none') return {}
+    if (verdict.kind === 'deny') return { decision: 'deny', reason: verdict.reason }
+    if (verdict.kind === 'defer') return { decision: 'deny', reason: 'This waits for approval.' }
+    return { decision: 'allow', ...(verdict.input && { hookSpecificOutput: { tool_input: verdict.input } }) }
+  },
+}

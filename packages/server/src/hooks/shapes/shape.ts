@@ -1,0 +1,61 @@
+import { CountersignError, type JsonObject, type JsonValue } from '@countersign/core'
+import { z } from 'zod'
+import { type Host, type HostTool, isObject } from '../../coding-agent/index.ts'
+
+/** Whether a call may run, as the host is told. */
+export type Verdict =
+  | { kind: 'allow'; input: JsonObject | undefined }
+  | { kind: 'deny'; reason: string }
+  /** The host decides as it would without a hook. */
+  | { kind: 'none' }
+  /** The host stops and asks again when it is resumed. */
+  | { kind: 'defer' }
+
+interface Named {
+  /** The host's own name of the event. */
+  event: string
+  session: string
+  callId: string | undefined
+  call: HostTool
+}
+
+/** What a hook is called for. */
+export type HookEvent =
+  | (Named & {
+      kind: 'ask'
+      /** True when the answer may contain another input. */
+      mayEdit: boolean
+    })
+  | (Named & { kind: 'report'; report: { ok: JsonValue } | { failed: string } })
+  | { kind: 'ended'; host: Host; event: string; session: string }
+  | { kind: 'ignored'; event: string }
+
+/** The messages of one host's hooks. */
+export interface HookShape {
+  /** @throws CountersignError `bad_request` for a message that is not one of this host's. */
+  read(body: JsonObject, event: string | undefined): HookEvent
+  /** The answer for an event of the kind `ask`. */
+  answer(event: string, verdict: Verdict): JsonObject
+}
+
+/** @throws CountersignError `bad_request` */
+export function readShape<Schema extends z.ZodType>(schema: Schema, body: unknown, host: Host): z.output<Schema> {
+  const read = schema.safeParse(body)
+  if (read.success) return read.data
+  throw new CountersignError('bad_request', `this is no hook of ${host} that is known here: ${z.prettifyError(read.error)}`)
+}
+
+/** The input of a tool, which some hosts send as text. */
+export function inputOf(value: JsonValue | undefined): JsonObject {
+  if (isObject(value)) return value
+  if (typeof value !== 'string') return {}
+  try {
+    const read: unknown = JSON.parse(value)
+    return isObject(read) ? read : { text: value }
+  } catch {
+    return { text: value }
+  }
+}
+
+export const Text = z.string().max(4_000)
+export const Json = z.json()

@@ -1,0 +1,86 @@
+import { Readable } from 'node:stream'
+import { type Action, ActionExportQuery } from '@countersign/core'
+import { csvLine } from '../csv-line.ts'
+import { searchActions, viewActions } from '../gate/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import type { actions, Store } from '../store/index.ts'
+import { readFilter } from './action-filter.ts'
+import type { App, HttpDeps } from './app.ts'
+
+const ROWS_PER_READ = 200
+
+/** The columns of the table. Times are ISO 8601 UTC, lengths of time milliseconds; a cell without a value is empty. */
+const COLUMNS: Readonly<Record<string, (action: Action) => unknown>> = {
+  id: ({ id }) => id,
+  title: ({ description }) => description,
+  state: ({ state }) => state,
+  tool: ({ tool }) => tool,
+  risk: ({ risk }) => risk.level,
+  agent: ({ agent }) => agent,
+  askedBy: ({ requesters }) => requesters.map(({ name }) => name).join(', '),
+  decidedBy: ({ votes }) => votes.map(({ by }) => by.name).join(', '),
+  reason: ({ votes }) => votes.flatMap(({ reason }) => reason ?? []).join(' / '),
+  verdict: ({ policy }) => policy.verdict,
+  rule: ({ policy }) => policy.rule,
+  policyVersion: ({ policy }) => policy.version,
+  askedAt: ({ createdAt }) => createdAt,
+  decidedAt: ({ decidedAt }) => decidedAt,
+  startedAt: ({ startedAt }) => startedAt,
+  settledAt: ({ settledAt }) => settledAt,
+  waitedMs: ({ createdAt, decidedAt, settledAt }) => between(createdAt, decidedAt ?? settledAt),
+  ranMs: ({ startedAt, settledAt }) => between(startedAt, settledAt),
+  attempts: ({ attempt }) => attempt,
+  destination: ({ destination }) => destination,
+  error: ({ error }) => error?.message,
+  resultUrl: ({ resultUrl }) => resultUrl,
+  revision: ({ revision }) => revision,
+  digest: ({ digest }) => digest,
+  arguments: ({ arguments: given }) => JSON.stringify(given),
+}
+
+const between = (from: string | null, to: string | null): number | undefined =>
+  from === null || to === null ? undefined : Math.max(0, Date.parse(to) - Date.parse(from))
+
+const csvOf = (action: Action): string => csvLine(Object.values(COLUMNS).map((read) => String(read(action) ?? '')))
+const jsonlOf = (action: Action): string => `${JSON.stringify(action)}\n`
+
+/** Yields the actions of a filter, the newest first, a few hundred at a time. */
+async function* exportActions(
+  store: Store,
+  filter: Omit<actions.ActionFilter, 'limit'>,
+  format: ActionExportQuery['format'],
+): AsyncGenerator<string> {
+  if (format === 'csv') yield csvLine(Object.keys(COLUMNS))
+  for (let before: string | undefined; ; ) {
+    const rows = await searchActions(store, { ...filter, before, limit: ROWS_PER_READ })
+    const page = await store.read(() => viewActions(rows))
+    if (page.length > 0) yield page.map(format === 'csv' ? csvOf : jsonlOf).join('')
+    if (page.length < ROWS_PER_READ) return
+    before = page.at(-1)?.id
+  }
+}
+
+/** Registers the export of what a list of actions shows. */
+export function actionExportRoutes(app: App, { store, clock }: HttpDeps): void {
+  app.get(
+    '/api/actions/export',
+    {
+      schema: {
+        operationId: 'exportActions',
+        summary: 'Export the actions you may see as a file',
+        sends: ['Content-Disposition'],
+        tags: ['actions'],
+        querystring: ActionExportQuery,
+        produces: ['application/x-ndjson', 'text/csv'],
+      },
+    },
+    async (request, reply) => {
+      const { principal } = callerOf(request)
+      const { format, ...query } = request.query
+      const name = `countersign-actions-${new Date(clock.nowMs()).toISOString().replaceAll(/[:.]/g, '-')}.${format}`
+      reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
+      reply.header('content-disposition', `attachment; filename="${name}"`)
+      return reply.send(Readable.from(exportActions(store, readFilter(query, principal), format)))
+    },
+  )
+}

@@ -1,0 +1,67 @@
+import { CountersignError, Json } from '@countersign/core'
+import { z } from 'zod'
+import { HOSTS } from '../coding-agent/index.ts'
+import { requireOwnHost } from '../gateway/own-host.ts'
+import { whenHungUp } from '../gateway/read-until.ts'
+import { answerHook } from '../hooks/answer-hook.ts'
+import { createHolders } from '../hooks/holders.ts'
+import { HOOK_SHAPES } from '../hooks/shapes/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import type { App, HttpDeps } from './app.ts'
+
+const Params = z.object({ host: z.enum(HOSTS) })
+const Query = z.object({
+  /** Seconds that the answer may take. The host's own limit must be longer. */
+  limit: z.coerce.number().int().min(1).max(86_400).default(550),
+  /** The name of the event, for hosts that do not send it. */
+  event: z.string().min(1).max(100).optional(),
+  /** `defer`: at the end of that time a headless Claude Code stops, and asks again when it is resumed. */
+  park: z.enum(['defer']).optional(),
+})
+/** In the words of the host. */
+const Message = z.record(z.string(), Json)
+
+/** Registers `/hooks/:host`: coding agents ask here, in their own words, whether they may run a call. */
+export function hookRoutes(app: App, deps: HttpDeps): void {
+  const holders = createHolders()
+  app.post(
+    '/hooks/:host',
+    {
+      onRequest: async (request) => requireOwnHost(request, { publicUrl: deps.publicUrl, hosts: deps.gateway.hosts }),
+      schema: {
+        operationId: 'answerHook',
+        summary: 'Answer a hook of a coding agent',
+        tags: ['hooks'],
+        params: Params,
+        querystring: Query,
+        body: Message,
+        response: { 200: Message },
+      },
+    },
+    async (request, reply) => {
+      if (request.consoleSession) {
+        throw new CountersignError(
+          'unauthenticated',
+          'coding agents send a key: Authorization: Bearer <key>; a console sign-in is not accepted',
+        )
+      }
+      const { principal, signIn = 'key' } = callerOf(request)
+      const { limit, event: named, park } = request.query
+      const shape = HOOK_SHAPES[request.params.host]
+      const event = shape.read(request.body, named)
+      return answerHook(
+        { ...deps, holders },
+        {
+          request,
+          caller: { principal, signIn: `${signIn}, hook` },
+          shape,
+          event,
+          limitMs: limit * 1_000,
+          parks: park === 'defer',
+          hungUp: whenHungUp(reply),
+          consoleUrl: deps.publicUrl ?? `${request.protocol}://${request.host}`,
+        },
+      )
+    },
+  )
+}

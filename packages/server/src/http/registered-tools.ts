@@ -1,0 +1,61 @@
+import { RegisteredTool, RegisterToolBody, type Tool, type ToolView } from '@countersign/core'
+import { z } from 'zod'
+import { isAdminInScope, requireWriter } from '../gate/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import type { App, HttpDeps } from './app.ts'
+
+/** Returns a tool as programs see it. */
+export function viewTool(tool: Tool): ToolView {
+  const { name, modelName, description, effect, executor, idempotent, destination, inputSchema, registered, caution } = tool
+  return {
+    ...{ name, modelName, description, effect, executor, idempotent, destination, inputSchema },
+    ...(registered && {
+      registeredBy: { id: registered.ownerId, name: registered.ownerName },
+      claimedEffect: registered.claimedEffect,
+    }),
+    ...(caution !== undefined && { caution }),
+  }
+}
+
+/** Registers the routes with which agents register the tools that they carry out themselves. */
+export function registeredToolRoutes(app: App, { registered }: HttpDeps): void {
+  app.post(
+    '/api/tools',
+    {
+      schema: {
+        operationId: 'registerTool',
+        summary: 'Register a tool that you carry out yourself',
+        errors: ['forbidden', 'name_taken'],
+        tags: ['tools'],
+        body: RegisterToolBody,
+        response: { 200: RegisteredTool, 201: RegisteredTool },
+      },
+    },
+    async (request, reply) => {
+      const { tool, status } = await registered.register(request.body, callerOf(request))
+      reply.code(status === 'registered' ? 201 : 200)
+      return { ...viewTool(tool), status }
+    },
+  )
+
+  app.delete(
+    '/api/tools/:name',
+    {
+      schema: {
+        operationId: 'removeTool',
+        summary: 'Remove a tool that you registered',
+        errors: ['forbidden'],
+        tags: ['tools'],
+        params: z.object({ name: z.string().max(100) }),
+        response: { 200: z.object({ removed: z.string() }) },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const isAdmin = isAdminInScope(caller.principal)
+      if (!isAdmin) requireWriter(caller.principal)
+      await registered.remove(request.params.name, caller, isAdmin)
+      return { removed: request.params.name }
+    },
+  )
+}

@@ -1,0 +1,1 @@
+export { openRegisteredTools, type RegisteredTools } from './registered-tools.ts'

@@ -1,0 +1,23 @@
+import type { ActionState, AnswerStats } from '@countersign/core'
+import type { stats } from '../store/index.ts'
+
+export const noAnswers = (): AnswerStats => ({ allowed: 0, denied: 0, approved: 0, declined: 0, expired: 0, cancelled: 0, waiting: 0 })
+
+/** What people answered to an action that is in this state. */
+const OF_PEOPLE: Readonly<Record<ActionState, keyof AnswerStats>> = {
+  proposed: 'waiting',
+  approved: 'approved',
+  executing: 'approved',
+  succeeded: 'approved',
+  failed: 'approved',
+  outcome_unknown: 'approved',
+  declined: 'declined',
+  expired: 'expired',
+  cancelled: 'cancelled',
+}
+
+/** What became of the proposals of a group. */
+export function answerOf({ verdict, state }: Pick<stats.ActionGroup, 'verdict' | 'state'>): keyof AnswerStats {
+  if (verdict === '"ask"') return OF_PEOPLE[state]
+  return verdict === '"deny"' ? 'denied' : 'allowed'
+}

@@ -1,0 +1,6 @@
+import type { ActionState } from '@countersign/core'
+import { sql } from 'kysely'
+import { lit } from '../query.ts'
+
+/** Returns `(a, b, …)` for `state in`, of literals: a partial index serves a query that names exactly its states in their order. */
+export const listOfStates = (states: readonly ActionState[]) => sql`(${sql.join(states.map(lit))})`

@@ -1,0 +1,133 @@
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+const ms = (time: string | null): number => Date.parse(time ?? '')
+
+/** Every cell is quoted, and none of these tests puts a quote and a line feed side by side. */
+const rowsOf = (csv: string): string[][] =>
+  csv
+    .split('"\r\n')
+    .slice(0, -1)
+    .map((line) => line.slice(1).split('","'))
+
+test('an action says when it was decided, started and settled; a retry starts it anew', async () => {
+  let isBroken = true
+  await using target = await startTarget(() => ({ status: isBroken ? 409 : 200, body: { id: 1 } }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = server
+  const read = (id: string): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
+  const propose = (what: string): Promise<Action> => admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
+
+  const asked = await propose('letter')
+  expect(asked).toMatchObject({ decidedAt: null, startedAt: null, settledAt: null })
+  await admin.post(`/api/actions/${asked.id}/decision`, { verdict: 'approve' })
+  const failed = await read(asked.id)
+  expect(failed.state).toBe('failed')
+  expect(ms(failed.decidedAt)).toBe(ms(failed.votes[0]?.at ?? null))
+  expect(ms(failed.decidedAt)).toBeGreaterThanOrEqual(ms(failed.createdAt))
+  expect(ms(failed.startedAt)).toBeGreaterThanOrEqual(ms(failed.decidedAt))
+  expect(ms(failed.settledAt)).toBeGreaterThanOrEqual(ms(failed.startedAt))
+  isBroken = false
+  expect(await admin.post(`/api/actions/${asked.id}/retry`)).toMatchObject({ state: 'executing', settledAt: null })
+  const done = await read(asked.id)
+  expect(done.state).toBe('succeeded')
+  expect(done.decidedAt).toBe(failed.decidedAt)
+  expect(ms(done.startedAt)).toBeGreaterThanOrEqual(ms(failed.settledAt))
+
+  const declined = await admin.post(`/api/actions/${(await propose('two')).id}/decision`, { verdict: 'decline' })
+  expect(declined).toMatchObject({ startedAt: null, decidedAt: declined.settledAt })
+  const withdrawn = await admin.post(`/api/actions/${(await propose('three')).id}/withdraw`, {})
+  expect(withdrawn).toMatchObject({ decidedAt: null, startedAt: null, settledAt: withdrawn.updatedAt })
+  const read1: Action = await admin.post('/api/actions', { tool: 'look', arguments: { what: 'x' } })
+  expect(await read(read1.id)).toMatchObject({ decidedAt: read1.createdAt })
+})
+
+test('who was asked, who decided, and every word of a search narrow the list; so do rule and time', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: {} }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = server
+  const desk = await server.as({ name: 'Desk', kind: 'agent', roles: ['agent'] })
+  const ben = await server.as({ name: 'Ben Öst', kind: 'person', roles: ['approver'] })
+  const propose = async (what: string, by = desk): Promise<string> =>
+    (await by.post('/api/actions', { tool: 'unkeyed', arguments: { what } })).id
+  const [mug, lamp, pen] = [await propose('a red Mug for Ärger'), await propose('a red lamp'), await propose('a pen "of" ours')]
+  const mine = await propose('a hat', admin as typeof desk)
+  await ben.post(`/api/actions/${mug}/decision`, { verdict: 'decline' })
+  await admin.post(`/api/actions/${lamp}/decision`, { verdict: 'decline' })
+  const { createdAt }: Action = await admin.get(`/api/actions/${pen}`)
+  const after = new Date(Date.parse(createdAt) + 60_000).toISOString()
+  const { rule } = (await admin.get(`/api/actions/${pen}`)).policy
+  const found = async (query: Record<string, string>) =>
+    (await admin.get(`/api/actions?${new URLSearchParams(query)}`)).items.map(({ id }: Action) => id)
+  for (const [query, expected] of [
+    [{ words: 'red mug' }, [mug]],
+    [{ words: 'MUG ärger' }, [mug]],
+    [{ words: 'red' }, [lamp, mug]],
+    [{ words: '"red mug"' }, [mug]],
+    [{ words: '"mug red"' }, []],
+    [{ words: '"a red' }, [lamp, mug]],
+    [{ words: '  ' }, [mine, pen, lamp, mug]],
+    [{ words: '100%' }, []],
+    [{ decider: 'ben ö' }, [mug]],
+    [{ decider: '' }, [mine, pen, lamp, mug]],
+    [{ requesterId: desk.principal.id }, [pen, lamp, mug]],
+    [{ requesterId: 'prn_nobody' }, []],
+    [{ rule }, [mine, pen, lamp, mug]],
+    [{ rule: `${rule} ` }, []],
+    [{ rule: '"},' }, []],
+    [{ createdAfter: createdAt, state: 'declined' }, createdAt <= (await admin.get(`/api/actions/${lamp}`)).createdAt ? [lamp] : []],
+    [{ createdAfter: createdAt, createdBefore: after, requesterId: desk.principal.id, state: 'proposed' }, [pen]],
+    [{ createdAfter: after }, []],
+    [{ destination: 'nowhere' }, []],
+  ] as const)
+    expect(await found(query), JSON.stringify(query)).toEqual(expected)
+})
+
+test('an export holds the rows of the list, as many in both formats, and no cell that a spreadsheet would run', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: {} }))
+  await using server = await startTestServer({
+    config: { tools: toolsOf(target), policy: { rules: [], limits: { waitingPerAgent: 1_000 } } },
+  })
+  const { admin } = server
+  const desk = await server.as({ name: 'Desk', kind: 'agent', roles: ['agent'] })
+  const other = await server.as({ name: 'Other', kind: 'agent', roles: ['agent'] })
+  // More than one page of a reading.
+  for (let i = 0; i < 205; i++) await desk.post('/api/actions', { tool: 'unkeyed', arguments: { what: `letter ${i}` } })
+  const { id } = await other.post('/api/actions', { tool: 'keyed', arguments: { what: '=cmd' }, description: '=cmd' })
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'decline', reason: '=HYPERLINK("http://a")' })
+
+  const exported = async (client: { send: typeof admin.send }, query: string) =>
+    (await client.send('GET', `/api/actions/export?${query}`)).text
+  for (const [query, count] of [
+    ['', 206],
+    ['state=declined', 1],
+    ['words=letter', 205],
+    ['words=letter+20', 7],
+    ['tool=nothing', 0],
+  ] as const) {
+    const lines = (await exported(admin, `format=jsonl&${query}`)).split('\n').filter(Boolean)
+    const [head = [], ...rows] = rowsOf(await exported(admin, `format=csv&${query}`))
+    expect([query, lines.length, rows.length]).toEqual([query, count, count])
+    const ids = lines.map((line) => JSON.parse(line).id)
+    expect(rows.map((row) => row[head.indexOf('id')])).toEqual(ids)
+    expect(new Set(ids).size).toBe(count)
+    for (const row of rows) expect(row).toHaveLength(head.length)
+  }
+  const [head = [], row = []] = rowsOf(await exported(admin, 'format=csv&state=declined'))
+  expect(row[head.indexOf('reason')]).toBe(`'=HYPERLINK(""http://a"")`)
+  expect(row.filter((cell) => /^[=+@\t\r-]/.test(cell))).toEqual([])
+  expect(row[head.indexOf('arguments')]).toBe('{""what"":""=cmd""}')
+  expect(Number(row[head.indexOf('waitedMs')])).toBe(ms(row[head.indexOf('decidedAt')] ?? '') - ms(row[head.indexOf('askedAt')] ?? ''))
+
+  // Whoever sees some of the list exports these.
+  expect(
+    (await exported(other, ''))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id),
+  ).toEqual([id])
+  expect((await admin.send('GET', '/api/actions/export?state=nonsense')).status).toBe(400)
+  expect((await server.with({}).send('GET', '/api/actions/export')).status).toBe(401)
+})

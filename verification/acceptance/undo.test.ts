@@ -1,0 +1,167 @@
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import type { ConfigInput } from '../../packages/server/src/config/index.ts'
+import { resultsHeard } from '../testing/brain-says.ts'
+import { call, startTalk } from '../testing/talk.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+type Policy = NonNullable<ConfigInput['policy']>
+
+const withGrace = (grace: string, more: object = {}): Policy => ({
+  rules: [{ name: 'slowly', match: { effect: 'write' }, verdict: 'ask', requires: { grace, ...more } }],
+})
+
+async function startDesk(policy: Policy = { rules: [] }) {
+  const stack = new AsyncDisposableStack()
+  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 4 } })))
+  const server = stack.use(await startTestServer({ config: { tools: toolsOf(target), policy } }))
+  const agent = await server.as({ name: 'billing bot', kind: 'agent', agent: 'billing', roles: ['agent'] })
+  const propose = (more: object = {}, what = 'x'): Promise<Action> =>
+    agent.post('/api/actions', { tool: 'keyed', arguments: { what }, ...more })
+  const person = (name: string, roles = ['approver']) => server.as({ name, kind: 'person', roles })
+  return { target, server, agent, propose, person, [Symbol.asyncDispose]: () => stack.disposeAsync() }
+}
+
+const msBetween = (from: string | null, to: string | null) => Date.parse(to ?? '') - Date.parse(from ?? '')
+
+test('an approval with a grace period is taken back: it waits again as a new revision, everybody hears it, and nothing was sent', async () => {
+  await using desk = await startDesk()
+  const { server, target, agent } = desk
+  using inbox = await server.admin.stream('/api/events')
+  const proposed = await desk.propose({ expiresIn: 'PT1H' })
+  const { id, revision, digest } = proposed
+  const decision = { verdict: 'approve', revision, digest, startAfter: 'PT10M' }
+  const approved: Action = await server.admin.post(`/api/actions/${id}/decision`, decision)
+  expect(approved).toMatchObject({ state: 'approved', attempt: 0 })
+  expect(msBetween(approved.updatedAt, approved.startsAt)).toBe(600_000)
+  const told = await inbox.next('action_update', ({ proposalId }) => proposalId === id)
+  expect(told).toMatchObject({ state: 'approved', startsAt: approved.startsAt })
+
+  // Only people who approved it or may decide about it.
+  expect((await agent.send('POST', `/api/actions/${id}/undo`)).status).toBe(403)
+  const viewer = await desk.person('Vera', ['viewer'])
+  expect((await viewer.send('POST', `/api/actions/${id}/undo`)).status).toBe(403)
+  const ben = await desk.person('Ben')
+  const undone: Action = await ben.post(`/api/actions/${id}/undo`)
+  expect(undone).toMatchObject({
+    state: 'proposed',
+    revision: 2,
+    digest,
+    startsAt: null,
+    votes: [],
+    expiresAt: proposed.expiresAt,
+    overdue: false,
+    revised: { why: 'undone', by: { name: 'Ben' }, reason: 'Ben took the approval back before it started.' },
+  })
+  expect(await inbox.next('action_update', ({ proposalId }) => proposalId === id)).toMatchObject({
+    state: 'proposed',
+    revision: 2,
+    startsAt: null,
+  })
+  expect(await ben.post(`/api/actions/${id}/undo`)).toEqual(undone)
+  // An approval that was on its way does not start it.
+  expect(await server.admin.send('POST', `/api/actions/${id}/decision`, { body: decision })).toMatchObject({
+    status: 409,
+    body: { code: 'revision_mismatch' },
+  })
+  const { items } = await server.admin.get(`/api/audit?action=${id}`)
+  expect(items.map(({ kind }: { kind: string }) => kind)).toEqual(['asked_again', 'approved', 'proposed'])
+  expect(items[0]).toMatchObject({ actor: { name: 'Ben' }, data: { why: 'undone', state: 'proposed' } })
+  expect(items[1]).toMatchObject({ data: { startsAt: approved.startsAt } })
+  expect((await server.admin.get(`/api/actions/${id}/revisions`)).items).toMatchObject([
+    { revision: 1, votes: [{ verdict: 'approve' }], ended: { why: 'undone' } },
+  ])
+  await server.settle()
+  expect(target.writes).toEqual([])
+
+  const again = await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision: 2, digest })
+  expect(again).toMatchObject({ startsAt: null })
+  await server.settle()
+  expect(target.writes).toHaveLength(1)
+})
+
+test('a rule’s grace period holds for every approval, also across a restart; it starts once when that is over, and then there is nothing to take back', async () => {
+  await using desk = await startDesk(withGrace('PT1S'))
+  const { server, target } = desk
+  const actions = [await desk.propose(), await desk.propose({}, 'y'), await desk.propose({}, 'z')]
+  const approve = { verdict: 'approve', items: actions.map(({ id, revision, digest }) => ({ id, revision, digest })) }
+  const { results } = await server.admin.post('/api/actions/decisions', { ...approve, startAfter: 'PT2S' })
+  for (const { action } of results) expect(msBetween(action.updatedAt, action.startsAt)).toBe(2_000)
+  expect(target.writes).toEqual([])
+  const [first] = actions
+  if (!first) throw new Error('there are three')
+  expect(await server.admin.post(`/api/actions/${first.id}/undo`)).toMatchObject({ state: 'proposed' })
+  await server.restart()
+  const { admin } = server
+  for (const { id } of actions.slice(1)) {
+    const ended: Action = await admin.get(`/api/actions/${id}?wait=60&until=settled`)
+    expect(ended).toMatchObject({ state: 'succeeded', attempt: 1, startsAt: null })
+    expect(await admin.send('POST', `/api/actions/${id}/undo`)).toMatchObject({
+      status: 409,
+      body: { code: 'illegal_transition', detail: expect.stringContaining('only an approval can be taken back'), action: { id } },
+    })
+  }
+  expect(target.writes).toHaveLength(2)
+  expect(await admin.send('POST', `/api/actions/${first.id}/undo`)).toMatchObject({ status: 200 })
+  expect(await admin.get(`/api/actions/${first.id}`)).toMatchObject({ state: 'proposed', revision: 2 })
+})
+
+test('without a grace period nothing is held back, and what cannot be taken back says why', async () => {
+  await using desk = await startDesk()
+  const { server } = desk
+  const waiting = await desk.propose()
+  expect(await server.admin.send('POST', `/api/actions/${waiting.id}/undo`)).toMatchObject({
+    status: 409,
+    body: { detail: expect.stringContaining('waits for a decision') },
+  })
+  for (const startAfter of ['PT0S', 'PT2H', '5s', 5, null]) {
+    const answer = await server.admin.send('POST', `/api/actions/${waiting.id}/decision`, { body: { verdict: 'approve', startAfter } })
+    expect([startAfter, answer.status, answer.body.code]).toEqual([startAfter, 400, 'bad_request'])
+  }
+  const declined = { verdict: 'decline', startAfter: 'PT5S' }
+  expect((await server.admin.send('POST', `/api/actions/${waiting.id}/decision`, { body: declined })).status).toBe(400)
+  await server.admin.post(`/api/actions/${waiting.id}/decision`, { verdict: 'approve' })
+  await server.settle()
+  expect((await server.admin.send('POST', `/api/actions/${waiting.id}/undo`)).status).toBe(409)
+})
+
+test('with two approvers the grace begins with the last vote, and who takes it back starts the count again', async () => {
+  await using desk = await startDesk(withGrace('PT10M', { quorum: 2 }))
+  const [ana, ben] = [await desk.person('Ana'), await desk.person('Ben')]
+  const { id, digest } = await desk.propose()
+  const vote = { verdict: 'approve', revision: 1, digest }
+  expect(await ana.post(`/api/actions/${id}/decision`, vote)).toMatchObject({ state: 'proposed', startsAt: null })
+  const approved: Action = await ben.post(`/api/actions/${id}/decision`, vote)
+  expect(msBetween(approved.updatedAt, approved.startsAt)).toBe(600_000)
+  expect(await ana.post(`/api/actions/${id}/undo`)).toMatchObject({ state: 'proposed', revision: 2, votes: [] })
+  const second = { verdict: 'approve', revision: 2, digest }
+  expect(await ana.post(`/api/actions/${id}/decision`, second)).toMatchObject({ state: 'proposed' })
+})
+
+test('in a chat the agent waits meanwhile, and hears what people decide in the end', async () => {
+  await using talk = await startTalk({
+    says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Only one then.' }],
+  })
+  const { admin } = talk.server
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { proposal: first } = await stream.next('action_proposed')
+  const { proposal: second } = await stream.next('action_proposed', ({ proposal }) => proposal.id !== first.id)
+  const undone: Action[] = []
+  for (const { id } of [first, second]) {
+    await admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', startAfter: 'PT10M' })
+    undone.push(await admin.post(`/api/actions/${id}/undo`))
+  }
+  expect(await admin.get(`/api/sessions/${first.sessionId}`)).toMatchObject({ status: 'waiting_approval' })
+  const { items } = await admin.get(`/api/sessions/${first.sessionId}/messages`)
+  expect(items[0]).toMatchObject({ kind: 'request', content: expect.stringContaining('took the approval back before it started') })
+  const [one, other] = undone.map(({ id, digest, revision }) => ({ id, body: { digest, revision } }))
+  await admin.post(`/api/actions/${one?.id}/decision`, { ...one?.body, verdict: 'decline', reason: 'Wrong order' })
+  await admin.post(`/api/actions/${other?.id}/decision`, { ...other?.body, verdict: 'approve', startAfter: 'PT1S' })
+  await stream.ended()
+  expect(resultsHeard(talk.brain, 1)).toEqual([
+    ['a', { denied: true, reason: 'Wrong order' }],
+    ['b', { id: 1 }],
+  ])
+  expect(talk.target.writes).toHaveLength(1)
+})
