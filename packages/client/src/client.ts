@@ -3,6 +3,7 @@ import type {
   ActionList,
   ActionRevision,
   ActionState,
+  ActionStory,
   AgentRequest,
   AgentRequestBody,
   AgentView,
@@ -69,7 +70,7 @@ export type ActionQuery = Page & {
   mine?: 'true' | 'false'
   /** Text in the headline or the arguments. */
   q?: string
-  /** What the policy said: `ask` leaves out what nobody was asked about. */
+  /** The verdict of the policy. `ask` lists the actions that needed approval. */
   verdict?: 'allow' | 'ask' | 'deny'
   /** Text in the tool's name. */
   toolText?: string
@@ -138,6 +139,8 @@ export type Client = Management & {
     lookAgain(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Lists earlier revisions as they were shown, oldest first. */
     revisions(actionId: string, options?: CallOptions): Promise<ActionRevision[]>
+    /** What happened to it, step by step, the oldest first. */
+    story(actionId: string, options?: CallOptions): Promise<ActionStory>
     /** Lists the grants that would approve later calls automatically. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
@@ -170,7 +173,7 @@ export type Client = Management & {
   removeTool(name: string, options?: ChangeOptions): Promise<void>
   me(options?: CallOptions): Promise<Me>
   signIn(key: string, options?: ChangeOptions): Promise<Me>
-  /** Signs the person at the server's own machine in. @param link What stands in a sign-in link behind `#sign-in=`; good once. */
+  /** Signs the person at the server's own machine in. @param link The part of a sign-in link after `#sign-in=`, which works once. */
   signInWithLink(link: string, options?: ChangeOptions): Promise<Me>
   /**
    * Begins a sign-in with the sign-in service: go to `url`. `begun`, where it is there, is for {@link Client.finishSignIn}: keep it in the
@@ -255,6 +258,7 @@ const actionCalls = (read: Read, change: Change): Client['actions'] => ({
   decide: (actionId, body, options) => change(`${action(actionId)}/decision`, body, options),
   decideMany: (body, options) => change('/api/actions/decisions', body, options),
   lookAgain: (actionId, options) => change(`${action(actionId)}/preview`, {}, options),
+  story: (actionId, options) => read(`${action(actionId)}/story`, undefined, options),
   revisions: async (actionId, options) =>
     (await read<{ items: ActionRevision[] }>(`${action(actionId)}/revisions`, undefined, options)).items,
   suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),

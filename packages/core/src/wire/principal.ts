@@ -42,9 +42,9 @@ const Role = z.string().min(1).max(64)
 export const CreateKeyBody = z.strictObject({
   name: PrintableName,
   kind: PrincipalKind,
-  /** Of somebody new. Of somebody who is there: which of their roles the key carries; default all, whatever they are by then. */
+  /** The roles of a new principal. For an existing one: those of its roles that the key carries. Default: all that it has at the time of use. */
   roles: z.array(Role).max(32).optional(),
-  /** What the key may be used for, besides reading; default everything that its principal may do. */
+  /** What the key may be used for besides reading. Default: everything that its principal may do. */
   scopes: z.array(KeyScope).max(3).optional(),
   /** When left out it is good until it is revoked. */
   expiresIn: Duration.optional(),
@@ -63,7 +63,7 @@ export const Key = z.object({
   /** Null for all that its principal has. */
   roles: z.array(z.string()).nullable(),
   scopes: z.array(KeyScope).nullable(),
-  /** Null for one that was made by whoever has the data. */
+  /** Null for a key made by the command line, which needs access to the data folder. */
   createdBy: Principal.nullable(),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),

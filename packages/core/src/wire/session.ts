@@ -98,8 +98,8 @@ export const CreateSessionBody = z.strictObject({
 export type CreateSessionBody = z.infer<typeof CreateSessionBody>
 
 /**
- * An action that the client showed when a message was sent, as it stood there, and for how long it had been shown by then, in
- * milliseconds. A command word decides only what the person had been shown for a second.
+ * An action that the client showed when a message was sent: the revision on the screen, and for how many milliseconds it had been
+ * visible. A command word decides only what the person had been shown for a second.
  */
 export const ShownAction = z.strictObject({
   actionId: z.string().min(1).max(100),

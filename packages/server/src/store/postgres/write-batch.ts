@@ -48,7 +48,7 @@ export class WriteBatch {
     this.#pending.push({ statement: { text, values, name }, isExpected })
     const tables = tablesOf(statement)
     if (tables) this.#written.set(tables.writes, tables.isInsert ? 'inserted' : 'changed')
-    // What it writes and reads is not known: it is sent by itself.
+    // The tables of this statement are not known, so it is sent alone.
     else this.#isClosed = true
   }
 
