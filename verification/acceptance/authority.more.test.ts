@@ -185,6 +185,7 @@ const ROUTES: Record<string, Route> = {
   'GET /api/actions/export': { rule: everybody },
   'POST /api/actions': { rule: only(WRITES), body: () => ({ tool: 'keyed', arguments: { what: 'x' } }) },
   'GET /api/actions/{id}': { about: 'actionId', rule: sees },
+  'GET /api/actions/{id}/story': { about: 'actionId', rule: sees },
   'GET /api/actions/{id}/revisions': { about: 'actionId', rule: sees },
   'GET /api/actions/{id}/suggestion': { about: 'actionId', rule: sees },
   'POST /api/actions/{id}/decision': { about: 'actionId', rule: decides, body: () => ({ verdict: 'approve' }) },

@@ -3,6 +3,7 @@ import type {
   ActionList,
   ActionRevision,
   ActionState,
+  ActionStory,
   AgentRequest,
   AgentRequestBody,
   AgentView,
@@ -138,6 +139,8 @@ export type Client = Management & {
     lookAgain(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Lists earlier revisions as they were shown, oldest first. */
     revisions(actionId: string, options?: CallOptions): Promise<ActionRevision[]>
+    /** What happened to it, step by step, the oldest first. */
+    story(actionId: string, options?: CallOptions): Promise<ActionStory>
     /** Lists the grants that would approve later calls automatically. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
@@ -255,6 +258,7 @@ const actionCalls = (read: Read, change: Change): Client['actions'] => ({
   decide: (actionId, body, options) => change(`${action(actionId)}/decision`, body, options),
   decideMany: (body, options) => change('/api/actions/decisions', body, options),
   lookAgain: (actionId, options) => change(`${action(actionId)}/preview`, {}, options),
+  story: (actionId, options) => read(`${action(actionId)}/story`, undefined, options),
   revisions: async (actionId, options) =>
     (await read<{ items: ActionRevision[] }>(`${action(actionId)}/revisions`, undefined, options)).items,
   suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),

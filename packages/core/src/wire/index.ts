@@ -31,6 +31,7 @@ export {
 export { AgentRequest, AgentRequestBody, ApproveToolBody, Checkpoint, RequestAnswer, RequestStatus, RequestView } from './agent-request.ts'
 export {
   AcceptRecordBody,
+  ActionStory,
   AUDIT_KINDS,
   AuditActor,
   AuditEntryView,
@@ -97,6 +98,7 @@ export {
   LookUp,
   Message,
   MessageList,
+  MessageText,
   PageQuery,
   PostedMessage,
   PostMessageBody,
