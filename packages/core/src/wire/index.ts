@@ -99,6 +99,7 @@ export {
   LookUp,
   Message,
   MessageList,
+  MessageText,
   PageQuery,
   PostedMessage,
   PostMessageBody,

@@ -34,7 +34,7 @@ export { type Happening, noteHappening } from './tables/happening.ts'
 export * as hostCalls from './tables/host-calls.ts'
 export type { Mark } from './tables/instance.ts'
 export * as instance from './tables/instance.ts'
-export { enqueueJobs, type HeldJob, type JobName, type JobPayload } from './tables/jobs.ts'
+export { type EndedJobs, enqueueJobs, type HeldJob, type JobName, type JobPayload } from './tables/jobs.ts'
 export * as keys from './tables/keys.ts'
 export * as messages from './tables/messages.ts'
 export * as modelCalls from './tables/model-calls.ts'
@@ -86,6 +86,7 @@ export {
   type SessionState,
   takeSession,
 } from './tables/session-state.ts'
+export * as sessionThreads from './tables/session-threads.ts'
 export * as sessions from './tables/sessions.ts'
 export * as settings from './tables/settings.ts'
 export * as stats from './tables/stats.ts'
