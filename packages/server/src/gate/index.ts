@@ -4,6 +4,7 @@ export {
   mayDecide,
   partOf,
   requireAdmin,
+  requireOwnSignIn,
   requirePerson,
   requireScope,
   requireWriter,
