@@ -50,6 +50,10 @@ const ROUTES: Record<string, Route> = {
   'POST /api/sessions/{id}/participants': { takes: ['propose'], id: 'sessionId', body: () => ({ person: 'prn_local' }) },
   'DELETE /api/sessions/{id}/participants/{person}': { takes: ['propose'], id: 'sessionId' },
   'POST /api/chat': { takes: ['propose'], body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
+  'POST /api/ai-sdk/chat': {
+    takes: ['propose'],
+    body: () => ({ id: 'mine', messages: [{ role: 'user', parts: [{ type: 'text', text: 'hello' }] }] }),
+  },
   'POST /api/agent-requests': { takes: ['propose'], body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
   'POST /api/agent-requests/{id}/execute': { takes: ['propose'], id: 'requestId', body: empty },
   'POST /api/tools': { takes: ['propose'], body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },

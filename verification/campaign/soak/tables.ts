@@ -37,6 +37,7 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   run: 'kept',
   session: 'kept',
   session_participant: 'kept',
+  session_thread: 'kept',
   setting: 'bounded',
   tool_pin: 'bounded',
   used_sign_in: 'deleted',

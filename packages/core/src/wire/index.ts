@@ -98,6 +98,7 @@ export {
   LookUp,
   Message,
   MessageList,
+  MessageText,
   PageQuery,
   PostedMessage,
   PostMessageBody,

@@ -32,6 +32,7 @@ import type { Store } from '../store/index.ts'
 import { actionExportRoutes } from './action-export.ts'
 import { actionRoutes } from './actions.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
+import { aiSdkRoutes } from './ai-sdk/routes.ts'
 import { auditRoutes } from './audit.ts'
 import { chatRoutes } from './chat.ts'
 import { claimRoutes } from './claims.ts'
@@ -204,6 +205,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     peopleRoutes(app, deps)
     objectiveRoutes(app, deps)
     chatRoutes(app, deps)
+    aiSdkRoutes(app, deps)
     eventRoutes(app, deps)
     auditRoutes(app, deps)
     statsRoutes(app, deps)

@@ -83,6 +83,7 @@ export {
   type SessionState,
   takeSession,
 } from './tables/session-state.ts'
+export * as sessionThreads from './tables/session-threads.ts'
 export * as sessions from './tables/sessions.ts'
 export * as settings from './tables/settings.ts'
 export * as stats from './tables/stats.ts'

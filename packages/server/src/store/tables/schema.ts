@@ -29,6 +29,7 @@ export interface Schema {
   gateway_call: GatewayCallRow
   tool_pin: ToolPinRow
   registered_tool: RegisteredToolRow
+  session_thread: SessionThreadRow
   objective: ObjectiveRow
   key_result: KeyResultRow
   objective_change: ObjectiveChangeRow
@@ -77,6 +78,14 @@ export interface RegisteredToolRow {
   removed_at: number | null
   created_at: number
   updated_at: number
+}
+
+export interface SessionThreadRow {
+  owner_id: string
+  surface: string
+  thread: string
+  session_id: string
+  created_at: number
 }
 
 export interface PrincipalRow {
