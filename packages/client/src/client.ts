@@ -32,6 +32,7 @@ import type {
   SessionList,
   SessionStatus,
   ShownAction,
+  Timeline,
   ToolView,
   WithdrawBody,
 } from '@countersign/core'
@@ -120,6 +121,8 @@ export type Client = Management & {
     create(body?: CreateSessionBody, options?: ChangeOptions): Promise<Session>
     get(sessionId: string, options?: CallOptions): Promise<Session>
     messages(sessionId: string, page?: Page, options?: CallOptions): Promise<MessageList>
+    /** The same messages with the model calls behind them. */
+    timeline(sessionId: string, page?: Page, options?: CallOptions): Promise<Timeline>
     /** A command word decides only about what `shown` says was on the screen for a second, or else what the server sent this person. */
     post(sessionId: string, content: string, options?: PostOptions): Promise<PostedMessage>
     cancel(sessionId: string, options?: ChangeOptions): Promise<Session>
@@ -247,6 +250,7 @@ const sessionCalls = (read: Read, change: Change): Client['sessions'] => ({
   list: (query, options) => read('/api/sessions', query, options),
   create: (body = {}, options) => change('/api/sessions', body, options),
   get: (sessionId, options) => read(session(sessionId), undefined, options),
+  timeline: (sessionId, page, options) => read(`${session(sessionId)}/timeline`, page, options),
   messages: (sessionId, page, options) => read(`${session(sessionId)}/messages`, page, options),
   post: (sessionId, content, { shown, ...options } = {}) =>
     change(`${session(sessionId)}/messages`, shown === undefined ? { content } : { content, shown }, options),

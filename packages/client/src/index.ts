@@ -67,6 +67,8 @@ export type {
   ShownAction,
   Stats,
   TestedCall,
+  Timeline,
+  TimelineEntry,
   ToolView,
   VerdictChange,
   Vote,

@@ -111,6 +111,8 @@ export {
   SessionPerson,
   SessionStatus,
   ShownAction,
+  Timeline,
+  TimelineEntry,
   ToolCall,
   ToolView,
 } from './session.ts'

@@ -67,6 +67,7 @@ import { sessionRoutes } from './sessions.ts'
 import { identityRoutes } from './sign-in.ts'
 import type { Streams } from './sse.ts'
 import { statsRoutes } from './stats.ts'
+import { timelineRoutes } from './timeline.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export type App = FastifyInstance<
@@ -195,6 +196,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     keyRoutes(app, deps)
     embedTokenRoutes(app, deps)
     sessionRoutes(app, deps)
+    timelineRoutes(app, deps)
     actionRoutes(app, deps)
     actionExportRoutes(app, deps)
     policyRoutes(app, deps)
