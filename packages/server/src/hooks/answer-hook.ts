@@ -1,6 +1,6 @@
 import { type Action, type Claim, CountersignError, canonicalJson, isCountersignError, type JsonObject } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
-import { HOST_NAMES, isOwnAffair, toHostInput } from '../coding-agent/index.ts'
+import { CANARY_TOOL, HOST_NAMES, isOwnAffair, toHostInput } from '../coding-agent/index.ts'
 import type { Caller } from '../gate/index.ts'
 import { waitForAction } from '../gateway/wait-for-action.ts'
 import type { HttpDeps } from '../http/app.ts'
@@ -30,9 +30,6 @@ export interface HookRequest {
   consoleUrl: string
 }
 
-/** The tool that no host has. A call of it proves that hooks reach the server and are refused. */
-const CANARY_TOOL = 'countersign_canary'
-
 type Ask = Extract<HookEvent, { kind: 'ask' }>
 
 /**
@@ -57,18 +54,30 @@ export async function answerHook(deps: HookDeps, hook: HookRequest): Promise<Jso
 
 async function judge(deps: HookDeps, hook: HookRequest, ask: Ask): Promise<Verdict> {
   const { call } = ask
-  if (call.tool === CANARY_TOOL) return { kind: 'deny', reason: 'Countersign refuses its own canary call: the hook works.' }
   if (isOwnAffair(call)) return { kind: 'none' }
   const asked = toGateCall(deps.tools.all(), call, ask.session, ask.callId)
+  if (call.tool === CANARY_TOOL) return { kind: 'deny', reason: 'Countersign refuses its own canary call: the hook works.' }
   const { id, isParked } = await proposeOnce(deps, asked, hook)
   using _held = deps.holders.hold(id)
-  const action = await waitForAction(deps, hook, id, {
-    decisionMs: hook.limitMs,
-    resultMs: 0,
-    stop: hook.hungUp,
-    onBeat() {},
-  })
-  return verdictOf(deps, hook, ask, action, isParked)
+  const endsAtMs = deps.clock.nowMs() + hook.limitMs
+  for (;;) {
+    const decisionMs = Math.max(endsAtMs - deps.clock.nowMs(), 0)
+    const action = await waitForAction(deps, hook, id, { decisionMs, resultMs: 0, stop: hook.hungUp, onBeat() {} })
+    const startsAtMs = action.state === 'approved' && action.startsAt !== null ? Date.parse(action.startsAt) : 0
+    // Until an approval has come into effect, whoever gave it can take it back.
+    if (startsAtMs <= deps.clock.nowMs() || startsAtMs > endsAtMs || hook.hungUp.aborted)
+      return verdictOf(deps, hook, ask, action, isParked)
+    await passed(deps, startsAtMs, hook.hungUp)
+  }
+}
+
+async function passed({ clock, stopping }: HookDeps, atMs: number, hungUp: AbortSignal): Promise<void> {
+  const done = Promise.withResolvers<void>()
+  const stop = AbortSignal.any([hungUp, stopping])
+  const cancel = clock.after(Math.max(atMs - clock.nowMs(), 1), done.resolve)
+  stop.addEventListener('abort', () => done.resolve(), { once: true })
+  await done.promise
+  cancel()
 }
 
 /** Returns the action of this call: the one that an earlier hook made for it, one that is parked, or a new one. */
