@@ -17,7 +17,7 @@ export type Part = keyof typeof without
 // Audit: no row of the record, so nothing to seal either.
 
 export function* append(...given: Parameters<typeof record.append>): ReturnType<typeof record.append> {
-  return without.audit ? given[2] : yield* record.append(...given)
+  return without.audit ? given[1] : yield* record.append(...given)
 }
 
 export function* appendToScope(...given: Parameters<typeof record.appendToScope>): ReturnType<typeof record.appendToScope> {

@@ -182,7 +182,7 @@ export function sealAnew(lines: readonly string[], key: AuditKey): string[] {
     if (!said || 'end' in said) continue
     if ('row' in said) tally.add({ ...said.row, follows: said.row.follows ?? null })
     if ('head' in said) {
-      last = makeHead(tally, last, key, said.head.at)
+      last = makeHead(tally, { before: last }, key, said.head.at)
       tally = createTally()
       sealed.push(headLine(last))
     } else sealed.push(line)

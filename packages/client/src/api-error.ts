@@ -33,8 +33,7 @@ export class ApiError extends Error {
     code: ApiErrorCode,
     status: number,
     detail: string,
-    { action, issues = [] }: { action?: Action | undefined; issues?: readonly ApiIssue[] } = {},
-    options?: ErrorOptions,
+    { action, issues = [], ...options }: { action?: Action | undefined; issues?: readonly ApiIssue[] } & ErrorOptions = {},
   ) {
     super(detail, options)
     this.code = code

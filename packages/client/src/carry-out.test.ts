@@ -163,7 +163,8 @@ test('an answer of the server that is lost is asked for again under the same key
 
 test('who comes second hears who has it, and sends nothing', async () => {
   const held = sampleAction({ state: 'executing' })
-  const taken: Route = (_, response) => problem(response, 409, 'illegal_transition', 'A client is carrying it out.', { action: held })
+  const taken: Route = (_, response) =>
+    problem(response, 409, 'illegal_transition', { detail: 'A client is carrying it out.', action: held })
   await using scene = await open({ claims: [taken] })
   await expect(scene.run()).rejects.toMatchObject({ code: 'illegal_transition', action: held })
   expect(scene.shop.requests).toHaveLength(0)

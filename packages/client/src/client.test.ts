@@ -19,7 +19,7 @@ test('every change carries an idempotency key of its own, or the one it is given
 test('a conflict carries the code, the sentence and the action as it is now', async () => {
   const action = sampleAction({ state: 'approved' })
   await using server = await serve({
-    'POST /api/actions/act_1/decision': (_, response) => problem(response, 409, 'already_decided', 'Approved by Ada.', { action }),
+    'POST /api/actions/act_1/decision': (_, response) => problem(response, 409, 'already_decided', { detail: 'Approved by Ada.', action }),
   })
   const deciding = createClient({ baseUrl: server.baseUrl }).actions.decide('act_1', DECISION)
   await expect(deciding).rejects.toMatchObject({ code: 'already_decided', status: 409, detail: 'Approved by Ada.', action })
@@ -73,7 +73,7 @@ test('queries and ids are encoded, absent ones left out', async () => {
 test('a policy is saved against the version that was looked at, and its problems come with their places', async () => {
   const issues = [{ path: 'rules[0].match.tool', message: 'there is no tool refund' }]
   await using server = await serve({
-    'PUT /api/policy': (_, response) => problem(response, 400, 'bad_request', 'the policy cannot be used', { issues }),
+    'PUT /api/policy': (_, response) => problem(response, 400, 'bad_request', { detail: 'the policy cannot be used', issues }),
   })
   const saving = createClient({ baseUrl: server.baseUrl }).policy.save({ document: 'default: ask', reason: 'try' }, 7)
   await expect(saving).rejects.toMatchObject({ code: 'bad_request', issues })

@@ -74,13 +74,13 @@ export async function sendJson<T>(options: HttpOptions, path: string, input: Req
   try {
     return JSON.parse(text) as T
   } catch (cause) {
-    throw new ApiError('internal', response.status, `${path} answered with something that is not JSON.`, {}, { cause })
+    throw new ApiError('internal', response.status, `${path} answered with something that is not JSON.`, { cause })
   }
 }
 
 function offlineUnlessAborted(cause: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
-  return new ApiError('offline', 0, 'The server cannot be reached.', {}, { cause })
+  return new ApiError('offline', 0, 'The server cannot be reached.', { cause })
 }
 
 function queryString(query: RequestInput['query']): string {

@@ -143,4 +143,4 @@ class LiveSession implements SessionStore {
 
 /** `error` as an {@link ApiError}, also when no call foresaw it. */
 export const asApiError = (error: unknown): ApiError =>
-  isApiError(error) ? error : new ApiError('internal', 0, 'The answer of the server could not be understood.', {}, { cause: error })
+  isApiError(error) ? error : new ApiError('internal', 0, 'The answer of the server could not be understood.', { cause: error })

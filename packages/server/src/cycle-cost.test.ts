@@ -102,7 +102,7 @@ test('a gated cycle costs no more than it does today (sqlite)', async () => {
     (text) => !/audit_head|"is_final"|^(begin|commit|pragma)/i.test(text),
   )
   await rm(folder, { recursive: true })
-  expectCost(cost, { statements: 33, commits: 6.5, logPages: 80, bytes: 12_000, parsed: 30, stringified: 70 })
+  expectCost(cost, { statements: 33, commits: 6.5, logPages: 72, bytes: 12_000, parsed: 30, stringified: 70 })
 })
 
 test('a gated cycle costs no more than it does today (postgres)', async () => {

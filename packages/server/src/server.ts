@@ -75,7 +75,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 async function start({ config, settings, log, clientKey, clock: ownClock }: ServerOptions): Promise<RunningServer> {
   // All agents share the state of a model. It uses this machine's clock, because only elapsed time matters.
   const circuits = createCircuits(systemClock)
-  const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, config, settings, circuits, log)))
+  const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, { config, settings, circuits, log })))
   const { database, executions, modelCalls, auditKeyFile, headFile, instance } = settings
   tightenFiles({ dataDir: settings.dataDir, files: [auditKeyFile, headFile, instance.file] }, log)
   const { policy } = config
@@ -230,7 +230,14 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
 /** Returns true for the error of a port that another program listens on. */
 export const isPortTaken = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 
-async function openAgent(configured: ConfiguredAgent, config: Config, settings: Settings, circuits: Circuits, log: Logger) {
+interface AgentOpening {
+  config: Config
+  settings: Settings
+  circuits: Circuits
+  log: Logger
+}
+
+async function openAgent(configured: ConfiguredAgent, { config, settings, circuits, log }: AgentOpening) {
   const { name, model, remoteHeaders, contextTokens, fallbacks, fallbackAlsoOn, cache, tools: _, ...agent } = configured
   const { folder, network } = config
   const secrets = secretsOf(settings, config)

@@ -15,7 +15,11 @@ import { commitLine, type GithubPull, pullResult } from './views.ts'
 const MAX_SHOWN = 50
 
 /** Returns the commits and files that `head` has and `base` has not, for the preview. */
-async function compare(client: GithubClient, repository: string, base: string, head: string, signal: AbortSignal) {
+async function compare(
+  client: GithubClient,
+  { repository, base, head }: { repository: string; base: string; head: string },
+  signal: AbortSignal,
+) {
   const {
     ahead_by,
     commits,
@@ -71,7 +75,7 @@ export const createPullRequest = (github: GithubContext): ToolDraft =>
         const place = repositoryOf(args.repository)
         const [branch, between] = await Promise.all([
           client.look(signal, place, (rest, at) => rest.repos.getBranch({ ...at, branch: args.head })),
-          compare(client, args.repository, base, args.head, signal),
+          compare(client, { repository: args.repository, base, head: args.head }, signal),
         ])
         if (between.ahead === 0) throw new ToolError('refused', `${args.head} has nothing that ${base} does not have.`)
         const { sha } = branch.commit

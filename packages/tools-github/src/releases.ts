@@ -38,8 +38,15 @@ async function commitAt(client: GithubClient, repository: string, ref: string, s
   }
 }
 
+/** A tag, and the branch or commit where it would be created. */
+interface TagPlace {
+  repository: string
+  tag: string
+  target: string
+}
+
 /** Returns the commit that a tag names, or would name when a release creates it. */
-async function tagged(client: GithubClient, repository: string, tag: string, target: string, signal: AbortSignal): Promise<Tagged> {
+async function tagged(client: GithubClient, { repository, tag, target }: TagPlace, signal: AbortSignal): Promise<Tagged> {
   const there = await commitAt(client, repository, `tags/${tag}`, signal)
   if (there) return { ...there, isThere: true }
   const found = await commitAt(client, repository, target, signal)
@@ -81,7 +88,7 @@ const createRelease = (github: GithubContext): ToolDraft =>
         const [repo, known, at] = await Promise.all([
           client.look(signal, repositoryOf(repository), (rest, place) => rest.repos.get(place)),
           releaseOf(client, repository, tag, signal),
-          tagged(client, repository, tag, target, signal),
+          tagged(client, { repository, tag, target }, signal),
         ])
         if (repo.archived) throw new ToolError('refused', `${repository} is archived: nothing can be changed there.`)
         if (known) throw new ToolError('refused', `${tag} has a release already: ${known.html_url}`)
@@ -107,7 +114,7 @@ const createRelease = (github: GithubContext): ToolDraft =>
       },
       async execute({ repository, tag, target = 'HEAD', name = tag, body, draft, prerelease }, { idempotencyKey, signal, version }) {
         const { client } = github
-        const at = await before(tagged(client, repository, tag, version ?? target, signal))
+        const at = await before(tagged(client, { repository, tag, target: version ?? target }, signal))
         // GitHub uses an existing tag, whatever commit is sent.
         if (version !== undefined && at.sha !== version) {
           throw new ToolError('stale', `The tag ${tag} is at ${at.sha} now and not where it was shown. Nothing was released.`)
@@ -152,7 +159,7 @@ const publishRelease = (github: GithubContext): ToolDraft => {
       const release = await lookAt(repository, releaseId, signal)
       const { tag_name: tag, name, body, draft, prerelease, target_commitish } = release
       if (!draft) throw new ToolError('refused', `The release ${tag} is published already.`)
-      const at = await tagged(github.client, repository, tag, target_commitish, signal)
+      const at = await tagged(github.client, { repository, tag, target: target_commitish }, signal)
       const text = withoutMarker(body ?? '')
       const assets = release.assets.map((asset) => `${asset.name}, ${asset.size} bytes`).sort()
       return {
@@ -172,7 +179,7 @@ const publishRelease = (github: GithubContext): ToolDraft => {
     async execute({ repository, releaseId }, { signal, version }) {
       const { client } = github
       const { tag_name: tag, target_commitish } = await before(lookAt(repository, releaseId, signal))
-      const { sha } = await before(tagged(client, repository, tag, target_commitish, signal))
+      const { sha } = await before(tagged(client, { repository, tag, target: target_commitish }, signal))
       if (version !== undefined && sha !== version) {
         throw new ToolError('stale', `The tag ${tag} would be at ${sha} now and not where it was shown. Nothing was published.`)
       }

@@ -25,7 +25,7 @@ const searchRepositories = (github: GithubContext, allowed: AllowList): ToolDraf
         const q = [query, ...scopes(undefined, allowed)].join(' ')
         const { data } = await github.client.readAll(signal, (rest, sending) => rest.search.repos({ ...sending, q, per_page: limit, page }))
         const found = data.items.map((item) => ({ item, repository: item.full_name }))
-        return within(found, undefined, allowed, data.total_count, ({ item, repository }) => ({
+        return within({ found, total: data.total_count }, undefined, allowed, ({ item, repository }) => ({
           ...{ repository, description: textOf(item.description, 500), private: item.private, archived: item.archived },
           ...{ defaultBranch: item.default_branch, language: item.language, url: item.html_url },
         }))

@@ -42,7 +42,10 @@ export function searches(github: GithubContext, allowed: AllowList): ToolDraft[]
             rest.search.issuesAndPullRequests({ ...sending, q, per_page: limit, page }),
           )
           const found = data.items.map((item) => ({ item, repository: repositoryIn(item.repository_url) }))
-          return within(found, place, allowed, data.total_count, ({ item, repository }) => ({ repository, ...issueInList(item) }))
+          return within({ found, total: data.total_count }, place, allowed, ({ item, repository }) => ({
+            repository,
+            ...issueInList(item),
+          }))
         },
       },
     ),
@@ -59,7 +62,7 @@ export function searches(github: GithubContext, allowed: AllowList): ToolDraft[]
             rest.search.code({ ...sending, q, per_page: limit, page }),
           )
           const found = data.items.map((item) => ({ item, repository: item.repository.full_name }))
-          return within(found, place, allowed, data.total_count, ({ item, repository }) => ({
+          return within({ found, total: data.total_count }, place, allowed, ({ item, repository }) => ({
             repository,
             path: item.path,
             sha: item.sha,
@@ -83,10 +86,9 @@ const repositoryIn = (url: string): string => url.split('/').slice(-2).join('/')
 
 /** Returns the results from allowed places, however GitHub interpreted the query. */
 export function within<T extends { repository: string }, V>(
-  found: readonly T[],
+  { found, total }: { found: readonly T[]; total: number },
   place: string | undefined,
   allowed: AllowList,
-  total: number,
   view: (found: T) => V,
 ): { items: V[]; total: number; leftOut?: number } {
   const isMeant = ({ repository }: T) =>

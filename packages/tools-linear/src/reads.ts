@@ -49,7 +49,7 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
         ...(inCurrentCycle ? [{ cycle: { isActive: { eq: true } } }] : []),
         ...(openOnly ? [OPEN] : []),
       ]
-      return issuesOf(linear, text, parts, limit, signal)
+      return issuesOf(linear, { text, parts, limit }, signal)
     },
   }),
   readTool(workspace, {
@@ -59,7 +59,8 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
     describe: () => 'List my open issues',
     execute: (linear, { limit }, signal) => {
       const ours = teamFilter(linear)
-      return issuesOf(linear, undefined, [{ assignee: { isMe: { eq: true } } }, ...(ours ? [{ team: ours }] : []), OPEN], limit, signal)
+      const parts = [{ assignee: { isMe: { eq: true } } }, ...(ours ? [{ team: ours }] : []), OPEN]
+      return issuesOf(linear, { parts, limit }, signal)
     },
   }),
   readTool(workspace, {
@@ -160,9 +161,7 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
 
 async function issuesOf(
   linear: LinearClient,
-  text: string | undefined,
-  parts: readonly LinearDocument.IssueFilter[],
-  limit: number,
+  { text, parts, limit }: { text?: string | undefined; parts: readonly LinearDocument.IssueFilter[]; limit: number },
   signal: AbortSignal,
 ) {
   const variables = { first: limit, ...(parts.length > 0 && { filter: { and: parts } as unknown as JsonObject }) }

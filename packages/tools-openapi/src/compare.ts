@@ -19,21 +19,22 @@ const IDENTITIES = ['id', '_id', 'uuid', 'key', 'sku']
  * @param schema Describes `sent`. Only members that can be written are shown as removed.
  */
 export function compareLeaves(sent: JsonObject, current: JsonObject, schema: JsonSchema | undefined, unsent: Unsent): PreviewField[] {
-  return compareObjects('', sent, current, schema, unsent)
+  return compareObjects('', sent, current, { schema, unsent })
 }
 
-function compareValue(
-  field: string,
-  sent: JsonValue,
-  current: JsonValue | undefined,
-  schema: JsonSchema | undefined,
-  unsent: Unsent,
-): PreviewField[] {
+/** How a value is compared: `schema` describes what is sent. */
+interface Comparison {
+  schema: JsonSchema | undefined
+  unsent: Unsent
+}
+
+function compareValue(field: string, sent: JsonValue, current: JsonValue | undefined, comparison: Comparison): PreviewField[] {
+  const { unsent } = comparison
   if (isObject(sent) && isObject(current) && Object.keys(sent).length > 0 && !isFile(sent)) {
-    return compareObjects(field, sent, current, schema, unsent)
+    return compareObjects(field, sent, current, comparison)
   }
   if (Array.isArray(sent) && Array.isArray(current)) {
-    const rows = compareLists(field, sent, current, schema, unsent)
+    const rows = compareLists(field, sent, current, comparison)
     if (rows) return rows
   }
   // An empty object has no effect on the members of the current one, unless it replaces it.
@@ -44,18 +45,14 @@ function compareValue(
   return [{ field, ...(oldValue !== undefined && { oldValue }), newValue: fileWords(sent) }]
 }
 
-function compareObjects(
-  field: string,
-  sent: JsonObject,
-  current: JsonObject,
-  schema: JsonSchema | undefined,
-  unsent: Unsent,
-): PreviewField[] {
+function compareObjects(field: string, sent: JsonObject, current: JsonObject, { schema, unsent }: Comparison): PreviewField[] {
   const described = propertiesOf(schema)
   const isOpen = field !== '' && Object.keys(described).length === 0
   const rows = Object.keys(sent)
     .sort()
-    .flatMap((name) => compareValue(joined(field, name), sent[name] ?? null, own(current, name), asSchema(described[name]), unsent))
+    .flatMap((name) =>
+      compareValue(joined(field, name), sent[name] ?? null, own(current, name), { schema: asSchema(described[name]), unsent }),
+    )
   if (unsent.members === 'stay') return rows
   // Only a schema shows which members the service alone writes. Without one, the effect on the other members is unknown.
   const left = Object.keys(isOpen ? current : described)
@@ -70,8 +67,7 @@ function compareLists(
   field: string,
   sent: readonly JsonValue[],
   current: readonly JsonValue[],
-  schema: JsonSchema | undefined,
-  unsent: Unsent,
+  { schema, unsent }: Comparison,
 ): PreviewField[] | undefined {
   const there = byIdentity(current)
   if (!there || current.length === 0 || (sent.length === 0 && unsent.entries === 'go')) return undefined
@@ -90,7 +86,7 @@ function compareLists(
     const place = `${field}[${id === undefined ? `new ${++fresh}` : rowName(id)}]`
     if (before === undefined) return [{ field: place, newValue: entry }]
     const [given, known] = [without(entry, identity), without(before, identity)]
-    return compareObjects(place, given, known, items && { properties: without(propertiesOf(items), identity) }, inside)
+    return compareObjects(place, given, known, { schema: items && { properties: without(propertiesOf(items), identity) }, unsent: inside })
   })
   const left = [...entries.keys()].filter((id) => !given.entries.has(id))
   const gone =

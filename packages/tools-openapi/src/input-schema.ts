@@ -94,7 +94,14 @@ function convertOwn(node: JsonObject, refs: Refs, state: State, hidden: Readonly
   }
   if (isObject(node.items) || typeof node.items === 'boolean') schema.items = convert(node.items, refs, state)
   if (Array.isArray(node.prefixItems)) schema.prefixItems = node.prefixItems.map((child) => convert(child, refs, state))
-  const choices = [node.anyOf, node.oneOf].filter((list) => Array.isArray(list)).map((list) => choiceOf(list, node, refs, state, hidden))
+  const choices = [node.anyOf, node.oneOf]
+    .filter((list) => Array.isArray(list))
+    .map((list) =>
+      choiceOf(
+        list.map((child) => convert(child, refs, state, hidden)),
+        node,
+      ),
+    )
   const not = notOf(node, refs, state)
   const all = Array.isArray(node.allOf) ? node.allOf.map((child) => convert(child, refs, state, hidden)) : []
   const whole = merged([...all, schema, ...choices, ...not])
@@ -170,8 +177,7 @@ function canMatch(pattern: string): boolean {
   }
 }
 
-function choiceOf(list: readonly JsonValue[], node: JsonObject, refs: Refs, state: State, hidden: ReadonlySet<string>): JsonSchema {
-  const choices = list.map((child) => convert(child, refs, state, hidden))
+function choiceOf(choices: JsonSchema[], node: JsonObject): JsonSchema {
   const [only] = choices
   // Members beside the alternatives apply to all of them.
   const type: JsonSchema = node.type === 'object' && choices.every((choice) => choice.type === undefined) ? { type: 'object' } : {}

@@ -18,7 +18,7 @@ export async function land({ root, maxFileBytes }: Workspace, plans: readonly Pl
     const expected = { sha256: expectedOf(endsOf(plan).before), maxBytes: maxFileBytes }
     const folder = stack.use(await openFolder(root, place.folders, after !== undefined))
     const write = after
-      ? await stageWrite(folder, place.name, place.text, after, expected)
+      ? await stageWrite(folder, { name: place.name, path: place.text }, after, expected)
       : stageDelete(folder, place.name, place.text, expected)
     stack.defer(() => write.discard())
     staged.push(write)

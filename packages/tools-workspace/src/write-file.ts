@@ -34,7 +34,12 @@ export interface StagedWrite {
  * old bytes or the new ones, even after a crash. When `commit` returns, the new bytes are on the disk.
  * @throws Fault for errors of the file system; then nothing is written.
  */
-export async function stageWrite(folder: Folder, name: string, path: string, bytes: Buffer, expected: Expected): Promise<StagedWrite> {
+export async function stageWrite(
+  folder: Folder,
+  { name, path }: { name: string; path: string },
+  bytes: Buffer,
+  expected: Expected,
+): Promise<StagedWrite> {
   await removeLeftOvers(folder)
   const temporary = folder.at(`.countersign-${process.pid}-${randomBytes(8).toString('hex')}.tmp`)
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants

@@ -32,10 +32,15 @@ export const json = (response: ServerResponse, value: unknown, status = 200): vo
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
 }
 
-export const problem = (response: ServerResponse, status: number, code: string, detail: string, extra: object = {}): void => {
+export const problem = (
+  response: ServerResponse,
+  status: number,
+  code: string,
+  body: string | { detail: string; [member: string]: unknown },
+): void => {
   response
     .writeHead(status, { 'content-type': 'application/problem+json' })
-    .end(JSON.stringify({ status, code, detail, title: code, ...extra }))
+    .end(JSON.stringify({ status, code, title: code, ...(typeof body === 'string' ? { detail: body } : body) }))
 }
 
 export const startStream = (response: ServerResponse): void => {

@@ -66,7 +66,7 @@ export function hiddenParts(action: Hideable): HiddenPart[] {
   const changes = changesOf(rows)
   const shown = isHighRisk(action) ? () => false : shownIn(changes)
   const inArguments: HiddenPart[] = []
-  const restChars = readArguments(action.arguments, 'arguments', 0, shown, inArguments)
+  const restChars = readArguments(action.arguments, { path: 'arguments', depth: 0 }, shown, inArguments)
   // Without a preview the box of the arguments is open: only what one has to scroll to is hidden.
   const hiddenChars = changes.length === 0 ? restChars - MAX_HIDDEN_CHARS : restChars
   if (hiddenChars > 0) inArguments.push({ path: 'arguments', chars: restChars, hiddenChars, isFolded: false })
@@ -96,13 +96,19 @@ function folded(path: string, value: unknown): HiddenPart[] {
 /** The path of a value among the arguments. As in a JSON pointer, so that `{"a/b": …}` and `{"a": {"b": …}}` are two. */
 export const childPath = (path: string, key: string): string => `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-/** Collects the long values among the arguments; answers how many characters the rest of the JSON has. */
-function readArguments(value: unknown, path: string, depth: number, isShown: (text: string) => boolean, parts: HiddenPart[]): number {
+/** Collects the long values among the arguments. Returns how many characters the rest of the JSON has. */
+function readArguments(
+  value: unknown,
+  at: { path: string; depth: number },
+  isShown: (text: string) => boolean,
+  parts: HiddenPart[],
+): number {
+  const { path, depth } = at
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value)
     const keys = Array.isArray(value) ? [] : entries.map(([key]) => JSON.stringify(key).length + 2)
     return entries.reduce(
-      (sum, [key, child]) => sum + 2 * depth + 4 + readArguments(child, childPath(path, key), depth + 1, isShown, parts),
+      (sum, [key, child]) => sum + 2 * depth + 4 + readArguments(child, { path: childPath(path, key), depth: depth + 1 }, isShown, parts),
       keys.reduce((sum, chars) => sum + chars, 2),
     )
   }

@@ -72,7 +72,7 @@ export async function postMessage(deps: AgentDeps, { sessionId, content, shown }
 function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, content, shown }: NewMessage): Tx<PostedMessage> {
   const { outbox, caller, nowMs: now } = context
   const author = principals.findPrincipal.first({ id: caller.principal.id })
-  const writer = yield* writeVisibleSession(outbox, sessionId, caller, now, [author])
+  const writer = yield* writeVisibleSession({ outbox, caller, now }, sessionId, [author])
   requireWriter(caller.principal)
   const opened = { ...context, session: writer }
   const { open, run, queued } = writer.state

@@ -13,16 +13,14 @@ export function* findVisibleSession(sessionId: string, caller: Caller): Tx<Sessi
  * @throws CountersignError `not_found`.
  */
 export const writeVisibleSession = (
-  outbox: Outbox,
+  { outbox, caller: { principal }, now }: { outbox: Outbox; caller: Caller; now: number },
   id: string,
-  { principal }: Caller,
-  now: number,
   soon: readonly Tx<unknown>[],
 ): Tx<SessionWriter> =>
   writeSession(outbox, id, now, { soon, require: (session) => requireVisibleSession(principal, session, `session ${id}`) })
 
 /**
- * Opens a session for what somebody asks for in it, after they were found to see it.
+ * Opens a session for somebody who was found to see it.
  * @throws CountersignError `not_found` for one that was deleted meanwhile, by a transaction that this one waited for.
  */
 export function* writeOpenSession(outbox: Outbox, { id }: SessionRow, now: number): Tx<SessionWriter> {

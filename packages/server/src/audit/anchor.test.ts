@@ -24,7 +24,7 @@ async function makeHeads(count: number): Promise<Head[]> {
   for (let n = 1; n <= count; n++) {
     const tally = createTally()
     tally.add({ id: n, at: n, hash: 'h', follows: null })
-    heads.push(makeHead(tally, heads.at(-1), key, n))
+    heads.push(makeHead(tally, { before: heads.at(-1) }, key, n))
   }
   return heads
 }

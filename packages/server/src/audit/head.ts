@@ -112,13 +112,15 @@ export function createTally() {
   }
 }
 
-/** Returns the head over the rows of a tally, after the head before it. @param gap The gap that was accepted between the two. */
+/**
+ * Returns the head over the rows of a tally.
+ * @param after The head before it, and the gap that was accepted between the two.
+ */
 export function makeHead(
   tally: ReturnType<typeof createTally>,
-  before: HeadRef | undefined,
+  { before, gap }: { before: HeadRef | undefined; gap?: HeadGap | undefined },
   key: AuditKey,
   nowMs: number,
-  gap?: HeadGap,
 ): Head {
   const unsigned = {
     ...nextOf(before ?? NO_HEAD, gap),

@@ -15,15 +15,15 @@ export function* recordAudit(outbox: Outbox, entry: AuditEntry, nowMs: number): 
 
 /** Appends to a scope whose lock this transaction holds. */
 export function* appendToScope(outbox: Outbox, scope: string, entry: AuditEntry, nowMs: number): Tx<void> {
-  yield* append(outbox, scope, (yield* audit.lastOfScope.first({ scope })) ?? CHAIN_START, entry, nowMs)
+  yield* append(outbox, { scope, ...((yield* audit.lastOfScope.first({ scope })) ?? CHAIN_START) }, entry, nowMs)
 }
 
-/** Appends after `end`, for callers that know it. Returns the new end. */
-export function* append(outbox: Outbox, scope: string, end: ChainEnd, entry: AuditEntry, nowMs: number): Tx<ChainEnd> {
+/** Appends after the end of a scope, for callers that know it. Returns the new end. */
+export function* append(outbox: Outbox, end: ChainEnd & { scope: string }, entry: AuditEntry, nowMs: number): Tx<ChainEnd> {
   const data = textOf(entry.data)
   const salt = newSalt()
   const row = {
-    scope,
+    scope: end.scope,
     seq: end.seq + 1,
     prev: end.hash,
     follows: end.place,

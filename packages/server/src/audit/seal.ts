@@ -59,7 +59,7 @@ function* sealSome({ key, memory, gap, isPaced = true }: SealDeps, nowMs: number
   }
   if (tally.rowCount === 0) return { kind: 'nothing', last }
   const isFull = tally.rowCount === MAX_ROWS
-  const head = makeHead(tally, last, key, nowMs, gap)
+  const head = makeHead(tally, { before: last, gap }, key, nowMs)
   yield* audit.insertHead.run({ ...head })
   return { kind: 'sealed', last: head, isFull }
 }

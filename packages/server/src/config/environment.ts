@@ -15,7 +15,7 @@ const VARIABLE = /\$\{([^{}]*)\}/g
  */
 export function fillTable(table: RouteTable, environment: Environment, report: Report): { routes: RouteTable; secrets: string[] } {
   const secrets = Object.values(table.headers).flatMap((text) => variablesOf(text, environment))
-  const headers = Object.entries(table.headers).map(([name, text]) => [name, fill(text, ['headers', name], 'unset', environment, report)])
+  const headers = Object.entries(table.headers).map(([name, text]) => [name, fill(text, ['headers', name], environment, report)])
   const publicUrl = table.publicUrl && fillAddress(table.publicUrl, ['publicUrl'], environment, report)
   const routes = {
     ...table,
@@ -36,7 +36,7 @@ export function fillAddress(text: string, path: readonly PropertyKey[], environm
     report({ path, message: 'may have a variable only at its start, holding a whole address: it is shown' })
     return text
   }
-  return fill(text, path, 'http://unset.invalid', environment, report)
+  return fillUrl(text, path, environment, report)
 }
 
 const REMOTE = 'remote/'
@@ -52,18 +52,25 @@ export function fillModel(model: string, path: readonly string[], environment: E
     report({ path, message: 'may have a variable only right after remote/, holding a whole address: it is shown' })
     return model
   }
-  return REMOTE + fill(address, path, 'http://unset.invalid', environment, report)
+  return REMOTE + fillUrl(address, path, environment, report)
 }
 
+type Fill = (text: string, path: readonly PropertyKey[], environment: Environment, report: Report) => string
+
 /** @param standIn Replaces a missing value, so that the rest can be checked in the same run. */
-export function fill(text: string, path: readonly PropertyKey[], standIn: string, environment: Environment, report: Report): string {
-  return text.replace(VARIABLE, (whole, name: string) => {
-    const value = Object.hasOwn(environment, name) ? environment[name] : undefined
-    if (!/^[A-Za-z_]\w*$/.test(name)) report({ path, message: `has ${whole}, which is not the name of a variable` })
-    else if (value === undefined || value === '') report({ path, message: `needs the environment variable ${name}, which is not set` })
-    return value || standIn
-  })
-}
+const fillOr =
+  (standIn: string): Fill =>
+  (text, path, environment, report) =>
+    text.replace(VARIABLE, (whole, name: string) => {
+      const value = Object.hasOwn(environment, name) ? environment[name] : undefined
+      if (!/^[A-Za-z_]\w*$/.test(name)) report({ path, message: `has ${whole}, which is not the name of a variable` })
+      else if (value === undefined || value === '') report({ path, message: `needs the environment variable ${name}, which is not set` })
+      return value || standIn
+    })
+
+/** Replaces the variables in a text that is not shown. */
+export const fill = fillOr('unset')
+const fillUrl = fillOr('http://unset.invalid')
 
 /** Reports every string with `${NAME}` in capitals in a place that is shown: it is not replaced there, although it looks as if it were. */
 export function refuseVariables(value: unknown, path: readonly PropertyKey[], report: Report): void {

@@ -57,7 +57,7 @@ async function openGroup(
     return tools && { tools }
   } else if (kind === 'source') {
     const source = parse(GROUP_KINDS.source, rest[kind], path, report)
-    return source && openSource(name, source.kind, source.settings, path, opening)
+    return source && openSource(source.kind, source.settings, path, { ...opening, group: name })
   } else {
     const load = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
     if (!load) report({ path, message: `is not a kind of tools; this version knows ${KNOWN_WORDS}` })
@@ -65,17 +65,16 @@ async function openGroup(
       if (!(error instanceof MissingPackage)) throw error
       report({ path, message: error.message })
     })
-    if (known) return openSource(name, known, rest[kind], path, opening)
+    if (known) return openSource(known, rest[kind], path, { ...opening, group: name })
   }
   return undefined
 }
 
 async function openSource(
-  group: string,
   kind: AnySourceKind,
   written: unknown,
   path: readonly PropertyKey[],
-  { environment, folder, network, report }: GroupsOpening,
+  { group, environment, folder, network, report }: GroupsOpening & { group: string },
 ): Promise<{ source: ToolSource } | undefined> {
   const section = parse(kind.schema, written, path, report)
   if (section === undefined) return undefined
@@ -85,7 +84,7 @@ async function openSource(
     folder,
     network,
     report: inside,
-    fillSecret: (text, at) => ({ value: fill(text, at, 'unset', environment, inside), secrets: variablesOf(text, environment) }),
+    fillSecret: (text, at) => ({ value: fill(text, at, environment, inside), secrets: variablesOf(text, environment) }),
     inherit: (names) => Object.fromEntries(names.flatMap((name) => (environment[name] ? [[name, environment[name]]] : []))),
     fillAddress: (text, at) => fillAddress(text, at, environment, inside),
     refuseVariables: (value, at) => refuseVariables(value, at, inside),

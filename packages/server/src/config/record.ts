@@ -51,10 +51,7 @@ export function fillAnchor(
     report({ path: [...place, 'webhook'], message: 'must be an http:// or https:// address' })
   }
   const headers = Object.fromEntries(
-    Object.entries(webhook.headers).map(([name, text]) => [
-      name,
-      fill(text, [...place, 'webhook', 'headers', name], 'unset', environment, report),
-    ]),
+    Object.entries(webhook.headers).map(([name, text]) => [name, fill(text, [...place, 'webhook', 'headers', name], environment, report)]),
   )
   const secrets = [webhook.url, ...Object.values(webhook.headers)].flatMap((text) => variablesOf(text, environment))
   return { anchor: { ...settings, webhook: { url, headers } }, secrets }

@@ -33,7 +33,7 @@ export function fillRemote(
   const headers: Record<string, string> = {}
   for (const [name, text] of Object.entries(written)) {
     const place = [...path, 'headers', name]
-    const value = fill(text, place, 'unset', environment, report)
+    const value = fill(text, place, environment, report)
     if (!isHeader(name, value)) report({ path: place, message: 'is not a valid header (its value is not shown here)' })
     headers[name] = value
   }

@@ -47,7 +47,7 @@ export function fillSignIn(section: z.output<typeof SignInSection>, environment:
   if (clientSecret === undefined) return shown
   const place = [...path, 'clientSecret']
   if (!/^\$\{\w+\}$/.test(clientSecret)) report({ path: place, message: `must come from the environment: write \${NAME}` })
-  return { ...shown, clientSecret: fill(clientSecret, place, 'unset', environment, report) }
+  return { ...shown, clientSecret: fill(clientSecret, place, environment, report) }
 }
 
 /** The sign-in settings of a configuration file. */

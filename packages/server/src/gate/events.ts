@@ -67,7 +67,7 @@ export function* announceProposed({ outbox, session, nowMs }: SessionContext, ro
   noteHappening(outbox, { what: 'proposed', verdict: policy.verdict, state: row.state })
   if (session) yield* session.transition(event, entry)
   else {
-    yield* append(outbox, row.id, CHAIN_START, entry, nowMs)
+    yield* append(outbox, { scope: row.id, ...CHAIN_START }, entry, nowMs)
     yield* store(outbox, event, nowMs)
   }
   yield* tellOfProposal(outbox, row, nowMs)

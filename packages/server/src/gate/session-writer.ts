@@ -204,7 +204,7 @@ export class SessionWriter {
   /** Writes down in the session's part of the record what is no transition of an action. */
   *audit(entry: AuditEntry): Tx<void> {
     const { id, audit_seq: seq, audit_hash: hash, audit_place: place } = this.row
-    const end = yield* append(this.#outbox, id, { seq, hash, place }, entry, this.#nowMs)
+    const end = yield* append(this.#outbox, { scope: id, seq, hash, place }, entry, this.#nowMs)
     this.row.audit_seq = end.seq
     this.row.audit_hash = end.hash
     this.row.audit_place = end.place

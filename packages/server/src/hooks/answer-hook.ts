@@ -66,7 +66,7 @@ async function judge(deps: HookDeps, hook: HookRequest, ask: Ask): Promise<Verdi
     const startsAtMs = action.state === 'approved' && action.startsAt !== null ? Date.parse(action.startsAt) : 0
     // Until an approval has come into effect, whoever gave it can take it back.
     if (startsAtMs <= deps.clock.nowMs() || startsAtMs > endsAtMs || hook.hungUp.aborted)
-      return verdictOf(deps, hook, ask, action, isParked)
+      return verdictOf(deps, hook, ask, { action, isParked })
     await passed(deps, startsAtMs, hook.hungUp)
   }
 }
@@ -91,7 +91,12 @@ async function proposeOnce(deps: HookDeps, call: GateCall, { caller }: HookReque
   return { id, isParked: false }
 }
 
-async function verdictOf(deps: HookDeps, hook: HookRequest, ask: Ask, action: Action, isParked: boolean): Promise<Verdict> {
+async function verdictOf(
+  deps: HookDeps,
+  hook: HookRequest,
+  ask: Ask,
+  { action, isParked }: { action: Action; isParked: boolean },
+): Promise<Verdict> {
   const { state } = action
   if (state === 'proposed') return undecided(deps, hook, ask, action)
   // An earlier hook of the same call got it: the host asks in two places, and runs it once.

@@ -67,7 +67,7 @@ export function modelChain(options: ModelChainOptions): Model {
       const round = startRound(links, circuits)
       const said = { something: false }
       for (let link = round.next(); link; link = round.next()) {
-        const failure = yield* askPatiently(options, link, round, request, said)
+        const failure = yield* askPatiently({ ...options, round, said }, link, request)
         if (!failure) return
         if (request.signal.aborted) return yield failure
         noteFailure(options, link, round, failure)
@@ -77,33 +77,37 @@ export function modelChain(options: ModelChainOptions): Model {
   }
 }
 
+/** A chain in one step of a run. */
+interface ChainStep extends ModelChainOptions {
+  round: Round
+  /** Whether a model has sent anything in this step. */
+  said: { something: boolean }
+}
+
 /** Calls one model, and retries it after each wait that it requested. Returns why it failed; undefined when it ended the step. */
 async function* askPatiently(
-  options: ModelChainOptions,
+  step: ChainStep,
   link: ChainLink,
-  round: Round,
   request: ModelRequest,
-  said: { something: boolean },
 ): AsyncGenerator<ModelEvent, ModelErrorEvent | undefined> {
+  const { round, said, log, clock } = step
   for (let waits = 0; ; waits++) {
     if (said.something) yield { type: 'restart' }
     said.something = false
-    const failure = yield* ask(options, link, round, request, said)
+    const failure = yield* ask(step, link, request)
     if (!failure || FAILURE_RULES[failure.code] !== 'wait' || request.signal.aborted) return failure
     const { retryable, retryAfterMs } = failure
     const longest = round.hasOther ? MAX_WAIT_MS : MAX_LONELY_WAIT_MS
     if (!retryable || retryAfterMs === undefined || retryAfterMs > longest || waits === MAX_WAITS) return failure
-    options.log.warn({ model: link.model.id, waitMs: retryAfterMs }, 'model.retry_scheduled')
-    await wait(options.clock, retryAfterMs, request.signal)
+    log.warn({ model: link.model.id, waitMs: retryAfterMs }, 'model.retry_scheduled')
+    await wait(clock, retryAfterMs, request.signal)
   }
 }
 
 async function* ask(
-  { alsoOn, circuits, log }: ModelChainOptions,
+  { alsoOn, circuits, log, round, said }: ChainStep,
   { model }: ChainLink,
-  round: Round,
   request: ModelRequest,
-  said: { something: boolean },
 ): AsyncGenerator<ModelEvent, ModelErrorEvent | undefined> {
   let isHeard = false
   try {

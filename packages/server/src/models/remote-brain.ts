@@ -58,12 +58,13 @@ export function remoteBrain(options: RemoteBrainOptions): Model {
       const { callIds } = brainIds(options.id, request.messages)
       const lookUps = collectLookUps(callIds)
       try {
-        for await (const event of ask(options, request, watch.fetch, AbortSignal.any([request.signal, stop.signal]), lookUps)) {
-          if (event.type === 'finish' || event.type === 'error') yield* told(lookUps)
+        const signal = AbortSignal.any([request.signal, stop.signal])
+        for await (const event of ask({ ...options, fetch: watch.fetch, signal }, request, lookUps)) {
+          if (event.type === 'finish' || event.type === 'error') yield* lookUpsEvent(lookUps)
           yield event
         }
       } catch (error) {
-        yield* told(lookUps)
+        yield* lookUpsEvent(lookUps)
         if (request.signal.aborted) yield modelError('model_error', `the call of ${options.id} was cancelled`)
         else yield remoteError(options.id, error, watch.report)
       } finally {
@@ -73,16 +74,14 @@ export function remoteBrain(options: RemoteBrainOptions): Model {
   }
 }
 
-const told = (lookUps: LookUps): ModelEvent[] => {
+const lookUpsEvent = (lookUps: LookUps): ModelEvent[] => {
   const all = lookUps.all()
   return all.length === 0 ? [] : [{ type: 'look_ups', lookUps: all }]
 }
 
 async function* ask(
-  options: RemoteBrainOptions,
+  { fetch, signal, ...options }: RemoteBrainOptions & { fetch: typeof globalThis.fetch; signal: AbortSignal },
   request: ModelRequest,
-  fetch: typeof globalThis.fetch,
-  signal: AbortSignal,
   lookUps: LookUps,
 ): AsyncGenerator<ModelEvent> {
   const response = await fetch(options.url, {

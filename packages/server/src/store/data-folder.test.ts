@@ -175,7 +175,7 @@ test('a large file opens before it is checked to its end; damage that is found t
   await eventsIn(dataDir)
   const db = new DatabaseSync(databaseIn(dataDir))
   db.exec('create table large (bytes blob); insert into large values (zeroblob(70000000))')
-  const root = Number(db.prepare("select rootpage from sqlite_schema where name = 'event'").get()?.rootpage)
+  const root = Number(db.prepare("select rootpage from sqlite_schema where name = 'message'").get()?.rootpage)
   db.close()
   const opened = async () => {
     const found = Promise.withResolvers<string>()

@@ -6,6 +6,7 @@ import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'
 import { cacheQueries } from './query-cache.ts'
 import { SessionMemory } from './session-memory.ts'
+import { findLastPlace } from './sqlite/last-place.ts'
 import { drive, queryRunner } from './sqlite/statements.ts'
 import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
 
@@ -188,16 +189,6 @@ function lastPlaceOf(outcomes: readonly Outcome[]): number {
   let last = 0
   for (const outcome of outcomes) if (outcome.ok) for (const { id } of outcome.outbox.events) if (id > last) last = id
   return last
-}
-
-/** Returns the last place of the log that was ever used: a place is not reused after its row was dropped. */
-function findLastPlace(db: DatabaseSync): number {
-  const row = db
-    .prepare(
-      `select max(place) as last from (select seq as place from sqlite_sequence where name = 'event' union all select max(id) from audit)`,
-    )
-    .get()
-  return Number(row?.last ?? 0)
 }
 
 const NO_WATCH: Pick<DamageWatch, 'refusal' | 'learn'> = { refusal: undefined, learn: (error) => error }

@@ -90,7 +90,7 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     check: (args) => checkArguments(read, args),
     describe: (args) => (read.describe ? fillWords(read.describe, args) : `${route.method} ${fillUrlText(read.path, args) ?? route.path}`),
     ...(preview && { preview }),
-    execute: executor === 'client' ? byClient(name) : (args, context) => executeRoute(route, read, service, timeoutMs, args, context),
+    execute: executor === 'client' ? byClient(name) : (args, context) => executeRoute({ route, read, service, timeoutMs }, args, context),
     ...(executor === 'client' && { clientRequest: (args: JsonObject) => clientRequest(route, read, service, args) }),
     ...(verify && {
       verify: (args: JsonObject, context: VerifyContext) => verifyRoute(verify, askedOf(service, timeoutMs), args, context),
@@ -149,13 +149,11 @@ function clientRequest(route: Route, read: ReadRoute, { base }: Service, args: J
 }
 
 async function executeRoute(
-  route: Route,
-  read: ReadRoute,
-  { network, redactor, base, headers }: Service,
-  timeoutMs: number,
+  { route, read, service, timeoutMs }: { route: Route; read: ReadRoute; service: Service; timeoutMs: number },
   args: JsonObject,
   { idempotencyKey, signal, version }: ExecuteContext,
 ): Promise<JsonValue> {
+  const { network, redactor, base, headers } = service
   const body = bodyOf(read, args)
   const call: HttpCall = {
     network,

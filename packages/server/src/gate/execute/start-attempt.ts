@@ -1,4 +1,4 @@
-import { CountersignError } from '@countersign/core'
+import { assert, CountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, type Outbox, type Tx } from '../../store/index.ts'
 import { type GateContext, openSession, type SessionContext } from '../context.ts'
@@ -33,6 +33,7 @@ export function* beginAttempt(
 ): Tx<ActionRow | undefined> {
   const { session, nowMs } = context
   const attempt = row.attempt + 1
+  assert(row.state !== 'approved' || key === row.idempotency_key, `the first attempt of ${row.id} has its key`)
   const patch = {
     attempt,
     epoch: row.epoch + 1,

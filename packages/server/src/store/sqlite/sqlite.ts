@@ -20,6 +20,7 @@ import { migrate, requireMigrated } from '../migrate.ts'
 import type { Outbox, Store } from '../store.ts'
 import { watchHealth } from '../watch-health.ts'
 import { damagedFile, openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
+import { findLastPlace } from './last-place.ts'
 import { sqliteRoom } from './room.ts'
 
 /** 3.7.0–3.51.2 can corrupt a WAL database that two connections use. */
@@ -58,7 +59,7 @@ export function openSqlite({ dataDir, onCommitted, acceptLoss = false, onDamage,
   // A second process on the same folder would take this one's executing actions for lost ones.
   if (!owner) throw new Error(`another Countersign process is using ${dataDir}; stop it, or choose another folder with --data`)
   const { db, isChecked } = openOwned(dataDir, owner, { acceptLoss, checkMs })
-  return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, isChecked, state: keepState(dataDir, lastEvent(db)) })
+  return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, isChecked, state: keepState(dataDir, lastPlaceOf(db)) })
 }
 
 /**
@@ -208,7 +209,7 @@ function openOwned(
 /** Compares with the state file, in which a server that ended without closing its database left how far its log reached. */
 function requireNewestCommits(db: DatabaseSync, dataDir: string, hadLog: boolean): void {
   const state = readState(dataDir)
-  const position = lastEvent(db)
+  const position = lastPlaceOf(db)
   if (!state?.isRunning || position >= state.position) return
   const file = databaseFile(dataDir)
   throw new Error(
@@ -218,11 +219,9 @@ function requireNewestCommits(db: DatabaseSync, dataDir: string, hadLog: boolean
   )
 }
 
-/** Returns the place of the last event that was ever committed; 0 before the first. */
-function lastEvent(db: DatabaseSync): number {
-  if (db.prepare("select 1 from sqlite_schema where name = 'sqlite_sequence'").get() === undefined) return 0
-  return Number(db.prepare("select seq from sqlite_sequence where name = 'event'").get()?.seq ?? 0)
-}
+/** The same for a database that may have no tables yet. */
+const lastPlaceOf = (db: DatabaseSync): number =>
+  db.prepare("select 1 from sqlite_schema where name = 'archive_file'").get() === undefined ? 0 : findLastPlace(db)
 
 /**
  * Locks a file exclusively; undefined when another process has it. The lock is a SQLite transaction that stays open, so the operating

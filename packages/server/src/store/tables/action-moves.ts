@@ -9,18 +9,9 @@ import { REVISED_COLUMNS } from './revisions.ts'
 import type { ActionRow } from './schema.ts'
 
 const ENDED = ['result_delivered', 'due_at'] as const
-const ATTEMPTED = [
-  'attempt',
-  'epoch',
-  'idempotency_key',
-  'first_send',
-  'checks',
-  'runner',
-  'due_at',
-  'target_version',
-  'error',
-  'resolution',
-] as const
+// A first attempt has the key that the action was stored with: its index is not written again.
+const STARTED = ['attempt', 'epoch', 'first_send', 'checks', 'runner', 'due_at', 'target_version', 'error', 'resolution'] as const
+const ATTEMPTED = [...STARTED, 'idempotency_key'] as const
 const ANSWERED = ['result', 'result_url', 'error', 'in_doubt', 'checks', 'result_delivered', 'runner', 'due_at', 'resolution'] as const
 
 /** What each event writes into the times of an action: its own time, or null where the time before no longer counts. */
@@ -48,7 +39,7 @@ const COLUMNS = {
   expire: ENDED,
   cancel: ['error', ...ENDED],
   revise: REVISED_COLUMNS,
-  start: ATTEMPTED,
+  start: STARTED,
   retry: ATTEMPTED,
   resend: ATTEMPTED,
   succeed: ANSWERED,

@@ -5,7 +5,6 @@ import type { ActionRow } from '../tables/schema.ts'
 export const startedBy = (row: ActionRow, runner: string): PatchOf<'start'> => ({
   attempt: row.attempt + 1,
   epoch: row.epoch + 1,
-  idempotency_key: row.idempotency_key,
   first_send: row.attempt + 1,
   checks: null,
   runner,
