@@ -33,7 +33,7 @@ export const hookCommand = (environment: Environment): Command =>
     .option('--park <how>', 'defer: at the end of that time a headless Claude Code stops, and asks again when it is resumed')
     .addHelpText('after', HELP)
     .action(async (host: string, event: string | undefined, flags: HookFlags) => {
-      const answer = await runHook(host, event, flags, environment, await text(process.stdin))
+      const answer = await runHook(readMessage(host, event, await text(process.stdin)), event, flags, environment)
       if ('failed' in answer) {
         process.stderr.write(`${answer.failed}\n`)
         process.exitCode = 2
@@ -48,13 +48,11 @@ export function readHost(name: string): Host {
 }
 
 async function runHook(
-  name: string,
+  read: ReadMessage,
   named: string | undefined,
   flags: HookFlags,
   environment: Environment,
-  input: string,
 ): Promise<{ output: JsonObject } | { failed: string }> {
-  const read = readMessage(name, named, input)
   if ('failed' in read) return read
   const { host, body, event } = read
   try {
@@ -80,11 +78,9 @@ async function runHook(
 /** After its limit the server answers by itself; the rest is for the way. */
 const GRACE_SECONDS = 5
 
-function readMessage(
-  name: string,
-  named: string | undefined,
-  input: string,
-): { host: Host; body: JsonObject; event: HookEvent } | { failed: string } {
+type ReadMessage = { host: Host; body: JsonObject; event: HookEvent } | { failed: string }
+
+function readMessage(name: string, named: string | undefined, input: string): ReadMessage {
   try {
     const host = readHost(name)
     const body: unknown = JSON.parse(input)

@@ -16,6 +16,8 @@ interface ConnectFlags extends ApiFlags {
   limit: string
   project?: true
   onlyPrompts?: true
+  park?: true
+  direct?: true
   undo?: true
   print?: true
   yes?: true
@@ -44,21 +46,17 @@ export const connectCommand = (environment: Environment): Command =>
     .option('--project', 'for this folder instead of the user (claude, gemini, cursor)')
     .option('--only-prompts', 'ask only where the host would ask a person (claude, codex, copilot)')
     .option('--direct', 'claude: call the server without the shim, with COUNTERSIGN_KEY from the environment of Claude Code')
+    .option('--park', 'claude -p: at the limit the run ends, and asks again when it is resumed')
     .option('--print', 'print the settings and change nothing')
     .option('--undo', 'remove the hooks again')
     .option('--yes', 'do not ask before writing')
     .addHelpText('after', HELP)
-    .action(async (name: string, flags: ConnectFlags & { direct?: true }) => {
+    .action(async (name: string, flags: ConnectFlags) => {
       if (!(await connect(readHost(name), flags, environment))) process.exitCode = 1
     })
 
 /** Returns true when the host is connected, or no longer connected with `--undo`. */
-async function connect(
-  host: Host,
-  flags: ConnectFlags & { direct?: true },
-  environment: Environment,
-  out: Out = process.stdout,
-): Promise<boolean> {
+async function connect(host: Host, flags: ConnectFlags, environment: Environment, out: Out = process.stdout): Promise<boolean> {
   const settings = HOST_SETTINGS[host]
   const file = settings.file(environment, flags.project === true)
   const hooks = flags.undo ? undefined : settings.hooks(connectionOf(host, flags, environment))
@@ -89,14 +87,34 @@ async function connect(
   return true
 }
 
-function connectionOf(host: Host, flags: ConnectFlags & { direct?: true }, environment: Environment): Connection {
+function connectionOf(host: Host, flags: ConnectFlags, environment: Environment): Connection {
   if (!/^\d{1,5}$/.test(flags.limit) || Number(flags.limit) === 0)
     throw new Error(`--limit: must be a number of seconds, not "${flags.limit}"`)
-  if (flags.direct && host !== 'claude') throw new Error('--direct is for claude: the other hosts run a command')
+  if ((flags.direct || flags.park) && host !== 'claude') throw new Error(`--${flags.direct ? 'direct' : 'park'} is for claude only`)
   const { base } = serverOf(flags, environment)
   const keyFile = flags.direct ? '' : keyFileOf(host, flags, environment)
-  const command = [...ownCommand(), 'hook', host, '--limit', flags.limit, '--url', base, '--key-file', keyFile].map(quoted).join(' ')
-  return { base, limitSeconds: Number(flags.limit), command, isDirect: flags.direct === true, onlyPrompts: flags.onlyPrompts === true }
+  const command = [
+    ...ownCommand(),
+    'hook',
+    host,
+    '--limit',
+    flags.limit,
+    '--url',
+    base,
+    '--key-file',
+    keyFile,
+    ...(flags.park ? ['--park', 'defer'] : []),
+  ]
+    .map(quoted)
+    .join(' ')
+  return {
+    base,
+    limitSeconds: Number(flags.limit),
+    command,
+    isDirect: flags.direct === true,
+    parks: flags.park === true,
+    onlyPrompts: flags.onlyPrompts === true,
+  }
 }
 
 /** Where the shim finds the key: settings of a host are no place for a secret. */

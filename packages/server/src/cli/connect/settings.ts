@@ -14,6 +14,8 @@ export interface Connection {
   command: string
   /** True for Claude Code to call the server itself, with the key from COUNTERSIGN_KEY. */
   isDirect: boolean
+  /** True to end a headless run of Claude Code at the limit; it asks again when it is resumed. */
+  parks: boolean
   /** True to ask only where the host would ask a person. */
   onlyPrompts: boolean
 }
@@ -39,7 +41,7 @@ const home = (environment: Environment): string => environment.HOME ?? homedir()
 const CLAUDE_ASKS = ['PreToolUse', 'PermissionRequest']
 const CLAUDE_TELLS = ['PostToolUse', 'PostToolUseFailure', 'SessionEnd']
 
-function claudeHook(event: string, { base, limitSeconds, command, isDirect }: Connection): JsonObject {
+function claudeHook(event: string, { base, limitSeconds, command, isDirect, parks }: Connection): JsonObject {
   const isAsk = CLAUDE_ASKS.includes(event)
   const timeout = isAsk ? limitSeconds + MARGIN_SECONDS : REPORT_SECONDS
   // Without it a call runs where a rule of the host allows it and the server is away.
@@ -47,7 +49,7 @@ function claudeHook(event: string, { base, limitSeconds, command, isDirect }: Co
   if (!isDirect) return { type: 'command', command, timeout, ...failing }
   return {
     type: 'http',
-    url: `${base}/hooks/claude?limit=${limitSeconds}`,
+    url: `${base}/hooks/claude?limit=${limitSeconds}${parks ? '&park=defer' : ''}`,
     timeout,
     headers: { Authorization: 'Bearer $COUNTERSIGN_KEY' },
     allowedEnvVars: ['COUNTERSIGN_KEY'],
