@@ -5,8 +5,8 @@ import { SlowestFirst } from './scripts/slowest-first.ts'
 import { filesOf, readTier } from './scripts/tiers.ts'
 import { COMPILE_CACHE } from './verification/testing/compile-cache.ts'
 
-// Recorded model streams of other projects stand beside the repository, not in it. Whoever has only the repository runs the rest, and is
-// told; the gate (CI) never does without them.
+// The recorded model streams of other projects are beside the repository, not in it. Without them, the other tests run and a warning names
+// the missing ones. CI requires them.
 const RECORDED = [
   'packages/server/src/models/replay',
   'packages/server/src/models/broken',
@@ -20,7 +20,7 @@ const RECORDED = [
 const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL('../shared/fixtures/llm/INDEX.json', import.meta.url))
 if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is not there: ${RECORDED.join(', ')}\n`)
 
-// What models, tools and HTTP do is the same whatever the rows are in: once is enough for these.
+// These tests of models, tools and HTTP do not depend on the database, so they run on SQLite only.
 const ON_ANY_DATABASE = [
   'api-documents',
   'authority',
@@ -105,7 +105,7 @@ export default defineConfig({
         },
       },
       {
-        // What is promised to whoever comes over HTTP is promised on Postgres too, and so is what holds whatever people do at once.
+        // The promises over HTTP hold on Postgres too, and so do the races.
         extends: true,
         test: {
           name: 'postgres',

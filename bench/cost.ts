@@ -13,7 +13,7 @@ export interface CostOptions {
   /** Cycles in a block; each round has one block of each kind, in the same process. */
   cycles: number
   rounds: number
-  /** Under ten rules, eight of them with a condition, in place of the policy that stands when none is configured. */
+  /** Uses a policy of ten rules, eight of them with a condition, instead of the default policy. */
   underTenRules?: boolean
 }
 

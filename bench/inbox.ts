@@ -20,8 +20,8 @@ const requires = (padded: string) => {
 }
 
 /**
- * The page of what waits for one person, among `waiting` actions: a person of a group, of the group with a single action, of one with none,
- * a person who asked for half of all and so may decide none of them, and one who stands in for somebody.
+ * Measures the page of actions that wait for one person, among `waiting` actions: a person of a group, of the group with a single action, of one with none,
+ * a person who proposed half of all and so may decide none of them, and a person with a delegation.
  */
 export async function benchInbox(openDatabase: (folder: string) => Promise<BenchDatabase>, waiting: number) {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-bench-'))

@@ -161,7 +161,7 @@ function figuresOf(rounds: readonly Measured[]) {
 const perStream = (before: number, after: number, streams: number) => Math.round((after - before) / streams)
 
 /**
- * What `streams` event streams of one session cost a server: its memory for each, and the time from the commit of an event to its arrival at
+ * Measures the cost of `streams` event streams of one session for a server: its memory for each, and the time from the commit of an event to its arrival at
  * each of them, over HTTP on loopback. The server has a process of its own; all readers share this one, and their time is part of the figure.
  */
 export async function benchSubscribers({ streams, people, renames, turns }: SubscribersOptions) {

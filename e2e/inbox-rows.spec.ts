@@ -1,70 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { test as base, type Locator, type Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { untilReady } from '../apps/web/src/testing/press.ts'
-import { copyActions, openSqliteForBench } from '../bench/database.ts'
-import type { Action } from '../packages/core/src/index.ts'
-import { startTarget, toolsOf } from '../verification/testing/target.ts'
-import { cards, countDecisions, expect, openLink, ready } from './demo.ts'
-import { KEY, startServer } from './desk.ts'
+import { cards, countDecisions, expect, ready } from './demo.ts'
+import { boxOf, idOf, nodes, openInbox, rowOf, rows, test } from './office.ts'
 
 const ROWS = 10_000
-
-interface Office {
-  url: string
-  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response>
-  propose(what: string, more?: object): Promise<Action>
-}
-
-/** A server on which `many` actions wait. */
-const test = base.extend<{ many: number; office: Office }>({
-  many: [0, { option: true }],
-  office: async ({ context, many }, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
-    await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
-    const config = { tools: toolsOf(target), policy: { rules: [], limits: { waitingPerAgent: 20_000 } } }
-    let server = await startServer(folder, config)
-    const call: Office['call'] = (method, path, body) =>
-      fetch(server.url + path, {
-        method,
-        headers: { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-    const propose: Office['propose'] = async (what, more = {}) =>
-      expect201(await call('POST', '/api/actions', { tool: 'keyed', arguments: { what }, ...more }))
-    if (many > 0) {
-      const { id } = await propose('first')
-      await server.end()
-      const database = await openSqliteForBench(folder)
-      await copyActions(database, id, many - 1)
-      // One by one through the API it would take minutes.
-      await database.run(`update action set description = 'Do letter ' || substr(id, -5)`)
-      await database.close()
-      server = await startServer(folder, config)
-    }
-    await openLink(context, server.link)
-    await use({ url: server.url, call, propose })
-    await server.end()
-    await rm(folder, { recursive: true })
-  },
-})
-
-async function expect201(answer: Response): Promise<Action> {
-  expect(answer.status).toBe(201)
-  return answer.json()
-}
-
-const rows = (page: Page): Locator => page.getByTestId('waiting-row')
-const rowOf = (page: Page, id: string): Locator => page.locator(`[data-row="${id}"]`)
-const idOf = (at: number): string => `act_${String(at).padStart(26, '0')}`
-const nodes = (page: Page): Promise<number> => page.evaluate(() => document.querySelectorAll('*').length)
-const boxOf = async (row: Locator) => (await row.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 }
-
-async function openInbox(page: Page, office: Office, search = ''): Promise<void> {
-  await page.goto(`${office.url}/waiting${search}`)
-  await rows(page).first().waitFor()
-}
 
 /** Resolves when all rows are there. */
 const allRead = (page: Page, count: number): Promise<void> => expect(page.getByTestId('waiting-summary')).toHaveText(`${count} waiting`)

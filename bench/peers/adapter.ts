@@ -41,7 +41,7 @@ export interface System {
   close(): Promise<void>
 }
 
-/** What each `adapter.ts` exports. */
+/** The default export of each `adapter.ts`. */
 export interface Adapter {
   open(place: Place): Promise<System>
 }

@@ -14,7 +14,7 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
 const adapterOf = ({ folder }: SystemKey): string => pathToFileURL(`${folderOf(folder)}/adapter.ts`).href
 
-/** What a failure says, without its stack and this machine's paths. */
+/** Returns the message of a failure without its stack and this machine's paths. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^\s+at /.test(line))

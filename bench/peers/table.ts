@@ -47,7 +47,7 @@ const versionsOf = (rows: readonly Row[]): string => {
   return [...packages].map(([name, version]) => `${name} ${version}`).join(', ')
 }
 
-/** What a reader has to know to read the table. */
+/** The notes below the table. */
 const NOTES = [
   'Every cycle is a new session with about 1.1 KB of payload: message, scripted model, ask, approve, tool, model, done. Every system runs in a',
   'process of its own and is idle while it is not its turn. SQLite runs with `synchronous=FULL` everywhere, which is not the default of every',

@@ -4,10 +4,12 @@ import { clusterMember } from '../../packages/server/src/dispatch/cluster/cluste
 import { createFetches } from '../../packages/server/src/dispatch/cluster/fetches.ts'
 import { createJobDispatch } from '../../packages/server/src/dispatch/cluster/job-dispatch.ts'
 import {
+  createPeers,
   createPostgresHub,
   createReconciler,
   createResync,
   createTimers,
+  EVERYTHING,
   openNotices,
   openProcesses,
 } from '../../packages/server/src/dispatch/index.ts'
@@ -64,8 +66,10 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
       onCommitted,
       onUnknown,
     })
-    const processes = await openProcesses({ url: 'simulated', name, version: '1', machine, log })
-    const notices = await openNotices('simulated', machine)
+    const peers = createPeers(machine)
+    const processes = await openProcesses({ url: 'simulated', name, version: '1', machine, log, peers })
+    const notices = await openNotices('simulated', machine, peers)
+    peers.onAppear(() => notices.tell(EVERYTHING))
     const hub = createPostgresHub({ store, notices, clock: local, log })
     let pools = 0
     const fetches = createFetches()

@@ -95,6 +95,7 @@ export function openSharedStore(parts: SharedStoreParts): Store {
       database.connection.exec(isWritten ? 'COMMIT' : 'ROLLBACK')
       timeline.say(`${process.name} ${isWritten ? 'commits' : 'cannot commit'}${fate === 'well' ? '' : ` (${fate})`}`)
       if (isWritten) {
+        if (outbox.ended) jobs.endHeld(outbox.ended.holder, outbox.ended.keys)
         for (const job of outbox.held ?? []) jobs.addHeld(job)
         if (!outbox.held) {
           for (const id of outbox.actions) jobs.add('execute', id)

@@ -2,12 +2,16 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Client } from 'pg'
+import { StatementGroup } from '../../packages/server/src/store/postgres/statement-group.ts'
 
-/** Texts of the statements that this process sends to either database, until it is disposed of. */
+/** Texts of the statements that this process sends to either database, and of those of each packet to Postgres, until it is disposed of. */
 export function countStatements() {
   const sent: string[] = []
+  const packets: string[][] = []
+  const groups = new WeakMap<object, string[]>()
   const { prepare } = DatabaseSync.prototype
   const { query } = Client.prototype
+  const { add } = StatementGroup.prototype
   DatabaseSync.prototype.prepare = function (...args) {
     const statement: StatementSync = prepare.apply(this, args)
     for (const name of ['run', 'get', 'all'] as const) {
@@ -21,14 +25,27 @@ export function countStatements() {
   }
   Client.prototype.query = function (this: Client, ...args: unknown[]) {
     const [first] = args
-    sent.push(typeof first === 'string' ? first : String((first as { text?: string }).text))
+    const texts =
+      first instanceof StatementGroup
+        ? (groups.get(first) ?? [])
+        : [typeof first === 'string' ? first : String((first as { text?: string }).text)]
+    sent.push(...texts)
+    packets.push(texts)
     return (query as (...values: unknown[]) => never).apply(this, args)
   } as typeof query
+  StatementGroup.prototype.add = function (statement, onAnswer) {
+    const texts = groups.get(this) ?? []
+    texts.push(statement.text)
+    groups.set(this, texts)
+    return add.call(this, statement, onAnswer)
+  }
   return {
     sent,
+    packets,
     [Symbol.dispose]() {
       DatabaseSync.prototype.prepare = prepare
       Client.prototype.query = query
+      StatementGroup.prototype.add = add
     },
   }
 }

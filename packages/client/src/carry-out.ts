@@ -145,7 +145,7 @@ const requestInit = ({ action, idempotencyKey }: Claim, { method, body, ifMatch 
     ...(ifMatch !== undefined && { 'if-match': ifMatch }),
   },
   ...(body !== undefined && { body: JSON.stringify(body) }),
-  // Whoever is signed in at the service acts there in their own name.
+  // The request is made as the person who is signed in at the service.
   credentials: 'include',
   redirect: 'manual',
   cache: 'no-store',

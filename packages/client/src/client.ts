@@ -3,6 +3,7 @@ import type {
   ActionList,
   ActionRevision,
   ActionState,
+  ActionStory,
   AgentRequest,
   AgentRequestBody,
   AgentView,
@@ -31,17 +32,24 @@ import type {
   SessionList,
   SessionStatus,
   ShownAction,
+  Timeline,
   ToolView,
   WithdrawBody,
 } from '@countersign/core'
 import { type HttpOptions, type RequestInput, type SignInStorage, send, sendJson } from './http.ts'
 import { type Change, createManagement, type Management, type Read } from './manage.ts'
+import { createTokenSource, type HostToken } from './token-source.ts'
 
 export type ClientOptions = {
   /** Origin (and prefix) of the server; default '', the page's own origin. */
   baseUrl?: string
   /** A key. Without one, the console's sign-in is used (same origin only): its cookie over https, else `signInStorage`. */
   key?: string
+  /**
+   * In a page of a host, instead of `key`: asks the host's own server for a short-lived token of the person who uses the page
+   * (`client.embedTokens.create` on that server). It is asked again before the token expires.
+   */
+  token?: () => Promise<HostToken>
   /** Of a console without a key, for the server's own origin only. Without it nobody can sign in over plain http. */
   signInStorage?: SignInStorage
   /** Default: the global `fetch`. */
@@ -69,7 +77,7 @@ export type ActionQuery = Page & {
   mine?: 'true' | 'false'
   /** Text in the headline or the arguments. */
   q?: string
-  /** What the policy said: `ask` leaves out what nobody was asked about. */
+  /** The verdict of the policy. `ask` lists the actions that needed approval. */
   verdict?: 'allow' | 'ask' | 'deny'
   /** Text in the tool's name. */
   toolText?: string
@@ -113,6 +121,8 @@ export type Client = Management & {
     create(body?: CreateSessionBody, options?: ChangeOptions): Promise<Session>
     get(sessionId: string, options?: CallOptions): Promise<Session>
     messages(sessionId: string, page?: Page, options?: CallOptions): Promise<MessageList>
+    /** The same messages with the model calls behind them. */
+    timeline(sessionId: string, page?: Page, options?: CallOptions): Promise<Timeline>
     /** A command word decides only about what `shown` says was on the screen for a second, or else what the server sent this person. */
     post(sessionId: string, content: string, options?: PostOptions): Promise<PostedMessage>
     cancel(sessionId: string, options?: ChangeOptions): Promise<Session>
@@ -138,6 +148,8 @@ export type Client = Management & {
     lookAgain(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Lists earlier revisions as they were shown, oldest first. */
     revisions(actionId: string, options?: CallOptions): Promise<ActionRevision[]>
+    /** What happened to it, step by step, the oldest first. */
+    story(actionId: string, options?: CallOptions): Promise<ActionStory>
     /** Lists the grants that would approve later calls automatically. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
@@ -170,7 +182,7 @@ export type Client = Management & {
   removeTool(name: string, options?: ChangeOptions): Promise<void>
   me(options?: CallOptions): Promise<Me>
   signIn(key: string, options?: ChangeOptions): Promise<Me>
-  /** Signs the person at the server's own machine in. @param link What stands in a sign-in link behind `#sign-in=`; good once. */
+  /** Signs the person at the server's own machine in. @param link The part of a sign-in link after `#sign-in=`, which works once. */
   signInWithLink(link: string, options?: ChangeOptions): Promise<Me>
   /**
    * Begins a sign-in with the sign-in service: go to `url`. `begun`, where it is there, is for {@link Client.finishSignIn}: keep it in the
@@ -196,8 +208,10 @@ export type Client = Management & {
  * const { items } = await client.actions.list({ state: 'proposed' })
  * for (const { id, revision, digest } of items) await client.actions.decide(id, { verdict: 'decline', revision, digest })
  */
-export function createClient({ baseUrl = '', key, signInStorage, fetch = globalThis.fetch.bind(globalThis) }: ClientOptions = {}): Client {
-  const http: HttpOptions = { baseUrl: baseUrl.replace(/\/+$/, ''), key, signInStorage, fetch }
+export function createClient(options: ClientOptions = {}): Client {
+  const { baseUrl = '', key, token, signInStorage, fetch = globalThis.fetch.bind(globalThis) } = options
+  const tokens = token && createTokenSource(token)
+  const http: HttpOptions = { baseUrl: baseUrl.replace(/\/+$/, ''), key, tokens, signInStorage, fetch }
   const read: Read = <T>(path: string, query: RequestInput['query'], options: CallOptions = {}) =>
     sendJson<T>(http, path, { query, ...options })
   const change: Change = <T>(
@@ -236,6 +250,7 @@ const sessionCalls = (read: Read, change: Change): Client['sessions'] => ({
   list: (query, options) => read('/api/sessions', query, options),
   create: (body = {}, options) => change('/api/sessions', body, options),
   get: (sessionId, options) => read(session(sessionId), undefined, options),
+  timeline: (sessionId, page, options) => read(`${session(sessionId)}/timeline`, page, options),
   messages: (sessionId, page, options) => read(`${session(sessionId)}/messages`, page, options),
   post: (sessionId, content, { shown, ...options } = {}) =>
     change(`${session(sessionId)}/messages`, shown === undefined ? { content } : { content, shown }, options),
@@ -255,6 +270,7 @@ const actionCalls = (read: Read, change: Change): Client['actions'] => ({
   decide: (actionId, body, options) => change(`${action(actionId)}/decision`, body, options),
   decideMany: (body, options) => change('/api/actions/decisions', body, options),
   lookAgain: (actionId, options) => change(`${action(actionId)}/preview`, {}, options),
+  story: (actionId, options) => read(`${action(actionId)}/story`, undefined, options),
   revisions: async (actionId, options) =>
     (await read<{ items: ActionRevision[] }>(`${action(actionId)}/revisions`, undefined, options)).items,
   suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),

@@ -9,8 +9,8 @@ import { createValue, type Store } from './store.ts'
 
 export type InboxSnapshot = {
   /**
-   * What needs a person, oldest first: actions that wait for a decision and those of unknown outcome; and for 5 s those that just stopped
-   * (told apart by their `state`). The newest 1,000 of each kind are listed at the start; `listMore` lists older ones.
+   * The actions that need a person, oldest first: those that wait for a decision, those with an unknown outcome, and for 5 s those that
+   * have just stopped needing one (see their `state`). The newest 1,000 of each kind are listed at the start; `listMore` lists older ones.
    */
   items: readonly Action[]
   /** How many of them wait for a decision. */

@@ -3,7 +3,7 @@ import { showInvisible } from '@countersign/core/text'
 import { LongText } from './long-text.tsx'
 import { isWebLink, linkHost } from './outcome.ts'
 
-/** What the agent says about its call, in one box that says that nothing of it was verified. Empty when it says nothing. */
+/** The agent's own account of its call, in a box that marks it as not verified. Renders nothing when there is none. */
 export function AgentWords({ says, context }: { says: string; context: Action['context'] }) {
   if (says === '' && !context) return null
   const { reason, run, url } = context ?? {}

@@ -19,7 +19,7 @@ export function readCardKey(event: KeyboardEvent<HTMLElement>, armed: boolean, s
   return key === 'a' ? 'arm' : key === 'd' ? 'decline' : undefined
 }
 
-/** The keys of a form on the card: Escape leaves it, Ctrl/⌘+Enter sends it. The card hears of neither. */
+/** The keys of a form on the card: Escape leaves it, Ctrl/⌘+Enter sends it. Neither key reaches the card. */
 export const formKeys = (onLeave: () => void, onSend: () => void) => (event: KeyboardEvent) => {
   if (event.key === 'Escape') onLeave()
   else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSend()

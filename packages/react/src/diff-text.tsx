@@ -29,7 +29,7 @@ export function DiffText({ diff, path }: { diff: string; path: string }) {
   )
 }
 
-/** A tab stays one, and is told from spaces by its mark; so are the spaces at the end of a line. */
+/** Marks tabs, which stay tabs in copied text, and the spaces at the end of a line. */
 const showLine = (line: string) =>
   line.split(/(\t+|(?<=.) +$)/).map((piece, at) =>
     at % 2 ? (

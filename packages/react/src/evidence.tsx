@@ -18,7 +18,7 @@ type EssentialsProps = {
   onLookAgain: (() => void) | undefined
 }
 
-/** What nobody may decide without having seen: what was asked before, grave risks, names that look alike, the changes, votes and the deadline. */
+/** The facts that a decision needs: earlier revisions, high risk, names that look alike, the changes, votes and the deadline. */
 export function Essentials({ action, nowMs, expiryId, onLookAgain }: EssentialsProps) {
   return (
     <>

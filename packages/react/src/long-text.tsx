@@ -7,7 +7,7 @@ type LongTextProps = {
   text: string
   path: string
   lines?: boolean
-  /** Stands in a box that scrolls already. */
+  /** True inside a box that scrolls already. */
   inBox?: boolean
 }
 

@@ -1,6 +1,6 @@
 import type { Action, Principal, Vote } from '@countersign/client'
 
-/** An admin stands in for an approver, and for nobody else. */
+/** True for one of `roles`. The role admin includes approver, and no other role. */
 const holds = ({ roles: held }: Principal, roles: readonly string[]): boolean =>
   roles.some((role) => held.includes(role) || (role === 'approver' && held.includes('admin')))
 
@@ -12,7 +12,7 @@ export const askedBy = ({ requestedBy, requesters = [requestedBy] }: Asked): rea
 /**
  * Why this person cannot decide this action, as a sentence, or null when they may. For showing only: the server decides.
  * @param standsFor The people in whose place they are now.
- * Who has voted may change that while others are waited for: see {@link ownVote}.
+ * A voter may change their vote while others are still to vote: see {@link ownVote}.
  * @example
  * whyNot(action, me) // 'Waiting for someone with the role finance.'
  */

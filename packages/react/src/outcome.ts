@@ -24,7 +24,7 @@ export function linkHost(url: string): string {
 /** Returns the outcome of an action in one line, or an empty text while it waits. */
 export function outcomeText(action: Action, nowMs: number): string {
   const { state, updatedAt, votes, error, attempt, executor, checks, destination } = action
-  // What is no request is carried out by the program that asked.
+  // An action that is not an HTTP request is carried out by the program that proposed it.
   const who = destination === 'local' ? 'its agent' : 'a browser'
   const at = clockText(updatedAt, nowMs)
   const message = error === null ? '' : showInvisible(error.message)

@@ -51,7 +51,8 @@ export function Settled({ view, children }: { view: CardView; children: ReactNod
         </p>
         {children}
         {result === undefined ? null : (
-          <pre>
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          <pre tabIndex={0}>
             <JsonText value={withoutMedia(result)} path="result" />
           </pre>
         )}

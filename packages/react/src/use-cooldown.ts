@@ -16,8 +16,8 @@ export type Cooldown = {
 }
 
 /**
- * Rests what stands in `ref` for 500 ms after it appeared, changed (`version`), moved, or the window came back to the front: what a
- * person clicks then was aimed at something else. A move does not matter to a key.
+ * Ignores presses inside `ref` for 500 ms after it appeared, changed (`version`) or moved, or the window came back to the front: such a
+ * press was aimed at something else. Keys are not affected by a move.
  */
 export function useCooldown(ref: RefObject<HTMLElement | null>, version: string): Cooldown {
   const [rest, setRest] = useState<Rest>('new')

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react'
 
-/** Calls `onFocusLost` when what stands in `ref` leaves the page with the focus in it, before the focus can fall to the page. */
+/** Calls `onFocusLost` when the element of `ref` is removed while it has the focus, before the focus moves to the body. */
 export function useKeepFocus(ref: RefObject<HTMLElement | null>, onFocusLost: () => void): void {
   const keep = useRef(onFocusLost)
   keep.current = onFocusLost

@@ -2,7 +2,7 @@ import type { Action, Vote } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
 import { clockText } from './time.ts'
 
-/** How many approvals there are of how many: a person counts once, whoever votes in their place. */
+/** Counts the approvals. A person counts once, even if several people vote in their place. */
 export const countApprovals = ({ votes }: Pick<Action, 'votes'>): number => countRights(votes, 'approve')
 
 const countRights = (votes: readonly Vote[], verdict: Vote['verdict']): number =>

@@ -7,11 +7,13 @@ import {
   clusterMember,
   createDispatch,
   createEventHub,
+  createPeers,
   createPostgresHub,
   createReconciler,
   createResync,
   createTimers,
   type Dispatch,
+  EVERYTHING,
   type EventHub,
   type Membership,
   openGraphile,
@@ -69,7 +71,7 @@ export const handOut =
   }: Pick<Runtime, 'hub' | 'dispatch' | 'timers' | 'deliveries' | 'sealer' | 'tally'>) =>
   (outbox: Outbox) => {
     if (outbox.events.length > 0) hub.publish(outbox.events)
-    if (outbox.sessions.size + outbox.actions.size > 0) dispatch.take(outbox)
+    if (outbox.sessions.size + outbox.actions.size > 0 || outbox.ended) dispatch.take(outbox)
     if (outbox.dueAt !== undefined) timers.arm(outbox.dueAt)
     if (outbox.deliveriesAt !== undefined) deliveries?.arm(outbox.deliveriesAt + GATHER_MS)
     if (outbox.access) hub.publishAccess(outbox.access)
@@ -153,15 +155,18 @@ async function openAmongOthers(
     })
     stack.defer(() => store.close())
     const ownUrl = directUrl ?? url
+    const peers = createPeers(thisMachine)
     const processes = await openProcesses({
       url: ownUrl,
       name: `${hostname()}:${process.pid}`,
       version: VERSION,
       machine: thisMachine,
       log,
+      peers,
     })
     stack.defer(() => processes.leave(true))
-    const notices = stack.use(await openNotices(ownUrl, thisMachine))
+    const notices = stack.use(await openNotices(ownUrl, thisMachine, peers))
+    peers.onAppear(() => notices.tell(EVERYTHING))
     const hub = createPostgresHub({ store, notices, clock: thisMachine.clock, log })
     const limits = { advance: modelCalls, execute: executions }
     const dispatch = await openGraphile({ url: ownUrl, clock: thisMachine.clock, processes, notices, limits, log })

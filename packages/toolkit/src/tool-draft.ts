@@ -10,7 +10,7 @@ export interface ToolDraft extends Omit<Tool, 'group' | 'modelName'> {
   readonly title?: string
 }
 
-/** How long a tool may take when its definition does not say. A client has to be heard of again by then. */
+/** The default time limit of a tool. A client has to report its result within it. */
 const DEFAULT_TIMEOUT_MS: Record<Executor, number> = { server: 15_000, client: 60_000 }
 
 /** Returns who executes a tool, and its timeout. */

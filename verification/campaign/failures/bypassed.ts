@@ -29,13 +29,13 @@ export const BYPASSED: readonly Failure[] = [
     held: 'a start is one guarded update from `approved`; a decline is final and reaches no tool: gate/decide/decide.ts, store/tables/attempts.ts',
     bugs: [
       plant('a decline is stored as an approval', [
-        'verification/acceptance/d2.test.ts',
+        'verification/acceptance/gated-runs.test.ts',
         'a decline with its reason is the tool’s result, and the model answers',
       ]),
       {
         bug: 'a declined action is put up for execution, and starts',
         test: {
-          file: 'verification/acceptance/d2.test.ts',
+          file: 'verification/acceptance/gated-runs.test.ts',
           name: 'a decline with its reason is the tool’s result, and the model answers',
         },
       },
@@ -56,7 +56,7 @@ export const BYPASSED: readonly Failure[] = [
         'policy may answer at once: a read runs, a forbidden tool is declined with the reason',
       ]),
       plant('an agent calls any tool that there is', [
-        'verification/acceptance/d2.test.ts',
+        'verification/acceptance/gated-runs.test.ts',
         'an agent may not use a tool that it was not given',
       ]),
       {
@@ -101,7 +101,7 @@ export const BYPASSED: readonly Failure[] = [
         'what is remembered with an approval is not asked again: exactly these arguments, and says by which grant',
       ]),
       plant('an approval in a session is one of all that wait', [
-        'verification/acceptance/d4.more.test.ts',
+        'verification/acceptance/chat-decisions.more.test.ts',
         'with two waiting it wants to know which one; a rejection carries its reason to the model',
       ]),
     ],
@@ -167,7 +167,7 @@ export const BYPASSED: readonly Failure[] = [
     held: 'every call of a step is prepared and evaluated separately: agent/calls.ts',
     bugs: [
       plant('only the first call of a step is asked about', [
-        'verification/acceptance/d4.more.test.ts',
+        'verification/acceptance/chat-decisions.more.test.ts',
         'with two waiting, "yes" decides nothing and says so; naming one decides that one',
       ]),
     ],

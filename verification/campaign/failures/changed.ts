@@ -72,7 +72,7 @@ export const CHANGED: readonly Failure[] = [
     held: 'actions have ids of ours that nothing changes, a decision names revision and digest, and a provider’s call id is only data',
     bugs: [
       plant('a decision holds for any revision', [
-        'verification/acceptance/d1.test.ts',
+        'verification/acceptance/action-lifecycle.test.ts',
         'a decision about another revision or digest is a 409 with the action to look at again, and decides nothing',
       ]),
       plant('a provider’s id stands for two calls', [

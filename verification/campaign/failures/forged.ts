@@ -83,11 +83,11 @@ export const FORGED: readonly Failure[] = [
     bugs: [
       plant('a sentence that begins with the word is the word', ['packages/core/src/commands.test.ts', 'any other text is only a message']),
       plant('a word approves all that wait', [
-        'verification/acceptance/d4.more.test.ts',
+        'verification/acceptance/chat-decisions.more.test.ts',
         'with two waiting, "yes" decides nothing and says so; naming one decides that one',
       ]),
       plant('what was declined is told to the model as done', [
-        'verification/acceptance/d2.test.ts',
+        'verification/acceptance/gated-runs.test.ts',
         'a decline with its reason is the tool’s result, and the model answers',
       ]),
       plant('the exact word is a message', [

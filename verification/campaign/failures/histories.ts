@@ -25,7 +25,7 @@ export const HISTORIES: readonly Failure[] = [
     held: 'one transaction stores all calls of a step, and the model continues when the last has settled: agent/outcome.ts, agent/advance.ts',
     bugs: [
       plant('all calls but the first are refused', [
-        'verification/acceptance/d0.test.ts',
+        'verification/acceptance/shop-agent.test.ts',
         'every require-action of one answer becomes a card of its own, with its state in the database',
       ]),
       plant('the model is asked when the first call is settled', TWO_CALLS),
@@ -41,11 +41,11 @@ export const HISTORIES: readonly Failure[] = [
     held: 'cards come from rows: lists, messages and snapshots name every waiting action: gate/read/view.ts, client stores',
     bugs: [
       plant('a message comes without its actions', [
-        'verification/acceptance/d1.test.ts',
+        'verification/acceptance/action-lifecycle.test.ts',
         'a restart on the same data shows every card in its state, with its message',
       ]),
       plant('a session does not say what waits in it', [
-        'verification/acceptance/d4.more.test.ts',
+        'verification/acceptance/chat-decisions.more.test.ts',
         'a session is idle, active, waiting, completed or in error, and lists what waits',
       ]),
     ],
@@ -84,7 +84,7 @@ export const HISTORIES: readonly Failure[] = [
     held: 'an action is found by its id, wherever its message is: agent/messages.ts, gate/decide/decide.ts',
     bugs: [
       plant('only the latest call can be named', [
-        'verification/acceptance/d4.more.test.ts',
+        'verification/acceptance/chat-decisions.more.test.ts',
         'with two waiting, "yes" decides nothing and says so; naming one decides that one',
       ]),
     ],
@@ -95,7 +95,7 @@ export const HISTORIES: readonly Failure[] = [
     held: 'only rows and events are stored; message pieces are deleted when the message is complete: agent/outcome.ts',
     bugs: [
       plant('the pieces of a whole message are kept', [
-        'verification/acceptance/d3.test.ts',
+        'verification/acceptance/resumed-readers.test.ts',
         'wherever a reader was cut off, what it reads on with makes it know what the API says',
       ]),
     ],

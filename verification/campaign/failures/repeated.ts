@@ -15,12 +15,12 @@ export const REPEATED: readonly Failure[] = [
         },
       },
       plant('who comes second is told nothing of the first', [
-        'verification/acceptance/d1.test.ts',
+        'verification/acceptance/action-lifecycle.test.ts',
         'of two persons the second learns who was first, with the action as it is now',
       ]),
       {
         bug: 'a retry starts what is under way',
-        test: { file: 'verification/acceptance/d1.test.ts', name: 'ten parallel retries are one attempt' },
+        test: { file: 'verification/acceptance/action-lifecycle.test.ts', name: 'ten parallel retries are one attempt' },
       },
       {
         bug: 'the second click of a double click is sent',

@@ -17,6 +17,7 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   audit_head: 'kept',
   console_session: 'deleted',
   delegation: 'kept',
+  embed_token: 'deleted',
   // `countersign archive` moves them to files.
   event: 'kept',
   gateway_call: 'deleted',
@@ -37,6 +38,7 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   run: 'kept',
   session: 'kept',
   session_participant: 'kept',
+  session_thread: 'kept',
   setting: 'bounded',
   tool_pin: 'bounded',
   used_sign_in: 'deleted',

@@ -3,7 +3,9 @@ import { ApprovalCard } from '@countersign/react'
 import { lazy, Suspense } from 'react'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useShortcuts } from '../preferences/shortcuts.ts'
+import { startAfter, useUndoTime } from '../preferences/undo-time.ts'
 import { useServices } from '../services.tsx'
+import { noteStarts } from '../undo/starts.ts'
 
 // Most people edit nothing: the form is loaded when it is first opened.
 const ArgumentsEditor = lazy(() => import('../editor/arguments-editor.tsx'))
@@ -11,7 +13,7 @@ const ArgumentsEditor = lazy(() => import('../editor/arguments-editor.tsx'))
 type ActionCardProps = {
   action: Action
   connection: ConnectionState
-  /** Off where the card stands in its own session. */
+  /** False for a card inside its own session. */
   linkSession?: boolean
   onSettled?: (action: Action) => void
 }
@@ -20,9 +22,10 @@ type ActionCardProps = {
 export function ActionCard({ action, connection, linkSession = true, onSettled }: ActionCardProps) {
   const { client, me } = useServices()
   const [shortcuts] = useShortcuts()
+  const [undoTime] = useUndoTime()
   const standsFor = useStandsFor()
   const isClients = action.executor === 'client'
-  // What is no request is carried out by the program that asked: this page would not know how.
+  // An action that is not an HTTP request is carried out by the program that proposed it. This page cannot do that.
   const isHere = isClients && action.destination !== 'local'
   const isElsewhere = isClients && !isHere
   const call = async (answer: Promise<Action>) => onSettled?.(await answer)
@@ -41,10 +44,13 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       offerStop={action.runId !== null}
       runHref={linkSession && action.sessionId ? `/sessions/${action.sessionId}` : undefined}
       onDecide={async (verdict, details) => {
-        const decided = await client.actions.decide(action.id, { verdict, ...details })
+        // What this browser carries out starts from here: nothing would wait for it.
+        const grace = verdict === 'approve' && !isClients ? startAfter(undoTime) : undefined
+        const decided = await client.actions.decide(action.id, { verdict, ...details, ...(grace && { startAfter: grace }) })
+        noteStarts([decided])
         onSettled?.(decided)
         // Not awaited: the decision is stored, and the card shows the execution as it progresses.
-        if (decided.state === 'approved' && isHere) void carryOut().catch(() => undefined)
+        if (decided.state === 'approved' && isHere && decided.startsAt === null) void carryOut().catch(() => undefined)
       }}
       editor={(slot) => (
         <Suspense fallback={<p className="muted">Loading the form…</p>}>

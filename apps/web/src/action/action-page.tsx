@@ -10,6 +10,7 @@ import { useConnection } from '../live/use-connection.ts'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
+import { Story } from '../story/story.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Skeleton } from '../ui/index.ts'
 import { ActionCard } from './action-card.tsx'
@@ -56,6 +57,7 @@ export default function ActionPage() {
         <BackToInbox />
         <ConnectionBanner connection={connection} />
         <ActionCard action={action} connection={connection} onSettled={(settled) => queries.setQueryData(['action', actionId], settled)} />
+        <Story action={action} />
         <section aria-labelledby="votes-title">
           <h2 id="votes-title">Votes</h2>
           {action.votes.length === 0 ? (

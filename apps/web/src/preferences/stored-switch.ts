@@ -37,3 +37,9 @@ export function useStoredSwitch(key: string, initially: boolean): [on: boolean, 
   const stored = useSyncExternalStore(subscribe, () => read(key))
   return [stored === null ? initially : stored === 'on', (on) => write(key, on ? 'on' : 'off')]
 }
+
+/** A preference out of several, remembered in the same way. */
+export function useStoredChoice<T extends string>(key: string, choices: readonly T[], initially: T): [chosen: T, set: (to: T) => void] {
+  const stored = useSyncExternalStore(subscribe, () => read(key))
+  return [choices.find((choice) => choice === stored) ?? initially, (to) => write(key, to)]
+}

@@ -12,6 +12,7 @@ import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
 import { saveFile } from '../ui/save-file.ts'
 import { isKind, KINDS, kindWords } from './kinds.ts'
 import { SealSection } from './seal-section.tsx'
+import { quotedTitle, sentenceOf } from './sentences.ts'
 import '../ui/pages.css'
 
 /** `/record`: every change of every action, of policy, keys and grants: who, when, and whether it is sealed. */
@@ -19,7 +20,10 @@ export default function RecordPage() {
   const { client } = useServices()
   const [params, setParams] = useSearchParams()
   const query = queryOf(params)
-  const rows = useList(['audit', query], (cursor, signal) => client.audit.list({ ...query, cursor }, { signal }))
+  const rows = useList(['audit', query], async (cursor, signal) => {
+    const { items, names, titles, nextCursor } = await client.audit.list({ ...query, cursor }, { signal })
+    return { items: items.map((row) => ({ row, names, title: titles[row.actionId ?? ''] })), nextCursor }
+  })
   const set = (name: string, value: string) =>
     setParams(
       (before) => {
@@ -31,7 +35,7 @@ export default function RecordPage() {
       { replace: true },
     )
   return (
-    <Page title="Record" subtitle="Every proposal, decision and execution">
+    <Page title="Record" subtitle="Who did what, and whether it is sealed">
       <div className="stack">
         <PageBanner />
         <form className="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
@@ -80,8 +84,8 @@ export default function RecordPage() {
               </div>
             ) : (
               <ul className="rows" aria-label="Record, newest first">
-                {items.map((row) => (
-                  <Entry key={row.id} row={row} />
+                {items.map(({ row, names, title }) => (
+                  <Entry key={row.id} row={row} names={names} title={title} />
                 ))}
               </ul>
             )
@@ -117,6 +121,8 @@ function TextFilter({ name, label, query, onSet }: TextFilterProps) {
     <label>
       {label}
       <input
+        // A link can change the filter.
+        key={query[name]}
         defaultValue={query[name] ?? ''}
         spellCheck={false}
         // The filter applies once the id is complete, not on every key.
@@ -146,24 +152,40 @@ function Export({ format, query: { since, until } }: { format: 'jsonl' | 'csv'; 
   )
 }
 
-function Entry({ row: { kind, actor, at, actionId, scope, seq, sealed, data, hash, prev } }: { row: AuditEntryView }) {
+type EntryProps = { row: AuditEntryView; names: Readonly<Record<string, string>>; title: string | undefined }
+
+function Entry({ row, names, title }: EntryProps) {
+  const { kind, actor, at, actionId, scope, seq, sealed, data, hash, prev } = row
   return (
     <li className="row-card" data-testid="record-row" data-kind={kind}>
+      <p data-testid="record-sentence">{sentenceOf(row, quotedTitle(title), names)}</p>
       <div className="row-head">
-        <strong>{kindWords(kind)}</strong>
-        <span>
-          {showInvisible(actor.name)} <span className="muted">({actor.kind})</span>
-        </span>
         <time className="muted" dateTime={at}>
           {fullTime(at)}
         </time>
+        {actionId !== null && <Link to={`/actions/${actionId}`}>Open the action</Link>}
         <span className="badge-text">{sealed ? 'Sealed' : 'Not sealed yet'}</span>
       </div>
       <details>
-        <summary>
-          {showInvisible(scope)}, row {seq}
-        </summary>
+        <summary>Row</summary>
         <dl className="facts">
+          <div>
+            <dt>Kind</dt>
+            <dd>{kindWords(kind)}</dd>
+          </div>
+          <div>
+            <dt>By</dt>
+            <dd>
+              {showInvisible(actor.name)} ({actor.kind}),{' '}
+              <Link to={`/record?actor=${encodeURIComponent(actor.id)}`}>everything by {showInvisible(actor.name)}</Link>
+            </dd>
+          </div>
+          <div>
+            <dt>Chain</dt>
+            <dd className="mono">
+              {showInvisible(scope)}, row {seq}
+            </dd>
+          </div>
           <div>
             <dt>Hash</dt>
             <dd className="mono">{hash}</dd>
@@ -175,7 +197,6 @@ function Entry({ row: { kind, actor, at, actionId, scope, seq, sealed, data, has
         </dl>
         {data === null ? <p>The content was redacted. Its hash stays in the chain.</p> : <RawJson label="Data" value={data} />}
       </details>
-      {actionId !== null && <Link to={`/actions/${actionId}`}>Open the action</Link>}
     </li>
   )
 }

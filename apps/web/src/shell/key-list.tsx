@@ -3,7 +3,13 @@ import { Button } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
 
 const KEYS: { where: string; keys: [string, string][] }[] = [
-  { where: 'Anywhere', keys: [['?', 'This list']] },
+  {
+    where: 'Anywhere',
+    keys: [
+      ['U', 'Undo what you just approved'],
+      ['?', 'This list'],
+    ],
+  },
   {
     where: 'Writing a message',
     keys: [
@@ -28,6 +34,8 @@ const KEYS: { where: string; keys: [string, string][] }[] = [
       ['A, then Enter', 'Approve'],
       ['D', 'Decline, with a reason'],
       ['E', 'Edit before you approve'],
+      ['X', 'Choose it, to decide several together'],
+      ['Shift + X', 'Choose all that are alike'],
       ['/', 'Search'],
       ['Esc', 'Back to the list'],
     ],

@@ -1,4 +1,5 @@
 import { useShortcuts } from '../preferences/shortcuts.ts'
+import { UNDO_TIMES, UNDO_WORDS, useUndoTime } from '../preferences/undo-time.ts'
 import { Icon, useColorScheme } from '../ui/index.ts'
 import { Menu, MenuItem } from '../ui/overlays.ts'
 
@@ -12,12 +13,25 @@ const THEMES = [
 export default function SettingsList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
   const { mode, setMode } = useColorScheme()
   const [shortcuts, setShortcuts] = useShortcuts()
+  const [undoTime, setUndoTime] = useUndoTime()
   return (
     <Menu id={id} anchorEl={anchor} open onClose={onClose} slotProps={{ list: { 'aria-label': 'Settings' } }}>
       {THEMES.map(({ mode: each, word }) => (
         <MenuItem key={each} role="menuitemradio" aria-checked={mode === each} divider={each === 'system'} onClick={() => setMode(each)}>
           <Mark on={mode === each} />
           Theme: {word}
+        </MenuItem>
+      ))}
+      {UNDO_TIMES.map((each) => (
+        <MenuItem
+          key={each}
+          role="menuitemradio"
+          aria-checked={undoTime === each}
+          divider={each === UNDO_TIMES.at(-1)}
+          onClick={() => setUndoTime(each)}
+        >
+          <Mark on={undoTime === each} />
+          Undo after approving: {UNDO_WORDS[each].toLowerCase()}
         </MenuItem>
       ))}
       <MenuItem role="menuitemcheckbox" aria-checked={shortcuts} onClick={() => setShortcuts(!shortcuts)}>

@@ -6,6 +6,7 @@ import { OpenActionsContext } from '../live/open-actions.ts'
 import { useWaiting } from '../live/use-waiting.ts'
 import { titleText } from '../live/waiting-words.ts'
 import { useMediaQuery } from '../ui/index.ts'
+import { UndoBar } from '../undo/undo-bar.tsx'
 import { Boundary } from './boundary.tsx'
 import './shell.css'
 import { type BarMenu, ShellContext } from './shell-context.ts'
@@ -57,6 +58,7 @@ export function Shell() {
         </OpenActionsContext>
       </div>
       <LiveRegions open={openActions} />
+      <UndoBar />
     </ShellContext>
   )
 }

@@ -28,7 +28,7 @@ export const storedSignIn: SignInStorage = {
 
 /** Calls `listener` when another tab of this browser signs in or out. Answers how to stop that. */
 export function onSignInElsewhere(listener: () => void): () => void {
-  // A new secret in place of the one before, which the hour brings, is neither.
+  // The hourly replacement of a secret is neither a sign-in nor a sign-out.
   const heard = ({ key, oldValue, newValue }: StorageEvent) => {
     if (key === CONSOLE && (oldValue === null || newValue === null)) listener()
   }

@@ -12,7 +12,7 @@ export function useSteadyList<T>(rows: readonly T[], idOf: (row: T) => string, a
   const held = pointerIn || focusIn || alsoHeld
   const drawn = useRef<readonly T[]>(rows)
 
-  // What is not there cannot move: the first rows come at once.
+  // An empty list has nothing that could move, so the first rows appear at once.
   const steady = held && drawn.current.length > 0 ? holdList(drawn.current, rows, idOf) : { shown: [...rows], fresh: 0, gone: 0 }
   drawn.current = steady.shown
 

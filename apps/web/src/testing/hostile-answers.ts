@@ -1,6 +1,7 @@
 import type {
   Action,
   ActionRevision,
+  ActionStory,
   GrantSuggestion,
   Message,
   Objective,
@@ -12,6 +13,7 @@ import type {
   ShadowReport,
   Stats,
   TestedCall,
+  TimelineEntry,
 } from '@countersign/core'
 import { fill, type Planted } from './hostile.ts'
 
@@ -199,6 +201,8 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     'GET /api/sessions': () => list({ ...session, pendingApprovals: [simple] }),
     'GET /api/sessions/ses_000001': () => ({ body: session }),
     'GET /api/sessions/ses_000001/messages': () => list(...messages),
+    'GET /api/sessions/ses_000001/timeline': () =>
+      list(...messages.map((each) => make<TimelineEntry>(wire.TimelineEntry, 'TimelineEntry', { message: each }))),
     'GET /api/sessions/ses_lost': () => problem(403, 'forbidden', 'problem.session'),
     'GET /api/actions/act_lost': () => problem(403, 'forbidden', 'problem.action'),
     'POST /api/actions/act_000011/decision': () =>
@@ -223,7 +227,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
         make(wire.Grant, 'Grant.exact', { when: null, scope: 'agent', requestedBy: null }),
         make(wire.Grant, 'Grant.when', { arguments: null, agent: null, scope: 'agent' }),
       ),
-    'GET /api/audit': () => list(make(wire.AuditEntryView, 'AuditEntryView')),
+    'GET /api/audit': () => ({ body: { items: [make(wire.AuditEntryView, 'AuditEntryView')], nextCursor: null, names: {}, titles: {} } }),
     'GET /api/stats': () => ({
       body: make<Stats>(wire.Stats, 'Stats', { bucket: 'day', since: SINCE, until: SINCE, 'series.0.at': SINCE }),
     }),
@@ -307,6 +311,16 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
           votes: [{ by: person('ActionRevision.voter'), verdict: 'approve', at: session.createdAt }],
         }),
       )
+    routes[`GET /api/actions/${each.id}/story`] = () => ({
+      body: make<ActionStory>(wire.ActionStory, 'ActionStory', {
+        'steps.0.at': SINCE,
+        'steps.0.kind': 'declined',
+        'steps.0.data': { state: 'declined', reason: text('ActionStory.reason'), key: text('ActionStory.key'), attempt: 1 },
+        toldAt: SINCE,
+        'answered.at': SINCE,
+        names: {},
+      }),
+    })
     routes[`GET /api/actions/${each.id}/suggestion`] = () => ({
       body: make<GrantSuggestion>(wire.GrantSuggestion, 'GrantSuggestion', { refusal: null }),
     })

@@ -111,6 +111,11 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     },
     shows: ['event.error'],
   },
+  timeline: {
+    at: '/sessions/ses_000001/timeline',
+    steps: (page) => page.getByTestId('timeline-row').nth(4).waitFor(),
+    shows: ['Session.title', 'Session.agent', 'TimelineEntry.call.model', 'Action.description', 'Action.tool', 'Message.user.content'],
+  },
   renaming: {
     at: '/sessions/ses_000001',
     steps: async (page) => {
@@ -184,6 +189,10 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       'Action.votes.0.reason',
       'Action.credential',
       'Action.idempotencyKey',
+      'ActionStory.steps.0.actor.name',
+      'ActionStory.reason',
+      'ActionStory.key',
+      'ActionStory.answered.model',
       'ActionRevision.description',
       'ActionRevision.ended.reason',
       'ActionRevision.ended.by.name',

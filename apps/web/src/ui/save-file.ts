@@ -6,6 +6,6 @@ export async function saveFile(response: Response): Promise<void> {
   link.href = url
   link.download = name
   link.click()
-  // The browser has begun to read it by then; revoked at once, some browsers save nothing.
+  // Some browsers save nothing when the address is revoked before they have begun to read it.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -19,7 +19,7 @@ const WORDS: Record<View, string> = {
   decided: 'Nothing decided yet',
 }
 
-/** What stands in place of the rows where there are none, and what to do next. */
+/** Shown instead of an empty list: why it is empty, and what to do next. */
 export function Empty({ address: { view, text, setTyped, hrefOf }, waiting }: EmptyProps) {
   if (text !== '') {
     return (

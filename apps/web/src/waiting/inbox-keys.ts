@@ -8,6 +8,10 @@ export type InboxKeys = {
   /** Gives a key to the card that is shown. */
   press: (key: 'a' | 'd') => void
   edit: () => void
+  /** Adds the row to the chosen ones, or takes it out. */
+  choose: () => void
+  /** Chooses all rows of the same shape. */
+  chooseAlike: () => void
   search: () => void
   back: () => void
 }
@@ -43,6 +47,8 @@ function readKey(event: KeyboardEvent, keys: InboxKeys): (() => void) | undefine
       return () => keys.move(1)
     case 'k':
       return () => keys.move(-1)
+    case 'x':
+      return event.repeat ? undefined : event.shiftKey ? keys.chooseAlike : keys.choose
     case '/':
       return keys.search
     case 'e':

@@ -2,6 +2,9 @@ import type { Action, ConnectionState } from '@countersign/client'
 import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
+import { ChosenBar } from '../bulk/chosen-bar.tsx'
+import { isAlike } from '../bulk/shape.ts'
+import { useChosen } from '../bulk/use-chosen.ts'
 import { useSteadyList } from '../steady/use-steady-list.ts'
 import { Button, Icon, useMediaQuery } from '../ui/index.ts'
 import { type InboxKeys, useInboxKeys } from './inbox-keys.ts'
@@ -22,7 +25,7 @@ type InboxProps = {
   searchField: RefObject<HTMLInputElement | null>
   /** The row to begin with: where somebody left the inbox. */
   firstId: string | undefined
-  /** What stands in place of the rows where there are none. */
+  /** Shown instead of an empty list. */
   empty: ReactNode
 }
 
@@ -38,6 +41,9 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   const current = useMemo(() => rows.filter((action) => !dropped.has(action.id) || needsPerson(action)), [rows, dropped])
   const { shown: steady, fresh, gone, apply, hold } = useSteadyList(current, idOf, isScrolled)
   const { shown, selected, isKept, pick, unpick } = useSelection(steady, firstId)
+  const choice = useChosen(shown)
+  const selectable = useMemo(() => shown.filter(needsPerson), [shown])
+  const alike = useMemo(() => (selected ? selectable.filter((action) => isAlike(action, selected)) : []), [selectable, selected])
   // A state, not a ref: the rows inside are drawn once it is there.
   const [box, setBox] = useState<HTMLDivElement | null>(null)
   const pane = useRef<HTMLElement>(null)
@@ -97,6 +103,8 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     open: () => open(selected?.id),
     press: (key) => onCard((card) => pressOn(card, key)),
     edit: () => onCard(openEdit),
+    choose: () => selected && choice.toggle(selected.id),
+    chooseAlike: () => choice.choose(alike),
     search: () => searchField.current?.focus(),
     back: () => select(at),
   }
@@ -124,10 +132,12 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           <RowList
             rows={shown}
             selectedId={selected?.id}
+            chosenIds={choice.ids}
             box={box}
             wantsFocus={wantsFocus}
             onMove={keys.move}
             onPick={onPick}
+            onChoose={choice.toggle}
             onOpen={keys.open}
             onEnd={onEnd}
           />
@@ -140,12 +150,21 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
             </p>
           )}
         </div>
+        <ChosenBar
+          chosen={choice.chosen}
+          of={selectable.length}
+          isOffline={connection.kind !== 'live'}
+          onChooseAll={() => choice.choose(selectable)}
+          onClear={choice.clear}
+        />
       </div>
       {isWide && selected && (
         <Pane
           key={selected.id}
           known={selected}
           place={`${(at + 1).toLocaleString('en')} of ${shown.length.toLocaleString('en')}`}
+          alike={alike.length}
+          onChooseAlike={keys.chooseAlike}
           connection={connection}
           pane={pane}
           onSettled={selectNext}

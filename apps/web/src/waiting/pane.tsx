@@ -10,18 +10,26 @@ type PaneProps = {
   known: Action
   /** "3 of 14". */
   place: string
+  /** How many rows are of the same shape, with this one. */
+  alike: number
+  onChooseAlike: () => void
   connection: ConnectionState
   pane: RefObject<HTMLElement | null>
   onSettled: () => void
 }
 
 /** The whole card of the selected row, beside the list. */
-export function Pane({ known, place, connection, pane, onSettled }: PaneProps) {
+export function Pane({ known, place, alike, onChooseAlike, connection, pane, onSettled }: PaneProps) {
   const { action = known } = useAction(known.id, known)
   return (
     <section className="inbox-pane" ref={pane} aria-label="Selected action">
       <div className="inbox-pane-bar">
         <span>{place}</span>
+        {alike > 1 && (
+          <button type="button" className="inbox-alike" onClick={onChooseAlike}>
+            Choose {alike.toLocaleString('en')} alike
+          </button>
+        )}
         {action.sessionId && <Link to={`/sessions/${action.sessionId}`}>Open chat</Link>}
         <Link to={`/actions/${action.id}`} state={{ inbox: window.location.search }} onClick={() => leavePlace(action.id)}>
           Whole page
@@ -51,6 +59,9 @@ function KeyLine() {
       </span>
       <span>
         <kbd>E</kbd> edit
+      </span>
+      <span>
+        <kbd>X</kbd> choose
       </span>
       <span>
         <kbd>?</kbd> all keys

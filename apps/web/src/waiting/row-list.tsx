@@ -14,19 +14,22 @@ const LAST_ROWS = 20
 type RowListProps = {
   rows: readonly Action[]
   selectedId: string | undefined
+  /** The rows that were chosen to be decided together. */
+  chosenIds: ReadonlySet<string>
   /** The box that scrolls; null until it is there. */
   box: HTMLDivElement | null
   /** Set once the selected row is to take the focus. */
   wantsFocus: RefObject<boolean>
   onMove: (by: number) => void
   onPick: (id: string) => void
+  onChoose: (id: string) => void
   onOpen: () => void
   /** Reads older rows; false while it cannot. */
   onEnd: () => boolean
 }
 
 /** The rows, of which only those in sight are drawn, and the selected one: it may have the focus. */
-export function RowList({ rows, selectedId, box, wantsFocus, onMove, onPick, onOpen, onEnd }: RowListProps) {
+export function RowList({ rows, selectedId, chosenIds, box, wantsFocus, onMove, onPick, onChoose, onOpen, onEnd }: RowListProps) {
   const selectedAt = rows.findIndex(({ id }) => id === selectedId)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -63,7 +66,15 @@ export function RowList({ rows, selectedId, box, wantsFocus, onMove, onPick, onO
   }
 
   return (
-    <div role="listbox" tabIndex={-1} aria-label="Actions" className="inbox-rows" data-testid="waiting-list" onKeyDown={onKeyDown}>
+    <div
+      role="listbox"
+      tabIndex={-1}
+      aria-label="Actions"
+      data-choosing={chosenIds.size > 0}
+      className="inbox-rows"
+      data-testid="waiting-list"
+      onKeyDown={onKeyDown}
+    >
       <div role="presentation" style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const action = rows[index]
@@ -75,8 +86,10 @@ export function RowList({ rows, selectedId, box, wantsFocus, onMove, onPick, onO
                 at={index}
                 of={rows.length}
                 isSelected={index === selectedAt}
+                isChosen={chosenIds.has(action.id)}
                 style={{ transform: `translateY(${start}px)` }}
                 onPick={() => onPick(action.id)}
+                onChoose={() => onChoose(action.id)}
               />
             )
           )

@@ -8,7 +8,7 @@ export function askedText({ agent, agentVerified, requesters }: Pick<Action, 'ag
   return agent ? `${showInvisible(agent)}${agentVerified ? '' : ' (not verified)'} for ${names}` : names
 }
 
-/** What is pressing about an action, for the end of its row, and whether it needs attention first. */
+/** Returns the text at the end of a row, such as its deadline, and whether the action needs attention first. */
 export function standingText(action: Action, nowMs: number): { text: string; isAlarm: boolean } {
   const { state, overdue, createdAt, expiresAt, requires, votes } = action
   if (state === 'outcome_unknown') return { text: STATE_WORDS.outcome_unknown.word, isAlarm: true }

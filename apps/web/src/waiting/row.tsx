@@ -11,19 +11,24 @@ type RowProps = {
   action: Action
   at: number
   of: number
+  /** True for the row whose card is shown. */
   isSelected: boolean
+  /** True for a row that was chosen to be decided together with others. */
+  isChosen: boolean
   style: CSSProperties
   onPick: () => void
+  onChoose: () => void
 }
 
 /** One action in a line: risk, what would happen, who asked, and what is pressing about it. */
-export function Row({ action, at, of, isSelected, style, onPick }: RowProps) {
+export function Row({ action, at, of, isSelected, isChosen, style, onPick, onChoose }: RowProps) {
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are on the list
     <div
       role="option"
       tabIndex={isSelected ? 0 : -1}
       aria-selected={isSelected}
+      aria-checked={needsPerson(action) ? isChosen : undefined}
       aria-posinset={at + 1}
       aria-setsize={of}
       className="inbox-row"
@@ -33,8 +38,28 @@ export function Row({ action, at, of, isSelected, style, onPick }: RowProps) {
       data-decided={!needsPerson(action)}
       onClick={onPick}
     >
+      {needsPerson(action) && <ChooseBox isChosen={isChosen} onChoose={onChoose} />}
       {needsPerson(action) ? <RowText action={action} /> : <DecidedRowText known={action} />}
     </div>
+  )
+}
+
+/** Chooses a row with the pointer or a finger, in place of its mark. X does it for the selected row, which says whether it is chosen. */
+function ChooseBox({ isChosen, onChoose }: { isChosen: boolean; onChoose: () => void }) {
+  return (
+    <span
+      className="inbox-choose"
+      aria-hidden="true"
+      data-chosen={isChosen}
+      data-testid="choose"
+      title="Choose"
+      onClick={(event) => {
+        event.stopPropagation()
+        onChoose()
+      }}
+    >
+      <span>{isChosen && '✓'}</span>
+    </span>
   )
 }
 

@@ -73,7 +73,7 @@ const EVERY_MS = 15_000
 /** Everything but what needs a person. */
 const DECIDED = 'approved,executing,succeeded,failed,declined,expired,cancelled'
 
-/** What people were asked and is decided, newest first; read from the server page by page. */
+/** Returns the decided actions that needed approval, newest first. They are read from the server page by page. */
 function useDecidedRows(isShown: boolean, text: string): Rows {
   const { client, me } = useServices()
   const search = useMemo(() => readSearch(text), [text])
@@ -110,7 +110,7 @@ function useDecidedRows(isShown: boolean, text: string): Rows {
   }
 }
 
-/** What the server is asked: at least all that the search finds. */
+/** Returns a query to the server that finds at least everything that the search finds. */
 function termsOf({ words, tool, agent, risk, by, olderMs }: Search, nowMs: number): ActionQuery {
   // The server finds the other case of ASCII letters only.
   const longest = words.filter((word) => /^[ -~]+$/.test(word)).reduce((found, word) => (word.length > found.length ? word : found), '')

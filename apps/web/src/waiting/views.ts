@@ -2,7 +2,7 @@ import type { Action, Principal } from '@countersign/client'
 import { ownVote, whyNot } from '@countersign/react'
 
 export type View = 'mine' | 'waiting' | 'overdue' | 'unknown' | 'decided'
-/** The views of what needs a person. What is decided is read from the server, page by page. */
+/** The views of actions that need a person. Decided actions are read from the server, page by page. */
 export type WaitingView = Exclude<View, 'decided'>
 
 /** Every view in the order of its tabs. */
@@ -25,8 +25,7 @@ const isMine = (action: Action, { me, standsFor }: Viewer): boolean =>
   whyNot(action, me, standsFor) === null && (action.state !== 'proposed' || !ownVote(action, me))
 
 /**
- * True when `action` stands in the view. One that has just been decided stays where it was: the inbox keeps it for some seconds, so that
- * nothing disappears under a pointer.
+ * True when the view shows `action`. A decided action stays where it was for some seconds, so that nothing disappears under a pointer.
  */
 export function isIn(view: WaitingView, action: Action, viewer: Viewer): boolean {
   switch (view) {

@@ -17,7 +17,7 @@ import { type Rows, useRows } from './use-rows.ts'
 import { countViews } from './views.ts'
 import './waiting.css'
 
-/** `/waiting`: the inbox. What needs a person in all sessions, and what people decided. */
+/** `/waiting`: the inbox. It lists the actions of all sessions that need a person, and the decided ones. */
 export default function WaitingPage() {
   const { me } = useServices()
   const { items, waiting, unknown, more, actionable, loaded, connection: stream } = useWaiting()
@@ -28,7 +28,7 @@ export default function WaitingPage() {
   const found = useRows(view, text, order)
   const counts = useMemo(() => (loaded ? countViews(items, { me, standsFor }) : undefined), [loaded, items, me, standsFor])
   const searchField = useRef<HTMLInputElement>(null)
-  // Who comes back from an action's page finds the row that they left.
+  // After the page of an action, the focus returns to its row.
   const [firstId] = useState(placeLeft)
   useEffect(forgetPlace, [])
 

@@ -144,7 +144,7 @@ class Exchange:
         except http.client.HTTPException as cause:
             raise self._offline(type(cause).__name__) from None
         except (ValueError, AttributeError) as cause:
-            # What the standard library says of a connection that another thread broke off.
+            # The standard library raises these when another thread closes the connection.
             if not self._is_aborted:
                 raise
             raise self._offline(type(cause).__name__) from None

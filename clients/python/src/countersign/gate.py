@@ -228,7 +228,7 @@ def _disguise(wrapper: Any, function: Callable[..., Any], start: Callable[..., A
     # Types are read among the names of the function's own module. The code of the wrapper needs none but its closure.
     gated_function: Any = types.FunctionType(wrapper.__code__, names, wrapper.__name__, None, wrapper.__closure__)
     functools.update_wrapper(gated_function, function)
-    # It leads around the gate, for whoever unwraps what is decorated.
+    # inspect.unwrap() would follow it around the gate.
     del gated_function.__wrapped__
     gated_function.__signature__ = inspect.signature(function)
 

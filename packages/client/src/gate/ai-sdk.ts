@@ -16,7 +16,7 @@ interface ToolLike {
 
 /**
  * Puts tools of the AI SDK behind the gate. Types, schemas and outputs stay as they are. A call that did not succeed is a tool error whose
- * message is for the model: declined and why, expired, unknown. Where people changed the arguments, the model is told which ones ran.
+ * message is for the model: declined and why, expired, unknown. If people changed the arguments, the message names those that ran.
  * @throws TypeError for a tool without `execute`: nothing here could hold it back.
  * @example
  * const { text } = await generateText({ model, tools: gate(client, { payInvoice }), prompt })

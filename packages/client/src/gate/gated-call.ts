@@ -4,7 +4,7 @@ import { CarryOutError, carryOut, isCarryOutError } from '../carry-out.ts'
 import { untilItWorks, waitToRetry } from '../reconnect.ts'
 import { type GateClient, type RegisterOption, registerOnce } from './register.ts'
 
-/** What the calls of a gate have in common. */
+/** The options of all calls through a gate. */
 export type GateOptions = {
   /**
    * Names the run or conversation, 1 to 200 characters. Give it wherever tool call ids are only unique within one: the id of a call and this
@@ -140,7 +140,7 @@ async function orRefused(proposing: Promise<Action>): Promise<Action | GateAnswe
   }
 }
 
-/** Takes back what has not started. Whatever the answer: nobody waits for this call any more. */
+/** Withdraws an action that has not started. Errors are ignored, because nobody waits for this call any more. */
 async function withdraw(client: GateClient, find: () => Promise<Action>): Promise<void> {
   const signal = AbortSignal.timeout(WITHDRAW_MS)
   const idempotencyKey = crypto.randomUUID()

@@ -3,8 +3,8 @@ import type { Action } from '../wire/action.ts'
 import type { ActionState } from './lifecycle.ts'
 
 /**
- * Every way in which an action ends. `denied` is the policy's refusal, `declined` that of people; `withdrawn` was taken back by whoever
- * proposed it, `cancelled` ended before it began for any other reason.
+ * Every way in which an action ends. `denied` is the policy's refusal, `declined` that of people; `withdrawn` means that its
+ * proposer took it back, `cancelled` that it ended before its start for any other reason.
  */
 export const OUTCOME_STATUSES = [
   'succeeded',

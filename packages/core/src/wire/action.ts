@@ -90,7 +90,7 @@ const isWebAddress = (text: string): boolean => {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
-/** What an agent says about its call besides the arguments. Cards show it as not verified; no rule goes by it. */
+/** An agent's own account of its call. Cards show it as not verified, and no policy rule depends on it. */
 export const ActionContext = z.strictObject({
   /** The run or conversation that it belongs to, as the agent names it. */
   run: z.string().trim().min(1).max(200).optional(),
@@ -144,7 +144,7 @@ export const Action = z.object({
   agentVerified: z.boolean(),
   /** The agent's own words about the action. They are marked as not verified and never replace the description. */
   agentSays: z.string().nullable(),
-  /** What the agent says about the call besides, which nothing has verified. */
+  /** The agent's own account of the call, not verified. */
   context: z.object({ run: z.string().optional(), url: z.string().optional(), reason: z.string().optional() }).nullable(),
   /** How often it was asked for, where that is more than once: the same call without an idempotency key, while it waits, is the same action. */
   timesAsked: z.int().optional(),
@@ -153,7 +153,7 @@ export const Action = z.object({
   idempotencyKey: z.string(),
   result: Json.optional(),
   resultUrl: z.string().nullable(),
-  /** Of kind `withdrawn` on what was `cancelled` by whoever proposed it: the message says who that was. On `outcome_unknown`, `retryable` says that the tool can find out by itself: `POST /api/actions/:id/verify`. */
+  /** The kind is `withdrawn` when the proposer withdrew a `cancelled` action; the message names the proposer. On `outcome_unknown`, `retryable` says that the tool can find out by itself: `POST /api/actions/:id/verify`. */
   error: ActionErrorView.nullable(),
   /** How it ended, for a model; null while it is not settled. A failed or unknown outcome may still change. */
   outcome: Outcome.nullable(),

@@ -45,6 +45,7 @@ export const AUDIT_KINDS = [
   'key_made',
   'key_accepted',
   'key_revoked',
+  'embed_token_made',
   'webhook_made',
   'webhook_changed',
   'webhook_rotated',
@@ -94,8 +95,30 @@ export const AuditEntryView = z.object({
 })
 export type AuditEntryView = z.infer<typeof AuditEntryView>
 
-export const AuditList = z.object({ items: z.array(AuditEntryView), nextCursor: z.string().nullable() })
+/** The names of the principals whose ids rows mention, by id. */
+const Names = z.record(z.string(), z.string())
+
+export const AuditList = z.object({
+  items: z.array(AuditEntryView),
+  nextCursor: z.string().nullable(),
+  names: Names,
+  /** The titles of the actions that the rows are about, by id; none for a redacted one. */
+  titles: z.record(z.string(), z.string()),
+})
 export type AuditList = z.infer<typeof AuditList>
+
+/** How an action came to its end: its rows of the record, the oldest first, and what its agent was told. */
+export const ActionStory = z.object({
+  steps: z.array(AuditEntryView.pick({ id: true, at: true, kind: true, actor: true, data: true })),
+  names: Names,
+  /** When its result was put into its conversation; null while it was not, and for an action without one: that agent asks for it. */
+  toldAt: z.string().nullable(),
+  /** The model's next answer in the conversation; tokens where they are known. */
+  answered: z
+    .object({ at: z.string(), model: z.string().nullable(), inputTokens: z.int().nullable(), outputTokens: z.int().nullable() })
+    .nullable(),
+})
+export type ActionStory = z.infer<typeof ActionStory>
 
 const Instant = z.iso.datetime({ offset: true })
 

@@ -23,6 +23,6 @@ export const HoldView = z.object({
 })
 export type HoldView = z.infer<typeof HoldView>
 
-/** Why an action of a held server is cancelled. The model is told it. */
+/** Why an action of a held server is cancelled. The model receives it. */
 export const VoidBody = z.strictObject({ note: z.string().trim().min(1).max(2_000) })
 export type VoidBody = z.infer<typeof VoidBody>

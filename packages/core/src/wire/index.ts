@@ -31,6 +31,7 @@ export {
 export { AgentRequest, AgentRequestBody, ApproveToolBody, Checkpoint, RequestAnswer, RequestStatus, RequestView } from './agent-request.ts'
 export {
   AcceptRecordBody,
+  ActionStory,
   AUDIT_KINDS,
   AuditActor,
   AuditEntryView,
@@ -45,6 +46,7 @@ export {
 export { ConsoleSessionList, ConsoleSessionView } from './console-session.ts'
 export { Delegation, DelegationBody, DelegationList, PeopleQuery, Person, PersonList } from './delegation.ts'
 export { Duration, durationMs } from './duration.ts'
+export { EMBED_TOKEN_MAX_MS, EmbedToken, EmbedTokenBody } from './embed-token.ts'
 export {
   type ActionEventType,
   EVENT_SUBJECTS,
@@ -97,6 +99,7 @@ export {
   LookUp,
   Message,
   MessageList,
+  MessageText,
   PageQuery,
   PostedMessage,
   PostMessageBody,
@@ -108,6 +111,8 @@ export {
   SessionPerson,
   SessionStatus,
   ShownAction,
+  Timeline,
+  TimelineEntry,
   ToolCall,
   ToolView,
 } from './session.ts'

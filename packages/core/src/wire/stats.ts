@@ -39,7 +39,7 @@ export const ModelStats = z.object({
 })
 export type ModelStats = z.infer<typeof ModelStats>
 
-/** What became of proposals: a rule or a grant answered them, people did, or nobody has. `approved` counts those that run or ran. */
+/** The answers to proposals, by a rule, a grant or people, and those that still wait. `approved` includes those that run or ran. */
 const ANSWERS = ['allowed', 'denied', 'approved', 'declined', 'expired', 'cancelled', 'waiting'] as const
 const Answers = z.object(Object.fromEntries(ANSWERS.map((name) => [name, Count])) as Record<(typeof ANSWERS)[number], typeof Count>)
 export type AnswerStats = z.infer<typeof Answers>

@@ -10,7 +10,7 @@ type Next = { do: 'nothing' } | { do: 'end_for_disabled' } | { do: 'start_run' }
 
 /**
  * Does the next step that the session's rows require, until there is none: a model call, or the run of a queued message. It does not wait:
- * with open actions it returns, and whoever settles the last of them wakes the session. It keeps no state besides the rows, so it can be
+ * with open actions it returns, and the transaction that settles the last of them wakes the session. It keeps no state besides the rows, so it can be
  * killed at any point and called again in any process.
  */
 export async function advance(deps: AgentDeps, state: AgentState, sessionId: string): Promise<void> {

@@ -237,7 +237,7 @@ function* stopInsisting(outbox: Outbox, writer: SessionWriter, runId: string, no
   outbox.sessions.add(writer.row.id)
 }
 
-/** The request is also a message (D4.1): whoever comes back to the session reads what is waiting. The model never sees it. */
+/** Adds the request as a message too, so that a person who returns to the session reads what is waiting. The model never sees it. */
 function* askPeople(writer: SessionWriter, runId: string, rows: readonly ActionRow[], now: number): Tx<void> {
   const waiting = rows.filter((row) => row.state === 'proposed')
   if (waiting.length === 0) return

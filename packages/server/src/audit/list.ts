@@ -6,6 +6,8 @@ import { SYSTEM } from './row.ts'
 const WINDOW = 5_000
 /** Rows may be written this much later than the time in them. */
 const LATE_MS = 60_000
+/** Names that one page gives. */
+const MAX_NAMES = 500
 
 const msOf = (time: string | undefined): number | undefined => (time === undefined ? undefined : Date.parse(time))
 
@@ -65,6 +67,37 @@ export function* viewRows(rows: readonly AuditRow[]): Tx<AuditEntryView[]> {
     })
   }
   return views
+}
+
+/** The ids of principals that somewhere in this data are. */
+function idsIn(value: unknown, found: Set<string>): Set<string> {
+  if (typeof value === 'string') {
+    if (/^prn_\w{1,60}$/.test(value) && found.size < MAX_NAMES) found.add(value)
+  } else if (typeof value === 'object' && value !== null) for (const part of Object.values(value)) idsIn(part, found)
+  return found
+}
+
+/** Returns the names of the principals that rows mention, by id. */
+export function* namesIn(entries: readonly Pick<AuditEntryView, 'data'>[]): Tx<Record<string, string>> {
+  const found = new Set<string>()
+  // What a model wrote is no id of ours.
+  for (const { data } of entries) if (data) idsIn({ ...data, arguments: null, preview: null, description: null }, found)
+  const names: Record<string, string> = {}
+  for (const id of found) {
+    const row = yield* principals.findPrincipal.first({ id })
+    if (row) names[id] = row.name
+  }
+  return names
+}
+
+/** Returns the titles of the actions that rows are about, by id. */
+export function* titlesOf(entries: readonly Pick<AuditEntryView, 'actionId'>[]): Tx<Record<string, string>> {
+  const titles: Record<string, string> = {}
+  for (const id of new Set(entries.flatMap(({ actionId }) => actionId ?? []))) {
+    const row = yield* actions.findAction.first({ id })
+    if (row && row.redacted_at === null) titles[id] = row.description
+  }
+  return titles
 }
 
 function* viewActor(id: string): Tx<AuditActor> {

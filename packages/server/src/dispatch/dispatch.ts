@@ -29,7 +29,7 @@ export interface Dispatch {
   /** Starts dispatching; earlier requests are kept until then. */
   start(work: Work): void
   /** Receives a commit of this process. */
-  take(outbox: Pick<Outbox, 'sessions' | 'actions' | 'held'>): void
+  take(outbox: Pick<Outbox, 'sessions' | 'actions' | 'held' | 'ended'>): void
   /** Claims the next model call of a run. Returns false when another process makes it, or it is too late to begin one. */
   claimStep(run: RunRow): Promise<boolean>
   /** Counts work that was begun elsewhere, so that `idle` waits for it, and logs its failure. */

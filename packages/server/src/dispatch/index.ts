@@ -1,7 +1,8 @@
 import type { openGraphile as OpenGraphile } from './cluster/graphile.ts'
 
 export { clusterMember } from './cluster/cluster-membership.ts'
-export { openNotices } from './cluster/notices.ts'
+export { EVERYTHING, openNotices } from './cluster/notices.ts'
+export { createPeers } from './cluster/peers.ts'
 export { createPostgresHub } from './cluster/postgres-hub.ts'
 export { openProcesses } from './cluster/processes.ts'
 export { createResync } from './cluster/resync.ts'

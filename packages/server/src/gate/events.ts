@@ -36,7 +36,7 @@ export interface Cause {
 export function* announceProposed({ outbox, session, nowMs }: SessionContext, row: ActionRow): Tx<Action> {
   const proposal = yield* viewAction(row)
   const { policy } = proposal
-  // What nothing proves.
+  // Claims of the caller.
   const unverified = [...(proposal.agent !== null && !proposal.agentVerified ? ['agent'] : []), ...(proposal.context ? ['context'] : [])]
   // In the order of canonical JSON: this is the longest row of an action.
   const data = {

@@ -136,7 +136,7 @@ export class SessionWriter {
     this.#noteRows({ actions: rows })
   }
 
-  /** What was read in the session may be given again from now on, or not any more. */
+  /** Records whether the session has results of reads that may be reused. */
   noteReuse(hasReusable: boolean): void {
     this.#note({ hasReusable })
   }
@@ -241,7 +241,7 @@ export class SessionWriter {
     return message
   }
 
-  /** Adds the result of a tool call: what the model is given, and what programs are told. */
+  /** Adds the result of a tool call, for the model and for programs that follow the session. */
   *toolResult({ messageId, runId, toolCall, outcome, actionId }: ToolResult): Tx<void> {
     const content = toolResultText(outcome)
     yield* this.message({

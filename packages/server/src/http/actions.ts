@@ -3,6 +3,7 @@ import {
   ActionList,
   ActionListQuery,
   ActionRevisionList,
+  ActionStory,
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
@@ -22,6 +23,7 @@ import {
   viewAction,
   viewActions,
   viewRevisions,
+  viewStory,
 } from '../gate/index.ts'
 import { readUntil, whenHungUp } from '../gateway/read-until.ts'
 import { callerOf } from '../identity/authenticate.ts'
@@ -188,6 +190,27 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       return store.read(function* () {
         yield* requireVisibleAction(principal, yield* actions.findAction.first({ id }), `action ${id}`, clock.nowMs())
         return { items: yield* viewRevisions(id) }
+      })
+    },
+  )
+
+  app.get(
+    '/api/actions/:id/story',
+    {
+      schema: {
+        operationId: 'getStory',
+        summary: 'Read what happened to an action, step by step',
+        tags,
+        params: Params,
+        response: { 200: ActionStory },
+      },
+    },
+    (request) => {
+      const { principal } = callerOf(request)
+      const { id } = request.params
+      return store.read(function* () {
+        const row = yield* actions.findAction.first({ id })
+        return yield* viewStory(yield* requireVisibleAction(principal, row, `action ${id}`, clock.nowMs()))
       })
     },
   )

@@ -12,7 +12,7 @@ import {
   RedactBody,
 } from '@countersign/core'
 import { z } from 'zod'
-import { exportCsv, exportLines, listAudit, viewRows } from '../audit/index.ts'
+import { exportCsv, exportLines, listAudit, namesIn, titlesOf, viewRows } from '../audit/index.ts'
 import { isoTime, requireAdmin } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -46,7 +46,10 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
       const [before] = decodeCursor(query.cursor, ['number']) ?? []
       const found = await listAudit(store, query, before === undefined ? undefined : Number(before), query.limit + 1)
       const { rows, nextCursor } = pageOf(found, query.limit, ({ id }) => [id])
-      return { items: await store.read(() => viewRows(rows)), nextCursor }
+      return store.read(function* () {
+        const items = yield* viewRows(rows)
+        return { items, nextCursor, names: yield* namesIn(items), titles: yield* titlesOf(items) }
+      })
     },
   )
 

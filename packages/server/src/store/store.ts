@@ -2,7 +2,7 @@ import type { NewEvent } from '@countersign/core'
 import type { Tx } from './query.ts'
 import type { Happening } from './tables/happening.ts'
 import type { Mark } from './tables/instance.ts'
-import type { HeldJob } from './tables/jobs.ts'
+import type { EndedJobs, HeldJob } from './tables/jobs.ts'
 
 /** Where the data is: in a folder of this machine, or in a Postgres that several processes share. */
 export type Database =
@@ -37,6 +37,8 @@ export interface Outbox {
   readonly actions: Set<string>
   /** Set when this process starts all of this work itself: its jobs, which the transaction locks for this process. Postgres only. */
   held?: HeldJob[]
+  /** Jobs of this process that have ended, which the transaction removes. Postgres only. */
+  ended?: EndedJobs
   /** The earliest timer of the actions that were written, epoch ms. */
   dueAt?: number
   /** Set when the transaction may have queued webhook deliveries: the time since which they wait, epoch ms. */

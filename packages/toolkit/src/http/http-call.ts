@@ -23,7 +23,7 @@ export interface HttpCall {
   redactor: Redactor
   /** Sent as JSON. */
   body?: JsonValue
-  /** In place of `body`: what is sent as something else, or under another name. */
+  /** Replaces `body`: content of another type, or JSON under another content type. */
   content?: CallContent | undefined
   /** Set on a call that may change something; its absence makes this a read. */
   idempotencyKey?: string

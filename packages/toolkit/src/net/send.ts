@@ -41,7 +41,7 @@ export async function send(
     headers: {
       'accept-encoding': 'identity',
       ...headers,
-      // Node sends the body of a DELETE without saying how long it is, and whoever receives it takes it for the next request.
+      // Node sends the body of a DELETE without its length, and the receiver takes the body for the next request.
       ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
     },
     // No kept connection: one that the service is just closing would turn a definite failure into an unknown outcome, and the name of

@@ -65,7 +65,7 @@ export const Route = z.strictObject({
    * At least `timeoutMs`. Default 5 minutes, or `timeoutMs` where that is longer.
    */
   settlesWithin: z.string().max(40).optional(),
-  /** `client`: whoever shows the card sends the request, with credentials of its own; the headers of the table stay here. */
+  /** `client`: the program that shows the card sends the request with its own credentials. The headers of the table stay on the server. */
   executor: z.enum(['server', 'client']).optional(),
   /** Default 15,000; 60,000 for a client, whose claim ends then. */
   timeoutMs: z.int().min(1).max(600_000).optional(),

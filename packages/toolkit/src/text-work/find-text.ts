@@ -2,8 +2,8 @@
 const SHORT = 16
 
 /**
- * Where `wanted` stands in `text` from `from` on, as `text.indexOf` says it; -1 where it does not. The time is linear: the engine's own
- * search takes the product of both lengths for texts that repeat themselves (43 s for 1 MB), and no thread can be ended meanwhile.
+ * Returns the position of `wanted` in `text` from `from` on, like `text.indexOf`, or -1. Takes linear time: the engine's own search takes the
+ * product of both lengths for repetitive texts (43 s for 1 MB), and its thread cannot be ended meanwhile.
  */
 export function findText(text: string, wanted: string, from = 0): number {
   if (wanted.length < SHORT) return text.indexOf(wanted, from)

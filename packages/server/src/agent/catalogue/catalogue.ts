@@ -101,7 +101,7 @@ export function readCall(agent: Holder, called: Called): Meant {
 }
 
 /**
- * A call of the history as the model made it: what stands in the record under the name of the real tool was called through the catalogue.
+ * Returns a call of the history as the model made it: through the catalogue, although the history stores the name of the real tool.
  * Made from the agent and the row alone, so it is the same each time.
  */
 export function asCalled(agent: Holder, call: Called): Called {

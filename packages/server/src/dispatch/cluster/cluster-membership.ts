@@ -69,6 +69,8 @@ export function clusterMember({ processes, notices, hub, dispatch, lookAround, l
         takeOver: (gone) => takeOver(gone, work),
         beginAnew() {
           work.abortModelCalls()
+          // Others may have found themselves alone since this process was forgotten.
+          notices.tellOfJoining()
           hub.readAgain()
           dispatch.background(processes.whenAlive().then(() => adoptOrphans(work)))
         },

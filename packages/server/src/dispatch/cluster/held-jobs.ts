@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
-import { claims, type HeldJob, type JobName, type Outbox, type OwnConnection } from '../../store/index.ts'
+import { claims, type EndedJobs, type HeldJob, type JobName, type Outbox, type OwnConnection } from '../../store/index.ts'
 import type { InFlight } from '../in-flight.ts'
 
-/** Completions of jobs within this time are written in one statement. */
-const BATCH_MS = 5
+/** Jobs that have ended are removed by the next transaction of this process, or together after this time. */
+const BATCH_MS = 10
+/** A transaction that is not committed by then, but rolled back, has not removed the jobs that it was given. */
+const COMMIT_MS = 1_000
 
 export interface HeldJobsOptions {
   connection: OwnConnection
@@ -29,6 +31,10 @@ export interface HeldJobs {
   /** Gives each session and action of a transaction a job that is locked for this process. */
   hold(outbox: Outbox): void
   begin(jobs: readonly HeldJob[]): void
+  /** Lets a transaction remove the jobs that have ended. */
+  removeWith(outbox: Outbox): void
+  /** Records that a transaction has removed the jobs that it was given. */
+  confirmRemoved(removed: EndedJobs): void
   /** Unlocks the jobs that were committed but never begun, because the answer to their commit was lost. Returns how many. */
   unlockLost(): Promise<number>
 }
@@ -39,6 +45,8 @@ export function createHeldJobs({ connection, clock, log, underWay, run, onEnded 
   const inHand = new Set<string>()
   let ended: string[] = []
   let last = 0
+  /** Jobs that transactions are to remove, each with what ends the wait for its commit. */
+  const removing = new Map<EndedJobs, () => void>()
   const running: Record<JobName, number> = { advance: 0, execute: 0 }
 
   async function begin({ name, id, key }: HeldJob): Promise<void> {
@@ -57,9 +65,9 @@ export function createHeldJobs({ connection, clock, log, underWay, run, onEnded 
     onEnded()
   }
 
-  function end(key: string): void {
-    ended.push(key)
-    if (ended.length > 1) return
+  function end(...keys: string[]): void {
+    ended.push(...keys)
+    if (ended.length > keys.length) return
     const { promise, resolve } = Promise.withResolvers<void>()
     clock.after(BATCH_MS, () => removeEnded().then(resolve))
     underWay.add(promise)
@@ -68,6 +76,7 @@ export function createHeldJobs({ connection, clock, log, underWay, run, onEnded 
   async function removeEnded(): Promise<void> {
     const keys = ended
     ended = []
+    if (keys.length === 0) return
     // A job that stays because the database is away is found as lost: there is nothing left to do for it.
     await claims.removeHeldJobs(connection, holder, keys).catch(() => undefined)
     for (const key of keys) inHand.delete(key)
@@ -82,6 +91,30 @@ export function createHeldJobs({ connection, clock, log, underWay, run, onEnded 
     },
     begin(jobs) {
       for (const job of jobs) underWay.add(begin(job))
+    },
+    removeWith(outbox) {
+      if (ended.length === 0) return
+      const given = { holder, keys: ended }
+      ended = []
+      outbox.ended = given
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const stop = clock.after(COMMIT_MS, () => {
+        removing.delete(given)
+        end(...given.keys)
+        resolve()
+      })
+      removing.set(given, () => {
+        stop()
+        resolve()
+      })
+      underWay.add(promise)
+    },
+    confirmRemoved(removed) {
+      const stopWaiting = removing.get(removed)
+      if (!stopWaiting) return
+      removing.delete(removed)
+      for (const key of removed.keys) inHand.delete(key)
+      stopWaiting()
     },
     async unlockLost() {
       const lost = (await claims.heldJobs(connection, holder)).filter(({ key }) => !inHand.has(key))

@@ -34,7 +34,10 @@ export interface JobDispatchOptions {
  * with room for its own work locks these jobs for itself and starts them after the commit; all others are fetched by some process.
  */
 export interface JobDispatch extends Dispatch {
-  /** Called at the end of each transaction: decides whether this process starts the work of the transaction itself. */
+  /**
+   * Called at the end of each transaction: decides whether this process starts the work of the transaction itself, and lets it remove the
+   * jobs of this process that have ended.
+   */
   hold(outbox: Outbox): void
   /** Fetches jobs now. */
   lookForJobs(): void
@@ -173,10 +176,13 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       stopLoops = loops.stop
     },
     hold(outbox) {
+      // A transaction that announces nothing may not have written anything.
+      if (outbox.events.length > 0) heldJobs.removeWith(outbox)
       if (outbox.sessions.size + outbox.actions.size === 0 || !isHolding || isStopped || !processes.isAlive) return
       if (roomFor('advance') >= outbox.sessions.size && roomFor('execute') >= outbox.actions.size) heldJobs.hold(outbox)
     },
-    take({ sessions, actions, held }) {
+    take({ sessions, actions, held, ended }) {
+      if (ended) heldJobs.confirmRemoved(ended)
       if (held) return heldJobs.begin(held)
       nudge('advance', sessions.size)
       nudge('execute', actions.size)

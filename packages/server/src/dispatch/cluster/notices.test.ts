@@ -2,7 +2,8 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
 import { thisMachine } from '../../store/index.ts'
-import { type Notice, openNotices } from './notices.ts'
+import { EVERYTHING, type Notice, openNotices } from './notices.ts'
+import { createPeers } from './peers.ts'
 
 const WITHIN = { interval: 10 }
 
@@ -32,6 +33,7 @@ test('what others hear is told once; what nobody of ours said ends no process, a
         ended: new Set(),
         jobs: false,
         left: false,
+        joined: false,
         access: new Set(['prn_a']),
       },
     ])
@@ -39,4 +41,27 @@ test('what others hear is told once; what nobody of ours said ends no process, a
   one.tell({ sessions: new Set(['ses_c']) })
   expect(await one.tellOfLeaving()).toBe(true)
   await expect.poll(() => heard.slice(1), WITHIN).toMatchObject([{ sessions: new Set(['ses_c']), jobs: true, left: true }])
+})
+
+test('a process that is alone announces nothing; one that joins is heard, and told to read everything', async () => {
+  await using database = await openTestDatabase()
+  const peers = createPeers(thisMachine)
+  await using one = await openNotices(database.url, thisMachine, peers)
+  peers.onAppear(() => one.tell(EVERYTHING))
+  peers.look()(false)
+  const psql = new Client({ connectionString: database.url })
+  const sent: string[] = []
+  psql.on('notification', ({ payload = '' }) => sent.push(payload))
+  await psql.connect()
+  await psql.query('listen countersign')
+  one.tell({ sessions: new Set(['ses_a']) })
+  await using other = await openNotices(database.url, thisMachine)
+  const heard: Notice[] = []
+  other.onNotice((notice) => heard.push(notice))
+  await expect.poll(() => heard, WITHIN).toMatchObject([{ ...EVERYTHING, joined: false }])
+  one.tell({ sessions: new Set(['ses_b']) })
+  await expect.poll(() => heard.slice(1), WITHIN).toMatchObject([{ sessions: new Set(['ses_b']) }])
+  await psql.end()
+  expect(sent.filter((text) => text.includes('ses_a'))).toEqual([])
+  expect(sent.filter((text) => text.includes('"joined":true'))).toHaveLength(1)
 })

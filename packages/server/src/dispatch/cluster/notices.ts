@@ -3,6 +3,7 @@ import { parseJson } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { type Machine, notices, openLastingConnection } from '../../store/index.ts'
+import { createPeers, type Peers } from './peers.ts'
 
 /** Changes within this time are sent in one notice: a NOTIFY for each would cost most of the throughput. */
 const COLLECT_MS = 5
@@ -22,11 +23,18 @@ export interface Notice {
   access: ReadonlySet<string> | 'all'
   /** True when the sender stops: other processes must schedule what only the sender knew to be due. */
   left: boolean
+  /** True when the sender listens now: a process that was alone until then has announced nothing to it. */
+  joined: boolean
 }
 
-/** Tells the processes on one database what to read. A lost notice is made up for by reading everything again: see `onGap`. */
+/** The notice that makes other processes reread everything. */
+export const EVERYTHING = { jobs: true, sessions: 'many', inbox: true, access: 'all' } as const satisfies Partial<Notice>
+
+/** Tells the other processes on one database, if there are any, what to read. A lost notice is made up for by reading everything again: see `onGap`. */
 export interface Notices extends AsyncDisposable {
   tell(notice: Partial<Notice>): void
+  /** Announces, even to nobody, that this process has joined again. */
+  tellOfJoining(): void
   /** Announces at once that this process stops. @returns False when the database does not accept the notice. */
   tellOfLeaving(): Promise<boolean>
   /** Receives what other processes announce. */
@@ -41,8 +49,9 @@ const WireNotice = z.object({
   inbox: z.boolean(),
   ended: z.array(z.string()),
   jobs: z.boolean(),
-  // The first versions did not send this field.
+  // The first versions did not send these fields.
   left: z.boolean().default(false),
+  joined: z.boolean().default(false),
   access: z.union([z.literal('all'), z.array(z.string())]).default([]),
 })
 type WireNotice = z.infer<typeof WireNotice>
@@ -82,11 +91,15 @@ const nothing = () => ({
   ended: new Set<string>(),
   jobs: false,
   left: false,
+  joined: false,
   access: new Set<string>() as Set<string> | 'all',
 })
 
-/** @param url Of the database itself, not of a pooler. */
-export async function openNotices(url: string, machine: Machine): Promise<Notices> {
+/**
+ * @param url Of the database itself, not of a pooler.
+ * @param peers Learns of other processes from their notices. Nothing is announced while there is none. Default: there may be others.
+ */
+export async function openNotices(url: string, machine: Machine, peers: Peers = createPeers(machine)): Promise<Notices> {
   const from = randomUUID()
   const listeners: ((notice: Notice) => void)[] = []
   const gapListeners: (() => void)[] = []
@@ -101,27 +114,32 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
     machine,
     async onOpen(session) {
       await notices.listen(session)
+      // A process that joined before this one listened was not heard here.
+      peers.miss()
+      await notices.notify(session, writeNotice({ ...nothing(), joined: true }, from))
       if (wasOpen) for (const listener of gapListeners) listener()
       wasOpen = true
     },
     onNotification(text) {
       const notice = readNotice(text)
       if (notice?.from === from) return
+      peers.hear()
       if (notice) for (const listener of listeners) listener(notice)
       else for (const listener of gapListeners) listener()
     },
   })
 
   function add(told: Partial<Notice>): void {
-    const { sessions = new Set(), inbox = false, ended = new Set(), jobs = false, left = false, access = new Set() } = told
+    const { sessions = new Set(), inbox = false, ended = new Set(), access = new Set() } = told
     if (sessions === 'many' || untold.sessions === 'many') untold.sessions = 'many'
     else for (const id of sessions) untold.sessions.add(id)
     for (const runId of ended) untold.ended.add(runId)
     if (access === 'all' || untold.access === 'all') untold.access = 'all'
     else for (const id of access) untold.access.add(id)
     untold.inbox ||= inbox
-    untold.jobs ||= jobs
-    untold.left ||= left
+    untold.jobs ||= told.jobs === true
+    untold.left ||= told.left === true
+    untold.joined ||= told.joined === true
   }
 
   function schedule(delayMs: number): void {
@@ -149,9 +167,14 @@ export async function openNotices(url: string, machine: Machine): Promise<Notice
 
   return {
     tell(notice) {
-      if (isClosed) return
+      // Without a connection, another process may have joined unheard.
+      if (isClosed || (connection.isOpen && !peers.mayExist)) return
       add(notice)
       schedule(COLLECT_MS)
+    },
+    tellOfJoining() {
+      add({ joined: true })
+      schedule(0)
     },
     tellOfLeaving() {
       add({ jobs: true, left: true })

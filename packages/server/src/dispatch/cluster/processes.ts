@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.ts'
 import { type Machine, newId, type OtherProcess, type OwnConnection, openLastingConnection, processes as rows } from '../../store/index.ts'
 import { createDatabaseClock } from './database-clock.ts'
 import { createFailureDetector, GRACE_MS, RETURN_MS, SILENT_MS } from './failure-detector.ts'
+import { createPeers, type Peers } from './peers.ts'
 
 const BEAT_MS = 1_000
 /** Without a beat for this long, nothing new is begun before the next one: other processes may have taken this one for frozen. */
@@ -20,6 +21,8 @@ export interface ProcessesOptions {
   version: string
   machine: Machine
   log: Logger
+  /** Learns of the other processes from their rows. Default: one of its own. */
+  peers?: Peers
 }
 
 export interface ProcessWork {
@@ -61,7 +64,14 @@ export interface Processes {
 }
 
 /** @throws Error when the database cannot be reached. */
-export async function openProcesses({ url, name, version, machine, log }: ProcessesOptions): Promise<Processes> {
+export async function openProcesses({
+  url,
+  name,
+  version,
+  machine,
+  log,
+  peers = createPeers(machine),
+}: ProcessesOptions): Promise<Processes> {
   const { steadyMs } = machine
   const clock = createDatabaseClock(machine)
   const others = createFailureDetector()
@@ -108,8 +118,10 @@ export async function openProcesses({ url, name, version, machine, log }: Proces
 
   async function beat(session: OwnConnection): Promise<void> {
     const sentAt = steadyMs()
+    const tellPeers = peers.look()
     const seen = await rows.beat(session, id)
     const receivedAt = steadyMs()
+    tellPeers(seen.others.length > 0)
     clock.adjust(seen.nowMs, sentAt, receivedAt)
     if (!seen.isKnown) await beginAnew(session)
     seenAt = receivedAt

@@ -1,7 +1,7 @@
 import type { Sealer } from '../../audit/index.ts'
 import type { Timers } from '../timers.ts'
 import type { JobDispatch } from './job-dispatch.ts'
-import type { Notices } from './notices.ts'
+import { EVERYTHING, type Notices } from './notices.ts'
 import type { PostgresHub } from './postgres-hub.ts'
 
 export interface ResyncDeps {
@@ -21,7 +21,7 @@ export interface ResyncDeps {
 export const createResync =
   ({ notices, hub, dispatch, timers, deliveries, sealer }: ResyncDeps) =>
   (): void => {
-    notices.tell({ jobs: true, sessions: 'many', inbox: true, access: 'all' })
+    notices.tell(EVERYTHING)
     dispatch.lookForJobs()
     hub.readAgain()
     timers.rearm()

@@ -111,7 +111,7 @@ export function* findForVote(actionId: string, { principal }: Caller, nowMs: num
 }
 
 /**
- * The action, for someone who by their own role may say what becomes of it once it was decided. @throws CountersignError `not_found`,
+ * Returns the action, for somebody whose own role allows them to act on it after the decision. @throws CountersignError `not_found`,
  * `forbidden`, `gone`.
  */
 export function* findForDecision(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
@@ -247,7 +247,7 @@ function* weigh(found: ActionRow, vote: VoteRow, nowMs: number): Tx<Weighed> {
   return { row, vote, counted, outcome, isRepeat }
 }
 
-/** Why it was declined, in the words of whoever said so last. */
+/** Returns the reason of the last vote to decline. */
 const reasonOf = (cast: readonly Vote[]): string | undefined =>
   cast.findLast(({ verdict, reason }) => verdict === 'decline' && reason !== undefined)?.reason
 

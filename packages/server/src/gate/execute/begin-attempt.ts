@@ -20,7 +20,8 @@ export type Begun = { begun: ActionRow; end?: Settled } | { asked: ActionRow } |
 export type Decided = Startable & { state: 'approved' | 'failed' }
 
 /**
- * Starts an action, if it is still what was decided, or asks again. Undefined when it is no longer as it was read: somebody else has it.
+ * Starts an action if nothing changed since the decision; otherwise it goes back for approval. Returns undefined when another writer has
+ * changed it since it was read.
  * @param start `look` is what was found of the world just before.
  */
 export function* beginDecided(

@@ -54,7 +54,7 @@ async function claimNow(deps: GateDeps, seen: ActionRow, again: boolean, caller:
 }
 
 interface Wanted {
-  /** The action as it was read when the world was looked at. */
+  /** The action as it was read before the target was revalidated. */
   seen: ActionRow
   look: Revalidation | undefined
   again: boolean

@@ -63,7 +63,7 @@ function readResult(deps: GateDeps, row: ActionRow, body: ClientResultBody): Set
   if ('error' in body) return readClientError(deps, row, body.error)
   const tool = deps.tools.byName(row.tool)
   const args: JsonObject = stored.argumentsOf(row)
-  // The tool may be gone by now; what happened has happened.
+  // The tool may have been removed since the claim. The result still counts.
   return tool ? succeeded(deps, tool, args, body.output) : { to: 'succeeded', output: body.output, url: undefined }
 }
 

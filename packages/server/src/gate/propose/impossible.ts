@@ -11,7 +11,7 @@ export interface ImpossibleCall {
   reason: string
 }
 
-/** The refusal of a call that cannot be done, whoever allows it. */
+/** Returns the refusal of a call that cannot be done, even with approval. */
 export const impossible = (tool: string, reason: string): CountersignError =>
   new CountersignError('impossible', `${tool} cannot be done: ${reason}`, { tool, reason } satisfies ImpossibleCall)
 

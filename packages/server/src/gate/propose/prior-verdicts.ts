@@ -1,6 +1,6 @@
 import { type ActionRow, grants, type SessionState, type Tx } from '../../store/index.ts'
 
-/** Whether there may be a "no" of the same run, or a grant, that answers a call in place of people. */
+/** Whether an earlier decline in the same run, or a grant, may answer a call without people. */
 export interface PriorVerdicts {
   declined: boolean
   granted: boolean

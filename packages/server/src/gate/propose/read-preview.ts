@@ -18,7 +18,7 @@ export interface SeenTarget {
   precondition: string | null
   /** The version of the target, for the attempt to be held against. */
   version: string | null
-  /** True where `previewError` says why the call cannot be done at all, whoever allows it. */
+  /** True where `previewError` says why the call cannot be done, even with approval. */
   impossible: boolean
 }
 

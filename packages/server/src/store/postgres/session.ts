@@ -1,7 +1,8 @@
 import { assert } from '@countersign/core'
-import { Client, DatabaseError, type QueryResult } from 'pg'
-import { type BoundQuery, prepareForPostgres, type Row } from '../query.ts'
+import { Client, DatabaseError } from 'pg'
+import { type BoundQuery, prepareForPostgres } from '../query.ts'
 import { ConnectionLost } from './errors.ts'
+import { type Answer, type GroupOptions, type Statement, StatementGroup } from './statement-group.ts'
 import { readText } from './text.ts'
 
 /** Longer than any query takes; shorter than people wait. */
@@ -17,25 +18,21 @@ export interface SessionOptions {
   isPooled: boolean
 }
 
-/** A statement in wire format. */
-export interface Statement {
-  text: string
-  values?: (string | number | null)[]
-  name?: string | undefined
-}
-
 const prepared = new WeakMap<object, ReturnType<typeof prepareForPostgres>>()
 
 /** One connection. Queries are sent at once, one after the other, without waiting for earlier answers. */
 export class Session {
   readonly #client: Client
   readonly #isPooled: boolean
+  readonly #groupOptions: GroupOptions
+  /** What was asked since the last packet. */
+  #group: StatementGroup | undefined
   #isBroken = false
-  #isCorked = false
 
   private constructor(client: Client, isPooled: boolean) {
     this.#client = client
     this.#isPooled = isPooled
+    this.#groupOptions = { prepared: new Map(), keepsColumns: !isPooled, parserOf }
   }
 
   /** @throws ConnectionLost, or the error with which the server refuses the connection. */
@@ -47,7 +44,6 @@ export class Session {
       keepAlive: true,
       keepAliveInitialDelayMillis: 5_000,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      types: { getTypeParser: parserOf as () => (text: string) => unknown },
       ...(isPooled
         ? {}
         : {
@@ -78,42 +74,45 @@ export class Session {
 
   /** Begins a transaction that sees concurrent commits. Returns without waiting for the answer. */
   begin(onError: (error: unknown) => void): void {
-    this.tell({ text: this.#isPooled ? `BEGIN; ${LOCAL_TIMEOUTS}` : 'BEGIN' }, onError)
+    this.tell(BEGIN, onError)
+    if (this.#isPooled) this.tell(LOCAL_TIMEOUTS, onError)
   }
 
   /** Begins a read-only transaction that sees the database as it is at its first query. */
   beginReading(onError: (error: unknown) => void): void {
-    this.tell({ text: `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY${this.#isPooled ? `; ${LOCAL_TIMEOUTS}` : ''}` }, onError)
+    this.tell(BEGIN_READING, onError)
+    if (this.#isPooled) this.tell(LOCAL_TIMEOUTS, onError)
   }
 
   /** Sends a statement without waiting for its answer. `onError` is called before the answer to any later one arrives. */
   tell(statement: Statement, onError: (error: unknown) => void): void {
-    this.#cork()
-    this.#client.query(statement, (error: Error | null) => {
+    this.#add(statement, (error) => {
       if (error) onError(asSessionError(error))
     })
   }
 
-  ask(statement: Statement): Promise<QueryResult<Row>> {
-    this.#cork()
+  ask(statement: Statement): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#client.query<Row>(statement, (error: Error | null, result) => {
+      this.#add(statement, (error, answer) => {
         if (error) reject(asSessionError(error))
-        else resolve(result)
+        else resolve(answer)
       })
     })
   }
 
-  /** Sends several messages in one packet. */
-  #cork(): void {
-    if (this.#isCorked) return
-    this.#isCorked = true
-    const { stream } = this.#client.connection
-    stream.cork()
-    process.nextTick(() => {
-      this.#isCorked = false
-      stream.uncork()
-    })
+  /** Sends it in one packet with everything that is asked before the caller waits. */
+  #add(...statement: Parameters<StatementGroup['add']>): void {
+    if (!this.#group) {
+      this.#group = new StatementGroup(this.#groupOptions)
+      process.nextTick(() => this.#flush())
+    }
+    this.#group.add(...statement)
+  }
+
+  #flush(): void {
+    const group = this.#group
+    this.#group = undefined
+    if (group) this.#client.query(group)
   }
 
   /** Closes the connection immediately; callers that wait for an answer get the error of a broken connection. */
@@ -123,13 +122,22 @@ export class Session {
   }
 
   async close(): Promise<void> {
+    this.#flush()
     this.#isBroken = true
     await this.#client.end()
   }
 }
 
-const LOCAL_TIMEOUTS = `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; \
-SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS}`
+// The names stand in each packet, where the text does not: a transaction can be followed on the wire.
+const BEGIN: Statement = { text: 'BEGIN', name: 'BEGIN' }
+const BEGIN_READING: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', name: 'BEGIN reading' }
+export const COMMIT: Statement = { text: 'COMMIT', name: 'COMMIT' }
+export const ROLLBACK: Statement = { text: 'ROLLBACK', name: 'ROLLBACK' }
+const LOCAL_TIMEOUTS: Statement = {
+  text: `select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
+    set_config('idle_in_transaction_session_timeout', '${IDLE_IN_TRANSACTION_MS}', true)`,
+  name: 'timeouts',
+}
 
 /** Returns a query as a statement, compiled and named once. */
 export function statementOf(query: BoundQuery): Statement {

@@ -4,7 +4,7 @@ import { PLACES_PER_TRANSACTION } from '../dialect.ts'
 import type { BoundQuery, JointRequest, LockRequest, Request, Row, Tx } from '../query.ts'
 import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
 import { failureOf, isNotAsExpected, isOfTheFuture } from './errors.ts'
-import { type Session, statementOf } from './session.ts'
+import { COMMIT, ROLLBACK, type Session, statementOf } from './session.ts'
 import { WriteBatch } from './write-batch.ts'
 
 /** The database's number of a transaction, with which its result can be asked later. */
@@ -84,7 +84,7 @@ export class Transaction {
       if (error instanceof CommitUnanswered) throw error
       // It may be an error only because an expected change did not happen: that is known when the change was sent.
       this.#sendBatch()
-      await this.#session.ask({ text: 'ROLLBACK' }).catch(() => this.#session.destroy())
+      await this.#session.ask(ROLLBACK).catch(() => this.#session.destroy())
       throw this.#failures[0] ?? error
     }
   }
@@ -112,7 +112,7 @@ export class Transaction {
       throw this.#failures[0] ?? error
     } finally {
       // Its answer is not awaited: the next query of this connection follows it.
-      this.#session.tell({ text: 'COMMIT' }, this.#onError)
+      this.#session.tell(COMMIT, this.#onError)
     }
   }
 
@@ -218,7 +218,7 @@ export class Transaction {
     const id = await (this.#id ?? this.#askForId(ID_IF_ANY))
     if (this.#failures.length > 0) throw this.#failures[0]
     checkpoint('commit.before_send')
-    const answer = this.#session.ask({ text: 'COMMIT' })
+    const answer = this.#session.ask(COMMIT)
     checkpoint('commit.after_send')
     const command = await answer.then(
       (result) => result.command,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { BoundQuery } from '../query.ts'
-import { type Statement, statementOf } from './session.ts'
+import { statementOf } from './session.ts'
+import type { Statement } from './statement-group.ts'
 
 /** A write that was not sent yet. */
 interface Pending {
@@ -47,7 +48,7 @@ export class WriteBatch {
     this.#pending.push({ statement: { text, values, name }, isExpected })
     const tables = tablesOf(statement)
     if (tables) this.#written.set(tables.writes, tables.isInsert ? 'inserted' : 'changed')
-    // What it writes and reads is not known: it is sent by itself.
+    // The tables of this statement are not known, so it is sent alone.
     else this.#isClosed = true
   }
 
@@ -95,9 +96,11 @@ function readTables(text: string): Tables | undefined {
   if (verb === undefined || writes === undefined) return undefined
   // RETURNING, ON CONFLICT DO UPDATE and WITH could depend on the other writes in ways that this does not read.
   if (/\b(returning|do update|with|do nothing)\b/i.test(text.replaceAll(/'[^']*'/g, ''))) return undefined
+  // A statement may say that the rows which it touches are none of those of other statements on the table.
+  const [, rows = ''] = /\/\* rows: (\w+) \*\//.exec(text) ?? []
   const rest = text.slice(text.indexOf(writes) + writes.length)
   const reads = [...rest.matchAll(/\b(?:from|join)\s+([\w."]+)/gi)].map(([, table]) => table ?? '')
-  return { writes: plain(writes), isInsert: /^insert/i.test(verb), reads: reads.map(plain) }
+  return { writes: plain(writes) + rows, isInsert: /^insert/i.test(verb), reads: reads.map(plain) }
 }
 
 const plain = (table: string): string => table.replaceAll('"', '')

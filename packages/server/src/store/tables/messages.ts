@@ -93,6 +93,40 @@ export const findToolResult = question<{ session_id: string; tool_call_id: strin
     .limit(lit(1)),
 )
 
+/** When the result of a tool call was put into its session, and the place of it. */
+export const toolResultPlace = question<{ session_id: string; tool_call_id: string }, Pick<MessageRow, 'seq' | 'created_at'>>((db, p) =>
+  db
+    .selectFrom('message')
+    .select(['seq', 'created_at'])
+    .where('session_id', '=', p.session_id)
+    .where('tool_call_id', '=', p.tool_call_id)
+    .where('role', '=', lit('tool'))
+    .limit(lit(1)),
+)
+
+/** The first answer of a model after a place of its session, with its tokens where they are known. */
+export const nextAnswer = question<
+  { session_id: string; after: number },
+  Pick<MessageRow, 'model' | 'created_at'> & { input_tokens: number | null; output_tokens: number | null }
+>((db, p) =>
+  db
+    .selectFrom('message')
+    // Both are stored in one transaction, at its time.
+    .leftJoin('model_call', (join) =>
+      join
+        .onRef('model_call.created_at', '=', 'message.created_at')
+        .onRef('model_call.session_id', '=', 'message.session_id')
+        .onRef('model_call.run_id', '=', 'message.run_id'),
+    )
+    .select(['message.model', 'message.created_at', 'model_call.input_tokens', 'model_call.output_tokens'])
+    .where('message.session_id', '=', p.session_id)
+    .where('message.seq', '>', p.after)
+    .where('message.role', '=', lit('assistant'))
+    .where('message.kind', '=', lit('text'))
+    .orderBy('message.seq')
+    .limit(lit(1)),
+)
+
 export const queuedMessages = question<{ session_id: string }, MessageRow>((db, p) =>
   db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('queued', '=', lit(1)).orderBy('seq').limit(lit(1_000)),
 )

@@ -1,0 +1,139 @@
+import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useId, useMemo, useState } from 'react'
+import { useStandsFor } from '../live/use-stands-for.ts'
+import { bulkStartAfter, UNDO_WORDS, useUndoTime } from '../preferences/undo-time.ts'
+import { useServices } from '../services.tsx'
+import { Button } from '../ui/index.ts'
+import { Dialog } from '../ui/overlays.ts'
+import { planBulk, type Verdict } from './plan.ts'
+import { decideAll, type Refused } from './send.ts'
+import { type Shape, shapesOf } from './shape.ts'
+import { useRest } from './use-rest.ts'
+import './bulk.css'
+
+type BulkDialogProps = {
+  /** As they were when the dialog was opened: what is decided is what it shows. */
+  chosen: readonly Action[]
+  verdict: Verdict
+  onClose: () => void
+  onDone: (refused: readonly Refused[]) => void
+}
+
+const VERBS = { approve: 'Approve', decline: 'Decline' } as const
+
+/** Shows exactly what would be decided, what is left out and why, before many actions are decided at once. */
+export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDialogProps) {
+  const { client, me } = useServices()
+  const standsFor = useStandsFor()
+  const [undoTime] = useUndoTime()
+  const { going, left } = useMemo(() => planBulk(chosen, verdict, { me, standsFor }), [chosen, verdict, me, standsFor])
+  const shapes = useMemo(() => shapesOf(going), [going])
+  const [reason, setReason] = useState('')
+  const [isBusy, setBusy] = useState(false)
+  const isResting = useRest()
+  const id = useId()
+  const startAfter = bulkStartAfter(undoTime)
+
+  async function send() {
+    setBusy(true)
+    const refused = await decideAll(client, going, { verdict, reason: reason.trim(), startAfter })
+    onDone(refused)
+  }
+
+  return (
+    <Dialog open onClose={isBusy ? undefined : onClose} aria-labelledby={id} fullWidth maxWidth="md">
+      <div className="bulk">
+        <h2 id={id}>
+          {VERBS[verdict]} {countText(going.length)}
+          {left.length > 0 && ` of ${chosen.length}`}
+        </h2>
+        {verdict === 'approve' && going.length > 0 && (
+          <p className="muted">
+            They start after {UNDO_WORDS[startAfter as keyof typeof UNDO_WORDS] ?? startAfter}; until then all can be undone. Each is
+            decided on its own.
+          </p>
+        )}
+        <section className="bulk-lists" aria-label="What is decided">
+          {left.length > 0 && (
+            <section className="bulk-left">
+              <h3>Left out: {countText(left.length)}</h3>
+              <ul>
+                {left.map(({ action, why }) => (
+                  <li key={action.id}>
+                    <bdi>{showInvisible(action.description)}</bdi> <span className="muted">{why}</span>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+          {shapes.map((shape) => (
+            <ShapeTable key={shape.actions[0]?.id} shape={shape} />
+          ))}
+        </section>
+        {going.length > 0 && (
+          <label className="bulk-reason">
+            {verdict === 'decline' ? 'Reason, for the agents' : 'Reason (optional)'}
+            <textarea rows={2} maxLength={2_000} value={reason} onChange={({ currentTarget }) => setReason(currentTarget.value)} />
+          </label>
+        )}
+        <div className="bulk-actions">
+          <Button variant="outlined" autoFocus disabled={isBusy} onClick={onClose}>
+            Cancel
+          </Button>
+          {going.length > 0 && (
+            <Button variant="contained" aria-disabled={isResting || isBusy} onClick={() => !isResting && !isBusy && void send()}>
+              {VERBS[verdict]} {going.length}
+            </Button>
+          )}
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+const countText = (count: number): string => `${count} ${count === 1 ? 'action' : 'actions'}`
+
+/** More columns than this would not be read. */
+const MOST_COLUMNS = 6
+
+/** One line for each action of a shape, with what differs as columns. */
+function ShapeTable({ shape: { title, actions, columns } }: { shape: Shape }) {
+  const shown = columns.slice(0, MOST_COLUMNS)
+  return (
+    <table className="bulk-shape">
+      <caption>
+        {actions.length > 1 && `${actions.length} × `}
+        <bdi>{showInvisible(title)}</bdi> <code>{showInvisible(actions[0]?.tool ?? '')}</code>
+      </caption>
+      {actions.length > 1 && (
+        <>
+          <thead>
+            <tr>
+              <th scope="col">Action</th>
+              {shown.map((name) => (
+                <th key={name} scope="col">
+                  {showInvisible(name)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {actions.map((action) => (
+              <tr key={action.id}>
+                <th scope="row">
+                  <bdi>{showInvisible(action.description)}</bdi>
+                </th>
+                {shown.map((name) => (
+                  <td key={name}>{showInvisible(valueText(action.arguments[name]))}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </>
+      )}
+    </table>
+  )
+}
+
+const valueText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

@@ -1,0 +1,39 @@
+import type { Action } from '@countersign/client'
+import { expect, test } from 'vitest'
+import { commonTitle, shapesOf } from './shape.ts'
+
+const action = (id: string, args: { order: number; status: string; note?: string }, more: object = {}): Action =>
+  ({
+    id,
+    tool: 'setStatus',
+    description: `Set order ${args.order} to ${args.status}`,
+    arguments: args,
+    policy: { rule: 'writes' },
+    requires: { quorum: 1 },
+    risk: { level: 'medium' },
+    executor: 'server',
+    ...more,
+  }) as unknown as Action
+
+test('sentences have in common what they begin and end with; the rest is an ellipsis', () => {
+  expect(commonTitle(['Set order 1 to cancelled', 'Set order 2 to cancelled'])).toBe('Set order … to cancelled')
+  expect(commonTitle(['Pay Ada', 'Pay Ada'])).toBe('Pay Ada')
+  expect(commonTitle(['Pay Ada', 'Pay Ada twice'])).toBe('Pay Ada …')
+  expect(commonTitle(['Pay a a', 'Pay a'])).toBe('Pay a …')
+  expect(commonTitle(['One', 'Two'])).toBe('…')
+  expect(commonTitle(['Only this'])).toBe('Only this')
+})
+
+test('actions are of one shape with the same tool, rule, requirements, risk and names of arguments; what differs is a column', () => {
+  const alike = [action('a', { order: 1, status: 'done' }), action('b', { order: 2, status: 'done' })]
+  const others = [
+    action('c', { order: 3, status: 'done' }, { tool: 'other' }),
+    action('d', { order: 3, status: 'done' }, { policy: { rule: 'another' } }),
+    action('e', { order: 3, status: 'done' }, { requires: { quorum: 2 } }),
+    action('f', { order: 3, status: 'done' }, { risk: { level: 'high' } }),
+    action('g', { order: 3, status: 'done', note: 'x' }),
+  ]
+  const [first, ...rest] = shapesOf([...alike, ...others])
+  expect(first).toEqual({ title: 'Set order … to done', actions: alike, columns: ['order'] })
+  expect(rest.map(({ actions }) => actions.map(({ id }) => id))).toEqual([['c'], ['d'], ['e'], ['f'], ['g']])
+})

@@ -1,0 +1,43 @@
+import { AUDIT_KINDS } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { quotedTitle, sentenceOf } from './sentences.ts'
+
+const ana = { id: 'prn_ana', kind: 'person', name: 'Ana' } as const
+const server = { id: 'system', kind: 'system', name: 'the server' } as const
+const TITLE = quotedTitle('Refund 40.00 to Bo')
+const NAMES = { prn_ben: 'Ben', prn_cleo: 'Cleo' }
+const said = (kind: string, data: Record<string, unknown> | null, actor: typeof ana | typeof server = ana) =>
+  sentenceOf({ kind, actor, data } as Parameters<typeof sentenceOf>[0], TITLE, NAMES)
+
+test('a row of the record reads as a sentence with names in place of ids', () => {
+  expect(said('approved', { verdict: 'approve' })).toBe('Ana approved “Refund 40.00 to Bo”')
+  expect(said('approved', { for: 'prn_ben', reason: 'fine' })).toBe('Ana approved “Refund 40.00 to Bo” for Ben: fine')
+  expect(said('proposed', { agent: 'desk', policy: { verdict: 'ask', rule: 'large refunds' } })).toBe(
+    'desk asked for “Refund 40.00 to Bo”, on behalf of Ana; it needs approval by the rule large refunds',
+  )
+  expect(said('executing', { attempt: 2 }, server)).toBe('The server started “Refund 40.00 to Bo”, attempt 2')
+  expect(said('failed', { error: { message: 'no such account' } }, server)).toBe('“Refund 40.00 to Bo” failed: no such account')
+  expect(said('delegated', { from: 'prn_ben', to: 'prn_cleo' })).toBe('Ana let Cleo decide for Ben')
+  expect(said('principal_changed', { name: 'Ben', roles: ['approver', 'finance'] })).toBe(
+    'Ana changed the roles of Ben to approver, finance',
+  )
+  expect(said('resolved', { state: 'succeeded', note: 'seen at the bank' })).toBe(
+    'Ana settled “Refund 40.00 to Bo” as done: seen at the bank',
+  )
+})
+
+test('every kind has a sentence, also for a redacted row, one with odd data, and for a kind of a newer server', () => {
+  for (const kind of AUDIT_KINDS)
+    for (const data of [null, {}, { error: 'x', roles: 'x', policy: 7, attempt: 'x', for: 3 }, { error: null, policy: null }]) {
+      const sentence = said(kind, data)
+      expect(sentence, kind).toMatch(/^\p{Lu}|^“/u)
+      expect(sentence, kind).not.toMatch(/ {2}|\.$/)
+      expect(sentence, kind).not.toMatch(/undefined|null|\[object/)
+    }
+  expect(said('frobnicated', {})).toBe('Ana: frobnicated')
+  expect(quotedTitle(undefined)).toBe('an action')
+})
+
+test('nothing in a sentence is invisible, whoever wrote it', () => {
+  expect(said('declined', { reason: 'no\u202Eon' })).toContain('⟦U+202E⟧')
+})

@@ -1,0 +1,116 @@
+import type { Action, ActionStory } from '@countersign/client'
+import { showInvisible, spanText } from '@countersign/react'
+import { useQuery } from '@tanstack/react-query'
+import { sentenceOf } from '../record/sentences.ts'
+import { useServices } from '../services.tsx'
+import { fullTime } from '../time/relative.ts'
+import { useNow } from '../time/use-now.ts'
+import { Loaded } from '../ui/index.ts'
+import { type SpanKind, spansOf } from './spans.ts'
+import './story.css'
+
+/** What happened to one action: its time to scale, then a line for each step. */
+export function Story({ action }: { action: Action }) {
+  const { client } = useServices()
+  const story = useQuery({
+    // Whatever changes the action adds a step.
+    queryKey: ['action', action.id, 'story', action.revision, action.updatedAt],
+    queryFn: ({ signal }) => client.actions.story(action.id, { signal }),
+    placeholderData: (before) => before,
+  })
+  return (
+    <section aria-labelledby="story-title" data-testid="story">
+      <h2 id="story-title">Story</h2>
+      <Loaded of={story} height={160}>
+        {(data) => (
+          <>
+            <Bar action={action} steps={data.steps} />
+            <Steps action={action} story={data} />
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+const SPAN_WORDS: Readonly<Record<SpanKind, string>> = {
+  waiting: 'Waited for people',
+  starting: 'Waited to start',
+  running: 'Ran',
+  resting: 'Nothing happened',
+}
+
+/** The spans to scale; each is wide enough to be seen. */
+function Bar({ action, steps }: { action: Action; steps: ActionStory['steps'] }) {
+  const nowMs = useNow()
+  const spans = spansOf(steps, action, nowMs).filter(({ fromMs, toMs, kind }) => toMs > fromMs || kind !== 'starting')
+  return (
+    <ol className="story-bar" aria-label="Time, to scale" data-testid="story-bar">
+      {spans.map(({ kind, fromMs, toMs }) => (
+        <li key={`${kind} ${fromMs}`} data-span={kind} data-ms={toMs - fromMs} style={{ flexGrow: Math.max(toMs - fromMs, 1) }}>
+          <span className="story-bar-text" title={`${SPAN_WORDS[kind]} ${spanText(toMs - fromMs)}`}>
+            {SPAN_WORDS[kind]} {spanText(toMs - fromMs)}
+          </span>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function Steps({ action, story: { steps, names, toldAt, answered } }: { action: Action; story: ActionStory }) {
+  const agent = showInvisible(action.agent ?? 'the agent')
+  return (
+    <ol className="story-steps">
+      {steps.map((step) => (
+        <li key={step.id} data-testid="story-step" data-kind={step.kind}>
+          <Time at={step.at} />
+          <span>
+            {sentenceOf(step, 'it', names)} <Print step={step} />
+          </span>
+        </li>
+      ))}
+      {toldAt !== null && (
+        <li data-testid="story-step" data-kind="told">
+          <Time at={toldAt} />
+          <span>The result went to {agent}</span>
+        </li>
+      )}
+      {answered !== null && (
+        <li data-testid="story-step" data-kind="answered">
+          <Time at={answered.at} />
+          <span>
+            {agent} answered{' '}
+            <small>
+              {[
+                answered.model === null ? '' : showInvisible(answered.model),
+                answered.inputTokens === null ? '' : `${(answered.inputTokens + (answered.outputTokens ?? 0)).toLocaleString('en')} tokens`,
+              ]
+                .filter(Boolean)
+                .join(' · ')}
+            </small>
+          </span>
+        </li>
+      )}
+    </ol>
+  )
+}
+
+const Time = ({ at }: { at: string }) => (
+  <time dateTime={at} title={fullTime(at)}>
+    {new Date(at).toLocaleTimeString('en-GB')}
+  </time>
+)
+
+/** Revision, digest, attempt and key: what somebody compares, in small. */
+function Print({ step: { data, kind } }: { step: ActionStory['steps'][number] }) {
+  if (data === null) return <small>What it held was redacted</small>
+  const { revision, digest, attempt, key } = data
+  const isAttempt = typeof attempt === 'number' && kind !== 'proposed'
+  const parts = [
+    typeof revision === 'number' && revision > 1 ? `revision ${revision}` : '',
+    !isAttempt && typeof digest === 'string' ? `digest ${digest.replace('sha256:', '').slice(0, 8)}` : '',
+    isAttempt ? `attempt ${attempt}` : '',
+    isAttempt && typeof key === 'string' ? `key ${key}` : '',
+  ]
+  return <small>{showInvisible(parts.filter(Boolean).join(' · '))}</small>
+}

@@ -1,0 +1,67 @@
+import type { Action, Client } from '@countersign/client'
+import { useSyncExternalStore } from 'react'
+
+/** Actions that this person approved here and that have not started yet; or what became of taking them back. */
+export type Starts = {
+  /** In the order of their approvals. */
+  actions: readonly Action[]
+  /** When the first of them starts, epoch ms by this machine's clock. */
+  endsAtMs: number
+  isUndoing: boolean
+  /** What the last undo did, for a few seconds. */
+  said: string
+}
+
+const NOTHING: Starts = { actions: [], endsAtMs: 0, isUndoing: false, said: '' }
+const SAID_MS = 6_000
+/** Requests under way at a time. */
+const LANES = 8
+
+let starts = NOTHING
+let timer: ReturnType<typeof setTimeout> | undefined
+const listeners = new Set<() => void>()
+
+function show(next: Starts, clearAfterMs?: number): void {
+  starts = next
+  clearTimeout(timer)
+  if (clearAfterMs !== undefined) timer = setTimeout(() => show(NOTHING), clearAfterMs)
+  for (const each of listeners) each()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export const useStarts = (): Starts => useSyncExternalStore(subscribe, () => starts)
+
+/** Notes what was approved just now, so that it can be taken back from every page. What starts at once is left out. */
+export function noteStarts(decided: readonly Action[]): void {
+  const waiting = decided.filter(({ state, startsAt }) => state === 'approved' && startsAt !== null)
+  if (waiting.length === 0) return
+  // The clocks of two machines differ, the length of the grace period does not.
+  const leftMs = Math.min(...waiting.map(({ startsAt, updatedAt }) => Date.parse(startsAt ?? '') - Date.parse(updatedAt)))
+  show({ actions: waiting, endsAtMs: Date.now() + leftMs, isUndoing: false, said: '' }, leftMs)
+}
+
+/** Takes back everything that {@link noteStarts} noted last, as far as nothing of it has started. */
+export async function undoStarts(client: Client): Promise<void> {
+  const { actions, isUndoing } = starts
+  if (actions.length === 0 || isUndoing) return
+  show({ ...starts, isUndoing: true })
+  const left = actions.values()
+  let undone = 0
+  const lane = async () => {
+    for (const { id } of left) {
+      const isUndone = await client.actions.undo(id).then(
+        () => true,
+        () => false,
+      )
+      if (isUndone) undone++
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  const failed = actions.length - undone
+  const words = `${undone} taken back`
+  show({ ...NOTHING, said: failed === 0 ? words : `${words}, ${failed} had started or could not be reached` }, SAID_MS)
+}

@@ -1,0 +1,65 @@
+import { showInvisible } from '@countersign/react'
+import { useEffect, useState } from 'react'
+import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
+import { useServices } from '../services.tsx'
+import { undoStarts, useStarts } from './starts.ts'
+import './undo.css'
+
+/** What was just approved and has not started: how long it can be taken back, and the button for it. On every page. */
+export function UndoBar() {
+  const { client } = useServices()
+  const { actions, endsAtMs, isUndoing, said } = useStarts()
+  const [shortcuts] = useShortcuts()
+  const canUndo = actions.length > 0 && !isUndoing
+
+  useEffect(() => {
+    if (!shortcuts || !canUndo) return
+    const onKey = (event: KeyboardEvent) => {
+      const { key, target, repeat, ctrlKey, metaKey, altKey } = event
+      if (key.toLowerCase() !== 'u' || repeat || ctrlKey || metaKey || altKey || isTyping(target) || isLayerOpen()) return
+      event.preventDefault()
+      void undoStarts(client)
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [shortcuts, canUndo, client])
+
+  const [only] = actions
+  const what = actions.length === 1 && only ? `Approved “${showInvisible(only.description)}”` : `Approved ${actions.length} actions`
+  return (
+    <div className="undo-place">
+      {/* Said once: the seconds that pass are no news. */}
+      <p role="status" className="visually-hidden">
+        {said || (actions.length > 0 ? `${what}. It can be undone for some seconds.` : '')}
+      </p>
+      {said !== '' && <div className="undo-bar">{said}</div>}
+      {actions.length > 0 && (
+        <div className="undo-bar" data-testid="undo-bar">
+          <span>
+            <span className="undo-what">{what}</span> · {actions.length === 1 ? 'starts' : 'start'} in <Seconds untilMs={endsAtMs} />
+          </span>
+          <button type="button" className="undo-button" disabled={isUndoing} onClick={() => void undoStarts(client)}>
+            Undo{shortcuts && <KeyHint />}
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+const KeyHint = () => (
+  <span aria-hidden="true">
+    <kbd>U</kbd>
+  </span>
+)
+
+const STEP_MS = 250
+
+function Seconds({ untilMs }: { untilMs: number }) {
+  const [nowMs, setNowMs] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), STEP_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return <span className="undo-seconds">{Math.max(1, Math.ceil((untilMs - nowMs) / 1000))} s</span>
+}

@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises'
+import AxeBuilder from '@axe-core/playwright'
+import type { Page } from '@playwright/test'
+import { openAll } from '../apps/web/src/testing/scan.ts'
+import { type Demo, expect, test } from './demo.ts'
+
+const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+
+async function expectNoViolations(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(WCAG).analyze()
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
+}
+
+interface Settled {
+  id: string
+  createdAt: string
+  decidedAt: string
+  state: string
+}
+
+/** Proposes a change of an order and decides it; resolves when it is settled. */
+async function decided(demo: Demo, orderId: string, verdict: 'approve' | 'decline', reason?: string): Promise<Settled> {
+  const body = { tool: 'updateOrderStatus', arguments: { orderId, newStatus: 'processing' } }
+  const { id } = await (await demo.call('POST', '/api/actions', body)).json()
+  await demo.call('POST', `/api/actions/${id}/decision`, { verdict, ...(reason && { reason }) })
+  return (await demo.call('GET', `/api/actions/${id}?wait=60&until=settled`)).json()
+}
+
+/** What a button saves, as text. */
+async function saved(page: Page, name: string): Promise<string> {
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()])
+  return readFile(await file.path(), 'utf8')
+}
+
+/** Every cell is quoted. */
+const csvRows = (text: string): number => text.split('"\r\n').filter(Boolean).length - 1
+const jsonlRows = (text: string): number => text.split('\n').filter(Boolean).length
+
+test('what was decided is in the table, its filters in the address, and both exports have as many rows', async ({ page, demo }) => {
+  await decided(demo, 'ORD-001', 'approve')
+  await decided(demo, 'ORD-004', 'decline', '=cmd')
+  const third = await decided(demo, 'ORD-007', 'decline')
+  const rows = page.getByTestId('decided-row')
+  await page.goto(`${demo.url}/history`)
+  await expect(rows).toHaveCount(3)
+  await expect(rows.filter({ hasText: 'ORD-004' })).toContainText('Declined')
+  const csv = await saved(page, 'Export CSV')
+  expect([csvRows(csv), jsonlRows(await saved(page, 'Export JSONL'))]).toEqual([3, 3])
+  expect(csv).toContain(`"'=cmd"`)
+
+  await page.getByRole('searchbox', { name: 'Search', exact: true }).fill('ORD-007 older:0m')
+  await expect(rows).toHaveCount(1)
+  await page.getByLabel('Result').selectOption('succeeded')
+  await expect(page.getByTestId('history-empty')).toBeVisible()
+  await page.reload()
+  await expect(page.getByTestId('history-empty')).toBeVisible()
+  await page.getByLabel('Result').selectOption('declined')
+  await expect(rows).toHaveCount(1)
+  expect([csvRows(await saved(page, 'Export CSV')), jsonlRows(await saved(page, 'Export JSONL'))]).toEqual([1, 1])
+  await rows.getByRole('link').click()
+  await expect(page).toHaveURL(`${demo.url}/actions/${third.id}`)
+})
+
+test('the story of an action shows the wait of people as long as it was, and the steps with names', async ({ page, demo }) => {
+  const action = await decided(demo, 'ORD-001', 'approve')
+  await page.goto(`${demo.url}/actions/${action.id}`)
+  const wait = page.getByTestId('story-bar').locator('[data-span=waiting]')
+  await expect(wait).toHaveCount(1)
+  const shownMs = Number(await wait.getAttribute('data-ms'))
+  expect(Math.abs(shownMs - (Date.parse(action.decidedAt) - Date.parse(action.createdAt)))).toBeLessThanOrEqual(1_000)
+  await expect(page.getByTestId('story-step')).toHaveCount(4)
+  await expect(page.getByTestId('story-step').nth(1)).toContainText('approved it')
+  await page.goto(`${demo.url}/record`)
+  await expect(page.getByTestId('record-sentence').filter({ hasText: /approved “Set order ORD-001 to processing”/ })).toHaveCount(1)
+})
+
+test('the bins of the histogram add up to the table, and to the decisions of people', async ({ page, demo }) => {
+  for (const orderId of ['ORD-001', 'ORD-004', 'ORD-007']) await decided(demo, orderId, 'decline', 'Not now')
+  await page.goto(`${demo.url}/dashboard`)
+  const figure = page.getByTestId('figure-time-to-decide')
+  await figure.getByText('Table').click()
+  const numbers = (await figure.locator('tbody td').allTextContents()).map(Number)
+  expect(numbers.reduce((sum, each) => sum + each, 0)).toBe(3)
+  await expect(page.getByTestId('tile-decisions').locator('dd')).toHaveText('3')
+  expect(csvRows(await saved(page, 'Save Time to decide as CSV'))).toBe(numbers.length)
+  const [picture] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Save Reasons for declining as PNG' }).click(),
+  ])
+  expect((await readFile(await picture.path())).subarray(1, 4).toString()).toBe('PNG')
+  await page.getByTestId('figure-rules').getByRole('link').first().click()
+  await expect(page.getByTestId('decided-row')).toHaveCount(3)
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`axe finds nothing on decided, dashboard, record and story, and 320 px is enough, ${colorScheme}`, async ({ page, demo }) => {
+    await page.emulateMedia({ colorScheme })
+    const { id } = await decided(demo, 'ORD-001', 'approve')
+    await page.setViewportSize({ width: colorScheme === 'light' ? 320 : 1_280, height: 800 })
+    for (const path of ['/history', '/history?q=sate:x', '/dashboard', '/record', `/actions/${id}`]) {
+      await page.goto(demo.url + path)
+      await page.locator('h1').waitFor()
+      await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+      await page.evaluate(openAll)
+      await expectNoViolations(page)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), path).toBeLessThanOrEqual(0)
+    }
+  })
+}

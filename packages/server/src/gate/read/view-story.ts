@@ -1,0 +1,25 @@
+import type { ActionStory } from '@countersign/core'
+import { namesIn, viewRows } from '../../audit/index.ts'
+import { type ActionRow, audit, messages, type Tx } from '../../store/index.ts'
+import { isoTime } from './view.ts'
+
+const MAX_ROWS = 1_000
+
+/** How an action came to its end, from its rows of the record and its conversation. */
+export function* viewStory(row: ActionRow): Tx<ActionStory> {
+  const rows = yield* audit.listScope(row.session_id ?? row.id, { actionId: row.id }, undefined, MAX_ROWS)
+  const steps = (yield* viewRows(rows)).reverse().map(({ id, at, kind, actor, data }) => ({ id, at, kind, actor, data }))
+  return { steps, names: yield* namesIn(steps), ...(yield* viewTold(row)) }
+}
+
+function* viewTold({ session_id, tool_call_id, id }: ActionRow): Tx<Pick<ActionStory, 'toldAt' | 'answered'>> {
+  const told = session_id === null ? undefined : yield* messages.toolResultPlace.first({ session_id, tool_call_id: tool_call_id ?? id })
+  if (session_id === null || !told) return { toldAt: null, answered: null }
+  const answer = yield* messages.nextAnswer.first({ session_id, after: told.seq })
+  return {
+    toldAt: isoTime(told.created_at),
+    answered: answer
+      ? { at: isoTime(answer.created_at), model: answer.model, inputTokens: answer.input_tokens, outputTokens: answer.output_tokens }
+      : null,
+  }
+}

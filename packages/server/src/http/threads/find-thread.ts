@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto'
+import { CountersignError } from '@countersign/core'
+import { findVisibleSession } from '../../agent/index.ts'
+import type { Caller } from '../../gate/index.ts'
+import { type SessionRow, sessionThreads } from '../../store/index.ts'
+import type { HttpDeps } from '../app.ts'
+
+/** Another user interface, whose conversations are sessions here. */
+export type Surface = 'ai-sdk' | 'ag-ui'
+
+/** A conversation as its user interface names it. An id of a session means that session. */
+export interface Thread {
+  surface: Surface
+  thread: string
+}
+
+/** Returns the session of a thread; undefined without one. @throws CountersignError `not_found` for one that was deleted or that they may not see. */
+export function findThread(
+  { store }: Pick<HttpDeps, 'store'>,
+  { surface, thread }: Thread,
+  caller: Caller,
+): Promise<SessionRow | undefined> {
+  return store.read(function* () {
+    if (thread.startsWith('ses_')) return yield* findVisibleSession(thread, caller)
+    const found = yield* sessionThreads.findThread.first({ owner_id: caller.principal.id, surface, thread })
+    return found && (yield* findVisibleSession(found.session_id, caller))
+  })
+}
+
+/**
+ * Returns the session of a thread, and begins one for a new thread. The same request again, or at the same time, begins none.
+ * @throws CountersignError `not_found` for an unknown agent, or a session of another agent.
+ */
+export async function openThread(
+  deps: Pick<HttpDeps, 'store' | 'agentLoop' | 'clock'>,
+  { agent, ...thread }: Thread & { agent: string | undefined },
+  caller: Caller,
+): Promise<SessionRow> {
+  const found = await findThread(deps, thread, caller)
+  if (found) {
+    if (agent !== undefined && found.agent !== agent) {
+      throw new CountersignError(
+        'not_found',
+        `the conversation ${thread.thread} is with ${found.agent}, not with ${agent}: begin another one`,
+      )
+    }
+    return found
+  }
+  const { id: owner_id } = caller.principal
+  const once = { scope: `${thread.surface} thread ${owner_id}`, key: hashOf(thread.thread), requestHash: agent ?? '' }
+  const { id: session_id } = await deps.agentLoop.createSession({ agent }, { ...caller, once })
+  const created_at = deps.clock.nowMs()
+  await deps.store.transact(() => sessionThreads.insertThread.run({ ...{ owner_id, session_id, created_at }, ...thread }))
+  const opened = await findThread(deps, thread, caller)
+  if (!opened) throw new CountersignError('not_found', `there is no conversation ${thread.thread}`)
+  return opened
+}
+
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,0 +1,117 @@
+import type { Action, NewEvent } from '@countersign/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Caller, viewActions } from '../../gate/index.ts'
+import { actions, type SessionRow, sessions, type Tx } from '../../store/index.ts'
+import type { HttpDeps } from '../app.ts'
+import { followLog } from '../follow.ts'
+import { noteEvent, type SentEvent } from '../note-answers.ts'
+import { endsSession, sessionLog } from '../session-log.ts'
+import type { EventStream } from '../sse.ts'
+import { streamWhileStanding } from '../stream-while-standing.ts'
+
+/** For so long a parked turn waits for calls that nobody has to approve, so that their results are in it. */
+const REST_MS = 2_000
+
+/** Where a turn begins: a message of a person, and the run that answers it, once it is known. */
+export interface TurnPlace {
+  messageId: string
+  seq: number
+  /** When the message came, epoch ms. */
+  createdAtMs: number
+  runId: string | undefined
+}
+
+/** Writes a turn in the format of a user interface. */
+export interface TurnWriter {
+  /** Takes the next event of the session, since the message of the turn. */
+  take(event: SentEvent): void
+  /** True while a call that nobody has to approve is being carried out. */
+  readonly isBusy: boolean
+  /** The turn is over, or people are waited for: `parked`. Nothing is taken after it. */
+  end(how: { is: 'done' } | { is: 'parked' } | { is: 'failed'; error: string }): void
+}
+
+export interface FollowTurn {
+  session: SessionRow
+  place: TurnPlace
+  caller: Caller
+  /** Makes the writer on the opened stream. */
+  open(stream: EventStream): TurnWriter
+  /** True to stay open while people are waited for. Default: the stream ends then, because clients send no decision while it is open. */
+  staysOpen?: boolean
+}
+
+/**
+ * Streams one turn of a session: from the message that began it until its run has ended, or until people are waited for. A client that hangs
+ * up stops nothing.
+ */
+export async function followTurn(
+  { store, hub, clock, streams, logs, announcements }: Pick<HttpDeps, 'store' | 'hub' | 'clock' | 'streams' | 'logs' | 'announcements'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { session, place, caller, open, staysOpen = false }: FollowTurn,
+): Promise<void> {
+  const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
+  const writer = open(stream)
+  let { runId } = place
+  let isParked = false
+  let isOver = false
+  let stopWaiting: (() => void) | undefined
+  // What came until here is history: a wait in it may be over.
+  const lastKnown = (await store.read(() => sessions.findSession.first({ id: session.id })))?.last_seq ?? 0
+
+  const end = (how: Parameters<TurnWriter['end']>[0]) => {
+    if (isOver) return
+    isOver = true
+    stopWaiting?.()
+    writer.end(how)
+    stream.end()
+  }
+  const parkIfSo = () => {
+    if (!isParked || staysOpen) return
+    if (!writer.isBusy) return end({ is: 'parked' })
+    stopWaiting ??= clock.after(REST_MS, () => end({ is: 'parked' }))
+  }
+  /** Looks like the stream that the log is followed into, and gives its events to the writer. */
+  const translated: EventStream = {
+    send({ type, id, data }) {
+      if (isOver) return
+      const event = { type, data } as SentEvent
+      if (event.type === 'reset') return end({ is: 'failed', error: 'The beginning of this turn was archived.' })
+      writer.take(event)
+      if (event.type === 'message' && event.data.message.id === place.messageId) runId = event.data.message.runId ?? runId
+      if (event.type === 'session_status') isParked = event.data.status === 'waiting_approval'
+      if (event.type === 'done' && event.data.runId === runId) return end({ is: 'done' })
+      if (event.type === 'error' && event.data.runId === runId) return end({ is: 'failed', error: event.data.error })
+      if (endsSession(event as NewEvent)) return end({ is: 'done' })
+      if (id !== undefined && id >= lastKnown) parkIfSo()
+    },
+    get isFull() {
+      return stream.isFull
+    },
+    room: () => stream.room(),
+    get isClosed() {
+      return stream.isClosed
+    },
+    onClose: (callback) => stream.onClose(callback),
+    end: () => stream.end(),
+  }
+  stream.onClose(() => stopWaiting?.())
+  await followLog({
+    log: sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal }),
+    stream: translated,
+    logger: request.log,
+    after: place.seq - 1,
+    onSent: (event) => noteEvent(announcements, caller.principal, event),
+  })
+}
+
+/** The most actions of a session that a turn looks back at. */
+const MOST_EARLIER = 200
+
+/** The actions of a session from before a turn, which wait or which the client has: the oldest first. */
+export function* earlierActions(session: SessionRow, { createdAtMs }: TurnPlace, hasCall: (toolCallId: string) => boolean): Tx<Action[]> {
+  const rows = yield* actions.listActions({ session: session.id, limit: MOST_EARLIER })
+  const wanted = rows.filter((row) => row.created_at < createdAtMs && (row.state === 'proposed' || hasCall(row.tool_call_id ?? '')))
+  return (yield* viewActions(wanted)).reverse()
+}
