@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
@@ -19,6 +19,12 @@ test('every test that the table of promises names is there', () => {
     texts.set(file, text)
     expect(text.includes(name), `${id}: ${file} has no test "${name}"`).toBe(true)
   }
+})
+
+test('every test that the README names is there', () => {
+  const named = [...read('README.md').matchAll(/`((?:verification|e2e|packages|bench)\/[\w/.-]+\.ts)`/g)].map(([, path = '']) => path)
+  expect(named.length).toBeGreaterThan(8)
+  expect(named.filter((path) => !existsSync(new URL(`../${path}`, import.meta.url)))).toEqual([])
 })
 
 test('every row of the mission has a test', () => {

@@ -165,3 +165,11 @@ test('agents and services edit nothing, whatever they send', async () => {
   expect(await agent.send('POST', `/api/actions/${own.id}/preview`)).toMatchObject({ status: 403 })
   expect(await desk.now(own)).toMatchObject({ state: 'proposed', revision: 1 })
 })
+
+test('the arguments that were shown, sent back as an edit, are an approval of the revision that was shown', async () => {
+  await using desk = await openDesk()
+  const shown = await desk.propose('paid')
+  const approved = await desk.edit(shown, { status: 'paid', id: 'o1' })
+  expect(approved).toMatchObject({ status: 200, body: { state: 'approved', revision: 1, digest: shown.digest, revised: null } })
+  expect(await desk.now(shown)).toMatchObject({ state: 'succeeded', revision: 1 })
+})

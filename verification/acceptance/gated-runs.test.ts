@@ -239,3 +239,24 @@ for (const how of ['by the decision', 'by the agent’s configuration'] as const
     ])
   })
 }
+
+test('a stop with a vote that does not decide stops nothing', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: {} }))
+  await using brains = await startReplayServer()
+  const replay = brains.play([brainSays({ calls: [{ id: 'a', tool: 'keyed', input: { what: 'x' } }] }), brainSays({ text: 'Fine.' })])
+  await using server = await startTestServer({
+    config: {
+      agents: { desk: { model: `remote/${replay.baseUrl}`, tools: ['*'] } },
+      tools: toolsOf(target),
+      policy: { rules: [{ name: 'two', match: { tool: 'keyed' }, verdict: 'ask', requires: { declineQuorum: 2 } }] },
+    },
+  })
+  const ben = await server.as({ name: 'Ben', kind: 'person', roles: ['approver', 'viewer'] })
+  using stream = await server.admin.stream('/api/chat', { body: { message: 'go' } })
+  const { id } = (await stream.next('action_proposed')).proposal
+  const decline = { verdict: 'decline', reason: 'no' }
+  expect(await ben.post(`/api/actions/${id}/decision`, { ...decline, stop: true })).toMatchObject({ state: 'proposed' })
+  expect(await server.admin.post(`/api/actions/${id}/decision`, decline)).toMatchObject({ state: 'declined' })
+  await stream.next('message', (data) => data.message.content === 'Fine.')
+  expect(replay.requests).toHaveLength(2)
+})

@@ -165,3 +165,17 @@ test('in a chat the agent waits meanwhile, and hears what people decide in the e
   ])
   expect(talk.target.writes).toHaveLength(1)
 })
+
+test('a call that a grant allows starts at once, also under a rule with a grace period', async () => {
+  await using desk = await startDesk(withGrace('PT10M'))
+  const { id } = await desk.propose()
+  await desk.server.admin.post(`/api/actions/${id}/decision`, {
+    verdict: 'approve',
+    remember: { scope: 'agent', expiresIn: 'P1D', exact: true },
+  })
+  const again = await desk.propose()
+  expect(again).toMatchObject({ policy: { rule: expect.stringContaining('grant ') }, startsAt: null })
+  expect(await desk.agent.get(`/api/actions/${again.id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded' })
+  expect(await desk.server.admin.get(`/api/actions/${id}`)).toMatchObject({ state: 'approved' })
+  expect(desk.target.writes).toHaveLength(1)
+})

@@ -42,6 +42,7 @@ import { consoleSessionRoutes } from './console-sessions.ts'
 import { allowOrigins } from './cors.ts'
 import { delegationRoutes } from './delegations.ts'
 import { docsRoutes } from './docs/index.ts'
+import { embedTokenRoutes } from './embed-tokens.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { grantRoutes } from './grants.ts'
@@ -67,6 +68,7 @@ import { sessionRoutes } from './sessions.ts'
 import { identityRoutes } from './sign-in.ts'
 import type { Streams } from './sse.ts'
 import { statsRoutes } from './stats.ts'
+import { timelineRoutes } from './timeline.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export type App = FastifyInstance<
@@ -193,7 +195,9 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     identityRoutes(app, deps)
     consoleSessionRoutes(app, deps)
     keyRoutes(app, deps)
+    embedTokenRoutes(app, deps)
     sessionRoutes(app, deps)
+    timelineRoutes(app, deps)
     actionRoutes(app, deps)
     actionExportRoutes(app, deps)
     policyRoutes(app, deps)
