@@ -31,6 +31,7 @@ import type { RegisteredTools } from '../registered/index.ts'
 import type { Store } from '../store/index.ts'
 import { actionExportRoutes } from './action-export.ts'
 import { actionRoutes } from './actions.ts'
+import { agUiRoutes } from './ag-ui/routes.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { aiSdkRoutes } from './ai-sdk/routes.ts'
 import { auditRoutes } from './audit.ts'
@@ -210,6 +211,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     objectiveRoutes(app, deps)
     chatRoutes(app, deps)
     aiSdkRoutes(app, deps)
+    agUiRoutes(app, deps)
     eventRoutes(app, deps)
     auditRoutes(app, deps)
     statsRoutes(app, deps)
