@@ -1,5 +1,6 @@
 import { assert, type Principal, personOf } from '@countersign/core'
 import { sql } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { ask, lit, question, type Tx } from '../query.ts'
 import type { PrincipalRow, Schema } from './schema.ts'
 
@@ -30,6 +31,15 @@ export const savePrincipal = (principal: Principal, now: number): Tx<void> => {
   return upsertPrincipal.run({ id, kind, name, roles: JSON.stringify(roles), person_id: personOf(principal), agent, host_id: host, now })
 }
 
+/** Many principals have the same few lists. Each caller gets one of its own. */
+const lists = new LRUCache<string, readonly string[]>({ max: 1_000 })
+
+function readRoles(text: string): string[] {
+  const known: readonly string[] = lists.get(text) ?? JSON.parse(text)
+  lists.set(text, known)
+  return [...known]
+}
+
 export const readPrincipal = ({
   id,
   kind,
@@ -42,7 +52,7 @@ export const readPrincipal = ({
   id,
   kind,
   name,
-  roles: JSON.parse(roles),
+  roles: readRoles(roles),
   ...(kind !== 'person' && person_id !== null && { personId: person_id }),
   ...(kind === 'agent' && agent != null && { agent }),
   ...(host_id != null && { host: host_id }),
