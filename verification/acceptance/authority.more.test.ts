@@ -160,6 +160,7 @@ const ROUTES: Record<string, Route> = {
   'GET /api/sessions': { rule: everybody },
   'POST /api/sessions': { rule: only(WRITES), body: () => ({}) },
   'GET /api/sessions/{id}': { about: 'sessionId', rule: sees },
+  'GET /api/sessions/{id}/timeline': { about: 'sessionId', rule: sees },
   'GET /api/sessions/{id}/messages': { about: 'sessionId', rule: sees },
   'GET /api/sessions/{id}/events': { about: 'sessionId', rule: sees },
   'POST /api/sessions/{id}/messages': { about: 'sessionId', rule: writesIn, body: () => ({ content: 'hello' }) },
