@@ -8,7 +8,7 @@ import { useServices } from '../services.tsx'
 import { noteStarts } from '../undo/starts.ts'
 
 // Most people edit nothing: the form is loaded when it is first opened.
-const ArgumentsEditor = lazy(() => import('../editor/arguments-editor.tsx'))
+const ArgumentsForm = lazy(() => import('./arguments-form.tsx'))
 
 type ActionCardProps = {
   action: Action
@@ -54,7 +54,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       }}
       editor={(slot) => (
         <Suspense fallback={<p className="muted">Loading the form…</p>}>
-          <ArgumentsEditor key={`${slot.action.id} ${slot.action.revision}`} {...slot} />
+          <ArgumentsForm key={`${slot.action.id} ${slot.action.revision}`} {...slot} />
         </Suspense>
       )}
       onSuggest={() => client.actions.suggestion(action.id)}
