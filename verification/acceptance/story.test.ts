@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-test('the story of an action has every step in order, when its agent was told, and what the model said next', async () => {
+test('the story of an action has every step in order, when its agent was told, and what the model said next; the timeline has each call', async () => {
   await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json', tools: ['*'] } }, tools: toolsOf(target) },
@@ -46,10 +46,21 @@ test('the story of an action has every step in order, when its agent was told, a
   expect(answered).toMatchObject({ inputTokens: 300, outputTokens: 7 })
   for (const name of Object.values(names)) expect(name).toEqual(expect.any(String))
 
+  const { items } = await admin.get(`/api/sessions/${action.sessionId}/timeline`)
+  const calls = items.flatMap(({ call }: { call: object | null }) => call ?? [])
+  expect(calls).toMatchObject([
+    { step: 2, inputTokens: 300, outputTokens: 7, estimated: false, fellBack: null },
+    { step: 1, inputTokens: 10, outputTokens: 1 },
+  ])
+  expect(items.map(({ message }: { message: { id: string } }) => message.id)).toEqual(
+    (await admin.get(`/api/sessions/${action.sessionId}/messages`)).items.map(({ id }: { id: string }) => id),
+  )
+
   // Whoever may not see the action learns nothing of its story.
   const stranger = await server.as({ name: 'Sam', kind: 'agent', roles: ['agent'] })
   const { status, body } = await stranger.send('GET', `/api/actions/${id}/story`)
   expect([status, body.code]).toEqual([404, 'not_found'])
+  expect((await stranger.send('GET', `/api/sessions/${action.sessionId}/timeline`)).status).toBe(404)
   expect((await eve.send('GET', `/api/actions/${id}/story`)).status).toBe(200)
 
   await admin.post(`/api/actions/${id}/redact`, { reason: 'personal' })

@@ -15,6 +15,7 @@ import { Button, UiProvider } from './ui/index.ts'
 const WaitingPage = lazy(() => import('./waiting/waiting-page.tsx'))
 const HistoryPage = lazy(() => import('./history/history-page.tsx'))
 const DashboardPage = lazy(() => import('./dashboard/dashboard-page.tsx'))
+const TimelinePage = lazy(() => import('./timeline/timeline-page.tsx'))
 const ActionPage = lazy(() => import('./action/action-page.tsx'))
 const PolicyPage = lazy(() => import('./policy/policy-page.tsx'))
 const GrantsPage = lazy(() => import('./grants/grants-page.tsx'))
@@ -139,6 +140,7 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
         <Route element={<Shell />}>
           <Route index element={<NewChatPage />} />
           <Route path="sessions/:sessionId" element={<SessionPage />} />
+          <Route path="sessions/:sessionId/timeline" element={<TimelinePage />} />
           <Route path="waiting" element={<WaitingPage />} />
           <Route path="history" element={<HistoryPage />} />
           <Route path="dashboard" element={<DashboardPage />} />

@@ -85,3 +85,28 @@ test('what is revoked is named in the address, and nothing else is sent', async 
   await createClient({ baseUrl: server.baseUrl }).grants.revoke('gra_1')
   expect(server.requests).toMatchObject([{ url: '/api/grants/gra_1', body: '' }])
 })
+
+test('a page of a host asks for one token at a time, uses it until it is nearly over, and replaces a refused one once', async () => {
+  let good = 'token-1'
+  await using server = await serve({
+    'GET /api/me': (request, response) =>
+      request.headers.authorization === `Bearer ${good}`
+        ? json(response, { principal: null, signIn: 'key' })
+        : problem(response, 401, 'unauthenticated', 'this key is not known here'),
+  })
+  let asked = 0
+  const token = async () => ({ token: `token-${++asked}`, expiresAt: new Date(Date.now() + 60_000).toISOString() })
+  const client = createClient({ baseUrl: server.baseUrl, token })
+  await Promise.all([client.me(), client.me(), client.me()])
+  expect(asked).toBe(1)
+  // Revoked on the way: the next call asks for another one, and the one after that does not.
+  good = 'token-2'
+  await client.me()
+  await client.me()
+  expect(asked).toBe(2)
+  good = 'none'
+  await expect(client.me()).rejects.toMatchObject({ code: 'unauthenticated' })
+  expect(asked).toBeLessThanOrEqual(4)
+  const without = createClient({ baseUrl: server.baseUrl, token: () => Promise.reject(new Error('signed out')) })
+  await expect(without.me()).rejects.toMatchObject({ code: 'offline', detail: 'The page got no token from its own server.' })
+})

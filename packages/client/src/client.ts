@@ -32,17 +32,24 @@ import type {
   SessionList,
   SessionStatus,
   ShownAction,
+  Timeline,
   ToolView,
   WithdrawBody,
 } from '@countersign/core'
 import { type HttpOptions, type RequestInput, type SignInStorage, send, sendJson } from './http.ts'
 import { type Change, createManagement, type Management, type Read } from './manage.ts'
+import { createTokenSource, type HostToken } from './token-source.ts'
 
 export type ClientOptions = {
   /** Origin (and prefix) of the server; default '', the page's own origin. */
   baseUrl?: string
   /** A key. Without one, the console's sign-in is used (same origin only): its cookie over https, else `signInStorage`. */
   key?: string
+  /**
+   * In a page of a host, instead of `key`: asks the host's own server for a short-lived token of the person who uses the page
+   * (`client.embedTokens.create` on that server). It is asked again before the token expires.
+   */
+  token?: () => Promise<HostToken>
   /** Of a console without a key, for the server's own origin only. Without it nobody can sign in over plain http. */
   signInStorage?: SignInStorage
   /** Default: the global `fetch`. */
@@ -114,6 +121,8 @@ export type Client = Management & {
     create(body?: CreateSessionBody, options?: ChangeOptions): Promise<Session>
     get(sessionId: string, options?: CallOptions): Promise<Session>
     messages(sessionId: string, page?: Page, options?: CallOptions): Promise<MessageList>
+    /** The same messages with the model calls behind them. */
+    timeline(sessionId: string, page?: Page, options?: CallOptions): Promise<Timeline>
     /** A command word decides only about what `shown` says was on the screen for a second, or else what the server sent this person. */
     post(sessionId: string, content: string, options?: PostOptions): Promise<PostedMessage>
     cancel(sessionId: string, options?: ChangeOptions): Promise<Session>
@@ -199,8 +208,10 @@ export type Client = Management & {
  * const { items } = await client.actions.list({ state: 'proposed' })
  * for (const { id, revision, digest } of items) await client.actions.decide(id, { verdict: 'decline', revision, digest })
  */
-export function createClient({ baseUrl = '', key, signInStorage, fetch = globalThis.fetch.bind(globalThis) }: ClientOptions = {}): Client {
-  const http: HttpOptions = { baseUrl: baseUrl.replace(/\/+$/, ''), key, signInStorage, fetch }
+export function createClient(options: ClientOptions = {}): Client {
+  const { baseUrl = '', key, token, signInStorage, fetch = globalThis.fetch.bind(globalThis) } = options
+  const tokens = token && createTokenSource(token)
+  const http: HttpOptions = { baseUrl: baseUrl.replace(/\/+$/, ''), key, tokens, signInStorage, fetch }
   const read: Read = <T>(path: string, query: RequestInput['query'], options: CallOptions = {}) =>
     sendJson<T>(http, path, { query, ...options })
   const change: Change = <T>(
@@ -239,6 +250,7 @@ const sessionCalls = (read: Read, change: Change): Client['sessions'] => ({
   list: (query, options) => read('/api/sessions', query, options),
   create: (body = {}, options) => change('/api/sessions', body, options),
   get: (sessionId, options) => read(session(sessionId), undefined, options),
+  timeline: (sessionId, page, options) => read(`${session(sessionId)}/timeline`, page, options),
   messages: (sessionId, page, options) => read(`${session(sessionId)}/messages`, page, options),
   post: (sessionId, content, { shown, ...options } = {}) =>
     change(`${session(sessionId)}/messages`, shown === undefined ? { content } : { content, shown }, options),

@@ -1,10 +1,13 @@
 import { ApiError, readProblem } from './api-error.ts'
+import type { TokenSource } from './token-source.ts'
 
 export type HttpOptions = {
   /** Origin and prefix of the server, without a trailing slash; '' is the page's own origin. */
   baseUrl: string
   /** A key, sent as `Authorization: Bearer`. Without one the console's sign-in speaks: a cookie over https, else {@link SignInStorage}. */
   key: string | undefined
+  /** Where there is no key: a host's short-lived tokens, sent in the same way. */
+  tokens?: TokenSource | undefined
   signInStorage: SignInStorage | undefined
   fetch: typeof globalThis.fetch
 }
@@ -31,14 +34,30 @@ export type RequestInput = {
 }
 
 /**
- * Sends one request, once.
+ * Sends one request, once. A host's token that the server does not know any more is replaced, and the request sent again: it did nothing.
  * @returns The 2xx response, its body unread.
  * @throws ApiError `offline` when no answer came, else the server's own code; the signal's reason after an abort.
  */
 export async function send(options: HttpOptions, path: string, input: RequestInput = {}): Promise<Response> {
+  const { key, tokens } = options
+  if (key !== undefined || tokens === undefined) return requireOk(await sendWith(key, options, path, input))
+  const token = await tokens.read()
+  const response = await sendWith(token, options, path, input)
+  if (response.status !== 401) return requireOk(response)
+  tokens.forget(token)
+  await response.body?.cancel()
+  return requireOk(await sendWith(await tokens.read(), options, path, input))
+}
+
+async function requireOk(response: Response): Promise<Response> {
+  if (response.ok) return response
+  throw await readProblem(response)
+}
+
+async function sendWith(key: string | undefined, options: HttpOptions, path: string, input: RequestInput): Promise<Response> {
   const headers: Record<string, string> = { accept: 'application/json', ...input.headers }
-  if (options.key !== undefined) headers.authorization = `Bearer ${options.key}`
-  const secret = options.key === undefined ? options.signInStorage?.read() : undefined
+  if (key !== undefined) headers.authorization = `Bearer ${key}`
+  const secret = key === undefined ? options.signInStorage?.read() : undefined
   if (secret !== undefined) headers[CONSOLE_HEADER] = secret
   if (input.body !== undefined) headers['content-type'] = 'application/json'
   let response: Response
@@ -48,16 +67,15 @@ export async function send(options: HttpOptions, path: string, input: RequestInp
       headers,
       body: input.body === undefined ? undefined : JSON.stringify(input.body),
       // A key is the whole identity: a cookie beside it could only confuse the two.
-      credentials: options.key === undefined ? 'same-origin' : 'omit',
+      credentials: key === undefined ? 'same-origin' : 'omit',
       cache: 'no-store',
       signal: input.signal,
     })
   } catch (cause) {
     throw offlineUnlessAborted(cause, input.signal)
   }
-  const renewed = options.key === undefined ? response.headers.get(CONSOLE_HEADER) : null
+  const renewed = key === undefined ? response.headers.get(CONSOLE_HEADER) : null
   if (renewed !== null) options.signInStorage?.write(renewed)
-  if (!response.ok) throw await readProblem(response)
   return response
 }
 

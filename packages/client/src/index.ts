@@ -27,6 +27,8 @@ export type {
   DecisionsAnswer,
   DecisionsBody,
   Delegation,
+  EmbedToken,
+  EmbedTokenBody,
   FullWaiting,
   Grant,
   GrantSuggestion,
@@ -65,6 +67,8 @@ export type {
   ShownAction,
   Stats,
   TestedCall,
+  Timeline,
+  TimelineEntry,
   ToolView,
   VerdictChange,
   Vote,
@@ -111,4 +115,5 @@ export {
 } from './session-state.ts'
 export { openSession, type SessionOptions, type SessionSnapshot, type SessionStore, type StoreOptions } from './session-store.ts'
 export type { Store } from './store.ts'
+export type { HostToken } from './token-source.ts'
 export { type VerifyWebhookInput, verifyWebhook, type WebhookEvent } from './verify-webhook.ts'

@@ -12,6 +12,8 @@ import type {
   CreateWebhookBody,
   Delegation,
   DelegationBody,
+  EmbedToken,
+  EmbedTokenBody,
   Grant,
   GrantBody,
   HoldView,
@@ -136,6 +138,11 @@ export type Management = {
     create(body: CreateKeyBody, options?: ChangeOptions): Promise<CreatedKey>
     revoke(keyId: string, options?: ChangeOptions): Promise<Key>
   }
+  /** For a host's server, with the key of a service that has the scope `embed`. */
+  embedTokens: {
+    /** Makes a short-lived token for one of the host's own people: give it to their page. */
+    create(body: EmbedTokenBody, options?: ChangeOptions): Promise<EmbedToken>
+  }
   /** Where events about actions are sent. For admins. */
   webhooks: {
     list(page?: Page, options?: CallOptions): Promise<ListOf<Webhook>>
@@ -214,6 +221,7 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       accept: (reason, options) => change('/api/audit/accept', { reason }, options),
     },
     stats: (query, options) => read('/api/stats', query, options),
+    embedTokens: { create: (body, options) => change('/api/embed-tokens', body, options) },
     keys: {
       list: (page, options) => read('/api/keys', page, options),
       own: (page, options) => read('/api/keys/own', page, options),

@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'och'
   | 'whk'
   | 'evt'
+  | 'emb'
 
 /**
  * An id that sorts by time of making: prefix, 9 characters of time, 16 of randomness (80 bits).

@@ -10,6 +10,8 @@ export type { ApprovalCardProps, DecisionDetails, Extra, Outcome, Verdict } from
 export type { EditorSlot } from './edit-section.tsx'
 export { type Arguments, type Edit, listEdits } from './edits.ts'
 export { useInbox, useSessionStore, useStore } from './hooks.ts'
+export { ApprovalInbox, type ApprovalInboxProps } from './inbox/approval-inbox.tsx'
+export { useDecision } from './inbox/use-decision.ts'
 export { ownVote, whyNot } from './may-decide.ts'
 export { objectName } from './object-name.ts'
 export { outcomeText } from './outcome.ts'

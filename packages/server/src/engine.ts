@@ -198,6 +198,7 @@ export async function startEngine({
     stopped: stopped.signal,
     agentStopsOnDecline: (agent) => agent !== null && byName.get(agent)?.onDecline === 'stop',
     lanes,
+    startsWithDecision: true,
     startFailures,
     executionsPerSession: executions.perSession,
     background: dispatch.background,

@@ -17,6 +17,7 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   audit_head: 'kept',
   console_session: 'deleted',
   delegation: 'kept',
+  embed_token: 'deleted',
   // `countersign archive` moves them to files.
   event: 'kept',
   gateway_call: 'deleted',

@@ -2,7 +2,7 @@ import { type Action, openSession, type SessionSnapshot, type SessionStore } fro
 import { showInvisible, useSessionStore } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { NavigationType, useLocation, useNavigationType, useParams } from 'react-router'
+import { Link, NavigationType, useLocation, useNavigationType, useParams } from 'react-router'
 import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { useShareActions } from '../live/open-actions.ts'
@@ -117,6 +117,11 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
       status={
         <>
           <SessionStatus status={session.status} pending={pending} unknown={countUnknown(snapshot)} />
+          <span className="bar-actions">
+            <Link className="bar-action" to={`/sessions/${sessionId}/timeline`}>
+              Timeline
+            </Link>
+          </span>
           {isHost && (
             <SessionTools
               sessionId={sessionId}

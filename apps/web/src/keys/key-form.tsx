@@ -10,7 +10,8 @@ const KINDS = { person: 'A person', agent: 'An agent', service: 'A service' } as
 type Kind = keyof typeof KINDS
 const ROLES: Record<Kind, string> = { person: 'approver', agent: 'agent', service: '' }
 const TIMES = { '': 'until it is revoked', P1D: '1 day', P30D: '30 days', P90D: '90 days', P365D: '1 year' } as const
-const SCOPES: Record<KeyScope, string> = { propose: 'propose', decide: 'decide', manage: 'manage policy and keys' }
+/** A key with the scope `embed` is made by whoever runs the server: see docs/guides/embed-the-card.md. */
+const SCOPES: Record<Exclude<KeyScope, 'embed'>, string> = { propose: 'propose', decide: 'decide', manage: 'manage policy and keys' }
 
 /** Makes a key for somebody new. */
 export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
@@ -24,7 +25,7 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
       const roles = text('roles')
         .split(/[\s,]+/)
         .filter((role) => role !== '')
-      const scopes = (Object.keys(SCOPES) as KeyScope[]).filter((scope) => data.has(scope))
+      const scopes = (Object.keys(SCOPES) as (keyof typeof SCOPES)[]).filter((scope) => data.has(scope))
       const expiresIn = text('expiresIn')
       return client.keys.create({
         name: text('name'),

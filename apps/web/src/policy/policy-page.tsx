@@ -5,11 +5,13 @@ import { useState } from 'react'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
+import { useAddress } from '../shell/use-address.ts'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded } from '../ui/index.ts'
 import '../ui/pages.css'
 import { CallTest } from './call-test.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
+import { withAllowRule } from './propose-rule.ts'
 import { Replay } from './replay.tsx'
 import { ShadowSection } from './shadow-section.tsx'
 import { Versions } from './versions.tsx'
@@ -32,8 +34,18 @@ export default function PolicyPage() {
       }
     },
   })
-  const [edited, setEdited] = useState<{ text: string; base: PolicyView; baseText: string }>()
+  const [typed, setEdited] = useState<{ text: string; base: PolicyView; baseText: string }>()
   const isAdmin = me.roles.includes('admin')
+  // The dashboard proposes a rule by the name of its tool. Nothing holds before an admin has seen the change, and says why.
+  const { params, set } = useAddress()
+  const tool = params.get('allow')
+  const { view: base, text: baseText } = policy.data ?? {}
+  const proposed = isAdmin && tool && base && baseText !== undefined ? { text: withAllowRule(baseText, tool), base, baseText } : undefined
+  const edited = typed ?? proposed
+  const close = () => {
+    setEdited(undefined)
+    if (tool) set('allow', '')
+  }
   return (
     <Page title="Policy" subtitle={policy.data && `Version ${policy.data.view.version}`}>
       <div className="stack">
@@ -53,9 +65,9 @@ export default function PolicyPage() {
                   onEdit={(changed) => setEdited({ ...edited, text: changed })}
                   current={{ view, text }}
                   onRebase={() => setEdited({ ...edited, base: view, baseText: text })}
-                  onClose={() => setEdited(undefined)}
+                  onClose={close}
                   onSaved={() => {
-                    setEdited(undefined)
+                    close()
                     void queries.invalidateQueries({ queryKey: ['policy'] })
                   }}
                 />

@@ -40,6 +40,7 @@ const WORDS: Record<AuditKind, string> = {
   key_made: 'Key made',
   key_accepted: 'Key accepted',
   key_revoked: 'Key revoked',
+  embed_token_made: 'Embed token made',
   webhook_made: 'Webhook added',
   webhook_changed: 'Webhook changed',
   webhook_rotated: 'Webhook secret rotated',

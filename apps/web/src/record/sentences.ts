@@ -82,6 +82,7 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   key_made: ({ who, name, text }) => `${who} made the key ${text('name')} for ${name('for')}`,
   key_accepted: ({ who, name, text }) => `${who} accepted the key ${text('name')} for ${name('for')}`,
   key_revoked: ({ who, name, text }) => `${who} revoked the key ${text('name')} of ${name('for')}`,
+  embed_token_made: ({ who, text, data }) => `${who} vouched for ${text('name')}, with ${listOf(data.roles) || 'no roles'}`,
   webhook_made: ({ who, text }) => `${who} added a webhook to ${text('host')}`,
   webhook_changed: ({ who, text }) => `${who} changed the webhook to ${text('host')}`,
   webhook_rotated: ({ who, text }) => `${who} made a new secret for the webhook to ${text('host')}`,

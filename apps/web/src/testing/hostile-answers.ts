@@ -13,6 +13,7 @@ import type {
   ShadowReport,
   Stats,
   TestedCall,
+  TimelineEntry,
 } from '@countersign/core'
 import { fill, type Planted } from './hostile.ts'
 
@@ -200,6 +201,8 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     'GET /api/sessions': () => list({ ...session, pendingApprovals: [simple] }),
     'GET /api/sessions/ses_000001': () => ({ body: session }),
     'GET /api/sessions/ses_000001/messages': () => list(...messages),
+    'GET /api/sessions/ses_000001/timeline': () =>
+      list(...messages.map((each) => make<TimelineEntry>(wire.TimelineEntry, 'TimelineEntry', { message: each }))),
     'GET /api/sessions/ses_lost': () => problem(403, 'forbidden', 'problem.session'),
     'GET /api/actions/act_lost': () => problem(403, 'forbidden', 'problem.action'),
     'POST /api/actions/act_000011/decision': () =>

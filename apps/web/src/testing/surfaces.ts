@@ -111,6 +111,11 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     },
     shows: ['event.error'],
   },
+  timeline: {
+    at: '/sessions/ses_000001/timeline',
+    steps: (page) => page.getByTestId('timeline-row').nth(4).waitFor(),
+    shows: ['Session.title', 'Session.agent', 'TimelineEntry.call.model', 'Action.description', 'Action.tool', 'Message.user.content'],
+  },
   renaming: {
     at: '/sessions/ses_000001',
     steps: async (page) => {

@@ -45,6 +45,7 @@ export const AUDIT_KINDS = [
   'key_made',
   'key_accepted',
   'key_revoked',
+  'embed_token_made',
   'webhook_made',
   'webhook_changed',
   'webhook_rotated',

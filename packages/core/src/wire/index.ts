@@ -46,6 +46,7 @@ export {
 export { ConsoleSessionList, ConsoleSessionView } from './console-session.ts'
 export { Delegation, DelegationBody, DelegationList, PeopleQuery, Person, PersonList } from './delegation.ts'
 export { Duration, durationMs } from './duration.ts'
+export { EMBED_TOKEN_MAX_MS, EmbedToken, EmbedTokenBody } from './embed-token.ts'
 export {
   type ActionEventType,
   EVENT_SUBJECTS,
@@ -110,6 +111,8 @@ export {
   SessionPerson,
   SessionStatus,
   ShownAction,
+  Timeline,
+  TimelineEntry,
   ToolCall,
   ToolView,
 } from './session.ts'

@@ -4,8 +4,11 @@ import { Duration } from './duration.ts'
 export const PrincipalKind = z.enum(['person', 'agent', 'service'])
 export type PrincipalKind = z.infer<typeof PrincipalKind>
 
-/** The limits of a key; without any it may do everything that its principal may. Reading is always included. */
-export const KeyScope = z.enum(['propose', 'decide', 'manage'])
+/**
+ * The limits of a key; without any it may do everything that its principal may. Reading is always included. `embed` is only for the key of a
+ * service, alone, and is never implied: it makes short-lived tokens for people of that service.
+ */
+export const KeyScope = z.enum(['propose', 'decide', 'manage', 'embed'])
 export type KeyScope = z.infer<typeof KeyScope>
 
 /** An actor. Only persons decide. */
@@ -22,6 +25,8 @@ export const Principal = z.object({
   scopes: z.array(KeyScope).optional(),
   /** The key in use was made by somebody else for this person, who has not accepted it. Until then it only reads. */
   unaccepted: z.literal(true).optional(),
+  /** A person that only embed tokens identify: the id of the service that vouches for them. */
+  host: z.string().optional(),
 })
 export type Principal = z.infer<typeof Principal>
 
@@ -46,6 +51,8 @@ export const CreateKeyBody = z.strictObject({
   roles: z.array(Role).max(32).optional(),
   /** What the key may be used for besides reading. Default: everything that its principal may do. */
   scopes: z.array(KeyScope).max(3).optional(),
+  /** Of a key with the scope `embed`: the roles that its tokens may carry. */
+  embedRoles: z.array(Role).max(32).optional(),
   /** When left out it is good until it is revoked. */
   expiresIn: Duration.optional(),
   person: z.string().max(100).nullable().optional(),
@@ -63,6 +70,8 @@ export const Key = z.object({
   /** Null for all that its principal has. */
   roles: z.array(z.string()).nullable(),
   scopes: z.array(KeyScope).nullable(),
+  /** The roles that its embed tokens may carry; null for a key that makes none. */
+  embedRoles: z.array(z.string()).nullable(),
   /** Null for a key made by the command line, which needs access to the data folder. */
   createdBy: Principal.nullable(),
   createdAt: z.string(),
@@ -70,7 +79,10 @@ export const Key = z.object({
   /** To the minute. */
   lastUsedAt: z.string().nullable(),
   revokedAt: z.string().nullable(),
-  /** When its person accepted it. Null for a person's key that somebody else made: it only reads until then. */
+  /**
+   * When it was accepted. Null for a person's key that somebody else made, and for one with the scope `embed` that was made over the API:
+   * it only reads until its person, or whoever runs the server, accepts it.
+   */
   acceptedAt: z.string().nullable(),
 })
 export type Key = z.infer<typeof Key>

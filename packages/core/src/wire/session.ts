@@ -85,6 +85,30 @@ export const Message = z.object({
 })
 export type Message = z.infer<typeof Message>
 
+/** One entry of a session's timeline: a message with its actions, and for what a model said the call behind it. */
+export const TimelineEntry = z.object({
+  message: Message,
+  /** Null for what no model said, and where nothing was kept of its call. */
+  call: z
+    .object({
+      model: z.string(),
+      /** From 1, in its run. */
+      step: z.int(),
+      inputTokens: z.int(),
+      cachedInputTokens: z.int(),
+      outputTokens: z.int(),
+      /** True where the tokens are our estimate. */
+      estimated: z.boolean(),
+      /** Why the agent's first model did not answer; null when it did. */
+      fellBack: z.string().nullable(),
+    })
+    .nullable(),
+})
+export type TimelineEntry = z.infer<typeof TimelineEntry>
+
+export const Timeline = z.object({ items: z.array(TimelineEntry), nextCursor: z.string().nullable() })
+export type Timeline = z.infer<typeof Timeline>
+
 /** Text of a person: not empty, at most 100,000 characters. */
 export const MessageText = z
   .string()

@@ -43,6 +43,7 @@ const ENDS: Readonly<Record<AuditKind, 'ended' | 'unknown' | 'no'>> = {
   key_made: 'no',
   key_accepted: 'no',
   key_revoked: 'no',
+  embed_token_made: 'no',
   webhook_made: 'no',
   webhook_changed: 'no',
   webhook_rotated: 'no',

@@ -15,6 +15,7 @@ interface CreateFlags extends DataFlags {
   kind: string
   role?: string[]
   scope?: string[]
+  embedRole?: string[]
   expiresIn?: string
   person?: string
   principal?: string
@@ -40,7 +41,8 @@ export const keyCommand = (environment: Environment): Command =>
           '--role <role...>',
           'admin, approver, viewer or a group for a person; agent for an agent or a service; monitor for a service',
         )
-        .option('--scope <scope...>', 'limit it to some of: propose, decide, manage (reading is always allowed)')
+        .option('--scope <scope...>', 'limit it to some of: propose, decide, manage (reading is always allowed); or embed')
+        .option('--embed-role <role...>', 'with --scope embed: the roles that its embed tokens may carry')
         .option('--expires-in <duration>', 'how long it is valid: an ISO 8601 duration such as P90D')
         .option('--person <id>', 'the person who owns the agent or service; or who gets a further key')
         .option('--principal <id>', 'the principal who gets a further key')
@@ -54,7 +56,9 @@ export const keyCommand = (environment: Environment): Command =>
     )
     .addCommand(
       withDataFlags(
-        new Command('accept').description('accept a key that another person made for a person, so that it may do more than read'),
+        new Command('accept').description(
+          'accept a key that somebody made over the API for another person, or for embed tokens, so that it may do more than read',
+        ),
       )
         .argument('<id>', 'its id: key_…')
         .action((id: string, flags: DataFlags) => onStore(flags, environment, (store) => accept(store, id))),
@@ -83,12 +87,16 @@ async function onStore(flags: DataFlags, environment: Environment, work: (store:
   }
 }
 
-async function create(store: Store, { name, kind, role, scope, expiresIn, person, principal, agent }: CreateFlags): Promise<void> {
+async function create(
+  store: Store,
+  { name, kind, role, scope, embedRole, expiresIn, person, principal, agent }: CreateFlags,
+): Promise<void> {
   const read = CreateKeyBody.safeParse({
     name,
     kind,
     roles: role,
     scopes: scope,
+    embedRoles: embedRole,
     expiresIn,
     person: person ?? defaultOwner(kind),
     principal,
@@ -123,12 +131,19 @@ async function list(store: Store): Promise<void> {
 }
 
 function lineOf({ id, name, principal, revokedAt, lastUsedAt, ...key }: Key): string {
-  const isUnaccepted = principal.kind === 'person' && key.acceptedAt === null
+  const isUnaccepted = (principal.kind === 'person' || key.embedRoles !== null) && key.acceptedAt === null
   const state = revokedAt === null ? `${untilOf(key)}${isUnaccepted ? ', not accepted' : ''}` : `revoked ${revokedAt}`
+  const gives = key.embedRoles ? [`gives ${key.embedRoles.join(', ') || 'no roles'}`] : []
   const roles = (key.roles ?? principal.roles).join(', ') || 'no roles'
-  return [id, name, `${principal.kind} ${principal.id}`, roles, state, lastUsedAt === null ? 'never used' : `last used ${lastUsedAt}`].join(
-    '  ',
-  )
+  return [
+    id,
+    name,
+    `${principal.kind} ${principal.id}`,
+    roles,
+    ...gives,
+    state,
+    lastUsedAt === null ? 'never used' : `last used ${lastUsedAt}`,
+  ].join('  ')
 }
 
 async function accept(store: Store, id: string): Promise<void> {

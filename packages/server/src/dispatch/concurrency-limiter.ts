@@ -2,6 +2,8 @@
 export interface ConcurrencyLimiter {
   /** Resolves when the work is done, or when it will not begin because the lanes were closed. */
   run(kind: string, work: () => Promise<void>): Promise<void>
+  /** Takes a lane for work that begins at once, and returns what gives it back; undefined when none is free. */
+  enter(kind: string): (() => void) | undefined
   /** How many pieces of work wait for their turn. */
   readonly waiting: number
   /** Begins nothing more, and rejects the work that waits. */
@@ -55,6 +57,11 @@ export function createConcurrencyLimiter(count: number): ConcurrencyLimiter {
   }
 
   return {
+    enter(kind) {
+      if (isClosed || !hasRoom(kind)) return undefined
+      enter(kind)
+      return () => leave(kind)
+    },
     async run(kind, work) {
       if (isClosed) return
       if (hasRoom(kind)) enter(kind)

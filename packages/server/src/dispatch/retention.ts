@@ -29,6 +29,7 @@ export function startRetention({ store, clock, log, limits, sessionLimits }: Ret
     model_call: retention.deleteModelCalls,
     used_sign_in: retention.deleteUsedSignIns,
     console_session: retention.deleteConsoleSessions(sessionLimits),
+    embed_token: retention.deleteEmbedTokens,
     policy_difference: retention.deletePolicyDifferences,
     webhook_delivery: retention.deleteDeliveries,
     jobs: retention.deleteFailedJobs,

@@ -89,6 +89,16 @@ export function requirePerson(principal: Principal, what: string): Principal {
   )
 }
 
+/**
+ * What a host's person does with an embed token ends with the token, except votes: such a token is short-lived because it lives in a page.
+ * @param what Of the refusal: "an embed token may not <what>".
+ * @throws CountersignError `forbidden` for a person whom only embed tokens identify.
+ */
+export function requireOwnSignIn(principal: Principal, what: string): void {
+  if (principal.host === undefined) return
+  throw new CountersignError('forbidden', `an embed token may not ${what}: it would last longer than the token`)
+}
+
 /** @throws CountersignError `gone` for an action that was archived or redacted, or whose session was deleted: it can be read, and nothing more is done about it. */
 export function requireUnarchived({ id, archived_at, redacted_at }: Pick<ActionRow, 'id' | 'archived_at' | 'redacted_at'>): void {
   if (redacted_at !== null) throw new CountersignError('gone', `action ${id} was redacted: nothing can be done about it any more`)

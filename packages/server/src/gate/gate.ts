@@ -68,6 +68,8 @@ export interface GateDeps {
   refusals: Refusals
   /** Bound how many actions this process carries out at the same time. */
   lanes: ConcurrencyLimiter
+  /** True to start an action in the transaction of its last vote, where nothing has to be read again. Default: false. */
+  startsWithDecision?: boolean
   /** Which actions cannot be started. */
   startFailures: StartFailures
   /** How many of one session are carried out at the same time, by whichever process. */

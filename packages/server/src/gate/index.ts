@@ -4,6 +4,7 @@ export {
   mayDecide,
   partOf,
   requireAdmin,
+  requireOwnSignIn,
   requirePerson,
   requireScope,
   requireWriter,
@@ -32,6 +33,7 @@ export { searchActions } from './read/search-actions.ts'
 export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal, viewSaid, viewSession } from './read/view.ts'
 export { viewRevisions } from './read/view-revisions.ts'
 export { viewStory } from './read/view-story.ts'
+export { viewTimelineEntry } from './read/view-timeline.ts'
 export { readerOf, requireVisibleAction, requireVisibleSession, visibleAmong } from './read/visible.ts'
 export { type OtherEvent, type SessionWriter, writeSession } from './session-writer.ts'
 export type { DeliveryFacts, DeliveryWords } from './tell-webhooks.ts'

@@ -66,7 +66,7 @@ export function* callOf(row: StoredCall, tool: Tool, nowMs: number): Tx<AskedCal
 /** The same for who has read them. */
 export const callBy = (row: StoredCall, now: Pick<AskedCall, 'tool' | 'requesters' | 'session' | 'nowMs'>): AskedCall => ({
   ...now,
-  arguments: stored.argumentsOf(row),
+  arguments: stored.sharedArgumentsOf(row),
   ...agentOf(row),
 })
 

@@ -85,8 +85,13 @@ function* tell(
     id: newId('evt', nowMs),
     type,
     action_id: row.id,
-    facts: JSON.stringify(facts),
-    words: JSON.stringify(words),
+    // Most servers have no webhook: then nobody reads these.
+    get facts() {
+      return JSON.stringify(facts)
+    },
+    get words() {
+      return JSON.stringify(words)
+    },
     now: nowMs,
   })
   outbox.deliveriesAt ??= nowMs

@@ -17,6 +17,7 @@ import type { Clock } from '../clock.ts'
 import type { GatewaySettings } from '../config/index.ts'
 import type { EventHub, Reconciler } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
+import { createHolders } from '../hooks/holders.ts'
 import { authenticate } from '../identity/authenticate.ts'
 import type { ConsoleSessions } from '../identity/console-sessions.ts'
 import type { Cookie } from '../identity/cookie.ts'
@@ -31,6 +32,7 @@ import type { RegisteredTools } from '../registered/index.ts'
 import type { Store } from '../store/index.ts'
 import { actionExportRoutes } from './action-export.ts'
 import { actionRoutes } from './actions.ts'
+import { agUiRoutes } from './ag-ui/routes.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { aiSdkRoutes } from './ai-sdk/routes.ts'
 import { auditRoutes } from './audit.ts'
@@ -41,6 +43,7 @@ import { consoleSessionRoutes } from './console-sessions.ts'
 import { allowOrigins } from './cors.ts'
 import { delegationRoutes } from './delegations.ts'
 import { docsRoutes } from './docs/index.ts'
+import { embedTokenRoutes } from './embed-tokens.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
 import { grantRoutes } from './grants.ts'
@@ -66,6 +69,7 @@ import { sessionRoutes } from './sessions.ts'
 import { identityRoutes } from './sign-in.ts'
 import type { Streams } from './sse.ts'
 import { statsRoutes } from './stats.ts'
+import { timelineRoutes } from './timeline.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export type App = FastifyInstance<
@@ -192,7 +196,9 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     identityRoutes(app, deps)
     consoleSessionRoutes(app, deps)
     keyRoutes(app, deps)
+    embedTokenRoutes(app, deps)
     sessionRoutes(app, deps)
+    timelineRoutes(app, deps)
     actionRoutes(app, deps)
     actionExportRoutes(app, deps)
     policyRoutes(app, deps)
@@ -206,13 +212,15 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     objectiveRoutes(app, deps)
     chatRoutes(app, deps)
     aiSdkRoutes(app, deps)
+    agUiRoutes(app, deps)
     eventRoutes(app, deps)
     auditRoutes(app, deps)
     statsRoutes(app, deps)
     metricRoutes(app, deps)
     webhookRoutes(app, deps)
-    mcpRoutes(app, deps)
-    hookRoutes(app, deps)
+    const holders = createHolders()
+    mcpRoutes(app, deps, holders)
+    hookRoutes(app, deps, holders)
   })
   app.setNotFoundHandler(
     deps.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, deps.consoleDir, reachedByClients(deps.tools)),

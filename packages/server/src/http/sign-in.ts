@@ -1,13 +1,14 @@
 import { CountersignError, Principal } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { requireOwnSignIn } from '../gate/index.ts'
 import { PUBLIC } from '../identity/access.ts'
 import { requireSameOrigin } from '../identity/authenticate.ts'
 import type { BeginSession } from '../identity/console-sessions.ts'
 import { createCookie, takesCookies } from '../identity/cookie.ts'
 import { hashOf } from '../identity/keys.ts'
-import { SIGN_IN_SECONDS } from '../identity/oidc.ts'
 import type { LinkRefusal } from '../identity/sign-in-links.ts'
+import { SIGN_IN_SECONDS } from '../identity/sign-in-time.ts'
 import type { App, HttpDeps } from './app.ts'
 
 const SignInWay = z.enum(['local', 'key', 'oidc'])
@@ -152,6 +153,7 @@ export function identityRoutes(app: App, deps: HttpDeps): void {
       }
       if (principal.kind !== 'person')
         throw new CountersignError('forbidden', 'the console is for persons; this key belongs to an agent or a service')
+      requireOwnSignIn(principal, 'sign in at the console')
       await begin(request, reply, { principal, how: 'key', keyHash: hashOf(key) })
       return { principal, signIn, ...kept }
     },

@@ -24,8 +24,10 @@ export interface AuthenticateDeps {
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | undefined
-    /** How the caller authenticated, for the record: `key`, or `console` with its way of signing in. */
+    /** How the caller authenticated, for the record: `key`, `embed token`, or `console` with its way of signing in. */
     signIn: string
+    /** Hash of the key or token in use; undefined for a signed-in console. */
+    keyHash: string | undefined
     /** Returns the current standing of the caller; undefined once the credential has ended. Reading it does not count as activity. */
     standing: (() => Promise<Standing | undefined>) | undefined
     /** Set for requests of a signed-in console. */
@@ -52,6 +54,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
   const { directory, consoleSessions, consoleCredential, limits, publicUrl, sessionLimits } = deps
   app.decorateRequest('principal', undefined)
   app.decorateRequest('signIn', 'key')
+  app.decorateRequest('keyHash', undefined)
   app.decorateRequest('standing', undefined)
   app.decorateRequest('consoleSession', undefined)
 
@@ -61,7 +64,12 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     if (authorization !== undefined) {
       const key = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1]
       request.principal = key === undefined ? undefined : await directory.byKey(key)
-      if (key !== undefined) request.standing = () => directory.standing(hashOf(key))
+      if (key !== undefined) {
+        const keyHash = hashOf(key)
+        request.keyHash = keyHash
+        request.standing = () => directory.standing(keyHash)
+      }
+      if (request.principal?.host !== undefined) request.signIn = 'embed token'
       if (!request.principal) {
         limits.countAttempt(request.ip)
         throw new CountersignError('unauthenticated', 'this key is not known here')

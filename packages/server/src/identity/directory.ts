@@ -1,15 +1,17 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { CreatedKey, CreateKeyBody, Key, Principal } from '@countersign/core'
+import type { CreatedKey, CreateKeyBody, EmbedToken, EmbedTokenBody, Key, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
+import type { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
-import { idempotently, keys, principals, type Store } from '../store/index.ts'
+import { embedTokens, idempotently, keys, principals, type Store } from '../store/index.ts'
+import { drawToken, makeEmbedToken, principalOfToken } from './embed-tokens.ts'
 import { acceptKey, createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
 import type { Standing } from './standing.ts'
 
-/** Knows the principals of the server: the holders of its keys, and the person at this machine, who owns the bootstrap key. */
+/** Knows the principals of the server: the holders of its keys and embed tokens, and the person at this machine, who owns the bootstrap key. */
 export interface Directory {
-  /** Returns the principal of a key; undefined for a key that is unknown, expired or revoked. */
+  /** Returns the principal of a key or embed token; undefined for one that is unknown, expired or revoked. */
   byKey(key: string): Promise<Principal | undefined>
   /** The same by the key's hash. */
   byHash(hash: string): Promise<Principal | undefined>
@@ -24,6 +26,8 @@ export interface Directory {
   acceptKey(id: string, caller: Caller): Promise<Key>
   /** Revokes a key at once, in every process. */
   revokeKey(id: string, caller: Caller): Promise<Key>
+  /** Makes an embed token with the host's key of that hash. The same `once` returns the same answer again, without the token. */
+  createEmbedToken(body: z.output<typeof EmbedTokenBody>, keyHash: string, caller: Caller): Promise<EmbedToken>
 }
 
 export interface DirectoryOptions {
@@ -40,6 +44,9 @@ export interface DirectoryOptions {
 
 const SHOWN_BEFORE =
   'This key was shown once, in the answer to the first request with this Idempotency-Key. If you did not get it, revoke the key and make another one.'
+
+const TOKEN_SHOWN_BEFORE =
+  'This token was shown once, in the answer to the first request with this Idempotency-Key. Make another one; this one expires by itself.'
 
 /** Precision of the last use of a key or session: a write for every request would cost more than it is worth. */
 export const NOTED_EVERY_MS = 60_000
@@ -80,12 +87,17 @@ export async function openDirectory({
 
   const holderOf = (hash: string, now: number) => store.read(() => keys.holderOfKey.first({ hash, now }))
 
+  async function tokenHolder(hash: string, now: number): Promise<Standing | undefined> {
+    const holder = await store.read(() => embedTokens.holderOfToken.first({ hash, now }))
+    return holder && { principal: principalOfToken(holder), endsAt: holder.expires_at }
+  }
+
   async function byHash(hash: string): Promise<Principal | undefined> {
     const here = holderHere(hash)
     if (here) return (await isDisabled(here)) ? undefined : here
     const now = clock.nowMs()
     const holder = await holderOf(hash, now)
-    if (!holder) return undefined
+    if (!holder) return (await tokenHolder(hash, now))?.principal
     noteUse(holder, now)
     return principalOf(holder)
   }
@@ -93,8 +105,10 @@ export async function openDirectory({
   async function standing(hash: string): Promise<Standing | undefined> {
     const here = holderHere(hash)
     if (here) return (await isDisabled(here)) ? undefined : { principal: here }
-    const holder = await holderOf(hash, clock.nowMs())
-    return holder && { principal: principalOf(holder), endsAt: holder.expires_at ?? undefined }
+    const now = clock.nowMs()
+    const holder = await holderOf(hash, now)
+    if (!holder) return tokenHolder(hash, now)
+    return { principal: principalOf(holder), endsAt: holder.expires_at ?? undefined }
   }
 
   return {
@@ -118,6 +132,19 @@ export async function openDirectory({
     },
     acceptKey: (id, { principal }) => store.transact((outbox) => acceptKey(outbox, id, principal, clock.nowMs())),
     listKeys: (page) => store.read(() => listKeys(page)),
+    async createEmbedToken(body, keyHash, { once }) {
+      const now = clock.nowMs()
+      return store.transact(function* (outbox) {
+        let token: string | null = null
+        const made = yield* idempotently(once, now, function* () {
+          const drawn = drawToken()
+          const created = yield* makeEmbedToken({ outbox, keyHash, nowMs: now }, body, drawn)
+          token = drawn
+          return created
+        })
+        return token === null ? { token, message: TOKEN_SHOWN_BEFORE, ...made } : { token, ...made }
+      })
+    },
     revokeKey: (id, { principal }) => store.transact((outbox) => revokeKey(outbox, id, principal, clock.nowMs())),
   }
 }

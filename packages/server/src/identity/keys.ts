@@ -13,6 +13,7 @@ import {
 import { recordAudit } from '../audit/index.ts'
 import { isoTime } from '../gate/index.ts'
 import { keys, newId, type Outbox, principals, type Tx, tellAccess } from '../store/index.ts'
+import { embedRolesOf, endTokensOfKey } from './embed-keys.ts'
 import { requireNoWiderKey } from './no-wider-key.ts'
 
 /** Roles that decide, or see the proposals of others: only persons can have them. */
@@ -41,10 +42,13 @@ export function* createKey(
   const holder = yield* named(yield* holderOf(body), body)
   const principal = holder ?? (yield* newPrincipal(body, by, nowMs))
   if (by) yield* requireNoWiderKey(by, body, principal)
-  const acceptedAt = principal.kind !== 'person' || by === null || by.id === principal.id ? nowMs : null
+  // A key that vouches for people could turn one admin into many people, so only whoever runs the server accepts it.
+  const needsNobody = principal.kind === 'person' ? by?.id === principal.id : body.embedRoles === undefined
+  const acceptedAt = by === null || needsNobody ? nowMs : null
   const id = newId('key', nowMs)
   const expiresAt = body.expiresIn === undefined ? null : nowMs + (durationMs(body.expiresIn) ?? 0)
   const limits = { roles: holder && body.roles ? [...rolesOf(holder, body.roles)] : null, scopes: body.scopes ?? null }
+  const embedRoles = yield* embedRolesOf(body, holder)
   const data = {
     keyId: id,
     name: body.name,
@@ -53,6 +57,7 @@ export function* createKey(
     has: principal.roles,
     ...(principal.agent !== undefined && { agent: principal.agent }),
     ...limits,
+    ...(embedRoles && { embedRoles }),
     expiresAt,
     isAccepted: acceptedAt !== null,
   }
@@ -68,6 +73,7 @@ export function* createKey(
     scopes: limits.scopes && JSON.stringify(limits.scopes),
     expires_at: expiresAt,
     accepted_at: acceptedAt,
+    embed_roles: embedRoles && JSON.stringify(embedRoles),
     now: nowMs,
   })
   const time = (ms: number | null) => (ms === null ? null : isoTime(ms))
@@ -81,6 +87,8 @@ function* holderOf({ principal, person, kind }: CreateKeyBody): Tx<Principal | u
   const row = yield* principals.findPrincipal.first({ id })
   if (row?.kind !== kind) throw new CountersignError('invalid_arguments', `there is no ${kind} ${id} to make a key for`)
   if (row.disabled_at !== null) throw new CountersignError('invalid_arguments', `${row.name} is disabled: enable them before making a key`)
+  if (row.host_id !== null)
+    throw new CountersignError('invalid_arguments', `${row.name} is known from embed tokens only, and can have no key`)
   return principals.readPrincipal(row)
 }
 
@@ -131,9 +139,9 @@ function rolesOf(holder: Principal, wanted: readonly string[]): readonly string[
 }
 
 /** Returns the principal of a key, with the limits of the key. */
-export function principalOf({ key_roles, scopes, accepted_at, ...row }: keys.KeyHolder): Principal {
+export function principalOf({ key_roles, scopes, accepted_at, embed_roles, ...row }: keys.KeyHolder): Principal {
   const principal = principals.readPrincipal(row)
-  const isUnaccepted = row.kind === 'person' && accepted_at === null
+  const isUnaccepted = accepted_at === null && (row.kind === 'person' || embed_roles !== null)
   const carried: string[] | null = key_roles === null ? null : JSON.parse(key_roles)
   return {
     ...principal,
@@ -177,6 +185,7 @@ export function* revokeKey(outbox: Outbox, id: string, by: Principal | null, now
     const data = { keyId: id, name: found.name, for: found.principal_id }
     yield* recordAudit(outbox, { kind: 'key_revoked', actor: by?.id ?? SYSTEM_ACTOR, data }, nowMs)
     yield* keys.revokeKey.run({ id, revoked_by: by?.id ?? null, now: nowMs })
+    yield* endTokensOfKey(outbox, id)
     tellAccess(outbox, found.principal_id)
   }
   const row = yield* keys.findKey.first({ id })
@@ -198,6 +207,7 @@ export function* viewKey(row: keys.KeyRow): Tx<Key> {
     principal: yield* principals.principalById(row.principal_id),
     roles: readList(row.roles) ?? null,
     scopes: readScopes(row.scopes) ?? null,
+    embedRoles: readList(row.embed_roles) ?? null,
     createdBy: row.created_by === null ? null : yield* principals.principalById(row.created_by),
     createdAt: isoTime(row.created_at),
     expiresAt: time(row.expires_at),

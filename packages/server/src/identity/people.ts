@@ -4,6 +4,7 @@ import { isoTime, viewDelegation, viewGrant, viewPrincipal } from '../gate/index
 import {
   consoleSessions,
   delegations,
+  embedTokens,
   grants,
   keys,
   lockKey,
@@ -13,6 +14,7 @@ import {
   type Tx,
   tellAccess,
 } from '../store/index.ts'
+import { endTokensOfKey } from './embed-keys.ts'
 import { viewKey } from './keys.ts'
 
 /** The server gives this person their roles at every start. */
@@ -53,7 +55,11 @@ export function* disablePerson(outbox: Outbox, id: string, by: Principal, now: n
   const data = { person: id, name: person.name, ended: { ...ended } }
   yield* recordAudit(outbox, { kind: 'person_disabled', actor: by.id, data }, now)
   yield* principals.disablePerson.run({ id, by: by.id, now })
-  for (const key of held) yield* keys.revokeKey.run({ id: key.id, revoked_by: by.id, now })
+  for (const key of held) {
+    yield* keys.revokeKey.run({ id: key.id, revoked_by: by.id, now })
+    yield* endTokensOfKey(outbox, key.id)
+  }
+  yield* embedTokens.endTokensOfPerson.run({ principal_id: id })
   for (const grant of given) yield* grants.revokeGrant.run({ id: grant.id, revoked_by: by.id, now })
   for (const delegation of lent) yield* delegations.revokeDelegation.run({ id: delegation.id, revoked_by: by.id, now })
   yield* consoleSessions.endConsoleSessions.run({ principal_id: id, now })
@@ -146,10 +152,10 @@ export function* viewPerson(id: string, now: number): Tx<Omit<PersonDetails, 'co
 }
 
 /**
- * Stores the name and the roles that a sign-in service currently gives a person. Roles that an admin of this server gave them stay.
- * @throws CountersignError `forbidden` for a disabled person.
+ * Stores the name and the roles that a sign-in service or a host currently gives a person. Roles that an admin of this server gave them stay.
+ * @param actor Who says so, for the record. Default: the person, who has just signed in.
  */
-export function* takeProvided(outbox: Outbox, person: Principal, now: number): Tx<void> {
+export function* takeProvided(outbox: Outbox, person: Principal, now: number, actor: string = person.id): Tx<void> {
   const row = yield* principals.findPrincipal.first({ id: person.id })
   const known = row && principals.readPrincipal(row)
   const provided = readList(row?.provided_roles ?? null) ?? known?.roles ?? []
@@ -159,7 +165,7 @@ export function* takeProvided(outbox: Outbox, person: Principal, now: number): T
   if (!isKnown) {
     const before = known ? { name: known.name, roles: known.roles } : null
     const data = { principal: person.id, name: person.name, roles, before }
-    yield* recordAudit(outbox, { kind: 'principal_changed', actor: person.id, data }, now)
+    yield* recordAudit(outbox, { kind: 'principal_changed', actor, data }, now)
     yield* principals.savePrincipal({ ...person, roles }, now)
     tellAccess(outbox, person.id)
   }

@@ -8,7 +8,7 @@ import { makeDevelopmentTables, writeDevelopmentDatabase } from '../../../../ver
 import { openTempSqlite, raw } from '../../../../verification/testing/temp-store.ts'
 import { openTestDatabase, type TestDatabase } from '../../../../verification/testing/test-database.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
-import { migrate } from './migrate.ts'
+import { listMigrations, migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 
 const open = ({ url }: TestDatabase) => openPostgres({ url, onCommitted: () => undefined })
@@ -138,3 +138,8 @@ async function catalogOf(client: Client): Promise<string[]> {
     union all select pg_get_functiondef(oid) from pg_proc where pronamespace in ('public'::regnamespace, 'countersign_quiet'::regnamespace)`)
   return rows.map(({ what }) => what.replace(/ COLLATE "C"/g, '')).sort()
 }
+
+test('every migration has a number of its own', () => {
+  const numbers = listMigrations().map(({ number }) => number)
+  expect(numbers).toEqual(numbers.map((_, at) => at + 1))
+})

@@ -9,7 +9,7 @@ interface Columns {
   requires: Requires
   risk: Action['risk']
   preview: PreviewField[] | null
-  requesters: string[] | null
+  requesters: readonly string[] | null
   result: JsonValue | null
   error: ActionErrorView | null
   context: ActionContext | null
@@ -25,14 +25,16 @@ function read<C extends keyof Columns>(row: Row<C>, column: C): Columns[C] {
 
 /** Texts that many actions share: decisions, requirements and risks come from the same few rules. A text has about 300 characters. */
 const parsed = new LRUCache<string, object>({ max: 2_000 })
+const MOST_CHARACTERS = 4_000
 
 /** Parses a column whose text many rows share once. The value is shared and frozen. */
-function readShared<C extends 'policy' | 'requires' | 'risk'>(row: Row<C>, column: C): Columns[C] {
-  const text: string = row[column]
+function readShared<C extends 'policy' | 'requires' | 'risk' | 'requesters' | 'arguments'>(row: Row<C>, column: C): Columns[C] {
+  const text: string | null = row[column]
+  if (text === null) return null as Columns[C]
   const known = parsed.get(text)
   if (known !== undefined) return known as Columns[C]
   const value: Columns[C] = deepFreeze(JSON.parse(text))
-  parsed.set(text, value)
+  if (text.length <= MOST_CHARACTERS) parsed.set(text, value as object)
   return value
 }
 
@@ -46,6 +48,9 @@ function deepFreeze<T>(value: T): T {
 
 /** Returns the arguments of an action. A digest is made from the stored text, never from these. */
 export const argumentsOf = (row: Row<'arguments'>): JsonObject => read(row, 'arguments')
+
+/** Returns the arguments of an action for code of ours, which changes nothing in them: they are shared and frozen. */
+export const sharedArgumentsOf = (row: Row<'arguments'>): JsonObject => readShared(row, 'arguments')
 
 /** Returns the policy's decision about an action. */
 export const policyOf = (row: Row<'policy'>): Columns['policy'] => readShared(row, 'policy')
@@ -63,7 +68,7 @@ export const riskOf = (row: Row<'risk'>): Action['risk'] => readShared(row, 'ris
 export const previewOf = (row: Row<'preview'>): PreviewField[] | null => read(row, 'preview')
 
 /** Returns the ids of everybody who asked for an action; null when they are derived from the session. */
-export const requestersOf = (row: Row<'requesters'>): string[] | null => read(row, 'requesters')
+export const requestersOf = (row: Row<'requesters'>): readonly string[] | null => readShared(row, 'requesters')
 
 /** Returns the target's answer; null when there is none. */
 export const resultOf = (row: Row<'result'>): JsonValue | null => read(row, 'result')

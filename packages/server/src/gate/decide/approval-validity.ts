@@ -1,6 +1,6 @@
 import { type PolicyResult, type Requirements, strictestRequirements } from '@countersign/core'
 import { evaluateForAll, isTrueForAll } from '../../policy/index.ts'
-import { type ActionRow, type SessionRow, stored, type Tx, together, votes } from '../../store/index.ts'
+import { type ActionRow, type SessionRow, stored, type Tx, together, type VoteRow, votes } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { whyNotGranted } from '../grants/grants.ts'
 import { callBy, riskOf, sessionOf } from '../policy.ts'
@@ -12,12 +12,12 @@ import { keyOf, requirementsOf } from './rights.ts'
 /**
  * Why the decision about an action does not hold any more, or undefined while it does: what policy says now is no stricter, and enough of
  * those who decided may still do so. Asked in the transaction that starts it, so that nothing comes in between.
- * @param opened Its session, where that was read already.
+ * @param read What was read already: its session, and the votes on it.
  */
 export function* approvalInvalidReason(
   deps: Pick<GateDeps, 'tools' | 'policies' | 'clock'>,
   row: ActionRow,
-  opened?: SessionRow,
+  { opened, cast: known }: { opened?: SessionRow | undefined; cast?: readonly VoteRow[] } = {},
 ): Tx<Why | undefined> {
   const tool = deps.tools.byName(row.tool)
   if (!tool) return undefined
@@ -27,7 +27,7 @@ export function* approvalInvalidReason(
     requestersOf(row),
     sessionOf(row, opened),
     deps.policies.inForce(),
-    decided.verdict === 'ask' ? votes.votesWithHolders.all(keyOf(row)) : nobody(),
+    decided.verdict !== 'ask' ? given([]) : known ? given(known) : votes.votesWithHolders.all(keyOf(row)),
   )
   const call = callBy(row, { tool, requesters, session, nowMs })
   const now = evaluateForAll(policy, call)
@@ -60,10 +60,10 @@ export const validityQueries = ({ policies }: Pick<GateDeps, 'policies'>, row: A
   ...(stored.policyOf(row).verdict === 'ask' ? [votes.votesWithHolders.all(keyOf(row))] : []),
 ]
 
-/** An action that policy allowed has no votes. */
+/** Votes that need no query. An action that policy allowed has none. */
 // biome-ignore lint/correctness/useYield: a transaction that asks nothing
-function* nobody(): Tx<votes.HeldVote[]> {
-  return []
+function* given(cast: readonly VoteRow[]): Tx<readonly VoteRow[]> {
+  return cast
 }
 
 /**

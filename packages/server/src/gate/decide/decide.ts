@@ -5,6 +5,7 @@ import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../c
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { claimDeadline, graceMsOf } from '../deadlines.ts'
 import { emitUpdate } from '../events.ts'
+import { createEarlyStart, type EarlyStart } from '../execute/start-with-decision.ts'
 import type { GateDeps } from '../gate.ts'
 import { makeGrant } from '../grants/grants.ts'
 import { countVotes } from '../read/count.ts'
@@ -25,21 +26,30 @@ const DEFAULT_REASON = 'User declined'
  */
 export async function decide(deps: GateDeps, actionId: string, body: DecisionBody, caller: Caller): Promise<Action> {
   const nowMs = deps.clock.nowMs()
+  const store = (early?: EarlyStart) =>
+    deps.store.transact((outbox) => {
+      early?.reset()
+      return idempotently(caller.once, nowMs, () => takeDecision(deps, { outbox, nowMs, caller }, actionId, { body, early }))
+    })
+  const early = createEarlyStart(deps)
   checkpoint('decide.before_store')
-  const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeDecision(deps, { outbox, nowMs, caller }, actionId, body)),
-  )
+  const action = await early.carryOut(actionId, store(early), store)
   checkpoint('decide.after_store')
   // The refusal comes after the commit, so that the expiry which the late decision noticed is stored.
   if (action.state === 'expired') throw alreadyDecided(action)
   return action
 }
 
-function* takeDecision(deps: GateDeps, context: CallerContext, actionId: string, body: DecisionBody): Tx<Action> {
+function* takeDecision(
+  deps: GateDeps,
+  context: CallerContext,
+  actionId: string,
+  { body, early }: Pick<Voted, 'body' | 'early'>,
+): Tx<Action> {
   if (body.remember && body.verdict === 'decline') throw new CountersignError('bad_request', 'remember: only an approval can be remembered')
   if (body.startAfter !== undefined && body.verdict === 'decline')
     throw new CountersignError('bad_request', 'startAfter: nothing starts after a decline')
-  return yield* takeVote(deps, context, { found: yield* findForVote(actionId, context.caller, context.nowMs), body })
+  return yield* takeVote(deps, context, { found: yield* findForVote(actionId, context.caller, context.nowMs), body, early })
 }
 
 /** A vote on an action as it was found. */
@@ -48,15 +58,18 @@ interface Voted {
   body: DecisionBody
   /** Its session, where that is open already. */
   opened?: SessionContext
+  /** Starts the action with its last vote. */
+  early?: EarlyStart | undefined
 }
 
 /** Takes a vote, and does what follows from it. */
 export function* takeVote(deps: GateDeps, context: CallerContext, voted: Voted): Tx<Action> {
-  const { row, written, votes } = yield* decideRow(context, voted)
-  const { body } = voted
+  const { row, written, votes, counted } = yield* decideRow(context, voted)
+  const { body, early } = voted
   if (!written) return yield* viewAction(row, votes)
   // A repeat has made its grant before.
   if (body.remember && votes) yield* makeGrant(written, row, body.remember)
+  if (early && counted && row.state === 'approved') yield* early.start(written, row, counted)
   yield* finishDecision(deps, written, row, body)
   return yield* viewAction(row, votes)
 }
@@ -134,6 +147,8 @@ interface Decided {
   /** The open session; undefined where nothing was written. */
   written?: CallerContext<SessionContext>
   votes?: Vote[]
+  /** The votes that were counted. */
+  counted?: readonly VoteRow[]
 }
 
 function* decideRow(context: CallerContext, { found: { row: found, forId }, body, opened }: Voted): Tx<Decided> {
@@ -158,7 +173,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
   )
   if (weighed.isRepeat && !weighed.outcome) return { row: weighed.row }
   const done = yield* storeVote(written, weighed, { reason, startAfter: body.startAfter })
-  if (done) return { ...done, written }
+  if (done) return { ...done, written, counted: weighed.counted }
   // Tried before it is read: the update waits for another transaction that decides, a read does not.
   const expired = yield* expireWaiting(written, found.id)
   if (expired) return { row: expired, written }

@@ -1,7 +1,7 @@
 import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
 import { type DelegationRow, delegations, idempotently, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
-import { type Caller, requireScope } from '../caller.ts'
+import { type Caller, requireOwnSignIn, requireScope } from '../caller.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
 
@@ -15,6 +15,7 @@ function requirePerson(principal: Principal): void {
   const { kind, name } = principal
   if (kind !== 'person') throw new CountersignError('forbidden', `only persons decide, so ${name} has nothing to delegate`)
   requireScope(principal, ['decide'], 'delegate anything')
+  requireOwnSignIn(principal, 'delegate anything')
 }
 
 /**
@@ -63,6 +64,8 @@ export async function createDelegation({ store, clock }: GateDeps, body: Delegat
 function* requireKnownPerson(id: string): Tx<void> {
   const found = yield* principals.findPrincipal.first({ id })
   if (found?.kind !== 'person') throw new CountersignError('not_found', `there is no person ${id}`)
+  if (found.host_id !== null)
+    throw new CountersignError('forbidden', `${found.name} is known from embed tokens only, and votes for nobody else`)
   if (found.disabled_at !== null)
     throw new CountersignError('forbidden', `${found.name} is disabled: nobody votes in their place, and they vote for nobody`)
 }

@@ -1,6 +1,6 @@
 import { assert } from '@countersign/core'
 import type { Requester } from '../../policy/index.ts'
-import { type ActionRow, messages, principals, type SessionState, type Tx, together } from '../../store/index.ts'
+import { type ActionRow, messages, principals, type SessionState, stored, type Tx, together } from '../../store/index.ts'
 
 type Asked = Pick<ActionRow, 'requested_by' | 'session_id' | 'requesters' | 'edited_by'>
 
@@ -14,8 +14,9 @@ export function* authorsIn({ id, owner_id }: { id: string; owner_id: string }): 
 }
 
 /** Returns the ids of everybody who asked for the current revision of an action. The first is the one on whose behalf it runs. */
-export function* requesterIdsOf({ requested_by, session_id, requesters, edited_by }: Asked): Tx<string[]> {
-  if (requesters !== null) return JSON.parse(requesters)
+export function* requesterIdsOf({ requested_by, session_id, requesters, edited_by }: Asked): Tx<readonly string[]> {
+  const kept = stored.requestersOf({ requesters })
+  if (kept !== null) return kept
   // Stored before this was kept with the action.
   const ids = session_id === null ? [requested_by] : yield* authorsIn({ id: session_id, owner_id: requested_by })
   return edited_by === null || ids.includes(edited_by) ? ids : [...ids, edited_by]

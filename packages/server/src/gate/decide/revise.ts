@@ -139,7 +139,7 @@ const factsOf = (asked: ActionRow): JsonObject => ({
   precondition: asked.precondition,
   preview: stored.previewOf(asked) as JsonObject[] | null,
   policy: stored.policyOf(asked),
-  requesters: stored.requestersOf(asked) ?? [asked.requested_by],
+  requesters: [...(stored.requestersOf(asked) ?? [asked.requested_by])],
 })
 
 const keptOf = (row: ActionRow) => ({

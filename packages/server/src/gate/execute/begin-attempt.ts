@@ -36,7 +36,7 @@ export function* beginDecided(
     if (asked && session) yield* session.finish()
     return asked && { asked }
   }
-  const because = look.to === 'start' ? yield* approvalInvalidReason(deps, row, session?.row) : undefined
+  const because = look.to === 'start' ? yield* approvalInvalidReason(deps, row, { opened: session?.row }) : undefined
   if (because) return { because }
   const version = look.to === 'start' ? look.version : null
   const begun = yield* beginAttempt(context, row, { ...attempt, version })

@@ -26,12 +26,21 @@ export interface NewAttempt {
  * Stores the intent to execute an action (attempt, epoch, key, runner) and announces it. Nothing is sent before this is committed. Returns
  * undefined when the action is no longer as it was read, because another process has it. Finishes the session.
  */
-export function* beginAttempt(
+export function* beginAttempt(context: SessionContext, row: Startable, attempt: NewAttempt): Tx<ActionRow | undefined> {
+  const { session } = context
+  const started = yield* storeAttempt(context, row, attempt)
+  // A first attempt changes nothing about the session's status: approved or executing, it is at work.
+  if (started && session) yield* row.result_delivered ? session.finish() : session.save()
+  return started
+}
+
+/** The same without finishing the session. */
+export function* storeAttempt(
   context: SessionContext,
   row: Startable,
   { key, runner, dueAtMs, version, cause }: NewAttempt,
 ): Tx<ActionRow | undefined> {
-  const { session, nowMs } = context
+  const { nowMs } = context
   const attempt = row.attempt + 1
   assert(row.state !== 'approved' || key === row.idempotency_key, `the first attempt of ${row.id} has its key`)
   const patch = {
@@ -56,14 +65,11 @@ export function* beginAttempt(
   }
   const tookMs = row.state === 'approved' ? { tookMs: nowMs - Math.max(row.updated_at, row.starts_at ?? 0) } : {}
   const event: 'start' | 'retry' | 'resend' = BEGINNINGS[row.state]
-  const started = yield* transition(context, row, event, {
+  return yield* transition(context, row, event, {
     patch,
     changed,
     cause: { ...cause, ...tookMs } as Change<typeof event>['cause'],
   })
-  // A first attempt changes nothing about the session's status: approved or executing, it is at work.
-  if (started && session) yield* row.result_delivered ? session.finish() : session.save()
-  return started
 }
 
 /** Puts up what waits for its turn in a session in which something has settled. @param open What is open there now, oldest first. */

@@ -11,7 +11,11 @@ test('an action whose start fails each time ends as failed, with nothing sent', 
     calls++
     return 'done'
   }
-  await using gate = await openGate([defineTool({ name: 'write', description: 'write', input: z.object({}), effect: 'write', execute })])
+  // What has a preview is looked at again, so it does not start with its approval.
+  const preview = () => [{ field: 'name', oldValue: 'a', newValue: 'b' }]
+  await using gate = await openGate([
+    defineTool({ name: 'write', description: 'write', input: z.object({}), effect: 'write', execute, preview }),
+  ])
   using beside = new DatabaseSync(join(gate.dataDir, 'countersign.db'), { timeout: 5_000 })
   // The requirements cannot be read after the approval: each start fails where it checks the decision.
   beside.exec(`create trigger break_it after update on action when new.state = 'approved' and old.state = 'proposed'
@@ -25,4 +29,16 @@ test('an action whose start fails each time ends as failed, with nothing sent', 
     message: expect.stringContaining('nothing was sent'),
   })
   expect(calls).toBe(0)
+})
+
+test('an approval stands although the action cannot be started with it', async () => {
+  const execute = () => 'done'
+  await using gate = await openGate([defineTool({ name: 'write', description: 'write', input: z.object({}), effect: 'write', execute })])
+  using beside = new DatabaseSync(join(gate.dataDir, 'countersign.db'), { timeout: 5_000 })
+  beside.exec(`create trigger break_it before update on action when new.state = 'executing' begin select raise(abort, 'not now'); end`)
+  const { id, state } = await gate.approve('write')
+  expect(state).toBe('approved')
+  expect(beside.prepare('select state, attempt from action where id = ?').get(id)).toMatchObject({ state: 'approved', attempt: 0 })
+  beside.exec('drop trigger break_it')
+  expect(await gate.until(id)).toMatchObject({ state: 'succeeded', attempt: 1 })
 })

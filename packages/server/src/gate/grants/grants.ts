@@ -2,7 +2,7 @@ import { assert, CountersignError, durationMs, type Grant, type Remember, type R
 import { appendToScope } from '../../audit/index.ts'
 import { readCondition } from '../../policy/index.ts'
 import { type ActionRow, type GrantRow, grants, newId, principals, stored, type Tx, together } from '../../store/index.ts'
-import type { Caller } from '../caller.ts'
+import { type Caller, requireOwnSignIn } from '../caller.ts'
 import type { CallerContext, SessionContext } from '../context.ts'
 import { authorsIn, requesterIdsOf } from '../decide/requesters.ts'
 import { excludedBy, findRight, holdsNow, requirementsOf } from '../decide/rights.ts'
@@ -81,7 +81,7 @@ export function* whyNotGranted(grantId: string, call: GrantableCall, nowMs: numb
 /** The source of a grant: an action that a person may decide about alone. */
 /**
  * Records a grant.
- * @throws CountersignError `forbidden` for a person who could not approve the action alone and in their own right; `illegal_transition` for
+ * @throws CountersignError `forbidden` for an embed token, and for a person who could not approve the action alone and in their own right; `illegal_transition` for
  * an action that needs approval each time; `bad_request` for a scope that the action does not have.
  */
 export function* makeGrant(
@@ -89,6 +89,7 @@ export function* makeGrant(
   row: ActionRow,
   terms: Remember,
 ): Tx<GrantRow> {
+  requireOwnSignIn(principal, 'allow later calls')
   const right = yield* findRight(row, principal, nowMs)
   const own = right.refusal ?? (right.forId === null ? undefined : 'who votes in the place of another allows nothing beyond that vote')
   if (own !== undefined) throw new CountersignError('forbidden', `${principal.name} may not allow later calls like ${row.id}: ${own}`)
@@ -157,6 +158,7 @@ export function* grantWholeSession(
   { principal }: Caller,
   nowMs: number,
 ): Tx<GrantRow | undefined> {
+  requireOwnSignIn(principal, 'approve all')
   const { id: sessionId, agent } = writer.row
   const said = JSON.stringify(definitions)
   const requesters = JSON.stringify(yield* authorsIn(writer.row))

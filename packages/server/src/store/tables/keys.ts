@@ -4,7 +4,10 @@ import type { ApiKeyRow, PrincipalRow, Schema } from './schema.ts'
 
 export type KeyRow = ApiKeyRow
 
-type NewKey = Pick<ApiKeyRow, 'id' | 'principal_id' | 'name' | 'hash' | 'created_by' | 'roles' | 'scopes' | 'expires_at' | 'accepted_at'>
+type NewKey = Pick<
+  ApiKeyRow,
+  'id' | 'principal_id' | 'name' | 'hash' | 'created_by' | 'roles' | 'scopes' | 'expires_at' | 'accepted_at' | 'embed_roles'
+>
 
 export const insertKey = question<NewKey & { now: number }>((db, p) =>
   db.insertInto('api_key').values({
@@ -20,6 +23,7 @@ export const insertKey = question<NewKey & { now: number }>((db, p) =>
     revoked_by: null,
     last_used_at: null,
     accepted_at: p.accepted_at,
+    embed_roles: p.embed_roles,
     created_at: p.now,
   } satisfies Schema['api_key']),
 )
@@ -32,6 +36,7 @@ export type KeyHolder = PrincipalRow & {
   last_used_at: number | null
   expires_at: number | null
   accepted_at: number | null
+  embed_roles: string | null
 }
 
 /** Returns the holder of a key, while it is neither revoked nor expired and neither the holder nor their owner is disabled. */
@@ -42,7 +47,7 @@ export const holderOfKey = question<{ hash: string; now: number }, KeyHolder>((d
     .leftJoin('principal as owner', 'owner.id', 'principal.person_id')
     .selectAll('principal')
     .select(['api_key.id as key_id', 'api_key.roles as key_roles', 'api_key.scopes', 'api_key.last_used_at', 'api_key.expires_at'])
-    .select('api_key.accepted_at')
+    .select(['api_key.accepted_at', 'api_key.embed_roles'])
     .where('principal.disabled_at', 'is', null)
     .where('owner.disabled_at', 'is', null)
     .where('api_key.hash', '=', p.hash)

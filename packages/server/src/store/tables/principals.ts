@@ -1,9 +1,12 @@
 import { assert, type Principal, personOf } from '@countersign/core'
 import { sql } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { ask, lit, question, type Tx } from '../query.ts'
 import type { PrincipalRow, Schema } from './schema.ts'
 
-const upsertPrincipal = question<Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id' | 'agent'> & { now: number }>((db, p) =>
+const upsertPrincipal = question<
+  Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id' | 'agent' | 'host_id'> & { now: number }
+>((db, p) =>
   db
     .insertInto('principal')
     .values({
@@ -16,6 +19,7 @@ const upsertPrincipal = question<Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'ro
       disabled_by: null,
       provided_roles: null,
       agent: p.agent,
+      host_id: p.host_id,
       created_at: p.now,
     } satisfies Schema['principal'])
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ name: p.name, roles: p.roles })),
@@ -23,8 +27,17 @@ const upsertPrincipal = question<Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'ro
 
 /** Stores a principal, or changes the name and roles of a known one. */
 export const savePrincipal = (principal: Principal, now: number): Tx<void> => {
-  const { id, kind, name, roles, agent = null } = principal
-  return upsertPrincipal.run({ id, kind, name, roles: JSON.stringify(roles), person_id: personOf(principal), agent, now })
+  const { id, kind, name, roles, agent = null, host = null } = principal
+  return upsertPrincipal.run({ id, kind, name, roles: JSON.stringify(roles), person_id: personOf(principal), agent, host_id: host, now })
+}
+
+/** Many principals have the same few lists. Each caller gets one of its own. */
+const lists = new LRUCache<string, readonly string[]>({ max: 1_000 })
+
+function readRoles(text: string): string[] {
+  const known: readonly string[] = lists.get(text) ?? JSON.parse(text)
+  lists.set(text, known)
+  return [...known]
 }
 
 export const readPrincipal = ({
@@ -34,13 +47,15 @@ export const readPrincipal = ({
   roles,
   person_id,
   agent,
-}: Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id'> & { agent?: string | null }): Principal => ({
+  host_id,
+}: Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id'> & { agent?: string | null; host_id?: string | null }): Principal => ({
   id,
   kind,
   name,
-  roles: JSON.parse(roles),
+  roles: readRoles(roles),
   ...(kind !== 'person' && person_id !== null && { personId: person_id }),
   ...(kind === 'agent' && agent != null && { agent }),
+  ...(host_id != null && { host: host_id }),
 })
 
 /** Gives an agent from before names were stored the name that its keys prove from now on. No row changes when it has a name. */

@@ -215,6 +215,20 @@ export const deleteConsoleSessions = ({ idleMs, maxMs }: { idleMs: number; maxMs
     return batchOf(yield* deleteOldSessions.change({ ended, seen: ended - idleMs, began: ended - maxMs }))
   }
 
+const deleteOldTokens = question<{ before: number }>((db, p) =>
+  db
+    .deleteFrom('embed_token')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('embed_token as old').select('old.id').where('old.expires_at', '<', p.before).limit(lit(BATCH_ROWS)),
+    ),
+)
+
+/** Expired embed tokens. */
+export function* deleteEmbedTokens(nowMs: number): Tx<Batch> {
+  yield* alone()
+  return batchOf(yield* deleteOldTokens.change({ before: nowMs }))
+}
+
 const deleteOldDifferences = question<Record<never, never>>((db) =>
   db.deleteFrom('policy_difference').where(({ eb, refTuple, selectFrom }) =>
     eb(

@@ -7,6 +7,7 @@ export interface Schema {
   setting: { name: string; value: string }
   principal: PrincipalRow
   api_key: ApiKeyRow
+  embed_token: EmbedTokenRow
   console_session: ConsoleSessionRow
   used_sign_in: { state_hash: string; used_at: number }
   session: SessionRow
@@ -102,6 +103,8 @@ export interface PrincipalRow {
   provided_roles: string | null
   /** The name that an agent's keys prove; null for persons and services, and for agents from before names were stored. */
   agent: string | null
+  /** Of a person that only embed tokens identify: the service that vouches for them. */
+  host_id: string | null
   created_at: number
 }
 
@@ -122,7 +125,22 @@ export interface ApiKeyRow {
   last_used_at: number | null
   /** When its person accepted it, or when it was created if no acceptance is needed. Without it, a person's key can only read. */
   accepted_at: number | null
+  /** JSON: the roles that its embed tokens may carry; null for a key that makes none. */
+  embed_roles: string | null
   created_at: number
+}
+
+/** A short-lived token that a host's server made for one of its own people. */
+export interface EmbedTokenRow {
+  id: string
+  hash: string
+  /** The host's key: its tokens end with it. */
+  key_id: string
+  principal_id: string
+  /** JSON. */
+  roles: string
+  created_at: number
+  expires_at: number
 }
 
 /** A person's session at a console. */

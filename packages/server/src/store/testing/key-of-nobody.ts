@@ -13,5 +13,6 @@ export const keyOfNobody = (): Tx<void> =>
     scopes: null,
     expires_at: null,
     accepted_at: null,
+    embed_roles: null,
     now: 1,
   })

@@ -1,0 +1,112 @@
+import { isApiError } from '@countersign/client'
+import { showInvisible, spanText } from '@countersign/react'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type CSSProperties, useMemo, useState } from 'react'
+import { Link, useParams } from 'react-router'
+import { errorText } from '../errors.ts'
+import { Page } from '../shell/page.tsx'
+import { fullTime } from '../time/relative.ts'
+import { Button, Notice, Skeleton } from '../ui/index.ts'
+import { type Row, rowsOf } from './rows.ts'
+import './timeline.css'
+import { useTimeline } from './use-timeline.ts'
+
+/** The height of a line in px, as in timeline.css. */
+const ROW_PX = 52
+
+/** `/sessions/:id/timeline`: what an agent did, line by line: messages, model calls with their tokens, actions with their waits. */
+export default function TimelinePage() {
+  const { sessionId = '' } = useParams()
+  const { session, entries, isLive, isReading, failure, retry } = useTimeline(sessionId)
+  const rows = useMemo(() => rowsOf(entries, session?.agent ?? 'The agent'), [entries, session?.agent])
+  const isMissing = isApiError(failure) && failure.code === 'not_found'
+  return (
+    <Page title={session ? `Timeline of “${session.title}”` : 'Timeline'} layout="fill" subtitle={isLive ? 'Live' : undefined}>
+      <div className="timeline" data-testid="timeline" data-live={isLive}>
+        <div className="timeline-head">
+          {!isMissing && <Link to={`/sessions/${sessionId}`}>Open the chat</Link>}
+          <span className="muted" role="status" data-testid="timeline-count">
+            {isReading ? 'Reading…' : `${rows.length.toLocaleString('en')} ${rows.length === 1 ? 'line' : 'lines'}`}
+          </span>
+        </div>
+        {failure && (
+          <div role="alert">
+            <Notice tone="error" action={<Button onClick={() => retry()}>Try again</Button>}>
+              {errorText(failure)}
+            </Notice>
+          </div>
+        )}
+        {rows.length > 0 && <Lines rows={rows} />}
+        {rows.length === 0 && isReading && !failure && <Skeleton height={320} />}
+        {rows.length === 0 && !isReading && !failure && <p className="muted">Nobody has said anything yet.</p>}
+      </div>
+    </Page>
+  )
+}
+
+function Lines({ rows }: { rows: readonly Row[] }) {
+  const [box, setBox] = useState<HTMLElement | null>(null)
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box,
+    estimateSize: () => ROW_PX,
+    overscan: 10,
+    getItemKey: (at) => rows[at]?.id ?? at,
+  })
+  const longestMs = useMemo(() => Math.max(1, ...rows.map(({ spans }) => spans.reduce((sum, { ms }) => sum + ms, 0))), [rows])
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section ref={setBox} className="timeline-box" aria-label="Timeline, oldest first" tabIndex={0}>
+      <ol style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index]
+          return (
+            row && (
+              <Line
+                key={row.id}
+                row={row}
+                at={index}
+                of={rows.length}
+                longestMs={longestMs}
+                style={{ transform: `translateY(${start}px)` }}
+              />
+            )
+          )
+        })}
+      </ol>
+    </section>
+  )
+}
+
+const KINDS: Readonly<Record<Row['kind'], string>> = { message: 'Message', model: 'Model', action: 'Action', note: 'Note' }
+const SPANS = { waiting: 'waited', starting: 'starting', running: 'ran', resting: 'rested' } as const
+
+type LineProps = { row: Row; at: number; of: number; longestMs: number; style: CSSProperties }
+
+function Line({ row, at, of, longestMs, style }: LineProps) {
+  const { at: time, kind, who, what, small, actionId, spans } = row
+  const lengths = spans.map(({ kind: span, ms }) => `${SPANS[span]} ${spanText(ms)}`).join(', ')
+  return (
+    <li className="timeline-row" style={style} aria-posinset={at + 1} aria-setsize={of} data-testid="timeline-row" data-kind={kind}>
+      <time dateTime={time} title={fullTime(time)}>
+        {new Date(time).toLocaleTimeString('en-GB')}
+      </time>
+      <span className="timeline-kind">{KINDS[kind]}</span>
+      <span className="timeline-what">
+        <span className="timeline-line">
+          {who !== '' && <strong>{showInvisible(who)} </strong>}
+          {actionId ? <Link to={`/actions/${actionId}`}>{showInvisible(what)}</Link> : showInvisible(what)}
+        </span>
+        <small className="timeline-line">{showInvisible(small)}</small>
+      </span>
+      <span className="timeline-spans" title={lengths}>
+        <span className="timeline-bar" aria-hidden="true">
+          {spans.map(({ kind: span, ms }) => (
+            <span key={span} data-span={span} style={{ width: `${(ms / longestMs) * 100}%` }} />
+          ))}
+        </span>
+        <small>{lengths}</small>
+      </span>
+    </li>
+  )
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AxeBuilder } from '@axe-core/playwright'
+import { expect, test } from '@playwright/test'
+import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
+import { approve, approveButton, cards, freePort, openDetails, ready } from './demo.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const KEY = 'e2e-bootstrap-key-0123456789'
+
+test('a portal’s own person decides in the portal’s page at another origin, under a strict content policy, and the record names them', async ({
+  page,
+}) => {
+  const data = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
+  const [portalPort, port] = [await freePort(), await freePort()]
+  const environment = { PORTAL_PORT: `${portalPort}`, COUNTERSIGN_PORT: `${port}`, DATA: data, COUNTERSIGN_BOOTSTRAP_KEY: KEY }
+  const child = await startExample(environment)
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  const ofServer = async (path: string) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).json()
+  try {
+    await page.goto(`http://127.0.0.1:${portalPort}`)
+    await page.getByRole('button', { name: 'Have the agent ask' }).click()
+    // Who only looks sees it and cannot decide.
+    await page.getByLabel('You are').selectOption('ben')
+    const row = page.getByRole('button', { name: /Create|objective/i }).filter({ hasText: 'planner' })
+    await row.click()
+    await expect(cards(page)).toContainText('Waiting for someone with the role approver')
+    await expect(approveButton(cards(page))).toHaveCount(0)
+
+    await page.getByLabel('You are').selectOption('ana')
+    await row.click()
+    const card = cards(page)
+    await expect(card).toBeFocused()
+    await ready(card)
+    await openDetails(card)
+    await card.getByText('Edit before you approve').click()
+    await card.getByLabel('Title', { exact: true }).fill('Answer within a day')
+    await expect(approveButton(card)).toHaveText('Approve with 1 edit')
+    for (const theme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme: theme })
+      expect((await new AxeBuilder({ page }).include('.cs-inbox').analyze()).violations).toEqual([])
+    }
+    await page.setViewportSize({ width: 320, height: 640 })
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+    await approve(card)
+    await expect(card).toHaveAttribute('data-state', 'succeeded')
+
+    const { items } = await ofServer('/api/actions')
+    expect(items).toHaveLength(1)
+    expect(items[0].arguments.title).toBe('Answer within a day')
+    expect(items[0].votes[0].by).toMatchObject({ kind: 'person', name: 'Ana' })
+    const record = (await ofServer('/api/audit')).items as { kind: string; actor: { name: string }; data: { signIn?: string } }[]
+    expect(record.find(({ kind }) => kind === 'approved')).toMatchObject({ actor: { name: 'Ana' }, data: { signIn: 'embed token' } })
+    expect(await (await fetch(`http://127.0.0.1:${portalPort}/csp-reports.json`)).json()).toEqual([])
+    expect(complaints).toEqual([])
+  } finally {
+    const gone = once(child, 'exit')
+    child.kill('SIGTERM')
+    await gone
+    await rm(data, { recursive: true, force: true })
+  }
+})
+
+async function startExample(environment: Record<string, string>): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [join(ROOT, 'examples/embed/main.mjs')], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...COMPILE_CACHE, PATH: process.env.PATH, ...environment },
+  })
+  await new Promise<void>((resolve, reject) => {
+    let text = ''
+    child.stdout.on('data', (chunk) => {
+      text += chunk
+      if (text.includes('The portal is at')) resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`the example ended with ${code}:\n${text}`)))
+  })
+  return child
+}

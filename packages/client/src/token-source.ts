@@ -1,0 +1,50 @@
+import { ApiError, isApiError } from './api-error.ts'
+
+/** What a host's server answers its own page with: a token that it made with `POST /api/embed-tokens`, and when that expires. */
+export type HostToken = { token: string | null; expiresAt: string }
+
+/** Gives out the current token, and asks for another one before it expires. */
+export type TokenSource = {
+  /** @throws ApiError `offline` when the host gave none. */
+  read(): Promise<string>
+  /** Forgets a token that the server refused, unless it was replaced already. */
+  forget(token: string): void
+}
+
+/** Another token is asked for when this part of its life is left. */
+const RENEWED_AT = 0.2
+
+/**
+ * Calls of the same moment wait for one token.
+ * @param ask Asks the host's server for a token.
+ */
+export function createTokenSource(ask: () => Promise<HostToken>, now: () => number = Date.now): TokenSource {
+  let held: { token: string; renewAt: number } | undefined
+  let asking: Promise<string> | undefined
+
+  async function askNow(): Promise<string> {
+    try {
+      const { token, expiresAt } = await ask()
+      if (token === null || token === '') throw new Error('The host’s answer holds no token.')
+      const lifeMs = Date.parse(expiresAt) - now()
+      held = { token, renewAt: now() + (Number.isFinite(lifeMs) ? lifeMs : 0) * (1 - RENEWED_AT) }
+      return token
+    } catch (cause) {
+      if (isApiError(cause)) throw cause
+      throw new ApiError('offline', 0, 'The page got no token from its own server.', { cause })
+    } finally {
+      asking = undefined
+    }
+  }
+
+  return {
+    read: async () => {
+      if (held && now() < held.renewAt) return held.token
+      asking ??= askNow()
+      return asking
+    },
+    forget(token) {
+      if (held?.token === token) held = undefined
+    },
+  }
+}

@@ -1,0 +1,157 @@
+import type { Action, Client, InboxStore, Principal } from '@countersign/client'
+import { showInvisible } from '@countersign/core/text'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { CardAnnouncer } from '../announcer.tsx'
+import { ApprovalCard } from '../approval-card.tsx'
+import type { EditorSlot } from '../edit-section.tsx'
+import { useStore } from '../hooks.ts'
+import { askedBy } from '../may-decide.ts'
+import { agoText } from '../time.ts'
+import { useTick } from '../use-tick.ts'
+import { namesOf, PAUSED_WORDS, RISK_WORDS, STATE_WORDS } from '../words.ts'
+import { useDecision } from './use-decision.ts'
+import { useOpenInbox } from './use-open-inbox.ts'
+
+export type ApprovalInboxProps = {
+  /** The person's connection to the server. Keep its identity: another client opens another inbox. */
+  client: Client
+  /** Default "Approvals". */
+  title?: string
+  /** Of the title; default 2. Cards are one level below. */
+  headingLevel?: 2 | 3 | 4 | 5
+  /** Draws the form for editing arguments. Default: one built from the tool's schema, which is loaded when it is first opened. */
+  editor?: (slot: EditorSlot) => ReactNode
+  /** Single-key shortcuts inside a focused card; default true. */
+  shortcuts?: boolean
+  /** Shown when nothing waits. Default "Nothing waits for you." */
+  empty?: ReactNode
+}
+
+const ToolArgumentsEditor = lazy(async () => ({ default: (await import('../editor/arguments-editor.tsx')).ToolArgumentsEditor }))
+
+/** So many rows are drawn at first; each press on *Show more* draws as many again. */
+const STEP = 50
+
+/**
+ * What waits for the person of a client, live: one row each, which opens as an approval card. Needs `@countersign/react/card.css`.
+ *
+ * @example
+ * const client = createClient({ baseUrl: 'https://approvals.example.com', token: () => fetch('/countersign-token', { method: 'POST' }).then((answer) => answer.json()) })
+ *
+ * <ApprovalInbox client={client} />
+ */
+export function ApprovalInbox(props: ApprovalInboxProps) {
+  const opened = useOpenInbox(props.client)
+  const Heading = `h${props.headingLevel ?? 2}` as const
+  return (
+    <section className="cs-inbox" data-state={opened.state}>
+      <Heading className="cs-inbox-title">{props.title ?? 'Approvals'}</Heading>
+      {opened.state === 'opening' ? <p className="cs-note">Loading…</p> : null}
+      {opened.state === 'failed' ? (
+        <p role="alert">
+          {opened.error?.detail ?? 'The inbox cannot be opened.'}{' '}
+          <button type="button" className="cs-button" onClick={opened.retry}>
+            Try again
+          </button>
+        </p>
+      ) : null}
+      {opened.state === 'open' ? <OpenInbox {...props} store={opened.store} me={opened.me} /> : null}
+    </section>
+  )
+}
+
+type OpenInboxProps = ApprovalInboxProps & { store: InboxStore; me: Principal | null }
+
+function OpenInbox({ store, me, empty = 'Nothing waits for you.', ...props }: OpenInboxProps) {
+  const { items, waiting, loaded, connection, failure } = useStore(store)
+  const [limit, setLimit] = useState(STEP)
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const shown = items.slice(0, limit)
+  const nowMs = useNow()
+  return (
+    <>
+      <p className="cs-note">{loaded ? `${waiting} waiting` : 'Loading…'}</p>
+      {connection.kind === 'live' || failure !== null ? null : <p role="status">{PAUSED_WORDS[connection.kind]}</p>}
+      {failure === null ? null : <p role="alert">{failure.detail}</p>}
+      <CardAnnouncer actions={items} />
+      {loaded && items.length === 0 ? <p>{empty}</p> : null}
+      <ul className="cs-rows">
+        {shown.map((action) => (
+          <li key={action.id}>
+            {open.has(action.id) ? (
+              <InboxCard {...props} action={action} me={me} connection={connection.kind} />
+            ) : (
+              <InboxRow action={action} nowMs={nowMs} onOpen={() => setOpen((before) => new Set(before).add(action.id))} />
+            )}
+          </li>
+        ))}
+      </ul>
+      {items.length > limit ? (
+        <button type="button" className="cs-button" onClick={() => setLimit(limit + STEP)}>
+          Show more ({items.length - limit})
+        </button>
+      ) : null}
+    </>
+  )
+}
+
+/** Minutes are fine enough for ages. */
+const AGES_MS = 60_000
+
+function useNow(): number {
+  useTick(AGES_MS)
+  return Date.now()
+}
+
+function InboxRow({ action, nowMs, onOpen }: { action: Action; nowMs: number; onOpen: () => void }) {
+  const { risk, state, tool, agent, createdAt } = action
+  const names = namesOf(askedBy(action))
+  return (
+    <button type="button" className="cs-row" data-risk={risk.level} onClick={onOpen}>
+      <strong dir="auto">{showInvisible(action.description)}</strong>
+      <span className="cs-note">
+        <span className="cs-risk" data-level={risk.level}>
+          <strong>{RISK_WORDS[risk.level]}</strong>
+        </span>
+        {state === 'proposed' ? null : <span>{STATE_WORDS[state].word}</span>}
+        <code>{showInvisible(tool)}</code>
+        <span>{agent === null ? names : `${showInvisible(agent)} for ${names}`}</span>
+        <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
+      </span>
+    </button>
+  )
+}
+
+type InboxCardProps = Omit<ApprovalInboxProps, 'title' | 'empty'> & {
+  action: Action
+  me: Principal | null
+  connection: Parameters<typeof ApprovalCard>[0]['connection']
+}
+
+const BELOW = { 2: 3, 3: 4, 4: 5, 5: 6 } as const
+
+/** Takes the focus from the row that opened it, as a whole: no button of it is pressed by a second Enter. */
+function InboxCard({ client, action, me, connection, editor, shortcuts = true, headingLevel = 2 }: InboxCardProps) {
+  const place = useRef<HTMLDivElement>(null)
+  useEffect(() => place.current?.querySelector<HTMLElement>('.cs-card')?.focus(), [])
+  return (
+    <div ref={place}>
+      <ApprovalCard
+        action={action}
+        me={me}
+        connection={connection}
+        headingLevel={BELOW[headingLevel]}
+        shortcuts={shortcuts}
+        editor={
+          editor ??
+          ((slot) => (
+            <Suspense fallback={<p className="cs-note">Loading the form…</p>}>
+              <ToolArgumentsEditor key={`${slot.action.id} ${slot.action.revision}`} client={client} {...slot} />
+            </Suspense>
+          ))
+        }
+        {...useDecision(client, action, me)}
+      />
+    </div>
+  )
+}

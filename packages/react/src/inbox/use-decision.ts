@@ -1,0 +1,24 @@
+import type { Action, Client, Principal } from '@countersign/client'
+import { useMemo } from 'react'
+import type { CardCallbacks } from '../card/card-inputs.ts'
+
+/**
+ * The requests of an approval card, sent by a client: spread them onto {@link ApprovalCard}, or give them to {@link useApprovalCard}.
+ * @param me Who decides. A person known from embed tokens is not offered *Don't ask again*: a token allows nothing beyond its own time.
+ * @example
+ * <ApprovalCard action={action} me={me} {...useDecision(client, action, me)} />
+ */
+export function useDecision(client: Client, { id }: Pick<Action, 'id'>, me: Principal | null): CardCallbacks {
+  const mayAllowLater = me !== null && me.host === undefined
+  return useMemo(
+    () => ({
+      onDecide: (verdict, details) => client.actions.decide(id, { verdict, ...details }),
+      onSuggest: mayAllowLater ? () => client.actions.suggestion(id) : undefined,
+      onLookAgain: () => client.actions.lookAgain(id),
+      onRetry: () => client.actions.retry(id),
+      onVerify: () => client.actions.verify(id),
+      onResolve: (outcome, note) => client.actions.resolve(id, { outcome, note }),
+    }),
+    [client, id, mayAllowLater],
+  )
+}

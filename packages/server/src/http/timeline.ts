@@ -1,0 +1,44 @@
+import { PageQuery, Timeline } from '@countersign/core'
+import { z } from 'zod'
+import { findVisibleSession } from '../agent/index.ts'
+import { viewTimelineEntry } from '../gate/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import { messages } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
+import { decodeCursor, pageOf } from './page.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+
+/** Registers the timeline of a session: its messages and actions with the model calls behind them. */
+export function timelineRoutes(app: App, { store }: HttpDeps): void {
+  app.get(
+    '/api/sessions/:id/timeline',
+    {
+      schema: {
+        operationId: 'listTimeline',
+        summary: 'List the messages of a session with the model calls behind them',
+        tags: ['sessions'],
+        params: Params,
+        querystring: PageQuery,
+        response: { 200: Timeline },
+      },
+    },
+    (request) => {
+      const caller = callerOf(request)
+      const { limit, cursor } = request.query
+      const before = decodeCursor(cursor, ['number'])?.[0]
+      return store.read(function* () {
+        const { id } = yield* findVisibleSession(request.params.id, caller)
+        const found = yield* messages.listMessages.all({
+          session_id: id,
+          before: before === undefined ? Number.MAX_SAFE_INTEGER : Number(before),
+          limit: limit + 1,
+        })
+        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.seq])
+        const items: Timeline['items'] = []
+        for (const row of rows) items.push(yield* viewTimelineEntry(row))
+        return { items, nextCursor }
+      })
+    },
+  )
+}
