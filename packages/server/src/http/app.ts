@@ -17,6 +17,7 @@ import type { Clock } from '../clock.ts'
 import type { GatewaySettings } from '../config/index.ts'
 import type { EventHub, Reconciler } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
+import { createHolders } from '../hooks/holders.ts'
 import { authenticate } from '../identity/authenticate.ts'
 import type { ConsoleSessions } from '../identity/console-sessions.ts'
 import type { Cookie } from '../identity/cookie.ts'
@@ -217,8 +218,9 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     statsRoutes(app, deps)
     metricRoutes(app, deps)
     webhookRoutes(app, deps)
-    mcpRoutes(app, deps)
-    hookRoutes(app, deps)
+    const holders = createHolders()
+    mcpRoutes(app, deps, holders)
+    hookRoutes(app, deps, holders)
   })
   app.setNotFoundHandler(
     deps.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, deps.consoleDir, reachedByClients(deps.tools)),
