@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Engine } from 'countersign'
 import { createDatabase, startPostgres } from '../verification/testing/postgres.ts'
-import { type Bench, nowMs, openBench, person } from './engine.ts'
+import { type Bench, type BenchOptions, nowMs, openBench, person } from './engine.ts'
 import { statsOf } from './stats.ts'
 
 const caller = { principal: person }
@@ -75,9 +75,9 @@ function countCommits() {
 }
 
 /** `cycles` gated cycles in this process. */
-export async function benchCycles(inFlight: number, cycles: number) {
-  const bench = await openBench()
-  await runCycles(bench, 1, WARM_UP)
+export async function benchCycles(inFlight: number, cycles: number, options: BenchOptions = {}) {
+  const bench = await openBench(undefined, undefined, options)
+  await runCycles(bench, 1, Math.min(WARM_UP, cycles))
   const commits = countCommits()
   const begin = performance.now()
   const times = await runCycles(bench, inFlight, cycles)
@@ -127,23 +127,23 @@ function figuresOf(times: readonly CycleTimes[], seconds: number) {
   }
 }
 
-/** The median cycle around turn 100 of one session against that around its first turns, over several sessions. */
-export async function benchLongSession(sessions: number) {
+/** The median cycle around the last of many turns of one session against that around its first turns, over several sessions. */
+export async function benchLongSession(sessions: number, turns = 100) {
   const bench = await openBench()
   const early: number[] = []
   const late: number[] = []
   for (let i = 0; i < sessions; i++) {
     const { id } = await bench.engine.agentLoop.createSession({}, caller)
     const watched = await watch(bench.engine, id)
-    for (let turn = 1; turn <= 105; turn++) {
+    for (let turn = 1; turn <= turns + 5; turn++) {
       const { cycleMs } = await cycle(bench, id, watched)
       // The first session warms the process up.
       if (i > 0 && turn <= 5) early.push(cycleMs)
-      if (i > 0 && turn > 100) late.push(cycleMs)
+      if (i > 0 && turn > turns) late.push(cycleMs)
     }
     watched.stop()
   }
   await bench.close()
-  const [first, hundredth] = [statsOf(early), statsOf(late)]
-  return { turn1Ms: first, turn100Ms: hundredth, ratio: Number((hundredth.median / first.median).toFixed(2)) }
+  const [first, last] = [statsOf(early), statsOf(late)]
+  return { turns, firstMs: first, lastMs: last, ratio: Number((last.median / first.median).toFixed(2)) }
 }

@@ -8,11 +8,15 @@ import { z } from 'zod'
 
 export const person: Principal = { id: 'prn_bench', kind: 'person', name: 'Bench', roles: ['admin', 'approver'] }
 
+/** The message that is answered at once, without an action. */
+export const ONLY_TALK = 'hello'
+
 /** Proposes one action per message and answers once it has the result: the shortest run with an approval. */
 const shortestRun: Model = {
   id: 'scripted/bench',
   async *stream({ messages }) {
-    if (messages.at(-1)?.role === 'tool') {
+    const last = messages.at(-1)
+    if (last?.role === 'tool' || (last?.role === 'user' && last.content === ONLY_TALK)) {
       yield { type: 'text', delta: 'Done.' }
       yield { type: 'finish', reason: 'stop' }
       return
@@ -31,12 +35,23 @@ export interface Bench {
   close(): Promise<void>
 }
 
+export interface BenchOptions {
+  /** How large the result of the tool is, default a few bytes. */
+  resultBytes?: number
+  /** How many tools the agent has, default one. */
+  tools?: number
+}
+
 /**
  * The engine as `serve` opens it: on a fresh folder of the disk (SQLite, WAL, an fsync on every commit), or on a Postgres.
  * @param url Of the Postgres database.
  * @param policy Default: what stands when none is configured.
  */
-export async function openBench(url?: string, policy?: PolicyDocument): Promise<Bench> {
+export async function openBench(
+  url?: string,
+  policy?: PolicyDocument,
+  { resultBytes = 0, tools: count = 1 }: BenchOptions = {},
+): Promise<Bench> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
   const setStatus = defineTool({
     name: 'setStatus',
@@ -45,9 +60,21 @@ export async function openBench(url?: string, policy?: PolicyDocument): Promise<
     effect: 'write',
     describe: ({ orderId, status }) => `Set order ${orderId} to ${status}`,
     preview: async ({ status }) => [{ field: 'status', oldValue: 'pending', newValue: status }],
-    execute: async () => ({ atMs: nowMs() }),
+    execute: async () => ({ atMs: nowMs(), ...(resultBytes > 0 && { text: 'x'.repeat(resultBytes) }) }),
   })
-  const configured = await openConfig({ tools: { shop: { prefix: false, tools: [setStatus] } } }, { environment: {}, folder: dataDir })
+  const others = Array.from({ length: count - 1 }, (_, i) =>
+    defineTool({
+      name: `setField${i}`,
+      description: `Sets field ${i} of an order`,
+      input: z.object({ orderId: z.string(), value: z.string(), note: z.string().optional() }),
+      effect: 'write',
+      execute: async () => ({ ok: true }),
+    }),
+  )
+  const configured = await openConfig(
+    { tools: { shop: { prefix: false, tools: [setStatus, ...others] } } },
+    { environment: {}, folder: dataDir },
+  )
   const { tools } = configured
   const agent = {
     name: 'desk',

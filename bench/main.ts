@@ -1,6 +1,8 @@
 import { cpus, release, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
+import { benchBurst } from './burst.ts'
 import { benchBytes } from './bytes.ts'
+import { benchCatalogue } from './catalogue.ts'
 import { benchConditions } from './conditions.ts'
 import { benchCost, benchPostgresCost } from './cost.ts'
 import { benchCycles, benchLongSession, benchPostgresCycles } from './cycles.ts'
@@ -26,6 +28,7 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   twoProcessesAt2: () => benchPostgresCycles(2, 2, n(1_000)),
   twoProcessesAt8: () => benchPostgresCycles(2, 8, n(3_000)),
   twoProcessesAt32: () => benchPostgresCycles(2, 32, n(3_000)),
+  threeProcessesAt32: () => benchPostgresCycles(3, 32, n(3_000)),
   costAt1: () => benchCost({ inFlight: 1, cycles: 20, rounds: values.quick ? 30 : 200 }),
   costAt32: () => benchCost({ inFlight: 32, cycles: 256, rounds: values.quick ? 30 : 100 }),
   costOfTenRulesAt32: () => benchCost({ inFlight: 32, cycles: 256, rounds: values.quick ? 30 : 100, underTenRules: true }),
@@ -33,6 +36,10 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   postgresCostAt32: () => benchPostgresCost({ inFlight: 32, cycles: 160, rounds: values.quick ? 10 : 50 }),
   conditions: async () => benchConditions(n(20_000)),
   longSession: () => benchLongSession(values.quick ? 3 : 12),
+  thousandTurns: () => benchLongSession(2, n(1_000)),
+  results10MB: () => benchCycles(1, values.quick ? 20 : 100, { resultBytes: 10_000_000 }),
+  catalogue1500: () => benchCatalogue(1_500, n(500)),
+  burst8k: () => benchBurst(n(8_000)),
   bytes: () => benchBytes(n(1_000)),
   waiting1k: () => benchWaiting(openSqliteForBench, 1_000, n(1_000)),
   waiting1M: () => benchWaiting(openSqliteForBench, values.quick ? 100_000 : 1_000_000, n(1_000)),

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect, test } from '@playwright/test'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
-import { approve, approveButton, cards, freePort, ready } from './demo.ts'
+import { approve, approveButton, cards, freePort, openDetails, ready } from './demo.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
@@ -41,6 +41,10 @@ test('a portal’s own person decides in the portal’s page at another origin, 
     const card = cards(page)
     await expect(card).toBeFocused()
     await ready(card)
+    await openDetails(card)
+    await card.getByText('Edit before you approve').click()
+    await card.getByLabel('Title', { exact: true }).fill('Answer within a day')
+    await expect(approveButton(card)).toHaveText('Approve with 1 edit')
     for (const theme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: theme })
       expect((await new AxeBuilder({ page }).include('.cs-inbox').analyze()).violations).toEqual([])
@@ -52,6 +56,7 @@ test('a portal’s own person decides in the portal’s page at another origin, 
 
     const { items } = await ofServer('/api/actions')
     expect(items).toHaveLength(1)
+    expect(items[0].arguments.title).toBe('Answer within a day')
     expect(items[0].votes[0].by).toMatchObject({ kind: 'person', name: 'Ana' })
     const record = (await ofServer('/api/audit')).items as { kind: string; actor: { name: string }; data: { signIn?: string } }[]
     expect(record.find(({ kind }) => kind === 'approved')).toMatchObject({ actor: { name: 'Ana' }, data: { signIn: 'embed token' } })

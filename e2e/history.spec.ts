@@ -61,7 +61,10 @@ test('what was decided is in the table, its filters in the address, and both exp
   await expect(page).toHaveURL(`${demo.url}/actions/${third.id}`)
 })
 
-test('the story of an action shows the wait of people as long as it was, and the steps with names', async ({ page, demo }) => {
+test('the story of an action shows the wait of people as long as it was, and the steps with names; the browser verifies the record', async ({
+  page,
+  demo,
+}) => {
   const action = await decided(demo, 'ORD-001', 'approve')
   await page.goto(`${demo.url}/actions/${action.id}`)
   const wait = page.getByTestId('story-bar').locator('[data-span=waiting]')
@@ -72,6 +75,8 @@ test('the story of an action shows the wait of people as long as it was, and the
   await expect(page.getByTestId('story-step').nth(1)).toContainText('approved it')
   await page.goto(`${demo.url}/record`)
   await expect(page.getByTestId('record-sentence').filter({ hasText: /approved “Set order ORD-001 to processing”/ })).toHaveCount(1)
+  await page.getByRole('button', { name: 'Verify in this browser' }).click()
+  await expect(page.getByTestId('verify-passed')).toContainText('are as they were signed')
 })
 
 test('the bins of the histogram add up to the table, and to the decisions of people', async ({ page, demo }) => {

@@ -79,6 +79,14 @@ async function installCounterparts() {
   await ci('Installing the programs that tests talk with (npm ci in scripts/counterparts), half a minute', folder, ['--ignore-scripts'])
 }
 
+async function installCodingAgents() {
+  const folder = join(root, 'scripts', 'coding-agents')
+  if (isInstalled(folder)) return
+  await ci('Installing the coding agents that tests drive (npm ci in scripts/coding-agents, 1.2 GB), a minute', folder, [
+    '--ignore-scripts',
+  ])
+}
+
 async function installDocs() {
   const folder = join(root, 'docs')
   if (isInstalled(folder)) return
@@ -132,6 +140,7 @@ async function findChromium() {
 const needs = {
   start: [install, buildConsole],
   test: [install, installCounterparts, installDocs, buildConsole, findChromium],
+  agents: [install, installCodingAgents],
   docs: [install, installDocs],
   check: [install],
   bench: [install],

@@ -184,6 +184,29 @@ test('an approval that loses the race to the terminal is answered elsewhere and 
   })
 })
 
+test('the permission prompts of Claude Code are answered over MCP in its own shape, and its hooks report what came of them', async () => {
+  const desk = await start()
+  const rpc = (method: string, params: object) =>
+    desk.agent.send('POST', '/mcp', {
+      body: { jsonrpc: '2.0', id: 1, method, params },
+      headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' },
+    })
+  const messageIn = ({ text }: ApiAnswer) => JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text)
+  const names = messageIn(await rpc('tools/list', {})).result.tools.map(({ name }: { name: string }) => name)
+  expect(names).toEqual(['countersign_wait', 'approve'])
+  const prompt = (input: unknown) =>
+    rpc('tools/call', { name: 'approve', arguments: { tool_name: 'Bash', input, tool_use_id: 'toolu_p' } }).then((answer) =>
+      JSON.parse(messageIn(answer).result.content[0].text),
+    )
+  expect((await prompt('no object')).behavior).toBe('deny')
+  const asked = prompt({ command: 'npm run build' })
+  const card = await desk.waiting()
+  await decide(desk, card, { verdict: 'approve', arguments: { ...card.arguments, command: 'npm run build -- --fast' } })
+  expect(await asked).toEqual({ behavior: 'allow', updatedInput: { command: 'npm run build -- --fast' } })
+  await desk.hook('PostToolUse', { ...bash('npm run build -- --fast', 'toolu_p'), tool_response: 'built' })
+  expect(await desk.server.admin.get(`/api/actions/${card.id}`)).toMatchObject({ state: 'succeeded', result: { report: 'built' } })
+})
+
 test('a host that drops its request withdraws the card', async () => {
   const desk = await start()
   const gone = new AbortController()

@@ -54,6 +54,10 @@ const ROUTES: Record<string, Route> = {
     takes: ['propose'],
     body: () => ({ id: 'mine', messages: [{ role: 'user', parts: [{ type: 'text', text: 'hello' }] }] }),
   },
+  'POST /api/ag-ui/{agent}': {
+    takes: ['propose'],
+    body: () => ({ threadId: 'mine', runId: 'r', messages: [{ id: 'u', role: 'user', content: 'hello' }] }),
+  },
   'POST /api/agent-requests': { takes: ['propose'], body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
   'POST /api/agent-requests/{id}/execute': { takes: ['propose'], id: 'requestId', body: empty },
   'POST /api/tools': { takes: ['propose'], body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },

@@ -18,7 +18,6 @@ import { createConsoleSessions } from './identity/console-sessions.ts'
 import { openDirectory } from './identity/directory.ts'
 import { createLimits } from './identity/limits.ts'
 import { openLocalConsole } from './identity/local-console.ts'
-import { createSignInService } from './identity/oidc.ts'
 import { createRefusedSignIns } from './identity/refused-sign-ins.ts'
 import { openSecret } from './identity/secret.ts'
 import { createSignInLinks, mintLinkToken, signInLink } from './identity/sign-in-links.ts'
@@ -120,7 +119,9 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       localName: signInLinks ? userInfo().username : 'Bootstrap key',
     })
     const secret = await openSecret(store, 'cookie_secret')
-    const signInService = oidc && createSignInService({ settings: oidc, store, clock, log, secret, network: config.network })
+    const signInService =
+      oidc &&
+      (await import('./identity/oidc.ts')).createSignInService({ settings: oidc, store, clock, log, secret, network: config.network })
     const refusedSignIns = createRefusedSignIns({ store, clock, log })
     const app = await createApp({
       store,

@@ -8,7 +8,7 @@ import { useServices } from '../services.tsx'
 import { noteStarts } from '../undo/starts.ts'
 
 // Most people edit nothing: the form is loaded when it is first opened.
-const ArgumentsEditor = lazy(() => import('../editor/arguments-editor.tsx'))
+const ArgumentsForm = lazy(() => import('./arguments-form.tsx'))
 
 type ActionCardProps = {
   action: Action
@@ -54,7 +54,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       }}
       editor={(slot) => (
         <Suspense fallback={<p className="muted">Loading the form…</p>}>
-          <ArgumentsEditor key={`${slot.action.id} ${slot.action.revision}`} {...slot} />
+          <ArgumentsForm key={`${slot.action.id} ${slot.action.revision}`} {...slot} />
         </Suspense>
       )}
       onSuggest={() => client.actions.suggestion(action.id)}
@@ -62,6 +62,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       onRetry={isElsewhere ? undefined : () => (isHere ? carryOut(true) : call(client.actions.retry(action.id)))}
       onVerify={isElsewhere ? undefined : () => (isHere ? carryOut(true) : call(client.actions.verify(action.id)))}
       onResolve={(outcome, note) => call(client.actions.resolve(action.id, { outcome, note, attempt: action.attempt }))}
+      onUndo={() => call(client.actions.undo(action.id))}
       onCarryOut={isHere ? () => carryOut() : undefined}
     />
   )

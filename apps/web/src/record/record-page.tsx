@@ -13,6 +13,7 @@ import { saveFile } from '../ui/save-file.ts'
 import { isKind, KINDS, kindWords } from './kinds.ts'
 import { SealSection } from './seal-section.tsx'
 import { quotedTitle, sentenceOf } from './sentences.ts'
+import { VerifySection } from './verify-section.tsx'
 import '../ui/pages.css'
 
 /** `/record`: every change of every action, of policy, keys and grants: who, when, and whether it is sealed. */
@@ -93,6 +94,7 @@ export default function RecordPage() {
         </Loaded>
         <More of={rows} />
         <SealSection />
+        <VerifySection />
         <PublicKey />
       </div>
     </Page>

@@ -19,10 +19,14 @@ const PLACES: readonly Place[] = [
   { to: '/webhooks', name: 'Webhooks', icon: 'settings', isFor: (me) => has(me, 'admin') },
 ]
 
+/** The pages that this person may use, besides chat and inbox. */
+export const placesFor = (me: Person, keepsObjectives: boolean): readonly Place[] =>
+  PLACES.filter(({ isFor }) => isFor(me, keepsObjectives))
+
 /** Links to the pages that this person may use, besides chat and inbox. The server refuses the others. */
 export function NavLinks({ onPick }: { onPick: () => void }) {
   const { me, keepsObjectives } = useServices()
-  return PLACES.filter(({ isFor }) => isFor(me, keepsObjectives)).map(({ to, name, icon }) => (
+  return placesFor(me, keepsObjectives).map(({ to, name, icon }) => (
     <NavLink key={to} to={to} className="nav-link" onClick={onPick}>
       <Icon name={icon} />
       {name}

@@ -1,3 +1,4 @@
+import { useNotifySwitch } from '../preferences/notify.ts'
 import { useShortcuts } from '../preferences/shortcuts.ts'
 import { UNDO_TIMES, UNDO_WORDS, useUndoTime } from '../preferences/undo-time.ts'
 import { Icon, useColorScheme } from '../ui/index.ts'
@@ -13,6 +14,7 @@ const THEMES = [
 export default function SettingsList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
   const { mode, setMode } = useColorScheme()
   const [shortcuts, setShortcuts] = useShortcuts()
+  const notify = useNotifySwitch()
   const [undoTime, setUndoTime] = useUndoTime()
   return (
     <Menu id={id} anchorEl={anchor} open onClose={onClose} slotProps={{ list: { 'aria-label': 'Settings' } }}>
@@ -34,6 +36,10 @@ export default function SettingsList({ id, anchor, onClose }: { id: string; anch
           Undo after approving: {UNDO_WORDS[each].toLowerCase()}
         </MenuItem>
       ))}
+      <MenuItem role="menuitemcheckbox" aria-checked={notify.isOn} disabled={notify.isBlocked} onClick={notify.toggle}>
+        <Mark on={notify.isOn} />
+        {notify.isBlocked ? 'Notifications are blocked by the browser' : 'Notify me of new approvals'}
+      </MenuItem>
       <MenuItem role="menuitemcheckbox" aria-checked={shortcuts} onClick={() => setShortcuts(!shortcuts)}>
         <Mark on={shortcuts} />
         Keyboard shortcuts

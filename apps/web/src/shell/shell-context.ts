@@ -1,6 +1,6 @@
 import { createContext, use, useState } from 'react'
 
-export type BarMenu = 'keys' | 'settings' | 'account'
+export type BarMenu = 'keys' | 'settings' | 'account' | 'palette'
 type ShellState = {
   openSidebar: () => void
   sidebarButton: boolean

@@ -1,8 +1,10 @@
 import type { Actions } from '@countersign/client'
-import { lazy, useEffect, useMemo, useState } from 'react'
+import { lazy, useCallback, useEffect, useMemo, useState } from 'react'
 import { Outlet, useLocation } from 'react-router'
 import { LiveRegions } from '../live/live-regions.tsx'
 import { OpenActionsContext } from '../live/open-actions.ts'
+import { useBadge } from '../live/use-badge.ts'
+import { useNotifications } from '../live/use-notifications.ts'
 import { useWaiting } from '../live/use-waiting.ts'
 import { titleText } from '../live/waiting-words.ts'
 import { useMediaQuery } from '../ui/index.ts'
@@ -12,7 +14,9 @@ import './shell.css'
 import { type BarMenu, ShellContext } from './shell-context.ts'
 import { Sidebar } from './sidebar.tsx'
 import { useSessionsFollowing } from './use-sessions.ts'
+import { useShellKeys } from './use-shell-keys.ts'
 
+const Palette = lazy(() => import('../palette/palette.tsx'))
 const SidebarDrawer = lazy(() => import('./sidebar-drawer.tsx'))
 
 /** The frame of every page: sidebar (a drawer on narrow screens), live regions and the title of the tab. */
@@ -21,10 +25,13 @@ export function Shell() {
   const [open, setOpen] = useState(false)
   const [menu, setMenu] = useState<BarMenu | null>(null)
   const [openActions, setOpenActions] = useState<Actions>({})
-  const { items, forMe } = useWaiting()
+  const { items, actionable, forMe, loaded } = useWaiting()
   useSessionsFollowing(items)
   const title = titleText(forMe)
   const { pathname } = useLocation()
+
+  useBadge(forMe.count)
+  useNotifications(actionable, loaded)
 
   useEffect(() => {
     document.title = title
@@ -34,6 +41,7 @@ export function Shell() {
   useEffect(() => setMenu(null), [pathname])
 
   const shell = useMemo(() => ({ openSidebar: () => setOpen(true), sidebarButton: narrow, menu, setMenu }), [narrow, menu])
+  useShellKeys(useCallback(() => setMenu('palette'), []))
   const close = () => setOpen(false)
 
   return (
@@ -59,6 +67,11 @@ export function Shell() {
       </div>
       <LiveRegions open={openActions} />
       <UndoBar />
+      {menu === 'palette' && (
+        <Boundary>
+          <Palette onClose={() => setMenu(null)} />
+        </Boundary>
+      )}
     </ShellContext>
   )
 }

@@ -1,6 +1,6 @@
 import type { Action, Client, InboxStore, Principal } from '@countersign/client'
 import { showInvisible } from '@countersign/core/text'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { CardAnnouncer } from '../announcer.tsx'
 import { ApprovalCard } from '../approval-card.tsx'
 import type { EditorSlot } from '../edit-section.tsx'
@@ -19,13 +19,15 @@ export type ApprovalInboxProps = {
   title?: string
   /** Of the title; default 2. Cards are one level below. */
   headingLevel?: 2 | 3 | 4 | 5
-  /** Draws the form for editing arguments; without it the cards do not offer Edit. */
+  /** Draws the form for editing arguments. Default: one built from the tool's schema, which is loaded when it is first opened. */
   editor?: (slot: EditorSlot) => ReactNode
   /** Single-key shortcuts inside a focused card; default true. */
   shortcuts?: boolean
   /** Shown when nothing waits. Default "Nothing waits for you." */
   empty?: ReactNode
 }
+
+const ToolArgumentsEditor = lazy(async () => ({ default: (await import('../editor/arguments-editor.tsx')).ToolArgumentsEditor }))
 
 /** So many rows are drawn at first; each press on *Show more* draws as many again. */
 const STEP = 50
@@ -140,7 +142,14 @@ function InboxCard({ client, action, me, connection, editor, shortcuts = true, h
         connection={connection}
         headingLevel={BELOW[headingLevel]}
         shortcuts={shortcuts}
-        {...(editor && { editor })}
+        editor={
+          editor ??
+          ((slot) => (
+            <Suspense fallback={<p className="cs-note">Loading the form…</p>}>
+              <ToolArgumentsEditor key={`${slot.action.id} ${slot.action.revision}`} client={client} {...slot} />
+            </Suspense>
+          ))
+        }
         {...useDecision(client, action, me)}
       />
     </div>

@@ -18,11 +18,13 @@ It is never taken from the command line, where other users of the machine see it
 Exit code: 0 when it is done. 1 when something went wrong: no answer, no such action, not allowed. 3 when the action is not as it was:
 somebody else decided, or it changed.`
 
-export const withApiFlags = (command: Command): Command =>
+/** The flags that say which server is called, and with which key. */
+export const withServerAddress = (command: Command): Command =>
   command
     .option('--url <url>', 'the server (COUNTERSIGN_URL, default http://127.0.0.1:4319)')
     .option('--key-file <file>', 'a file that holds the key (COUNTERSIGN_KEY_FILE)')
-    .addHelpText('after', API_HELP)
+
+export const withApiFlags = (command: Command): Command => withServerAddress(command).addHelpText('after', API_HELP)
 
 /** An error answer of the server. */
 export class Refused extends Error {
@@ -42,19 +44,30 @@ export interface Api {
   open(path: string, headers?: Record<string, string>): Promise<Response>
 }
 
+/** The address of a server, and the header that proves who calls. */
+export interface Server {
+  base: string
+  authorization: string
+}
+
 /** @throws Error without a key, or for an address that would expose the key to the network. */
-export function openApi({ url, keyFile }: ApiFlags, environment: Environment): Api {
+export function serverOf({ url, keyFile }: ApiFlags, environment: Environment): Server {
   const base = (url ?? environment.COUNTERSIGN_URL ?? 'http://127.0.0.1:4319').replace(/\/$/, '')
   const address = URL.canParse(base) ? new URL(base) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw new Error('--url must be an http:// or https:// address')
   if (address.protocol === 'http:' && !LOOPBACK.has(address.hostname)) {
     throw new Error(`the key would go to ${address.host} unencrypted: use https`)
   }
-  const authorization = `Bearer ${readKey(keyFile ?? environment.COUNTERSIGN_KEY_FILE, environment)}`
+  return { base, authorization: `Bearer ${readKey(keyFile ?? environment.COUNTERSIGN_KEY_FILE, environment)}` }
+}
+
+/** @throws Error like {@link serverOf}. */
+export function openApi(flags: ApiFlags, environment: Environment): Api {
+  const { base, authorization } = serverOf(flags, environment)
 
   async function send(path: string, init: RequestInit): Promise<Response> {
     const response = await fetch(base + path, { ...init, redirect: 'error' }).catch((cause: unknown) => {
-      throw new Error(`${address?.origin} cannot be reached`, { cause })
+      throw new Error(`${new URL(base).origin} cannot be reached`, { cause })
     })
     if (response.ok) return response
     const problem: unknown = await response.json().catch(() => undefined)

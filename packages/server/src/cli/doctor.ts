@@ -3,6 +3,7 @@ import { basename, resolve } from 'node:path'
 import { createRedactor, type Redactor, type SourceFinding } from '@countersign/toolkit'
 import { dotted } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
+import { HOST_NAMES, HOSTS } from '../coding-agent/index.ts'
 import {
   type Config,
   ConfigError,
@@ -14,6 +15,8 @@ import {
   secretsOf,
 } from '../config/index.ts'
 import { type DatabaseLook, lookAtDatabase } from '../store/index.ts'
+import { isConnected, tryCanary } from './connect/canary.ts'
+import { HOST_SETTINGS } from './connect/settings.ts'
 import { type Check, type Finding, note, ok, problem, runChecks } from './doctor/check.ts'
 import { findPolicyDoubts, type PolicyRow, policyTable } from './doctor/policy.ts'
 import { modelChecks, routeChecks } from './doctor/reach.ts'
@@ -96,6 +99,7 @@ export async function doctor(flags: DoctorFlags, environment: Environment, out: 
             },
           ]
         : []),
+      ...hookChecks(environment),
       ...(config && settings ? sourceChecks(config, redactor) : []),
       ...(config ? routeChecks(config) : []),
       ...(config && settings
@@ -160,6 +164,20 @@ const sourceChecks = (config: Config, redactor: Redactor): Check[] =>
     name: `${group} (${source.kind})`,
     run: (signal) => source.check({ network: config.network, redactor }, signal),
   }))
+
+/** Sends the canary through the hooks of every connected coding agent. It is refused and stored nowhere. */
+const hookChecks = (environment: Environment): Check[] =>
+  HOSTS.flatMap((host) => {
+    const files = [false, true].map((inProject) => HOST_SETTINGS[host].file(environment, inProject))
+    const connected = [...new Set(files)].filter((file) => isConnected(host, file))
+    return connected.map((file) => ({
+      name: `hooks of ${HOST_NAMES[host]}`,
+      async run() {
+        const fault = await tryCanary(host, file, environment)
+        return [fault === undefined ? ok(`the canary call was refused (${file})`) : problem(`${fault} (${file})`)]
+      },
+    }))
+  })
 
 const LITTLE_BYTES = 1_000_000_000
 const TOO_LITTLE_BYTES = 100_000_000

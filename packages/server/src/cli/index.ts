@@ -4,8 +4,10 @@ import type { Environment } from '../config/index.ts'
 import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { backupCommand, restoreCommand } from './backup.ts'
+import { connectCommand } from './connect/connect.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
+import { hookCommand } from './hook.ts'
 import { decideCommand, inboxCommand } from './inbox.ts'
 import { initCommand } from './init/index.ts'
 import { keyCommand } from './key.ts'
@@ -26,6 +28,8 @@ export function createProgram(environment: Environment): Command {
   program.addCommand(serveCommand(environment))
   program.addCommand(demoCommand(environment))
   program.addCommand(mcpCommand(environment))
+  program.addCommand(connectCommand(environment))
+  program.addCommand(hookCommand(environment))
   program.addCommand(inboxCommand(environment))
   program.addCommand(decideCommand('approve', environment))
   program.addCommand(decideCommand('decline', environment))

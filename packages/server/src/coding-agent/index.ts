@@ -7,6 +7,9 @@ export { HOST_NAMES, HOSTS, type Host, type HostTool, isObject, isOwnAffair, typ
 export { isHostTool } from './host-tools.ts'
 export { codingAgentStarter } from './starter.ts'
 
+/** The tool that no host has. A call of it proves that hooks reach the server and are refused. */
+export const CANARY_TOOL = 'countersign_canary'
+
 const CodingAgentSection = z.strictObject({})
 
 /** The settings under `coding-agent` in the configuration: none. The hosts are connected with `countersign connect`. */

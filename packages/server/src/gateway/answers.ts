@@ -5,6 +5,9 @@ import { contentOf } from './content.ts'
 /** The built-in tool that waits for a decision. */
 export const WAIT_TOOL = 'countersign_wait'
 
+/** The built-in tool for permission prompts of coding agents. */
+export const APPROVE_TOOL = 'approve'
+
 export interface Answering {
   /** Where people decide it. */
   url: string

@@ -14,7 +14,7 @@ import {
 import { z } from 'zod'
 import { requireWriter } from '../gate/index.ts'
 import { newSalt } from '../store/index.ts'
-import { answerAbout, complaint, WAIT_TOOL } from './answers.ts'
+import { APPROVE_TOOL, answerAbout, complaint, WAIT_TOOL } from './answers.ts'
 import type { Exchange, GatewayDeps } from './exchange.ts'
 import type { GatewayCall } from './open-calls.ts'
 import { MAX_WAIT_SECONDS } from './tool-list.ts'
@@ -57,6 +57,7 @@ export async function callTool(
     const read = checkJson(args)
     if (!read.ok) return complaint(`${name}: the arguments are not acceptable JSON: ${read.reason}`)
     if (name === WAIT_TOOL) return await waitAsAsked(call, args, ctx)
+    if (name === APPROVE_TOOL && call.deps.answerPrompt) return await answerPrompt(call, read.value as JsonObject)
     const tool = call.exchange.tools.find(({ modelName }) => modelName === name)
     if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool ${name}`)
     return await proposeAndWait(call, tool, read.value as JsonObject, ctx)
@@ -65,6 +66,21 @@ export async function callTool(
     if (!(error instanceof ProtocolError)) call.deps.log.error({ error, tool: name }, 'gateway.call_failed')
     throw error
   }
+}
+
+const Prompt = z.looseObject({
+  tool_name: z.string().min(1).max(200),
+  input: z.record(z.string(), z.json()).default({}),
+  tool_use_id: z.string().min(1).max(200).optional(),
+})
+
+/** Claude Code reads one text that holds JSON, and refuses the call for anything else. */
+async function answerPrompt({ deps, exchange }: CallDeps, args: JsonObject): Promise<CallToolResult> {
+  const read = Prompt.safeParse(args)
+  const answer = read.success
+    ? await deps.answerPrompt?.({ tool: read.data.tool_name, input: read.data.input, callId: read.data.tool_use_id }, exchange)
+    : { behavior: 'deny', message: `Not allowed: this prompt cannot be read: ${z.prettifyError(read.error)}` }
+  return { content: [{ type: 'text', text: JSON.stringify(answer) }] }
 }
 
 async function waitAsAsked(call: CallDeps, args: Record<string, unknown>, ctx: ServerContext): Promise<CallToolResult> {

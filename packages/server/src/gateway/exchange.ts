@@ -1,4 +1,4 @@
-import type { Tool } from '@countersign/core'
+import type { JsonObject, Tool } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../gate/index.ts'
 import type { HttpDeps } from '../http/app.ts'
@@ -9,6 +9,15 @@ import type { OpenCalls } from './open-calls.ts'
 export interface GatewayDeps extends HttpDeps {
   openCalls: OpenCalls
   heldRequests: HeldRequests
+  /** Answers a permission prompt of a coding agent; undefined without tools for coding agents. */
+  answerPrompt?: ((prompt: PermissionPrompt, exchange: Exchange) => Promise<JsonObject>) | undefined
+}
+
+/** What Claude Code sends to its `--permission-prompt-tool`. */
+export interface PermissionPrompt {
+  tool: string
+  input: JsonObject
+  callId: string | undefined
 }
 
 /** One HTTP request of a client, for the code that answers a message in it. */

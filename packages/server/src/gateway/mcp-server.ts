@@ -25,7 +25,7 @@ export function createMcpServer(deps: GatewayDeps, exchange: Exchange, codec: Re
     { name: 'countersign', title: 'Countersign', version: VERSION },
     { capabilities: { tools: { listChanged: true } }, instructions: INSTRUCTIONS, requestState: { verify: codec.verify } },
   )
-  server.setRequestHandler('tools/list', ({ params }) => listTools(exchange.tools, params?.cursor))
+  server.setRequestHandler('tools/list', ({ params }) => listTools(exchange.tools, params?.cursor, deps.answerPrompt !== undefined))
   server.setRequestHandler('tools/call', ({ params }, ctx) => callTool({ deps, exchange, codec }, params, ctx))
   return server
 }

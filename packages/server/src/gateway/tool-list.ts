@@ -1,6 +1,6 @@
 import type { Tool } from '@countersign/core'
 import { type ListToolsResult, type Tool as McpTool, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { WAIT_TOOL } from './answers.ts'
+import { APPROVE_TOOL, WAIT_TOOL } from './answers.ts'
 
 /** Large enough for most lists: many clients read the first page only. */
 const PAGE = 250
@@ -24,6 +24,17 @@ const WAIT: McpTool = {
   annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
 }
 
+const APPROVE: McpTool = {
+  name: APPROVE_TOOL,
+  description: 'For --permission-prompt-tool of Claude Code: asks people whether a call may run. It is not for a model; it runs nothing.',
+  inputSchema: {
+    type: 'object',
+    required: ['tool_name', 'input'],
+    properties: { tool_name: { type: 'string' }, input: { type: 'object' }, tool_use_id: { type: 'string' } },
+  },
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+}
+
 /**
  * Returns the hints that the server vouches for: they follow from the configured effect, whatever the tool's own source declared. Writes
  * may be destructive.
@@ -41,14 +52,17 @@ const viewTool = ({ modelName, name, description, inputSchema, effect, idempoten
   },
 })
 
-/** Returns a page of the tools; the built-in tool comes first, so that a client that reads one page has it. */
-export function listTools(tools: readonly Tool[], cursor: string | undefined): ListToolsResult {
+/**
+ * Returns a page of the tools; the built-in tools come first, so that a client that reads one page has them.
+ * @param answersPrompts True to offer the tool for permission prompts.
+ */
+export function listTools(tools: readonly Tool[], cursor: string | undefined, answersPrompts: boolean): ListToolsResult {
   const start = cursor === undefined ? 0 : placeAfter(tools, cursor)
   const page = tools.slice(start, start + PAGE)
   const last = page.at(-1)
   const isMore = start + PAGE < tools.length
   return {
-    tools: [...(cursor === undefined ? [WAIT] : []), ...page.map(viewTool)],
+    tools: [...(cursor === undefined ? [WAIT, ...(answersPrompts ? [APPROVE] : [])] : []), ...page.map(viewTool)],
     ...(isMore && last && { nextCursor: Buffer.from(last.modelName).toString('base64url') }),
   }
 }

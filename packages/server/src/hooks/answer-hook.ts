@@ -1,6 +1,6 @@
 import { type Action, type Claim, CountersignError, canonicalJson, isCountersignError, type JsonObject } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
-import { HOST_NAMES, isOwnAffair, toHostInput } from '../coding-agent/index.ts'
+import { CANARY_TOOL, HOST_NAMES, isOwnAffair, toHostInput } from '../coding-agent/index.ts'
 import type { Caller } from '../gate/index.ts'
 import { waitForAction } from '../gateway/wait-for-action.ts'
 import type { HttpDeps } from '../http/app.ts'
@@ -30,8 +30,8 @@ export interface HookRequest {
   consoleUrl: string
 }
 
-/** The tool that no host has. A call of it proves that hooks reach the server and are refused. */
-const CANARY_TOOL = 'countersign_canary'
+/** A request that waits for people, in whatever words it came. */
+type Waiting = Omit<HookRequest, 'shape' | 'event'>
 
 type Ask = Extract<HookEvent, { kind: 'ask' }>
 
@@ -45,7 +45,8 @@ export async function answerHook(deps: HookDeps, hook: HookRequest): Promise<Jso
   try {
     if (event.kind === 'ask') return shape.answer(event.event, await judge(deps, hook, event))
     if (event.kind === 'report') await takeReport(deps, event, caller)
-    else await endSession(deps, event, caller)
+    // A run that parks is resumed: what waits for it stays.
+    else await endSession(deps, { ...event, parks: hook.parks }, caller)
     return {}
   } catch (error) {
     if (!isCountersignError(error) || error.code === 'internal') deps.log.error({ error, event: event.event }, 'hook.failed')
@@ -55,24 +56,44 @@ export async function answerHook(deps: HookDeps, hook: HookRequest): Promise<Jso
   }
 }
 
-async function judge(deps: HookDeps, hook: HookRequest, ask: Ask): Promise<Verdict> {
+/**
+ * Returns the verdict of people and policy about a call, at the latest when the time is up.
+ * @throws CountersignError for a call that cannot be proposed: it must not run.
+ */
+export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Verdict> {
   const { call } = ask
-  if (call.tool === CANARY_TOOL) return { kind: 'deny', reason: 'Countersign refuses its own canary call: the hook works.' }
   if (isOwnAffair(call)) return { kind: 'none' }
   const asked = toGateCall(deps.tools.all(), call, ask.session, ask.callId)
+  if (call.tool === CANARY_TOOL) return { kind: 'deny', reason: 'Countersign refuses its own canary call: the hook works.' }
   const { id, isParked } = await proposeOnce(deps, asked, hook)
   using _held = deps.holders.hold(id)
-  const action = await waitForAction(deps, hook, id, {
-    decisionMs: hook.limitMs,
-    resultMs: 0,
-    stop: hook.hungUp,
-    onBeat() {},
-  })
-  return verdictOf(deps, hook, ask, { action, isParked })
+  const endsAtMs = deps.clock.nowMs() + hook.limitMs
+  for (;;) {
+    const decisionMs = Math.max(endsAtMs - deps.clock.nowMs(), 0)
+    const action = await waitForAction(deps, hook, id, { decisionMs, resultMs: 0, stop: hook.hungUp, onBeat() {} })
+    const startsAtMs = action.state === 'approved' && action.startsAt !== null ? Date.parse(action.startsAt) : 0
+    // Until an approval has come into effect, whoever gave it can take it back.
+    if (startsAtMs <= deps.clock.nowMs() || startsAtMs > endsAtMs || hook.hungUp.aborted)
+      return verdictOf(deps, hook, ask, { action, isParked })
+    await passed(deps, startsAtMs, hook.hungUp)
+  }
+}
+
+async function passed({ clock, stopping }: HookDeps, atMs: number, hungUp: AbortSignal): Promise<void> {
+  const done = Promise.withResolvers<void>()
+  const stop = AbortSignal.any([hungUp, stopping])
+  const cancel = clock.after(Math.max(atMs - clock.nowMs(), 1), done.resolve)
+  stop.addEventListener('abort', () => done.resolve(), { once: true })
+  await done.promise
+  cancel()
 }
 
 /** Returns the action of this call: the one that an earlier hook made for it, one that is parked, or a new one. */
-async function proposeOnce(deps: HookDeps, call: GateCall, { caller }: HookRequest): Promise<{ id: string; isParked: boolean }> {
+async function proposeOnce(
+  deps: HookDeps,
+  call: GateCall,
+  { caller }: Pick<HookRequest, 'caller'>,
+): Promise<{ id: string; isParked: boolean }> {
   const { principal } = caller
   const found = await findCall(deps.store, call, principal.id, deps.holders.isHeld)
   if (found) return { id: found.row.id, isParked: found.isParked }
@@ -84,7 +105,7 @@ async function proposeOnce(deps: HookDeps, call: GateCall, { caller }: HookReque
 
 async function verdictOf(
   deps: HookDeps,
-  hook: HookRequest,
+  hook: Waiting,
   ask: Ask,
   { action, isParked }: { action: Action; isParked: boolean },
 ): Promise<Verdict> {
@@ -103,7 +124,7 @@ async function verdictOf(
 /** The claim of the host that runs the action, or why it must not. */
 async function claimFor(
   deps: HookDeps,
-  { caller, consoleUrl }: HookRequest,
+  { caller, consoleUrl }: Pick<HookRequest, 'caller' | 'consoleUrl'>,
   { id }: Action,
 ): Promise<Claim | Extract<Verdict, { kind: 'deny' }>> {
   try {
@@ -122,14 +143,14 @@ function changedInput({ call }: Ask, args: JsonObject): JsonObject | undefined {
 }
 
 /** Nobody decided in time, or the host does not wait any more. */
-async function undecided(deps: HookDeps, hook: HookRequest, ask: Ask, action: Action): Promise<Verdict> {
+async function undecided(deps: HookDeps, hook: Waiting, ask: Ask, action: Action): Promise<Verdict> {
   if (hook.hungUp.aborted) {
     if (!deps.holders.isHeldByOthers(action.id) && !deps.stopping.aborted) await takeBack(deps, hook, ask, action)
   } else if (hook.parks) return { kind: 'defer' }
   return { kind: 'deny', reason: `${NOT_DECIDED} ${deniedAbout(action, hook.consoleUrl)}` }
 }
 
-async function takeBack({ gate, log }: HookDeps, { caller }: HookRequest, { call }: Ask, { id }: Action): Promise<void> {
+async function takeBack({ gate, log }: HookDeps, { caller }: Pick<HookRequest, 'caller'>, { call }: Ask, { id }: Action): Promise<void> {
   try {
     await gate.withdraw(id, { reason: `${HOST_NAMES[call.host]} no longer waits for the answer` }, caller)
   } catch (error) {

@@ -47,14 +47,23 @@ export function onceKeyOf({ run, callId, argumentsText }: GateCall, principalId:
   return { scope: `${principalId} hooks`, key, requestHash, keptFor: 'action' }
 }
 
-const isSame = (row: ActionRow, { tool, argumentsText, run }: GateCall): boolean =>
-  row.tool === tool.name && row.arguments === argumentsText && stored.contextOf(row)?.run === run
+const hasInput = (row: ActionRow, { tool, argumentsText }: GateCall): boolean => row.tool === tool.name && row.arguments === argumentsText
+
+const isSame = (row: ActionRow, call: GateCall): boolean => hasInput(row, call) && stored.contextOf(row)?.run === call.run
+
+/** The prompts of Claude Code over MCP name no session: there the id of the call alone says which one it is. */
+export const MCP_SESSION = 'mcp'
+
+function isOfRun(row: ActionRow, run: string): boolean {
+  const said = stored.contextOf(row)?.run
+  return said === run || (said !== undefined && said === runOf(run.split(' ')[0] ?? '', MCP_SESSION))
+}
 
 /** The action of this very call: by its id, and where the hook has none, the open one with the same input that an earlier hook named. */
 function* sameCall(call: GateCall, requestedBy: string): Tx<ActionRow | undefined> {
   if (call.callId !== undefined) {
     const named = yield* hostCalls.actionsOfCall.all({ requested_by: requestedBy, tool_call_id: call.callId })
-    return named.find((row) => stored.contextOf(row)?.run === call.run && (isSame(row, call) || row.edited_by !== null))
+    return named.find((row) => isOfRun(row, call.run) && (hasInput(row, call) || row.edited_by !== null))
   }
   const open = yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })
   return open.find((row) => row.state === 'executing' && row.tool_call_id !== null && isSame(row, call))

@@ -38,9 +38,13 @@ export async function takeReport(deps: Deps, { call, session, callId, report }: 
 }
 
 /** Closes what a session leaves behind: nobody waits for it any more, and nobody will say what came of it. */
-export async function endSession(deps: Deps, { host, session }: { host: string; session: string }, caller: Who): Promise<void> {
+export async function endSession(
+  deps: Deps,
+  { host, session, parks }: { host: string; session: string; parks: boolean },
+  caller: Who,
+): Promise<void> {
   const rows = await findOpenOf(deps.store, runOf(host, session), caller.principal.id)
-  for (const row of rows) await ignoreLate(endOne(deps, row, caller))
+  for (const row of rows.filter(({ state }) => state === 'executing' || !parks)) await ignoreLate(endOne(deps, row, caller))
 }
 
 function endOne({ gate }: Deps, { id, state, epoch }: ActionRow, caller: Who): Promise<unknown> {

@@ -17,6 +17,7 @@ import type { Clock } from '../clock.ts'
 import type { GatewaySettings } from '../config/index.ts'
 import type { EventHub, Reconciler } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
+import { createHolders } from '../hooks/holders.ts'
 import { authenticate } from '../identity/authenticate.ts'
 import type { ConsoleSessions } from '../identity/console-sessions.ts'
 import type { Cookie } from '../identity/cookie.ts'
@@ -31,6 +32,7 @@ import type { RegisteredTools } from '../registered/index.ts'
 import type { Store } from '../store/index.ts'
 import { actionExportRoutes } from './action-export.ts'
 import { actionRoutes } from './actions.ts'
+import { agUiRoutes } from './ag-ui/routes.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { aiSdkRoutes } from './ai-sdk/routes.ts'
 import { auditRoutes } from './audit.ts'
@@ -210,13 +212,15 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     objectiveRoutes(app, deps)
     chatRoutes(app, deps)
     aiSdkRoutes(app, deps)
+    agUiRoutes(app, deps)
     eventRoutes(app, deps)
     auditRoutes(app, deps)
     statsRoutes(app, deps)
     metricRoutes(app, deps)
     webhookRoutes(app, deps)
-    mcpRoutes(app, deps)
-    hookRoutes(app, deps)
+    const holders = createHolders()
+    mcpRoutes(app, deps, holders)
+    hookRoutes(app, deps, holders)
   })
   app.setNotFoundHandler(
     deps.consoleDir === undefined ? sendNotFound : await consoleRoutes(app, deps.consoleDir, reachedByClients(deps.tools)),

@@ -4,7 +4,7 @@ import { HOSTS } from '../coding-agent/index.ts'
 import { requireOwnHost } from '../gateway/own-host.ts'
 import { whenHungUp } from '../gateway/read-until.ts'
 import { answerHook } from '../hooks/answer-hook.ts'
-import { createHolders } from '../hooks/holders.ts'
+import type { Holders } from '../hooks/holders.ts'
 import { HOOK_SHAPES } from '../hooks/shapes/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -22,8 +22,7 @@ const Query = z.object({
 const Message = z.record(z.string(), Json)
 
 /** Registers `/hooks/:host`: coding agents ask here, in their own words, whether they may run a call. */
-export function hookRoutes(app: App, deps: HttpDeps): void {
-  const holders = createHolders()
+export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
   app.post(
     '/hooks/:host',
     {

@@ -4,13 +4,15 @@ import { CountersignError } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { agentNamed } from '../gate/index.ts'
-import { type Exchange, type GatewayDeps, whenDelivered } from '../gateway/exchange.ts'
+import { type Exchange, type GatewayDeps, type PermissionPrompt, whenDelivered } from '../gateway/exchange.ts'
 import { openHeldRequests } from '../gateway/held-requests.ts'
 import { createOpenCalls } from '../gateway/open-calls.ts'
 import { requireOwnHost } from '../gateway/own-host.ts'
 import { whenHungUp } from '../gateway/read-until.ts'
 import { createRunningCalls } from '../gateway/running-calls.ts'
 import { createSessionIds } from '../gateway/session-id.ts'
+import { answerPrompt } from '../hooks/answer-prompt.ts'
+import type { Holders } from '../hooks/holders.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { CONSOLE_HEADER } from '../identity/console-credential.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -27,7 +29,7 @@ const TOOLS_CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_change
 const Initialize = z.object({ method: z.literal('initialize') })
 
 /** Registers `/mcp`: the tools of the configuration, or those of one agent with `?agent=`, for any MCP client. */
-export function mcpRoutes(app: App, http: HttpDeps): void {
+export function mcpRoutes(app: App, http: HttpDeps, holders: Holders): void {
   const heldRequests = openHeldRequests({
     ...http,
     graceMs: http.gateway.graceSeconds * 1_000,
@@ -35,7 +37,17 @@ export function mcpRoutes(app: App, http: HttpDeps): void {
     whyHeld: () => http.hold.why,
   })
   app.addHook('onClose', () => heldRequests[Symbol.asyncDispose]())
-  const deps: GatewayDeps = { ...http, openCalls: createOpenCalls(http), heldRequests }
+  const deps: GatewayDeps = {
+    ...http,
+    openCalls: createOpenCalls(http),
+    heldRequests,
+    get answerPrompt() {
+      const hasHostTools = http.tools.all().some(({ isHostRun }) => isHostRun)
+      return hasHostTools
+        ? (prompt: PermissionPrompt, exchange: Exchange) => answerPrompt({ ...http, holders }, prompt, exchange)
+        : undefined
+    },
+  }
   const sessionIds = createSessionIds(deps.gatewaySecret)
   const running = createRunningCalls()
   const exchanges = new WeakMap<globalThis.Request, Exchange>()

@@ -7,8 +7,8 @@ import { requireSameOrigin } from '../identity/authenticate.ts'
 import type { BeginSession } from '../identity/console-sessions.ts'
 import { createCookie, takesCookies } from '../identity/cookie.ts'
 import { hashOf } from '../identity/keys.ts'
-import { SIGN_IN_SECONDS } from '../identity/oidc.ts'
 import type { LinkRefusal } from '../identity/sign-in-links.ts'
+import { SIGN_IN_SECONDS } from '../identity/sign-in-time.ts'
 import type { App, HttpDeps } from './app.ts'
 
 const SignInWay = z.enum(['local', 'key', 'oidc'])

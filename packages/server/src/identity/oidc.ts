@@ -23,9 +23,7 @@ import { consoleSessions, type Store } from '../store/index.ts'
 import { hashOf } from './keys.ts'
 import { type Claims, personFrom } from './oidc-person.ts'
 import { createSeal } from './seal.ts'
-
-/** How long a person may take at the sign-in service. */
-export const SIGN_IN_SECONDS = 600
+import { SIGN_IN_SECONDS } from './sign-in-time.ts'
 
 /** The state that a browser carries through a sign-in, sealed. */
 const Begun = z.object({

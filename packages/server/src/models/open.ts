@@ -1,4 +1,3 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type { Model } from '@countersign/core'
 import { createRedactor, openNetwork, outgoingFetch, secretHeaders } from '@countersign/toolkit'
 import { importOptional, MissingPackage } from '../optional-package.ts'
@@ -57,10 +56,11 @@ const OPENERS: Record<string, Opener> = {
       media: MEDIA.google,
     })
   },
-  'openai-compatible'(name, spec, settings) {
+  async 'openai-compatible'(name, spec, settings) {
     const { baseUrl, apiKey, pictures } = settings.openaiCompatible ?? {}
     if (!baseUrl) throw new Error(`${spec} needs OPENAI_COMPATIBLE_BASE_URL, the address of the provider (https://host/v1)`)
     const baseURL = httpUrl(spec, baseUrl, 'OPENAI_COMPATIBLE_BASE_URL')
+    const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
     return provider(spec, settings, baseURL, {
       callId: SHORT_CALL_ID,
       // Most of these models read text only, and refuse the whole conversation because of one image in it.

@@ -1,9 +1,9 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Client } from 'pg'
 import { databaseFile, requireDatabase } from './data-folder.ts'
 import { listMigrations, missing } from './migrate.ts'
+import { pg } from './postgres/driver.ts'
 import { openingError } from './sqlite/errors.ts'
 import type { Database } from './store.ts'
 
@@ -66,7 +66,7 @@ function freeBytesAt(folder: string): number {
 }
 
 async function lookAtPostgres(url: string, signal: AbortSignal): Promise<DatabaseLook> {
-  const client = new Client({ connectionString: url, application_name: 'countersign doctor', connectionTimeoutMillis: 5_000 })
+  const client = new (pg().Client)({ connectionString: url, application_name: 'countersign doctor', connectionTimeoutMillis: 5_000 })
   client.on('error', () => undefined)
   // A client that is ended while it connects never reports that, and a hanging server never answers an end.
   const stopped = Promise.withResolvers<never>()

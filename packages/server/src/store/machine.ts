@@ -1,5 +1,6 @@
-import { Client, type ClientConfig } from 'pg'
+import type { Client, ClientConfig } from 'pg'
 import { type Clock, systemClock } from '../clock.ts'
+import { pg } from './postgres/driver.ts'
 
 /** A connection to the database, with the functions that a permanent one needs. */
 export type DatabaseClient = Pick<Client, 'connect' | 'query' | 'end' | 'on' | 'once'>
@@ -16,5 +17,5 @@ export interface Machine {
 export const thisMachine: Machine = {
   clock: systemClock,
   steadyMs: () => performance.now(),
-  newClient: (config) => new Client(config),
+  newClient: (config) => new (pg().Client)(config),
 }

@@ -1,4 +1,4 @@
-import { openPostgres } from './postgres/postgres.ts'
+import { openPostgres } from './postgres/index.ts'
 import type { Tx } from './query.ts'
 import { openSqliteBeside } from './sqlite/sqlite.ts'
 import type { Database, Outbox, Store } from './store.ts'

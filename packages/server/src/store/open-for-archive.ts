@@ -1,5 +1,5 @@
-import { Client } from 'pg'
-import { openPostgres } from './postgres/postgres.ts'
+import { pg } from './postgres/driver.ts'
+import { openPostgres } from './postgres/index.ts'
 import { openSqliteForArchive } from './sqlite/sqlite.ts'
 import type { Database, Store } from './store.ts'
 
@@ -14,7 +14,11 @@ export async function openForArchive(database: Database): Promise<Store> {
   if (database.kind === 'sqlite') return openSqliteForArchive(database.dataDir)
   const { url, directUrl } = database
   // A connection of its own holds the lock: the database releases it when this process ends, for any reason.
-  const holder = new Client({ connectionString: directUrl ?? url, application_name: 'countersign archive', connectionTimeoutMillis: 5_000 })
+  const holder = new (pg().Client)({
+    connectionString: directUrl ?? url,
+    application_name: 'countersign archive',
+    connectionTimeoutMillis: 5_000,
+  })
   holder.on('error', () => undefined)
   await holder.connect()
   try {

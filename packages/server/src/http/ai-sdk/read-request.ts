@@ -1,5 +1,6 @@
 import { CountersignError, Json, MessageText } from '@countersign/core'
 import { z } from 'zod'
+import type { AskedDecision } from '../threads/decide-all.ts'
 
 /** The request of the AI SDK's chat transport. Only its last message is read; members that an app adds are left alone. */
 export const AiSdkChatBody = z.looseObject({
@@ -21,13 +22,6 @@ export interface ClientMessage {
   id: string
   steps: number
   calls: ReadonlyMap<string, { approvalId: string | undefined; approved: boolean | undefined; isEnded: boolean }>
-}
-
-/** A decision that a client asks for. */
-export interface AskedDecision {
-  approvalId: string
-  approved: boolean
-  reason: string | undefined
 }
 
 /** What a request asks for: to take a message, or to take decisions and go on with a message. */

@@ -1,7 +1,8 @@
 import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
 import type { SentEvent } from '../note-answers.ts'
+import { approvalIdOf, cardOf } from '../threads/approval-id.ts'
 import type { TurnWriter } from '../threads/turn.ts'
-import { approvalIdOf, type Chunk, descriptorOf, partName } from './chunks.ts'
+import { type Chunk, partName } from './chunks.ts'
 import type { ClientMessage } from './read-request.ts'
 
 interface Call {
@@ -91,7 +92,7 @@ export function createAiSdkWriter({ send, earlier, messageId: ownId, client }: A
 
   function request(toolCallId: string, action: Action, isAutomatic?: true): void {
     const reason = action.revised?.reason ?? action.policy.reason
-    const descriptor = isAutomatic ? {} : { approvalDescriptor: descriptorOf(action) }
+    const descriptor = isAutomatic ? {} : { approvalDescriptor: cardOf(action) }
     send({
       type: 'tool-approval-request',
       approvalId: idOf(toolCallId, action),

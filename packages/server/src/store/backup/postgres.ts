@@ -5,9 +5,10 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from '../development.ts'
 import { type AppliedMigration, listMigrations, missing, textOf } from '../migrate.ts'
+import { pg } from '../postgres/driver.ts'
 import { holdRestored } from './hold.ts'
 import type { BackupOptions, Restored, RestoreOptions, ToolEnvironment } from './sqlite.ts'
 import { type BackupSummary, SUMMARY_QUERY, toSummary } from './summary.ts'
@@ -128,7 +129,7 @@ async function restoreHeld(file: string, applied: readonly AppliedMigration[], e
 }
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, application_name: 'countersign backup', connectionTimeoutMillis: 5_000 })
+  const client = new (pg().Client)({ connectionString: url, application_name: 'countersign backup', connectionTimeoutMillis: 5_000 })
   client.on('error', () => undefined)
   await client.connect().catch((cause) => {
     throw new Error(`the database cannot be opened: ${cause.message || cause.code}`, { cause })

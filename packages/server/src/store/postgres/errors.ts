@@ -1,5 +1,6 @@
 import { CountersignError } from '@countersign/core'
-import { DatabaseError } from 'pg'
+import type { DatabaseError } from 'pg'
+import { pg } from './driver.ts'
 
 /** How to react to a failed attempt at a transaction. */
 export type Failure =
@@ -26,9 +27,10 @@ const LOST = new Set([
 ])
 
 /** A prepared statement was older than a concurrent migration: a new connection prepares it again. */
-const isOutdatedPlan = (error: unknown) => error instanceof DatabaseError && error.code === '0A000' && error.message.includes('cached plan')
+const isOutdatedPlan = (error: unknown) =>
+  error instanceof pg().DatabaseError && error.code === '0A000' && error.message.includes('cached plan')
 
-const sqlStateOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined)
+const sqlStateOf = (error: unknown): string | undefined => (error instanceof pg().DatabaseError ? error.code : undefined)
 
 /** The database never began the requested transaction. */
 export const isOfTheFuture = (error: unknown): boolean => sqlStateOf(error) === '22023'

@@ -1,7 +1,8 @@
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type Client, DatabaseError } from 'pg'
+import type { Client } from 'pg'
 import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from '../development.ts'
 import { failed, listMigrations, type Migration, missing, textOf } from '../migrate.ts'
+import { pg } from './driver.ts'
 
 /** Key of the advisory lock of migrations. It may be any number that nothing else in the database uses. */
 const MIGRATION_LOCK = 4_319_001
@@ -50,7 +51,7 @@ async function apply(client: Client, migration: Migration, mayTryAgain: boolean)
     return true
   } catch (error) {
     // lock_not_available, deadlock_detected
-    if (mayTryAgain && error instanceof DatabaseError && (error.code === '55P03' || error.code === '40P01')) return false
+    if (mayTryAgain && error instanceof pg().DatabaseError && (error.code === '55P03' || error.code === '40P01')) return false
     throw failed(migration, error)
   }
 }

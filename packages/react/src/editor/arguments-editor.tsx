@@ -1,17 +1,38 @@
-import type { JsonValue } from '@countersign/client'
-import type { EditorSlot } from '@countersign/react'
-import { useQuery } from '@tanstack/react-query'
-import { useId, useRef, useState } from 'react'
-import { useServices } from '../services.tsx'
-import './editor.css'
+import type { Client, JsonValue } from '@countersign/client'
+import { useEffect, useId, useRef, useState } from 'react'
+import type { EditorSlot } from '../edit-section.tsx'
 import { JsonField, Properties } from './fields.tsx'
 import type { Schema } from './schema.ts'
 
+export type ToolArgumentsEditorProps = EditorSlot & {
+  /** Reads the tool's schema. Keep its identity. */
+  client: Client
+}
+
+/** Reads the schema of the action's tool and edits its arguments: see {@link ArgumentsEditor}. */
+export function ToolArgumentsEditor({ client, ...slot }: ToolArgumentsEditorProps) {
+  const [schema, setSchema] = useState<Schema | 'none'>()
+  const { tool } = slot.action
+  useEffect(() => {
+    const closing = new AbortController()
+    client.tools({ signal: closing.signal }).then(
+      (tools) => setSchema(tools.find(({ name }) => name === tool)?.inputSchema ?? 'none'),
+      // Without a schema there is still the JSON.
+      () => closing.signal.aborted || setSchema('none'),
+    )
+    return () => closing.abort()
+  }, [client, tool])
+  if (schema === undefined) return <p className="cs-note">Reading the tool’s schema…</p>
+  return <ArgumentsEditor {...slot} schema={schema === 'none' ? undefined : schema} />
+}
+
+export type ArgumentsEditorProps = EditorSlot & {
+  /** The JSON Schema of the tool's input; without one the arguments are edited as JSON. */
+  schema: Schema | undefined
+}
+
 /** Edits the arguments of a call, in a form built from the tool's schema or as JSON. The server validates the result. */
-export default function ArgumentsEditor({ action, value, onChange, issues }: EditorSlot) {
-  const { client } = useServices()
-  const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools({ signal }), staleTime: 60_000 })
-  const schema: Schema | undefined = tools.data?.find(({ name }) => name === action.tool)?.inputSchema
+export function ArgumentsEditor({ schema, value, onChange, issues }: ArgumentsEditorProps) {
   const [asJson, setAsJson] = useState(false)
   const broken = useRef(new Set<string>())
   const latest = useRef(value)
@@ -36,14 +57,13 @@ export default function ArgumentsEditor({ action, value, onChange, issues }: Edi
     setAsJson(json)
   }
 
-  if (tools.isPending) return <p className="muted">Reading the tool’s schema…</p>
   const canForm = schema?.properties !== undefined
   const showsForm = canForm && !asJson
   return (
-    <div className="arguments-editor" data-testid="arguments-editor">
+    <div className="cs-editor" data-testid="arguments-editor">
       {canForm ? (
-        <fieldset className="editor-tabs">
-          <legend className="visually-hidden">Edit as</legend>
+        <fieldset className="cs-editor-tabs">
+          <legend className="cs-hidden">Edit as</legend>
           {(['Form', 'JSON'] as const).map((name) => (
             <label key={name}>
               <input type="radio" name={`${id}-as`} checked={(name === 'JSON') === asJson} onChange={() => show(name === 'JSON')} />
@@ -52,13 +72,13 @@ export default function ArgumentsEditor({ action, value, onChange, issues }: Edi
           ))}
         </fieldset>
       ) : (
-        <p className="muted">The form does not support this tool’s schema.</p>
+        <p className="cs-note">The form does not support this tool’s schema.</p>
       )}
       {showsForm ? (
         <Properties schema={schema} value={value} onChange={take} onWhole={whole} path="" issues={issues} />
       ) : (
-        <div className="field">
-          <label htmlFor={`${id}-json`} className="field-name">
+        <div className="cs-edit-field">
+          <label htmlFor={`${id}-json`} className="cs-edit-name">
             Arguments as JSON
           </label>
           <JsonField

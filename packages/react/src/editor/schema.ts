@@ -7,6 +7,7 @@ export type Schema = {
   description?: string
   enum?: JsonValue[]
   const?: JsonValue
+  default?: JsonValue
   readOnly?: boolean
   properties?: Record<string, Schema>
   required?: string[]
@@ -52,6 +53,7 @@ export function fieldKind(schema: Schema): FieldKind {
 /** Returns the initial value of a new entry, of the type that the schema requires. */
 export function emptyValue(schema: Schema): JsonValue {
   if (schema.const !== undefined) return schema.const
+  if (schema.default !== undefined) return schema.default
   switch (fieldKind(schema)) {
     case 'choice':
       return schema.enum?.[0] ?? null
@@ -68,19 +70,6 @@ export function emptyValue(schema: Schema): JsonValue {
     default:
       return null
   }
-}
-
-/** Describes the bounds of a value in words. Returns an empty text when the schema sets no bounds. */
-export function boundsText({ minimum, maximum, minLength, maxLength, minItems, maxItems }: Schema): string {
-  return [range(minimum, maximum, ''), range(minLength, maxLength, ' characters'), range(minItems, maxItems, ' entries')]
-    .filter((text) => text !== '')
-    .join(', ')
-}
-
-function range(min: number | undefined, max: number | undefined, unit: string): string {
-  if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`
-  if (min !== undefined) return `at least ${min}${unit}`
-  return max === undefined ? '' : `at most ${max}${unit}`
 }
 
 /** Returns true for a text that needs more than one line. */

@@ -1,8 +1,9 @@
 import type { ApiIssue, JsonValue } from '@countersign/client'
-import { showInvisible } from '@countersign/react'
+import { showInvisible } from '@countersign/core/text'
 import { useId, useState } from 'react'
-import { Unseen } from '../ui/index.ts'
-import { boundsText, emptyValue, fieldKind, isLongText, type Schema } from './schema.ts'
+import { emptyValue, fieldKind, isLongText, type Schema } from './schema.ts'
+import { Unseen } from './unseen.tsx'
+import { boundOf, boundsText, defaultText, labelOf } from './words.ts'
 
 export type FieldProps = {
   name: string
@@ -23,22 +24,26 @@ function Field(props: FieldProps) {
   const kind = fieldKind(schema)
   const id = useId()
   const own = issues.filter((issue) => issue.path === path)
-  const hints = [schema.description ?? '', boundsText(schema)].filter((text) => text !== '').join('. ')
+  const label = showInvisible(labelOf(name, schema))
+  const hints = [schema.description ?? '', boundsText(schema), defaultText(schema)]
+    .map((text) => text.trim().replace(/\.$/, ''))
+    .filter((text) => text !== '')
+    .join('. ')
   const title = (
     <>
-      {showInvisible(schema.title ?? name)}
-      {isRequired ? '' : <span className="muted"> (optional)</span>}
+      {label}
+      {isRequired ? '' : <span className="cs-note"> (optional)</span>}
     </>
   )
   const below = (
     <>
       {hints !== '' && (
-        <p id={`${id}-hint`} className="muted field-hint">
+        <p id={`${id}-hint`} className="cs-note">
           {showInvisible(hints)}
         </p>
       )}
       {own.length > 0 && (
-        <p id={`${id}-issue`} className="field-issue">
+        <p id={`${id}-issue`} className="cs-field-issue">
           {own.map(({ message }) => showInvisible(message)).join(' ')}
         </p>
       )}
@@ -46,10 +51,10 @@ function Field(props: FieldProps) {
   )
   if (value === undefined) {
     return (
-      <div className="field">
-        <span className="field-name">{title}</span>
+      <div className="cs-edit-field">
+        <span className="cs-edit-name">{title}</span>
         <button type="button" className="cs-button cs-small" onClick={() => onChange(emptyValue(schema))}>
-          Add {showInvisible(name)}
+          Add {label}
         </button>
         {below}
       </div>
@@ -57,12 +62,12 @@ function Field(props: FieldProps) {
   }
   const remove = isRequired ? null : (
     <button type="button" className="cs-button cs-small cs-quiet" onClick={() => onChange(undefined)}>
-      Leave out {showInvisible(name)}
+      Leave out {label}
     </button>
   )
   if (kind === 'object' || kind === 'list') {
     return (
-      <fieldset className="field field-group" data-testid={`field-${path}`}>
+      <fieldset className="cs-edit-field cs-edit-group" data-testid={`field-${path}`}>
         <legend>{title}</legend>
         {below}
         {kind === 'object' ? <Properties {...props} /> : <Entries {...props} />}
@@ -72,8 +77,8 @@ function Field(props: FieldProps) {
   }
   const described = [hints !== '' && `${id}-hint`, own.length > 0 && `${id}-issue`].filter(Boolean).join(' ') || undefined
   return (
-    <div className="field">
-      <label htmlFor={id} className="field-name">
+    <div className="cs-edit-field">
+      <label htmlFor={id} className="cs-edit-name">
         {title}
       </label>
       <Control {...props} id={id} described={described} isWrong={own.length > 0} />
@@ -115,7 +120,7 @@ function Entries({ schema, value, onChange, path, ...rest }: FieldProps) {
     <>
       {entries.map((entry, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an entry of a list is its place
-        <div key={at} className="field-entry">
+        <div key={at} className="cs-edit-entry">
           <Field
             {...rest}
             name={`${rest.name} ${at + 1}`}
@@ -199,8 +204,8 @@ function NumberField({ schema, value, onChange, onWhole, ...rest }: TextFieldPro
       {...rest}
       type="number"
       step={schema.type === 'integer' ? 1 : 'any'}
-      min={schema.minimum}
-      max={schema.maximum}
+      min={boundOf(schema.minimum)}
+      max={boundOf(schema.maximum)}
       value={isOwn ? text : String(value)}
       onChange={({ currentTarget }) => {
         const given = currentTarget.valueAsNumber
@@ -223,7 +228,7 @@ export function JsonField({ value, onChange, onWhole, ...rest }: TextFieldProps<
       <textarea
         {...rest}
         aria-invalid={rest['aria-invalid'] || !isWhole}
-        className="mono"
+        className="cs-edit-json"
         rows={Math.min(14, shown.split('\n').length + 1)}
         spellCheck={false}
         value={shown}

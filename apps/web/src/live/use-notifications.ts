@@ -1,0 +1,50 @@
+import type { Action } from '@countersign/client'
+import { RISK_WORDS, showInvisible } from '@countersign/react'
+import { useEffect, useRef } from 'react'
+import { useNavigate } from 'react-router'
+import { useNotifySwitch } from '../preferences/notify.ts'
+
+/**
+ * Notifies of actions that begin to wait for this person while nobody looks at the page: what would happen and its risk, no arguments. One
+ * notification for each action, which is withdrawn once the action no longer waits for this person. A press opens its card and decides nothing.
+ */
+export function useNotifications(actionable: readonly Action[], isLoaded: boolean): void {
+  const { isOn } = useNotifySwitch()
+  const navigate = useNavigate()
+  // What was there when the page was opened is no news.
+  const known = useRef<Set<string>>(undefined)
+  const shown = useRef(new Map<string, Notification>())
+
+  useEffect(() => {
+    if (!isLoaded) return
+    const waiting = new Map(actionable.map((action) => [action.id, action]))
+    for (const [id, notification] of shown.current) {
+      if (waiting.has(id)) continue
+      notification.close()
+      shown.current.delete(id)
+    }
+    const before = known.current
+    known.current = new Set(waiting.keys())
+    if (!isOn || before === undefined || document.visibilityState === 'visible') return
+    for (const [id, { description, risk }] of waiting) {
+      if (before.has(id)) continue
+      const notification = notify(showInvisible(description), { body: RISK_WORDS[risk.level], tag: id })
+      if (!notification) return
+      notification.onclick = () => {
+        window.focus()
+        navigate(`/actions/${id}`)
+        notification.close()
+      }
+      shown.current.set(id, notification)
+    }
+  }, [actionable, isLoaded, isOn, navigate])
+}
+
+/** Undefined where only a service worker may notify, as in browsers of phones. */
+function notify(title: string, options: NotificationOptions): Notification | undefined {
+  try {
+    return new Notification(title, options)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,85 @@
+import { showInvisible } from '@countersign/react'
+import { type KeyboardEvent, useDeferredValue, useId, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { Icon } from '../ui/index.ts'
+import { Dialog } from '../ui/overlays.ts'
+import { useFound } from './use-found.ts'
+import './palette.css'
+
+/** Leads to any page, action, session, tool or person by its name. */
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState('')
+  const { found, isAsking } = useFound(useDeferredValue(text))
+  const [marked, setMarked] = useState(0)
+  const navigate = useNavigate()
+  const id = useId()
+  const at = Math.min(marked, found.length - 1)
+
+  function go(to: string | undefined) {
+    if (to === undefined) return
+    onClose()
+    navigate(to)
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (by !== undefined) setMarked((at + by + found.length) % Math.max(1, found.length))
+    // A key that ends a composition chooses nothing.
+    else if (event.key === 'Enter' && !event.nativeEvent.isComposing) go(found[at]?.to)
+    else return
+    event.preventDefault()
+  }
+
+  return (
+    <Dialog open onClose={onClose} aria-labelledby={`${id}-title`} fullWidth maxWidth="sm">
+      <div className="palette">
+        <h2 id={`${id}-title`} className="visually-hidden">
+          Go to
+        </h2>
+        <input
+          autoFocus
+          role="combobox"
+          aria-label="Go to a page, action, session, tool or person"
+          aria-expanded={found.length > 0}
+          aria-controls={`${id}-list`}
+          aria-activedescendant={found[at] && `${id}-${at}`}
+          aria-autocomplete="list"
+          placeholder="Go to…"
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={200}
+          value={text}
+          onChange={({ currentTarget }) => {
+            setText(currentTarget.value)
+            setMarked(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+        <div id={`${id}-list`} role="listbox" aria-label="Found" className="palette-list">
+          {found.map(({ key, kind, name, more, icon, to }, place) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are on the field
+            // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
+            <div
+              key={key}
+              id={`${id}-${place}`}
+              role="option"
+              aria-selected={place === at}
+              ref={(item) => {
+                if (place === at) item?.scrollIntoView({ block: 'nearest' })
+              }}
+              onPointerMove={() => setMarked(place)}
+              onClick={() => go(to)}
+            >
+              <Icon name={icon} />
+              <span className="palette-name">{showInvisible(name)}</span>
+              <span className="palette-more">{more === undefined ? kind : `${more} · ${kind}`}</span>
+            </div>
+          ))}
+        </div>
+        <p role="status" className={found.length === 0 ? 'muted' : 'visually-hidden'}>
+          {found.length > 0 ? `${found.length} found` : isAsking ? 'Searching…' : 'Nothing has this name.'}
+        </p>
+      </div>
+    </Dialog>
+  )
+}

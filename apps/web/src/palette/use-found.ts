@@ -1,0 +1,84 @@
+import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
+import { useQuery } from '@tanstack/react-query'
+import { useWaiting } from '../live/use-waiting.ts'
+import { useServices } from '../services.tsx'
+import { placesFor } from '../shell/nav-links.tsx'
+import type { IconName } from '../ui/index.ts'
+
+/** Something that the palette leads to. */
+export type Found = { key: string; kind: string; name: string; more?: string; icon: IconName; to: string }
+
+/** Of each kind at most. */
+const MOST = 6
+const ASKED_FROM_CHARS = 2
+
+const FIXED: readonly { to: string; name: string; icon: IconName }[] = [
+  { to: '/waiting', name: 'Inbox', icon: 'inbox' },
+  { to: '/', name: 'New chat', icon: 'plus' },
+  { to: '/consoles', name: 'Where you are signed in', icon: 'user' },
+]
+
+/** What the words find: pages and waiting actions at once, sessions, tools and people as the server answers. It leads to pages only and decides nothing. */
+export function useFound(text: string): { found: readonly Found[]; isAsking: boolean } {
+  const { client, me, keepsObjectives } = useServices()
+  const { items } = useWaiting()
+  const words = text.toLowerCase().split(/\s+/u).filter(Boolean)
+  const has = (name: string): boolean => words.every((word) => name.toLowerCase().includes(word))
+  const q = text.trim()
+  const isAsked = q.length >= ASKED_FROM_CHARS
+
+  const sessions = useQuery({
+    queryKey: ['palette', 'sessions', q],
+    enabled: isAsked,
+    queryFn: ({ signal }) => client.sessions.list({ q, limit: MOST }, { signal }),
+  })
+  const tools = useQuery({ queryKey: ['palette', 'tools'], enabled: isAsked, queryFn: ({ signal }) => client.tools({ signal }) })
+  const people = useQuery({
+    queryKey: ['palette', 'people', q],
+    enabled: isAsked && me.roles.includes('admin'),
+    queryFn: ({ signal }) => client.people.list({ q }, { signal }),
+  })
+
+  const pages = [...FIXED, ...placesFor(me, keepsObjectives)]
+    .filter(({ name }) => has(name))
+    .map((place) => ({ ...place, key: place.to, kind: 'Page' }))
+  const found: Found[] = [
+    ...pages.slice(0, words.length === 0 ? pages.length : MOST),
+    ...(words.length === 0
+      ? []
+      : items
+          .filter((action) => has(`${action.description} ${action.tool}`))
+          .slice(0, MOST)
+          .map(ofAction)),
+  ]
+  if (isAsked) {
+    for (const { id, title, agent } of sessions.data?.items.slice(0, MOST) ?? []) {
+      found.push({
+        key: id,
+        kind: 'Session',
+        name: title ?? 'Untitled',
+        ...(agent !== null && { more: agent }),
+        icon: 'chat',
+        to: `/sessions/${id}`,
+      })
+    }
+    for (const { name } of (tools.data ?? []).filter((tool) => has(tool.name)).slice(0, MOST)) {
+      const to = `/waiting?${new URLSearchParams({ view: 'waiting', q: `tool:${name}` })}`
+      found.push({ key: `tool ${name}`, kind: 'Tool', name, more: 'waiting calls', icon: 'settings', to })
+    }
+    for (const { id, name } of people.data?.items.slice(0, MOST) ?? []) {
+      found.push({ key: id, kind: 'Person', name, icon: 'user', to: `/people/${id}` })
+    }
+  }
+  return { found, isAsking: isAsked && (sessions.isFetching || tools.isLoading) }
+}
+
+const ofAction = ({ id, description, tool }: Action): Found => ({
+  key: id,
+  kind: 'Action',
+  name: showInvisible(description),
+  more: showInvisible(tool),
+  icon: 'clock',
+  to: `/actions/${id}`,
+})

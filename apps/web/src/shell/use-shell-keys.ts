@@ -1,0 +1,39 @@
+import { useEffect } from 'react'
+import { useNavigate } from 'react-router'
+import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
+
+/** Where G and then a key leads. */
+const GO: Readonly<Record<string, string>> = { __proto__: null as never, i: '/waiting', h: '/history', p: '/policy' }
+/** So long the second key may take. */
+const SECOND_KEY_MS = 1_500
+
+/** The keys of every page: Ctrl or ⌘ with K opens the palette, also in a field; G and a letter leads to a page, unless single keys are off. */
+export function useShellKeys(openPalette: () => void): void {
+  const [shortcuts] = useShortcuts()
+  const navigate = useNavigate()
+
+  useEffect(() => {
+    let pressedAtMs = Number.NEGATIVE_INFINITY
+    const onKey = (event: KeyboardEvent) => {
+      const { target, repeat, ctrlKey, metaKey, altKey, shiftKey, timeStamp } = event
+      const key = event.key.toLowerCase()
+      if (key === 'k' && (ctrlKey || metaKey) && !altKey && !shiftKey) {
+        if (isLayerOpen()) return
+        event.preventDefault()
+        openPalette()
+        return
+      }
+      if (!shortcuts || repeat || ctrlKey || metaKey || altKey || isTyping(target) || isLayerOpen()) return
+      const to = timeStamp - pressedAtMs < SECOND_KEY_MS ? GO[key] : undefined
+      pressedAtMs = key === 'g' ? timeStamp : Number.NEGATIVE_INFINITY
+      if (to === undefined) return
+      // The second key is not heard by the page that is being left.
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      navigate(to)
+    }
+    // Before the keys of the page.
+    document.addEventListener('keydown', onKey, true)
+    return () => document.removeEventListener('keydown', onKey, true)
+  }, [shortcuts, navigate, openPalette])
+}

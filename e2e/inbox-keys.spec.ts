@@ -1,0 +1,130 @@
+import type { Locator, Page } from '@playwright/test'
+import { untilReady } from '../apps/web/src/testing/press.ts'
+import { cards, expect, ready } from './demo.ts'
+import { openInbox, rowOf, rows, test } from './office.ts'
+
+const palette = (page: Page) => page.getByRole('dialog', { name: 'Go to' })
+
+async function tabTo(page: Page, place: Locator): Promise<void> {
+  await place.waitFor()
+  for (let n = 0; n < 30; n++) {
+    if (await place.evaluate((element) => element === document.activeElement)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error('the key Tab does not lead there')
+}
+
+test('open, edit, approve, undo and the next one by keys alone', async ({ page, office }) => {
+  await page.addInitScript(() => localStorage.setItem('countersign-undo', 'PT30S'))
+  const [first, second] = [await office.agentProposes('one'), await office.agentProposes('two')]
+  await openInbox(page, office, '?order=oldest')
+  await ready(cards(page))
+  await page.keyboard.press('e')
+  const field = cards(page).getByLabel('what', { exact: true })
+  await tabTo(page, field)
+  await page.keyboard.press('Control+A')
+  await page.keyboard.type('one and a half')
+  const approve = cards(page).getByRole('button', { name: /^Approve.* 1 edit/ })
+  await tabTo(page, approve)
+  await untilReady(approve)
+  await page.keyboard.press('Enter')
+  await expect(page.getByTestId('undo-bar')).toContainText('start')
+  await expect(rowOf(page, second.id)).toBeFocused()
+  await page.keyboard.press('u')
+  await expect(page.getByText('1 taken back', { exact: true }).last()).toBeVisible()
+  const stored = await (await office.call('GET', `/api/actions/${first.id}`)).json()
+  expect(stored).toMatchObject({ state: 'proposed', arguments: { what: 'one and a half' }, attempt: 0, revised: { why: 'undone' } })
+  await expect(rowOf(page, second.id)).toBeFocused()
+  expect(office.target.writes).toEqual([])
+})
+
+test('keys lead from anywhere to any page, action or person, and none acts while somebody types or once they are switched off', async ({
+  page,
+  office,
+}) => {
+  const action = await office.agentProposes('a very particular letter')
+  await openInbox(page, office)
+  await page.keyboard.press('g')
+  await page.keyboard.press('h')
+  await page.waitForURL(/\/history/)
+  await page.keyboard.press('g')
+  await page.keyboard.press('p')
+  await page.waitForURL(/\/policy/)
+  await page.keyboard.press('Control+k')
+  await expect(palette(page).getByRole('combobox')).toBeFocused()
+  await expect(palette(page).getByRole('option', { name: /Inbox/ })).toBeVisible()
+  await page.keyboard.type('particular')
+  await expect(palette(page).getByRole('option').first()).toContainText('a very particular letter')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/actions/${action.id}`)
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('root')
+  await expect(palette(page).getByRole('option', { name: /Person/ })).toBeVisible()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/people\//)
+  await page.keyboard.press('g')
+  await page.keyboard.press('i')
+  await page.waitForURL(/\/waiting/)
+  await rows(page).first().waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('ghxu')
+  await expect(page.getByRole('searchbox', { name: 'Search actions' })).toHaveValue('ghxu')
+  expect(new URL(page.url()).pathname).toBe('/waiting')
+  await page.keyboard.press('Escape')
+
+  await page.evaluate(() => localStorage.setItem('countersign-shortcuts', 'off'))
+  await page.reload()
+  await rows(page).first().waitFor()
+  await ready(cards(page))
+  for (const key of ['x', 'j', 'k', 'a', 'd', 'e', 'u', 'g', 'h', '?', '/']) await page.keyboard.press(key)
+  expect(new URL(page.url()).pathname).toBe('/waiting')
+  await expect(rows(page).first()).toHaveAttribute('aria-checked', 'false')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(cards(page)).not.toContainText('Press Enter to approve')
+})
+
+test('what begins to wait while nobody looks is notified once, by title and risk, counted on the icon, and withdrawn when it is decided elsewhere', async ({
+  context,
+  page,
+  office,
+}) => {
+  await context.grantPermissions(['notifications'])
+  await page.addInitScript(() => {
+    const seen: { title: string; body: string; closed: boolean }[] = []
+    class Watched extends Notification {
+      constructor(title: string, options: NotificationOptions = {}) {
+        super(title, options)
+        const note = { title, body: options.body ?? '', closed: false }
+        seen.push(note)
+        const close = this.close.bind(this)
+        this.close = () => {
+          note.closed = true
+          close()
+        }
+      }
+    }
+    Object.assign(window, { Notification: Watched, seen })
+    localStorage.setItem('countersign-notify', 'on')
+  })
+  const seen = () => page.evaluate(() => (window as unknown as { seen: unknown[] }).seen)
+  await office.agentProposes('old news')
+  await openInbox(page, office)
+  const icon = page.locator('link[rel=icon]')
+  await expect(icon).toHaveAttribute('href', /%3E1%3C%2Ftext/)
+  await expect(page).toHaveTitle('(1) Countersign')
+  // Somebody looks: the page says it.
+  await office.agentProposes('while looking')
+  await expect(page).toHaveTitle('(2) Countersign')
+  await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { value: 'hidden' }))
+  const { id } = await office.agentProposes('secret-4711')
+  await expect.poll(seen).toEqual([{ title: 'Do secret-4711', body: 'Medium risk', closed: false }])
+  await expect(icon).toHaveAttribute('href', /%3E3%3C%2Ftext/)
+  await office.call('POST', `/api/actions/${id}/decision`, { verdict: 'decline' })
+  await expect.poll(seen).toEqual([{ title: 'Do secret-4711', body: 'Medium risk', closed: true }])
+  await expect(icon).toHaveAttribute('href', /%3E2%3C%2Ftext/)
+
+  const devTools = await context.newCDPSession(page)
+  const { errors, data = '' } = await devTools.send('Page.getAppManifest')
+  expect(errors).toEqual([])
+  expect(JSON.parse(data)).toMatchObject({ name: 'Countersign', start_url: '/waiting', display: 'standalone' })
+})

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { runCommandLine } from '../../../../../verification/testing/run-command.ts'
+import { startTestServer, temporaryFolder } from '../../../../../verification/testing/test-server.ts'
+import { HOSTS, type Host } from '../../coding-agent/index.ts'
+
+const FILES: Record<Host, string> = {
+  claude: '.claude/settings.json',
+  codex: '.codex/hooks.json',
+  copilot: '.copilot/hooks/countersign.json',
+  gemini: '.gemini/settings.json',
+  cursor: '.cursor/hooks.json',
+}
+
+async function start() {
+  const server = await startTestServer({
+    config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [{ name: 'no', match: { tool: 'host.*' }, verdict: 'deny' }] } },
+  })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const home = temporaryFolder()
+  onTestFinished(() => home[Symbol.dispose]())
+  const { key } = await server.makeKey({ name: 'ana', kind: 'agent', roles: ['agent'] })
+  const environment = { HOME: home.path, PATH: process.env.PATH ?? '', COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: key }
+  const connect = (...args: string[]) => runCommandLine(['connect', ...args], environment)
+  return { server, home: home.path, environment, connect }
+}
+
+function write(file: string, content: string): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, content)
+}
+
+/** Runs a hook of a host as the host does. */
+async function runHook(command: string, message: object): Promise<{ code: number | null; answer: string; errors: string }> {
+  const child = spawn(command, { shell: true, env: { PATH: process.env.PATH ?? '' }, stdio: ['pipe', 'pipe', 'pipe'] })
+  child.stdin.end(JSON.stringify(message))
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const [answer, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { code: await ended, answer, errors }
+}
+
+test('every host is connected, proved with a call that is refused, checked by doctor, and disconnected without a trace', async () => {
+  const { home, connect, environment } = await start()
+  for (const host of HOSTS) {
+    const file = join(home, FILES[host])
+    const done = await connect(host, '--yes')
+    expect(done, host).toMatchObject({ code: 0, stdout: expect.stringContaining('canary call through the hook was refused') })
+    expect(readFileSync(file, 'utf8'), host).not.toContain(environment.COUNTERSIGN_KEY)
+    expect(statSync(join(home, `.countersign/hooks/${host}.key`)).mode & 0o777).toBe(0o600)
+    // A second run changes nothing.
+    expect((await connect(host, '--yes')).stdout).toContain('needs no change')
+  }
+  const doctor = await runCommandLine(['doctor', '--json', '--data', join(home, 'data')], environment)
+  const { findings } = JSON.parse(doctor.stdout)
+  expect(
+    findings.filter(({ check, level }: { check: string; level: string }) => check.startsWith('hooks of') && level === 'ok'),
+  ).toHaveLength(5)
+  for (const host of HOSTS) {
+    expect((await connect(host, '--undo', '--yes')).code).toBe(0)
+    expect(existsSync(join(home, FILES[host])), host).toBe(false)
+  }
+})
+
+test('settings that are there stay, and are back byte for byte when the canary is not refused', async () => {
+  const { home, connect, environment } = await start()
+  const file = join(home, FILES.claude)
+  const own = { model: 'opus', hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: './mine.sh' }] }] } }
+  write(file, JSON.stringify(own, null, 4))
+  expect((await connect('claude')).code).toBe(1)
+  expect(readFileSync(file, 'utf8')).toBe(JSON.stringify(own, null, 4))
+
+  const wrong = await runCommandLine(['connect', 'claude', '--yes', '--direct'], {
+    ...environment,
+    COUNTERSIGN_KEY: 'csk_wrong_wrong_wrong_wrong',
+  })
+  expect(wrong).toMatchObject({ code: 1, stdout: expect.stringContaining('settings were put back') })
+  expect(readFileSync(file, 'utf8')).toBe(JSON.stringify(own, null, 4))
+
+  expect((await connect('claude', '--yes', '--direct')).code).toBe(0)
+  const { model, hooks } = JSON.parse(readFileSync(file, 'utf8'))
+  expect(model).toBe('opus')
+  expect(hooks.PreToolUse).toEqual([
+    own.hooks.PreToolUse[0],
+    {
+      matcher: '',
+      hooks: [expect.objectContaining({ type: 'http', timeout: 580, onFailure: 'block', allowedEnvVars: ['COUNTERSIGN_KEY'] })],
+    },
+  ])
+  expect((await connect('claude', '--undo', '--yes')).code).toBe(0)
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(own)
+
+  write(file, '{ // mine\n }')
+  expect(await connect('claude', '--yes')).toMatchObject({ code: 1, stderr: expect.stringContaining('not plain JSON') })
+  expect(readFileSync(file, 'utf8')).toBe('{ // mine\n }')
+})
+
+test('the hook denies in the words of each host when the server is away, and what it cannot read it refuses with code 2', async () => {
+  const { server, home, connect } = await start()
+  const commands: Partial<Record<Host, string>> = {}
+  for (const host of HOSTS) {
+    await connect(host, '--yes', '--limit', '5')
+    const hooks = JSON.parse(readFileSync(join(home, FILES[host]), 'utf8')).hooks
+    const [entry] = hooks.PreToolUse ?? hooks.BeforeTool ?? hooks.preToolUse
+    commands[host] = entry.hooks?.[0].command ?? entry.command ?? entry.bash
+  }
+  await server.stop()
+  const claude = { session_id: 's', cwd: '/', hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } }
+  const messages: Record<Host, object> = {
+    claude,
+    codex: claude,
+    copilot: { sessionId: 's', cwd: '/', toolName: 'bash', toolArgs: '{"command":"ls"}' },
+    gemini: { ...claude, hook_event_name: 'BeforeTool', tool_name: 'run_shell_command' },
+    cursor: { conversation_id: 's', hook_event_name: 'beforeShellExecution', command: 'ls', cwd: '/' },
+  }
+  const denials: Record<Host, object> = {
+    claude: { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } },
+    codex: { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } },
+    copilot: { permissionDecision: 'deny' },
+    gemini: { decision: 'deny' },
+    cursor: { permission: 'deny' },
+  }
+  for (const host of HOSTS) {
+    const { code, answer } = await runHook(commands[host] ?? '', messages[host])
+    expect({ code, answer: JSON.parse(answer) }, host).toMatchObject({ code: 0, answer: denials[host] })
+    expect(answer).toContain('cannot be reached')
+    expect((await runHook(commands[host] ?? '', [])).code, host).toBe(2)
+  }
+  // A report that is lost stops nothing.
+  const report = await runHook(commands.claude ?? '', { ...claude, hook_event_name: 'PostToolUse', tool_response: 'x' })
+  expect(report).toMatchObject({ code: 0, answer: '{}\n' })
+})

@@ -1,0 +1,149 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { Command } from 'commander'
+import { HOST_NAMES, HOSTS, type Host } from '../../coding-agent/index.ts'
+import type { Environment } from '../../config/index.ts'
+import { type ApiFlags, serverOf, withServerAddress } from '../api.ts'
+import { readHost } from '../hook.ts'
+import { type Out, say } from '../say.ts'
+import { tryCanary } from './canary.ts'
+import { type Connection, HOST_SETTINGS } from './settings.ts'
+import { changeSettings, showChange, writeSettings } from './settings-file.ts'
+
+interface ConnectFlags extends ApiFlags {
+  limit: string
+  project?: true
+  onlyPrompts?: true
+  park?: true
+  direct?: true
+  undo?: true
+  print?: true
+  yes?: true
+}
+
+const HELP = `
+It shows the change of the host's settings, writes it after you agree, and sends a call through the hook that must be refused. If it is not
+refused, the settings are put back. The host is not started: countersign doctor tries the same again later.
+
+The key is that of an agent. From COUNTERSIGN_KEY it is stored for the hook in ~/.countersign/hooks/<host>.key, which only you can read;
+with --key-file the hook reads that file. Claude Code can also call the server itself, with COUNTERSIGN_KEY from its environment: --direct.
+
+Examples:
+  countersign key create --name "ana's claude" --kind agent --role agent
+  COUNTERSIGN_KEY=… countersign connect claude
+  countersign connect claude --undo
+
+Exit code: 0 when it is connected and the canary was refused, or undone. 1 when nothing was changed.`
+
+/** `countersign connect`: puts the hooks of a coding agent in place, and proves them. */
+export const connectCommand = (environment: Environment): Command =>
+  withServerAddress(new Command('connect'))
+    .description('connect a coding agent: show and write its settings, and prove that a call is refused')
+    .argument('<host>', HOSTS.map((host) => `${host} (${HOST_NAMES[host]})`).join(', '))
+    .option('--limit <seconds>', 'how long people may take before a call is denied', '550')
+    .option('--project', 'for this folder instead of the user (claude, gemini, cursor)')
+    .option('--only-prompts', 'ask only where the host would ask a person (claude, codex, copilot)')
+    .option('--direct', 'claude: call the server without the shim, with COUNTERSIGN_KEY from the environment of Claude Code')
+    .option('--park', 'claude -p: at the limit the run ends, and asks again when it is resumed')
+    .option('--print', 'print the settings and change nothing')
+    .option('--undo', 'remove the hooks again')
+    .option('--yes', 'do not ask before writing')
+    .addHelpText('after', HELP)
+    .action(async (name: string, flags: ConnectFlags) => {
+      if (!(await connect(readHost(name), flags, environment))) process.exitCode = 1
+    })
+
+/** Returns true when the host is connected, or no longer connected with `--undo`. */
+async function connect(host: Host, flags: ConnectFlags, environment: Environment, out: Out = process.stdout): Promise<boolean> {
+  const settings = HOST_SETTINGS[host]
+  const file = settings.file(environment, flags.project === true)
+  const hooks = flags.undo ? undefined : settings.hooks(connectionOf(host, flags, environment))
+  const change = changeSettings(file, host, settings.empty, hooks)
+  if (flags.print) {
+    say(change.after ?? '', out)
+    return true
+  }
+  if (change.before === change.after) say(`${file} needs no change.`, out)
+  else {
+    say(`${file}:`, out)
+    for (const line of showChange(change)) say(line, out)
+    if (!flags.yes && !(await agrees(out))) return false
+    writeSettings(file, change.after)
+  }
+  if (flags.undo) {
+    say(`${HOST_NAMES[host]} no longer asks Countersign.`, out)
+    return true
+  }
+  const fault = await tryCanary(host, file, environment)
+  if (fault !== undefined) {
+    writeSettings(file, change.before)
+    say(`The hook does not work, so the settings were put back: ${fault}`, out)
+    return false
+  }
+  say(`A canary call through the hook was refused: ${HOST_NAMES[host]} asks Countersign from its next start on.`, out)
+  for (const note of settings.notes) say(`Note: ${note}`, out)
+  return true
+}
+
+function connectionOf(host: Host, flags: ConnectFlags, environment: Environment): Connection {
+  if (!/^\d{1,5}$/.test(flags.limit) || Number(flags.limit) === 0)
+    throw new Error(`--limit: must be a number of seconds, not "${flags.limit}"`)
+  if ((flags.direct || flags.park) && host !== 'claude') throw new Error(`--${flags.direct ? 'direct' : 'park'} is for claude only`)
+  const { base } = serverOf(flags, environment)
+  const keyFile = flags.direct ? '' : keyFileOf(host, flags, environment)
+  const command = [
+    ...ownCommand(),
+    'hook',
+    host,
+    '--limit',
+    flags.limit,
+    '--url',
+    base,
+    '--key-file',
+    keyFile,
+    ...(flags.park ? ['--park', 'defer'] : []),
+  ]
+    .map(quoted)
+    .join(' ')
+  return {
+    base,
+    limitSeconds: Number(flags.limit),
+    command,
+    isDirect: flags.direct === true,
+    parks: flags.park === true,
+    onlyPrompts: flags.onlyPrompts === true,
+  }
+}
+
+/** Where the shim finds the key: settings of a host are no place for a secret. */
+function keyFileOf(host: Host, { keyFile, print }: ConnectFlags, environment: Environment): string {
+  const given = keyFile ?? environment.COUNTERSIGN_KEY_FILE
+  if (given !== undefined) return resolve(given)
+  const folder = join(environment.HOME ?? homedir(), '.countersign', 'hooks')
+  const file = join(folder, `${host}.key`)
+  const key = `${environment.COUNTERSIGN_KEY?.trim()}\n`
+  if (print || (existsSync(file) && readFileSync(file, 'utf8') === key)) return file
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(file, key, { mode: 0o600 })
+  chmodSync(file, 0o600)
+  return file
+}
+
+/** How this very program is started again. */
+const ownCommand = (): string[] => [process.execPath, ...process.execArgv, resolve(process.argv[1] ?? 'countersign')]
+
+const quoted = (word: string): string => (/^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)
+
+async function agrees(out: Out): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new Error('nothing was written: --yes writes without asking')
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    if (/^y(es)?$/i.test((await terminal.question('Write this? [y/N] ')).trim())) return true
+    say('Nothing was written.', out)
+    return false
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { JsonObject } from '@countersign/core'
+import { type Host, isObject } from '../../coding-agent/index.ts'
+import { isOurs } from './settings.ts'
+
+/** A settings file before and after; undefined when it does not exist. */
+export interface SettingsChange {
+  before: string | undefined
+  after: string | undefined
+}
+
+type Hooks = Readonly<Record<string, readonly JsonObject[]>>
+
+/**
+ * Returns the file with our hooks in place of those that an earlier run wrote, or without them.
+ * @throws Error for a file that is not plain JSON: comments would be lost.
+ */
+export function changeSettings(file: string, host: Host, empty: JsonObject, hooks: Hooks | undefined): SettingsChange {
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
+  const settings = before === undefined || before.trim() === '' ? empty : parse(file, before)
+  const found = settings.hooks ?? {}
+  if (!isObject(found)) throw new Error(`${file}: "hooks" is no object, so nothing can be added to it`)
+  const kept = Object.entries(found).flatMap(([event, entries]) => {
+    const others = Array.isArray(entries) ? entries.filter((entry) => !isOurs(entry, host)) : entries
+    return Array.isArray(others) && others.length === 0 && Array.isArray(entries) && entries.length > 0 ? [] : [[event, others] as const]
+  })
+  const merged: JsonObject = Object.fromEntries(kept)
+  for (const [event, entries] of Object.entries(hooks ?? {})) {
+    const others = merged[event] ?? []
+    if (!Array.isArray(others)) throw new Error(`${file}: "hooks.${event}" is no list, so nothing can be added to it`)
+    merged[event] = [...others, ...entries]
+  }
+  const { hooks: _, ...rest } = settings
+  const after: JsonObject = { ...rest, ...(Object.keys(merged).length > 0 && { hooks: merged }) }
+  const isEmpty = hooks === undefined && JSON.stringify(after) === JSON.stringify(empty)
+  return { before, after: isEmpty ? undefined : `${JSON.stringify(after, null, 2)}\n` }
+}
+
+function parse(file: string, text: string): JsonObject {
+  try {
+    const read: unknown = JSON.parse(text)
+    if (isObject(read)) return read
+  } catch {
+    // Said below.
+  }
+  throw new Error(`${file} is not plain JSON. Add the hooks by hand: countersign connect --print shows them.`)
+}
+
+/** Writes the file at once and whole, readable by its owner only where it is new. */
+export function writeSettings(file: string, text: string | undefined): void {
+  if (text === undefined) {
+    rmSync(file, { force: true })
+    return
+  }
+  mkdirSync(dirname(file), { recursive: true })
+  const draft = `${file}.countersign`
+  writeFileSync(draft, text, { mode: 0o600 })
+  renameSync(draft, file)
+}
+
+/** The lines that differ, with those around them. */
+export function showChange({ before = '', after = '' }: SettingsChange): string[] {
+  const [old, now] = [before, after].map((text) => text.replace(/\n$/, '').split('\n')) as [string[], string[]]
+  let head = 0
+  while (head < Math.min(old.length, now.length) && old[head] === now[head]) head++
+  let tail = 0
+  while (tail < Math.min(old.length, now.length) - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++
+  const marked = (sign: string, lines: readonly string[]) =>
+    lines.filter((line, _at, all) => all.length > 1 || line !== '').map((line) => sign + line)
+  return [
+    ...marked('  ', old.slice(Math.max(head - 2, 0), head)),
+    ...marked('- ', old.slice(head, old.length - tail)),
+    ...marked('+ ', now.slice(head, now.length - tail)),
+    ...marked('  ', old.slice(old.length - tail, old.length - tail + 2)),
+  ]
+}

@@ -1,0 +1,99 @@
+import { text } from 'node:stream/consumers'
+import type { JsonObject } from '@countersign/core'
+import { Command } from 'commander'
+import { HOST_NAMES, HOSTS, type Host, isObject } from '../coding-agent/index.ts'
+import type { Environment } from '../config/index.ts'
+import { HOOK_SHAPES, type HookEvent } from '../hooks/shapes/index.ts'
+import { type ApiFlags, serverOf, withServerAddress } from './api.ts'
+import { postHook } from './connect/post-hook.ts'
+
+interface HookFlags extends ApiFlags {
+  limit: string
+  park?: 'defer'
+}
+
+const HELP = `
+It reads the message of a hook on standard input, asks the server, and prints the answer in the words of the host. It is written into the
+settings of a host by countersign connect.
+
+A call that the server cannot be asked about is denied. Give the host a longer limit than --limit: when a hook takes too long, Gemini CLI,
+GitHub Copilot CLI and Claude Code with an allow rule run the call by themselves.
+
+The key is that of an agent: COUNTERSIGN_KEY in the environment, or a file that holds it.
+
+Exit code: 0 with an answer. 2 when the message cannot be read, which these hosts take for a denial.`
+
+/** `countersign hook`: one command for the hooks of every host. */
+export const hookCommand = (environment: Environment): Command =>
+  withServerAddress(new Command('hook'))
+    .description('answer the hook of a coding agent: standard input to the server, its answer to standard output')
+    .argument('<host>', HOSTS.join(', '))
+    .argument('[event]', 'the event, for a host that does not send it')
+    .option('--limit <seconds>', 'how long people may take', '550')
+    .option('--park <how>', 'defer: at the end of that time a headless Claude Code stops, and asks again when it is resumed')
+    .addHelpText('after', HELP)
+    .action(async (host: string, event: string | undefined, flags: HookFlags) => {
+      const answer = await runHook(readMessage(host, event, await text(process.stdin)), event, flags, environment)
+      if ('failed' in answer) {
+        process.stderr.write(`${answer.failed}\n`)
+        process.exitCode = 2
+      } else process.stdout.write(`${JSON.stringify(answer.output)}\n`)
+    })
+
+/** Returns the name as that of a host. @throws Error that lists them. */
+export function readHost(name: string): Host {
+  const host = HOSTS.find((one) => one === name)
+  if (host) return host
+  throw new Error(`there is no host ${name}; known are ${HOSTS.map((one) => `${one} (${HOST_NAMES[one]})`).join(', ')}`)
+}
+
+async function runHook(
+  read: ReadMessage,
+  named: string | undefined,
+  flags: HookFlags,
+  environment: Environment,
+): Promise<{ output: JsonObject } | { failed: string }> {
+  if ('failed' in read) return read
+  const { host, body, event } = read
+  try {
+    const limitSeconds = secondsOf(flags.limit)
+    const server = serverOf(flags, environment)
+    const query = new URLSearchParams({
+      limit: String(limitSeconds),
+      ...(named && { event: named }),
+      ...(flags.park && { park: flags.park }),
+    })
+    const output = await postHook({ server, path: `/hooks/${host}?${query}`, body, withinMs: (limitSeconds + GRACE_SECONDS) * 1_000 })
+    return { output }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`countersign: ${why}\n`)
+    // A report that is lost only leaves its outcome unknown.
+    if (event.kind !== 'ask') return { output: {} }
+    const reason = `Not allowed: Countersign could not be asked (${why}). Nothing was run. Ask the person to start it, and do not try another way.`
+    return { output: HOOK_SHAPES[host].answer(event.event, { kind: 'deny', reason }) }
+  }
+}
+
+/** After its limit the server answers by itself; the rest is for the way. */
+const GRACE_SECONDS = 5
+
+type ReadMessage = { host: Host; body: JsonObject; event: HookEvent } | { failed: string }
+
+function readMessage(name: string, named: string | undefined, input: string): ReadMessage {
+  try {
+    const host = readHost(name)
+    const body: unknown = JSON.parse(input)
+    if (!isObject(body)) throw new Error('it is no JSON object')
+    return { host, body, event: HOOK_SHAPES[host].read(body, named) }
+  } catch (error) {
+    return {
+      failed: `countersign: this message of a hook cannot be read, so its call is denied: ${error instanceof Error ? error.message : error}`,
+    }
+  }
+}
+
+function secondsOf(limit: string): number {
+  if (/^\d{1,5}$/.test(limit) && Number(limit) > 0) return Number(limit)
+  throw new Error(`--limit: must be a number of seconds, not "${limit}"`)
+}

@@ -1,0 +1,171 @@
+import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
+import type { SentEvent } from '../note-answers.ts'
+import { approvalIdOf, cardOf } from '../threads/approval-id.ts'
+import type { TurnWriter } from '../threads/turn.ts'
+import type { AgUiEvent, Interrupt } from './events.ts'
+
+interface Call {
+  action?: Action
+  isEnded: boolean
+}
+
+/** What a client has already. It decides what is left out of the stream, and nothing else. */
+export interface KnownMessages {
+  messageIds: ReadonlySet<string>
+  callIds: ReadonlySet<string>
+  resultIds: ReadonlySet<string>
+}
+
+export interface AgUiWriterOptions {
+  send(event: AgUiEvent): void
+  threadId: string
+  runId: string
+  /** Actions from before the turn, which wait or which the client has. */
+  earlier: readonly Action[]
+  known: KnownMessages
+  /** Why a decision was refused; the run ends with it. */
+  refusal: string | undefined
+}
+
+/** What an answer to an interrupt may hold. `editedArgs` takes the place of all arguments. */
+const RESPONSE_SCHEMA: JsonObject = {
+  type: 'object',
+  properties: { approved: { type: 'boolean' }, reason: { type: 'string' }, editedArgs: { type: 'object' } },
+  required: ['approved'],
+}
+
+/**
+ * Writes the events of a session as one run of AG-UI. A client appends what it receives, so calls, texts and results that it has are not
+ * sent again: the arguments of a repeated call would be joined to those that it has.
+ */
+export function createAgUiWriter({ send, threadId, runId, earlier, known, refusal }: AgUiWriterOptions): TurnWriter {
+  const calls = new Map<string, Call>()
+  const callOfAction = new Map<string, string>()
+  let openText: { messageId: string; sentId: string; said: string } | undefined
+  let restarts = 0
+
+  function closeText(): void {
+    if (openText && openText.said !== '') send({ type: 'TEXT_MESSAGE_END', messageId: openText.sentId })
+    openText = undefined
+  }
+
+  function say(messageId: string, content: string): void {
+    if (known.messageIds.has(messageId) || content === '') return
+    if (openText?.messageId !== messageId) {
+      closeText()
+      openText = { messageId, sentId: restarts === 0 ? messageId : `${messageId}_${restarts}`, said: '' }
+    }
+    if (openText.said === '') send({ type: 'TEXT_MESSAGE_START', messageId: openText.sentId, role: 'assistant' })
+    openText.said += content
+    send({ type: 'TEXT_MESSAGE_CONTENT', messageId: openText.sentId, delta: content })
+  }
+
+  function addCall(toolCallId: string, name: string, input: JsonValue, parentMessageId: string): void {
+    calls.set(toolCallId, { isEnded: known.resultIds.has(toolCallId) })
+    if (known.callIds.has(toolCallId)) return
+    send({ type: 'TOOL_CALL_START', toolCallId, toolCallName: name, parentMessageId })
+    send({ type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(input) })
+    send({ type: 'TOOL_CALL_END', toolCallId })
+  }
+
+  function endCall(toolCallId: string, call: Call, content: string): void {
+    if (call.isEnded) return
+    call.isEnded = true
+    send({ type: 'TOOL_CALL_RESULT', messageId: `${toolCallId}_result`, toolCallId, content, role: 'tool' })
+  }
+
+  function show(toolCallId: string, action: Action): void {
+    const call = calls.get(toolCallId)
+    if (!call) return
+    call.action = action
+    callOfAction.set(action.id, toolCallId)
+    if (isSettled(action.state)) endCall(toolCallId, call, action.outcome?.text ?? action.state)
+  }
+
+  function interrupts(): Interrupt[] {
+    return [...calls].flatMap(([toolCallId, { action }]) =>
+      action?.state !== 'proposed'
+        ? []
+        : {
+            id: approvalIdOf(action),
+            reason: 'tool_call',
+            message: action.description,
+            toolCallId,
+            responseSchema: RESPONSE_SCHEMA,
+            ...(action.expiresAt !== null && { expiresAt: action.expiresAt }),
+            metadata: cardOf(action),
+          },
+    )
+  }
+
+  for (const action of earlier) {
+    if (action.toolCallId === null) continue
+    addCall(action.toolCallId, action.tool, action.arguments, `${action.messageId ?? action.id}`)
+    show(action.toolCallId, action)
+  }
+
+  return {
+    get isBusy() {
+      return [...calls.values()].some(
+        ({ action }) => action?.executor === 'server' && (action.state === 'approved' || action.state === 'executing'),
+      )
+    },
+    take(event: SentEvent) {
+      switch (event.type) {
+        case 'delta': {
+          const { messageId, content, restart } = event.data
+          if (restart && openText?.messageId === messageId && openText.said !== '') {
+            // What was sent cannot be taken back: the answer begins again in a message of its own.
+            restarts++
+            closeText()
+          }
+          return say(messageId, content)
+        }
+        case 'message': {
+          const { id, role, kind, content, toolCalls = [], toolCallId } = event.data.message
+          if (role === 'assistant' && kind === 'text') {
+            const said = openText?.messageId === id ? openText.said : ''
+            if (!content.startsWith(said)) {
+              restarts++
+              closeText()
+            }
+            say(id, content.startsWith(said) ? content.slice(said.length) : content)
+            closeText()
+            for (const call of toolCalls) addCall(call.id, call.name, call.arguments as JsonValue, id)
+          } else if (role === 'tool' && toolCallId !== undefined) {
+            const call = calls.get(toolCallId)
+            // Answers of the server itself, which are no actions.
+            if (call && !call.action) endCall(toolCallId, call, content)
+          }
+          return
+        }
+        case 'action_proposed': {
+          const { proposal } = event.data
+          if (proposal.toolCallId !== null) show(proposal.toolCallId, proposal)
+          return
+        }
+        case 'action_update': {
+          const { proposalId, ...changed } = event.data
+          const toolCallId = callOfAction.get(proposalId)
+          const action = toolCallId === undefined ? undefined : calls.get(toolCallId)?.action
+          if (toolCallId !== undefined && action) show(toolCallId, { ...action, ...changed } as Action)
+          return
+        }
+        default:
+      }
+    },
+    end(how) {
+      closeText()
+      const error = how.is === 'failed' ? how.error : refusal
+      if (error !== undefined) {
+        send({ type: 'RUN_ERROR', message: error })
+        return
+      }
+      const open = how.is === 'parked' ? interrupts() : []
+      send({
+        ...{ type: 'RUN_FINISHED', threadId, runId },
+        outcome: open.length > 0 ? { type: 'interrupt', interrupts: open } : { type: 'success' },
+      })
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import { CountersignError } from '@countersign/core'
+import { type MessageRow, messages, type SessionRow, sessions, type Tx } from '../../store/index.ts'
+import type { TurnPlace } from './turn.ts'
+
+/** How far back the last message of a person is looked for. */
+const MOST_MESSAGES = 200
+
+/** The place of the last message of a person. Undefined without one, or where its events were archived. */
+export function* lastPlace(session: SessionRow): Tx<TurnPlace | undefined> {
+  const newest = yield* messages.listMessages.all({ session_id: session.id, before: Number.MAX_SAFE_INTEGER, limit: MOST_MESSAGES })
+  const last = newest.find(({ role }) => role === 'user')
+  return last && (yield* placeOfMessage(session, last))
+}
+
+/** Undefined where the events of the message were archived. */
+export function* placeOfMessage(session: SessionRow, message: MessageRow): Tx<TurnPlace | undefined> {
+  return message.seq <= session.archived_seq ? undefined : yield* placeOf(session, message.id, message.run_id ?? undefined)
+}
+
+/** @throws CountersignError `gone` for a message whose events were archived. */
+export function* placeOf(session: SessionRow, messageId: string, runId: string | undefined): Tx<TurnPlace> {
+  const message = yield* messages.findMessage.first({ session_id: session.id, id: messageId })
+  if (!message || message.seq <= session.archived_seq)
+    throw new CountersignError('gone', `the events of session ${session.id} were archived`)
+  const newest = message.queued ? undefined : yield* sessions.newestRun.first({ session_id: session.id })
+  return { messageId, seq: message.seq, createdAtMs: message.created_at, runId: runId ?? message.run_id ?? newest?.id }
+}

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest'
+import type { ScriptStep } from '../../packages/server/src/models/index.ts'
+import { type AgUiMessage, openHttpAgent } from '../testing/ag-ui-agent.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+const CALL = { tool: 'keyed', arguments: { what: 'x' } }
+const ASK: AgUiMessage = { id: 'u1', role: 'user', content: 'Do it' }
+
+async function start(
+  script: ScriptStep[],
+  policy: object = { rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }] },
+) {
+  const target = await startTarget(() => ({ status: 200, body: { id: 4 } }))
+  const server = await startTestServer({
+    config: { tools: toolsOf(target), agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, policy },
+    scripts: { desk: script },
+  })
+  const { key } = await server.makeKey({ name: 'Ada', kind: 'person', roles: ['approver', 'member'] })
+  return {
+    server,
+    target,
+    key,
+    open: (messages: AgUiMessage[] = [], threadId?: string) => openHttpAgent(server.url, key, threadId, messages),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await target[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('text streams to its end, with the events of a run', async () => {
+  await using it = await start([{ text: 'Hello there.' }])
+  const { agent, events } = await it.open([{ ...ASK, content: 'Hi' }])
+  await agent.runAgent()
+  expect(agent.messages.map(({ role, content }) => [role, content])).toEqual([
+    ['user', 'Hi'],
+    ['assistant', 'Hello there.'],
+  ])
+  expect(events.at(0)?.type).toBe('RUN_STARTED')
+  expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+})
+
+test('a read runs, a write interrupts, and the next run with the approval carries it out once', async () => {
+  await using it = await start([{ calls: [{ tool: 'look', arguments: { what: 'x' } }, CALL] }, { text: 'Done.' }])
+  const { agent, events } = await it.open([ASK])
+  await agent.runAgent()
+  expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'interrupt' } })
+  const [interrupt] = agent.pendingInterrupts
+  expect(agent.pendingInterrupts).toHaveLength(1)
+  expect(interrupt).toMatchObject({ reason: 'tool_call', message: 'Do x', metadata: { digest: expect.stringContaining('sha256:') } })
+  expect(agent.messages.filter(({ role }) => role === 'tool')).toMatchObject([{ content: '{"id":4}' }])
+  expect(it.target.writes).toEqual([])
+
+  await agent.runAgent({ resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { approved: true } }] })
+  expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } })
+  expect(it.target.writes).toHaveLength(1)
+  const [calls] = agent.messages.flatMap(({ toolCalls }) => (toolCalls ? [toolCalls] : []))
+  // Nothing was said twice: repeated arguments would be joined.
+  expect(calls?.map((call) => JSON.parse(call.function.arguments))).toEqual([{ what: 'x' }, { what: 'x' }])
+  expect(agent.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'Done.' })
+})
+
+test.each([
+  ['declined with a reason', { status: 'resolved', payload: { approved: false, reason: 'not today' } }, 'They said: not today'],
+  ['dismissed', { status: 'cancelled' }, 'They said: Dismissed in the user interface'],
+] as const)('%s: nothing runs, and the agent is told', async (_, answer, said) => {
+  await using it = await start([{ calls: [CALL] }, { text: 'I see.' }])
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  await agent.runAgent({ resume: [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', ...answer }] })
+  expect(agent.messages.find(({ role }) => role === 'tool')?.content).toContain(said)
+  expect(agent.messages.at(-1)).toMatchObject({ content: 'I see.' })
+  expect(it.target.writes).toEqual([])
+})
+
+test('two calls: one approved with other arguments, one declined, each ends as decided', async () => {
+  await using it = await start([{ calls: [CALL, { tool: 'keyed', arguments: { what: 'y' } }] }, { text: 'Half done.' }])
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  const [first, second] = agent.pendingInterrupts
+  await agent.runAgent({
+    resume: [
+      { interruptId: first?.id ?? '', status: 'resolved', payload: { approved: true, editedArgs: { what: 'better' } } },
+      { interruptId: second?.id ?? '', status: 'resolved', payload: { approved: false } },
+    ],
+  })
+  expect(it.target.writes).toMatchObject([{ body: { what: 'better' } }])
+  expect(agent.messages.at(-1)).toMatchObject({ content: 'Half done.' })
+})
+
+test('a reloaded page runs again without an answer: it gets the interrupt again, or what was decided elsewhere', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'Done.' }])
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  const reloaded = await it.open(structuredClone(agent.messages))
+  await reloaded.agent.runAgent()
+  expect(reloaded.agent.pendingInterrupts).toMatchObject([{ id: agent.pendingInterrupts[0]?.id }])
+  expect(reloaded.agent.messages).toEqual(agent.messages)
+  const [action] = (await it.server.admin.get('/api/actions?state=proposed')).items
+  await it.server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
+  await it.server.settle()
+  // A page that has lost everything gets the conversation as a snapshot.
+  const empty = await it.open()
+  await empty.agent.runAgent()
+  expect(empty.agent.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
+  expect(empty.agent.pendingInterrupts).toEqual([])
+  expect(it.target.writes).toHaveLength(1)
+})
+
+test('the same answer twice, and a made-up one, run nothing more', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'Done.' }])
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  const messages = structuredClone(agent.messages)
+  const resume = [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', status: 'resolved', payload: { approved: true } }]
+  const post = (body: object) =>
+    fetch(`${it.server.url}/api/ag-ui/desk`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${it.key}`, 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({
+        threadId: 'thread-1',
+        runId: 'run-9',
+        state: {},
+        messages,
+        tools: [],
+        context: [],
+        forwardedProps: {},
+        ...body,
+      }),
+    })
+  const first = await (await post({ resume })).text()
+  expect(first).toContain('"type":"RUN_FINISHED"')
+  expect(first).not.toMatch(/\r|null|TOOL_CALL_START/)
+  expect(await (await post({ resume })).text()).toContain('"outcome":{"type":"success"}')
+  expect(await (await post({ resume: [{ interruptId: 'made-up', status: 'resolved', payload: { approved: true } }] })).text()).toContain(
+    '"type":"RUN_ERROR"',
+  )
+  expect((await post({ resume: [{ interruptId: 'x', status: 'resolved', payload: {} }] })).status).toBe(400)
+  expect((await post({ messages: [], threadId: 'new' })).status).toBe(400)
+  expect(it.target.writes).toHaveLength(1)
+})
+
+test('a person who may not decide gets an error, and nothing runs', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'Done.' }])
+  const { key } = await it.server.makeKey({ name: 'Mel', kind: 'person', roles: ['member'] })
+  const { agent, events } = await openHttpAgent(it.server.url, key, 'thread-2', [ASK])
+  await agent.runAgent()
+  await agent.runAgent({ resume: [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', status: 'resolved', payload: { approved: true } }] })
+  expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', message: expect.stringContaining('Mel may not decide') })
+  expect(it.target.writes).toEqual([])
+})
+
+test('a server that restarts while an interrupt is open goes on as if nothing had been', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'Done.' }])
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  const [interrupt] = agent.pendingInterrupts
+  await it.server.restart()
+  const later = await it.open(structuredClone(agent.messages))
+  await later.agent.runAgent()
+  await later.agent.runAgent({ resume: [{ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { approved: true } }] })
+  expect(later.agent.messages.at(-1)).toMatchObject({ content: 'Done.' })
+  expect(it.target.writes).toHaveLength(1)
+})
+
+test('expired while it waited: the next run says so, and nothing ran', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'Too late.' }], {
+    rules: [{ name: 'soon', match: {}, verdict: 'ask', expires: 'PT1S' }],
+  })
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  using log = await it.server.admin.stream('/api/events?after=0')
+  await log.next('action_update', ({ state }) => state === 'expired')
+  await agent.runAgent({ resume: [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', status: 'cancelled' }] })
+  expect(agent.messages.find(({ role }) => role === 'tool')?.content).toContain('Nobody decided about this in time')
+  expect(it.target.writes).toEqual([])
+})

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { type Desk, startDesk } from './desk.ts'
+import { CLAUDE, claudeEnvironment, type Running, run, versionOf } from './programs.ts'
+import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
+
+console.info(`Claude Code ${versionOf('@anthropic-ai/claude-code')}`)
+
+let calls = 0
+const bash = (command: string): Speech => ({
+  calls: [{ id: `toolu_${++calls}`, name: 'Bash', argumentsText: JSON.stringify({ command, description: 'Does it' }) }],
+})
+
+/** Appends one letter, so that running twice would show. */
+const APPEND = 'printf x >> ran.txt'
+const ran = ({ project }: Desk): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
+
+interface Claude {
+  desk: Desk
+  model: ScriptedEndpoint
+  start(...args: string[]): Running
+}
+
+async function startClaude(steps: readonly Speech[]): Promise<Claude> {
+  const desk = await startDesk()
+  const model = await startScriptedEndpoint(steps)
+  onTestFinished(() => model[Symbol.asyncDispose]())
+  return {
+    desk,
+    model,
+    start(...args) {
+      const env = { ...claudeEnvironment(desk.home, model.url), COUNTERSIGN_KEY: desk.key }
+      const running = run(CLAUDE(), ['-p', 'Do it.', ...args], { cwd: desk.project, env })
+      onTestFinished(() => void running.child.kill())
+      return running
+    },
+  }
+}
+
+for (const how of [[], ['--direct']]) {
+  test(`connected${how.join('')}: a call waits for a person, is allowed once, and the report of the host ends the action`, async () => {
+    const { desk, model, start } = await startClaude([bash(APPEND), { text: 'All done.' }])
+    await desk.connect('claude', ...how)
+    const { ended } = start()
+    const card = await desk.waiting()
+    expect(card).toMatchObject({ tool: 'host.shell', arguments: { command: APPEND, folder: desk.project }, agent: 'coder' })
+    expect(ran(desk)).toBe('')
+    await desk.decide(card, { verdict: 'approve' })
+    expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Claude Code' } })
+    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('All done.') })
+    expect(ran(desk)).toBe('x')
+    expect(model.requests).toHaveLength(2)
+    expect(await desk.actions()).toHaveLength(1)
+  })
+}
+
+test('declined: nothing runs, and the words of the person reach the model', async () => {
+  const { desk, model, start } = await startClaude([bash(APPEND), { text: 'Understood.' }])
+  await desk.connect('claude')
+  // The host would run it by itself.
+  const { ended } = start('--allowedTools', 'Bash')
+  await desk.decide(await desk.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
+  await ended
+  expect(ran(desk)).toBe('')
+  expect(model.requests[1]?.body).toContain('Not on a Friday')
+})
+
+test('changed by a person: the changed command runs, not the one of the model', async () => {
+  const { desk, start } = await startClaude([bash('printf no >> ran.txt'), { text: 'Done.' }])
+  await desk.connect('claude')
+  const { ended } = start()
+  const card = await desk.waiting()
+  await desk.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: APPEND } })
+  await ended
+  expect(ran(desk)).toBe('x')
+  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', arguments: { command: APPEND } })
+})
+
+for (const how of [[], ['--direct']]) {
+  test(`server away${how.join('')}: what would have asked does not run, although a rule of the host allows it`, async () => {
+    const { desk, model, start } = await startClaude([bash(APPEND), { text: 'It did not run.' }])
+    await desk.connect('claude', ...how)
+    await desk.server.stop()
+    await start('--allowedTools', 'Bash').ended
+    expect(ran(desk)).toBe('')
+    expect(model.requests.length).toBeGreaterThanOrEqual(1)
+  })
+}
+
+test('nobody decides in time: the call is denied before the limit of the host, and the model is told where it waits', async () => {
+  const { desk, model, start } = await startClaude([bash(APPEND), { text: 'Later.' }])
+  await desk.connect('claude', '--limit', '2')
+  await start('--allowedTools', 'Bash').ended
+  const [card] = await desk.actions()
+  // With the session the call is over too.
+  expect(card).toMatchObject({ state: 'cancelled', attempt: 0 })
+  expect(model.requests[1]?.body).toContain(card?.id)
+  expect(ran(desk)).toBe('')
+})
+
+test('parked: the run ends while people are asked, and the resumed run carries out what they approved, once', async () => {
+  const { desk, start } = await startClaude([bash(APPEND), { text: 'All done.' }])
+  await desk.connect('claude', '--park', '--limit', '2')
+  const first = JSON.parse((await start('--output-format', 'json').ended).stdout)
+  expect(first).toMatchObject({ stop_reason: 'tool_deferred', deferred_tool_use: { name: 'Bash', id: expect.any(String) } })
+  await desk.decide(await desk.waiting(), { verdict: 'approve' })
+  expect(ran(desk)).toBe('')
+  await start('--resume', first.session_id).ended
+  expect(ran(desk)).toBe('x')
+  expect(await desk.actions()).toMatchObject([{ state: 'succeeded', toolCallId: first.deferred_tool_use.id }])
+})
+
+test('the permission-prompt tool over MCP: approved once, and declined with the words of the person', async () => {
+  const { desk, model, start } = await startClaude([bash(APPEND), bash(APPEND), { text: 'Done.' }])
+  const mcp = {
+    mcpServers: { countersign: { type: 'http', url: `${desk.server.url}/mcp`, headers: { Authorization: `Bearer ${desk.key}` } } },
+  }
+  const { ended } = start(
+    '--mcp-config',
+    JSON.stringify(mcp),
+    '--permission-mode',
+    'default',
+    '--permission-prompt-tool',
+    'mcp__countersign__approve',
+  )
+  const first = await desk.waiting()
+  await desk.decide(first, { verdict: 'approve' })
+  let second = await desk.waiting()
+  while (second.id === first.id) second = await desk.waiting()
+  await desk.decide(second, { verdict: 'decline', reason: 'Once is enough' })
+  await ended
+  expect(ran(desk)).toBe('x')
+  expect(model.requests[2]?.body).toContain('Once is enough')
+})

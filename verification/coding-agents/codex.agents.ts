@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { type Desk, startDesk } from './desk.ts'
+import { CODEX, type Running, run, versionOf } from './programs.ts'
+import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
+
+console.info(`Codex ${versionOf('@openai/codex')}`)
+
+let calls = 0
+/** Codex names its shell tool by model; the scripted model uses the name that the request offers. */
+const shell = (command: string): Speech => ({
+  calls: [{ id: `call_${++calls}`, name: 'exec_command', argumentsText: JSON.stringify({ cmd: command }) }],
+})
+
+/** Appends one letter, so that running twice would show. */
+const APPEND = 'printf x >> ran.txt'
+const ran = ({ project }: Desk): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
+
+interface Codex {
+  desk: Desk
+  model: ScriptedEndpoint
+  exec(): Running
+}
+
+async function startCodex(steps: readonly Speech[]): Promise<Codex> {
+  const desk = await startDesk()
+  const model = await startScriptedEndpoint(steps)
+  onTestFinished(() => model[Symbol.asyncDispose]())
+  const folder = join(desk.home, '.codex')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, 'config.toml'),
+    `model = "scripted"
+model_provider = "scripted"
+check_for_update_on_startup = false
+sandbox_mode = "danger-full-access"
+[analytics]
+enabled = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "${model.url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+[projects."${desk.project}"]
+trust_level = "trusted"
+`,
+  )
+  return {
+    desk,
+    model,
+    exec() {
+      const env = { HOME: desk.home, PATH: process.env.PATH ?? '', SCRIPTED_KEY: 'x' }
+      const args = [CODEX(), 'exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', 'Do it.']
+      const running = run(process.execPath, args, { cwd: desk.project, env })
+      onTestFinished(() => void running.child.kill())
+      return running
+    },
+  }
+}
+
+test('a command of codex exec waits for a person, runs once, and its report ends the action', async () => {
+  const { desk, model, exec } = await startCodex([shell(APPEND), { text: 'All done.' }])
+  await desk.connect('codex')
+  const { ended } = exec()
+  const card = await desk.waiting()
+  expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'codex', command: APPEND }, agent: 'coder' })
+  expect(ran(desk)).toBe('')
+  await desk.decide(card, { verdict: 'approve' })
+  expect((await ended).stdout).toContain('All done.')
+  expect(ran(desk)).toBe('x')
+  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Codex' } })
+  expect(model.requests).toHaveLength(2)
+})
+
+test('declined: nothing runs, and the words of the person reach the model', async () => {
+  const { desk, model, exec } = await startCodex([shell(APPEND), { text: 'Understood.' }])
+  await desk.connect('codex')
+  const { ended } = exec()
+  await desk.decide(await desk.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
+  await ended
+  expect(ran(desk)).toBe('')
+  expect(model.requests[1]?.body).toContain('Not on a Friday')
+})
+
+test('server away: what would have asked does not run', async () => {
+  const { desk, model, exec } = await startCodex([shell(APPEND), { text: 'It did not run.' }])
+  await desk.connect('codex')
+  await desk.server.stop()
+  await exec().ended
+  expect(ran(desk)).toBe('')
+  expect(model.requests.length).toBeGreaterThanOrEqual(1)
+})

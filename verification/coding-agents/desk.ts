@@ -1,0 +1,55 @@
+import type { Action } from '@countersign/core'
+import { onTestFinished } from 'vitest'
+import { runCommandLine } from '../testing/run-command.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+
+/** A server with tools for coding agents, the key of one, and folders for it. */
+export interface Desk {
+  server: TestServer
+  key: string
+  home: string
+  project: string
+  /** Runs `countersign connect` for this home. @throws Error when it fails. */
+  connect(...args: string[]): Promise<void>
+  /** Resolves with the action that waits, once there is exactly one. */
+  waiting(): Promise<Action>
+  decide(action: Action, body: object): Promise<void>
+  /** Resolves with the action once it is settled. */
+  settled(action: Action): Promise<Action>
+  actions(): Promise<Action[]>
+}
+
+export async function startDesk(): Promise<Desk> {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } } })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const [home, project] = [temporaryFolder(), temporaryFolder()]
+  onTestFinished(() => {
+    home[Symbol.dispose]()
+    project[Symbol.dispose]()
+  })
+  const { key } = await server.makeKey({ name: 'coder', kind: 'agent', agent: 'coder', roles: ['agent'] })
+  return {
+    server,
+    key,
+    home: home.path,
+    project: project.path,
+    async connect(...args) {
+      const environment = { HOME: home.path, PATH: process.env.PATH ?? '', COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: key }
+      const { code, stdout, stderr } = await runCommandLine(['connect', ...args, '--yes'], environment)
+      if (code !== 0) throw new Error(`connect failed: ${stdout}${stderr}`)
+    },
+    async waiting() {
+      using events = await server.admin.stream('/api/events')
+      for (;;) {
+        const { items } = await server.admin.get('/api/actions?state=proposed')
+        if (items.length === 1) return items[0]
+        await events.arrival()
+      }
+    },
+    async decide({ id, revision, digest }, body) {
+      await server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
+    },
+    settled: ({ id }) => server.admin.get(`/api/actions/${id}?wait=60&until=settled`),
+    actions: async () => (await server.admin.get('/api/actions')).items,
+  }
+}

@@ -1,0 +1,49 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const MODULES = new URL('../../scripts/coding-agents/node_modules/', import.meta.url)
+
+const installed = (path: string): string => {
+  const file = fileURLToPath(new URL(path, MODULES))
+  if (!existsSync(file)) throw new Error(`${path} is not there: npm run test:agents installs what these tests drive`)
+  return file
+}
+
+/** The version that is installed. */
+export const versionOf = (name: string): string => JSON.parse(readFileSync(installed(`${name}/package.json`), 'utf8')).version
+
+/** The program of Claude Code; its package copies it with an install script, which is not run. */
+export const CLAUDE = () => installed(`@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`)
+export const CODEX = () => installed('@openai/codex/bin/codex.js')
+
+/** The environment of Claude Code with a model at `url`: no account, no updates, a home of its own. */
+export const claudeEnvironment = (home: string, url: string): Record<string, string> => ({
+  HOME: home,
+  PATH: process.env.PATH ?? '',
+  TERM: 'xterm-256color',
+  ANTHROPIC_BASE_URL: url,
+  ANTHROPIC_API_KEY: 'sk-ant-not-a-key-of-anybody',
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  DISABLE_AUTOUPDATER: '1',
+})
+
+export interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** A program that runs, and how it ended. */
+export interface Running {
+  child: ChildProcess
+  ended: Promise<Ended>
+}
+
+export function run(command: string, args: readonly string[], options: { cwd: string; env: Record<string, string> }): Running {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  const code = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const ended = Promise.all([code, text(child.stdout), text(child.stderr)]).then(([at, stdout, stderr]) => ({ code: at, stdout, stderr }))
+  return { child, ended }
+}
