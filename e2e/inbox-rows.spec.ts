@@ -124,7 +124,7 @@ test('view, search and order are in the address: a reload, a link and the back b
   await page.reload()
   await expect.poll(shown).toEqual([apple.id])
   await expect(page.getByRole('searchbox', { name: 'Search actions' })).toHaveValue('appl tool:key by:me')
-  await page.getByRole('link', { name: 'Decided' }).click()
+  await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Decided' }).click()
   await expect(page.getByText('Nothing matches this search')).toBeVisible()
   await page.getByRole('button', { name: 'Clear the search' }).click()
   await expect(rows(page)).toHaveCount(1)

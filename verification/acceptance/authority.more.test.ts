@@ -245,6 +245,11 @@ const ROUTES: Record<string, Route> = {
   // MCP answers every authenticated caller itself and puts refusals into the message; see `mcp-authority.test.ts`.
   'POST /mcp': { rule: everybody, body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
   'GET /mcp': { rule: everybody },
+  // A hook answers in the same way; see `coding-agents.test.ts`.
+  'POST /hooks/{host}': {
+    rule: everybody,
+    body: () => ({ session_id: 's', hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } }),
+  },
   'DELETE /mcp': { rule: everybody },
   'GET /api/audit/export': { rule: only('admin viewer') },
   'GET /api/audit/key': { rule: everybody },
@@ -364,7 +369,12 @@ test('who may do what on every route: the server answers every cell as the table
   async function send(route: string, who: Who, place: Place, more: Record<string, string>): Promise<{ status: number; text: string }> {
     const [method = '', path = ''] = route.split(' ')
     const { about, body } = ROUTES[route] ?? {}
-    const url = server.url + path.replace('{id}', about ? place[about] : 'xxx_none').replace('{version}', '1')
+    const url =
+      server.url +
+      path
+        .replace('{id}', about ? place[about] : 'xxx_none')
+        .replace('{version}', '1')
+        .replace('{host}', 'claude')
     const hangUp = new AbortController()
     const sent = body === undefined ? {} : { body: JSON.stringify(body(place)) }
     const response = await fetch(url, {

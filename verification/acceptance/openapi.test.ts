@@ -40,7 +40,7 @@ test('the OpenAPI document passes the recommended rules of a public linter, whic
   expect((await lint(document)).map((problem) => problem.split(':')[0]).sort()).toEqual(['no-unresolved-refs', 'operation-summary'])
 })
 
-test('every POST takes Idempotency-Key but signing in and out and MCP; streams take Last-Event-ID, and saving the policy If-Match', async () => {
+test('every POST takes Idempotency-Key but signing in and out, MCP and hooks; streams take Last-Event-ID, and saving the policy If-Match', async () => {
   await using server = await startTestServer({ config: {} })
   const operations = operationsOf(await server.admin.get('/api/openapi.json'))
   const taking = (name: string) =>
@@ -51,6 +51,7 @@ test('every POST takes Idempotency-Key but signing in and out and MCP; streams t
     'POST /api/sign-in/oidc',
     'POST /api/sign-in/oidc/finish',
     'POST /api/sign-out',
+    'POST /hooks/{host}',
     'POST /mcp',
   ])
   expect(taking('Last-Event-ID').sort()).toEqual(['GET /api/events', 'GET /api/sessions/{id}/events'])

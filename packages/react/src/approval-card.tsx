@@ -117,11 +117,18 @@ function Judgement({ view }: { view: CardView }) {
     <>
       {essentials}
       {action.state === 'proposed' ? null : <p className="cs-outcome">{outcomeText(action, nowMs)}</p>}
-      {offers.carryOut ? (
+      {offers.undo || offers.carryOut ? (
         <div ref={view.row} className="cs-buttons">
-          <CardButton rest={view.resting} onClick={() => view.press(() => store.carryOut())}>
-            Carry out here
-          </CardButton>
+          {offers.undo ? (
+            <CardButton rest={view.resting} onClick={() => view.press(() => store.undo())}>
+              Undo
+            </CardButton>
+          ) : null}
+          {offers.carryOut ? (
+            <CardButton rest={view.resting} onClick={() => view.press(() => store.carryOut())}>
+              Carry out here
+            </CardButton>
+          ) : null}
         </div>
       ) : null}
     </>

@@ -21,9 +21,15 @@ export function linkHost(url: string): string {
   return host === 'relative.invalid' ? '' : showInvisible(`//${host}`).slice(2)
 }
 
+/** An older server does not say when it starts. */
+function startingText(startsAt: string | null | undefined, nowMs: number): string {
+  const leftMs = startsAt ? Date.parse(startsAt) - nowMs : 0
+  return leftMs > 0 ? `starting in ${spanText(leftMs)}` : 'starting'
+}
+
 /** Returns the outcome of an action in one line, or an empty text while it waits. */
 export function outcomeText(action: Action, nowMs: number): string {
-  const { state, updatedAt, votes, error, attempt, executor, checks, destination } = action
+  const { state, updatedAt, startsAt, votes, error, attempt, executor, checks, destination } = action
   // An action that is not an HTTP request is carried out by the program that proposed it.
   const who = destination === 'local' ? 'its agent' : 'a browser'
   const at = clockText(updatedAt, nowMs)
@@ -33,7 +39,10 @@ export function outcomeText(action: Action, nowMs: number): string {
     case 'proposed':
       return ''
     case 'approved':
-      return joined(`Approved ${approvedBy(action)}`.trimEnd(), executor === 'client' ? `to be carried out by ${who}` : 'starting')
+      return joined(
+        `Approved ${approvedBy(action)}`.trimEnd(),
+        executor === 'client' ? `to be carried out by ${who}` : startingText(startsAt, nowMs),
+      )
     case 'executing':
       return joined(`Running ${executor === 'client' ? `in ${who} ` : ''}for ${spanText(nowMs - Date.parse(updatedAt))}`, tries)
     case 'succeeded': {

@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { ACTION_PER_STATE, ADA, ago, SAM, sampleAction } from './testing/actions.ts'
+import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
 import { type CardBrowser, show, startCardBrowser } from './testing/browser.ts'
 
 let cards: CardBrowser
@@ -79,6 +79,19 @@ test('an approved action of a client is carried out from the page, once', async 
   await ready()
   await button('Carry out here').dblclick()
   expect((await calls()).map((call) => call.verdict)).toEqual(['carry out'])
+})
+
+test('an approval in its grace period says when it starts and is taken back, once; without one there is nothing to take back', async () => {
+  page = await cards.open()
+  const startsAt = new Date(NOW_MS + 8_000).toISOString()
+  await show(page, { action: sampleAction({ ...ACTION_PER_STATE.approved, startsAt }), withOutcomes: true })
+  await ready()
+  expect(await card().textContent()).toContain('starting in 8 s')
+  await button('Undo').dblclick()
+  expect((await calls()).map((call) => call.verdict)).toEqual(['undo'])
+  await show(page, { action: sampleAction({ ...ACTION_PER_STATE.approved }), withOutcomes: true })
+  await expect.poll(() => card().textContent()).toContain('starting')
+  expect(await button('Undo').count()).toBe(0)
 })
 
 test('a picture in a result is drawn, what is no picture is only offered for saving, and no Base64 stands among the details', async () => {

@@ -20,8 +20,8 @@ export function clockText(iso: string, nowMs: number): string {
 }
 
 /** Returns how often the times on a card are updated: every second while it runs or is about to expire, never once it has ended. */
-export function tickMs({ state, expiresAt }: Pick<Action, 'state' | 'expiresAt'>, nowMs: number): number | null {
-  if (state === 'executing') return 1_000
+export function tickMs({ state, expiresAt, startsAt }: Pick<Action, 'state' | 'expiresAt' | 'startsAt'>, nowMs: number): number | null {
+  if (state === 'executing' || startsAt) return 1_000
   if (state !== 'proposed') return null
   return expiresAt !== null && Date.parse(expiresAt) - nowMs < 90_000 ? 1_000 : 15_000
 }

@@ -96,8 +96,8 @@ function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
 
 function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
   const online = useOnline()
-  const { name, principal, roles, scopes, createdAt, createdBy, expiresAt, lastUsedAt, revokedAt, acceptedAt } = held
-  const isUnaccepted = principal.kind === 'person' && acceptedAt === null
+  const { id, name, principal, roles, scopes, embedRoles, createdAt, createdBy, expiresAt, lastUsedAt, revokedAt, acceptedAt } = held
+  const isUnaccepted = (principal.kind === 'person' || embedRoles !== null) && acceptedAt === null
   return (
     <li className="row-card" data-testid="key" data-revoked={revokedAt !== null}>
       <div className="row-head">
@@ -115,16 +115,26 @@ function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
         )}
       </div>
       <p className="muted">
-        {scopes === null ? 'For all that its principal may' : `Only to read and to ${scopes.join(', ')}`} · made{' '}
-        <time dateTime={createdAt}>{fullTime(createdAt)}</time>
+        {usesOf(scopes, embedRoles)} · made <time dateTime={createdAt}>{fullTime(createdAt)}</time>
         {createdBy && ` by ${showInvisible(createdBy.name)}`}
         {' · '}
         {expiresAt === null ? 'until it is revoked' : `until ${fullTime(expiresAt)}`}
         {' · '}
         {lastUsedAt === null ? 'not used yet' : `last used ${fullTime(lastUsedAt)}`}
       </p>
+      {embedRoles !== null && isUnaccepted && revokedAt === null && (
+        <p className="muted">
+          It makes no tokens until whoever runs the server accepts it: <code>npx countersign key accept {id}</code>
+        </p>
+      )}
     </li>
   )
+}
+
+/** What a key may be used for. */
+function usesOf(scopes: Key['scopes'], embedRoles: Key['embedRoles']): string {
+  if (embedRoles !== null) return `Makes embed tokens with the roles ${showInvisible(embedRoles.join(', ')) || 'none'}`
+  return scopes === null ? 'For all that its principal may' : `Only to read and to ${scopes.join(', ')}`
 }
 
 function RevokeKey({ held, onClose }: { held: Key; onClose: () => void }) {

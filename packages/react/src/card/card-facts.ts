@@ -45,7 +45,7 @@ export type CardFacts = {
   blocked: string | null
   /** The parts that must be read before approval. */
   reading: Reading
-  offers: Readonly<Record<'suggest' | 'lookAgain' | 'retry' | 'verify' | 'resolve' | 'carryOut', boolean>>
+  offers: Readonly<Record<'suggest' | 'lookAgain' | 'retry' | 'verify' | 'resolve' | 'carryOut' | 'undo', boolean>>
 }
 
 export type Reading = {
@@ -108,6 +108,7 @@ function offersOf(action: Action, inputs: CardInputs, canDecide: boolean, isEdit
     verify: isUnknown && inputs.onVerify !== undefined && error?.retryable === true,
     resolve: isUnknown && inputs.onResolve !== undefined,
     carryOut: may && state === 'approved' && executor === 'client' && inputs.onCarryOut !== undefined,
+    undo: may && state === 'approved' && Boolean(action.startsAt) && inputs.onUndo !== undefined,
   }
 }
 

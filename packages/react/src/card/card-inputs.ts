@@ -30,6 +30,8 @@ export type CardCallbacks = {
   onResolve?: ((outcome: Outcome, note: string) => Promise<unknown>) | undefined
   /** Executes an approved action of executor `client` in this page; without it the card only says that a client has to. */
   onCarryOut?: (() => Promise<unknown>) | undefined
+  /** Takes an approval back during its grace period; without it the card only says when the action starts. */
+  onUndo?: (() => Promise<unknown>) | undefined
 }
 
 /** The inputs of the card's logic. Keep the identity of `action` while it does not change: a new object means news. */

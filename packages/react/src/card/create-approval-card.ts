@@ -166,6 +166,11 @@ export class ApprovalCardStore {
     this.#request('carryOut', async ({ onCarryOut }) => onCarryOut?.())
   }
 
+  /** Takes the approval back, while nothing has started. */
+  undo(): void {
+    this.#request('undo', async ({ onUndo }) => onUndo?.())
+  }
+
   #shown(): LoadedCard | undefined {
     return this.#snapshot.state === 'loading' ? undefined : this.#snapshot
   }

@@ -29,15 +29,18 @@ export function errorsOf({ method, url, schema, config }: RouteOptions): ErrorCo
   if (access === undefined) codes.add('forbidden')
   if (!READS.has(String(method))) {
     for (const code of ['forbidden', 'too_large', 'storage_full'] as const) codes.add(code)
-    if (takesIdempotencyKey({ method: String(method), access, isGateway: url === '/mcp' })) codes.add('idempotency_mismatch')
+    if (takesIdempotencyKey({ method: String(method), access, isGateway: isGateway(url) })) codes.add('idempotency_mismatch')
   }
   const order = Object.keys(ERRORS)
   return [...codes].sort((a, b) => order.indexOf(a) - order.indexOf(b))
 }
 
-/** Operations that need no `Idempotency-Key`: signing in and out are safe to repeat, and MCP messages have their own ids. */
-export const takesIdempotencyKey = ({ method, access, isGateway }: { method: string; access: string | undefined; isGateway: boolean }) =>
-  !READS.has(method) && !isGateway && (access === undefined || access === 'key')
+/** True for routes whose messages follow the protocol of others. */
+export const isGateway = (url: string): boolean => url === '/mcp' || url === '/hooks/:host'
+
+/** Operations that need no `Idempotency-Key`: signing in and out are safe to repeat, and messages of other protocols have their own ids. */
+export const takesIdempotencyKey = (route: { method: string; access: string | undefined; isGateway: boolean }) =>
+  !READS.has(route.method) && !route.isGateway && (route.access === undefined || route.access === 'key')
 
 /** Header parameters, by name. `Idempotency-Key` and `Last-Event-ID` are documented automatically for every operation that accepts them. */
 export const REQUEST_HEADERS = {

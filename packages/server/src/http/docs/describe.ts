@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@countersign/core'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { z } from 'zod'
-import { errorsOf, type RequestHeader, type ResponseHeader } from './answers.ts'
+import { errorsOf, isGateway, type RequestHeader, type ResponseHeader } from './answers.ts'
 import { TAGS } from './tags.ts'
 
 declare module 'fastify' {
@@ -47,7 +47,7 @@ export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Ope
     operations.set(operationId, {
       method: String(route.method),
       access: route.config?.access ?? 'key',
-      isGateway: route.url === '/mcp',
+      isGateway: isGateway(route.url),
       isEventStream: produces.includes('text/event-stream'),
       isBodyOptional: body instanceof z.ZodType && body.safeParse({}).success,
       errors: errorsOf(route),
