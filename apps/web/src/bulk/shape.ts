@@ -9,8 +9,17 @@ export type Shape = {
   columns: readonly string[]
 }
 
-const keyOf = ({ tool, policy, requires, risk, arguments: args, executor }: Action): string =>
-  JSON.stringify([tool, policy.rule, requires, risk.level, executor, Object.keys(args).sort()])
+/** Of thousands of rows each is put into a key once, not at each change of the list. */
+const keys = new WeakMap<Action, string>()
+
+function keyOf(action: Action): string {
+  const known = keys.get(action)
+  if (known !== undefined) return known
+  const { tool, policy, requires, risk, arguments: args, executor } = action
+  const key = JSON.stringify([tool, policy.rule, requires, risk.level, executor, Object.keys(args).sort()])
+  keys.set(action, key)
+  return key
+}
 
 /** True for actions of the same shape. */
 export const isAlike = (one: Action, other: Action): boolean => keyOf(one) === keyOf(other)
