@@ -136,6 +136,11 @@ const ROUTES: Record<string, Route> = {
 
   'GET /api/agents': { rule: everybody },
   'GET /api/tools': { rule: everybody },
+  'POST /api/tools': { rule: only(WRITES), body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },
+  // The tool does not exist: callers who may register tools hear that.
+  'DELETE /api/tools/{name}': { rule: only(WRITES) },
+  // Only for the key of a host's service; see `embed-tokens.test.ts`.
+  'POST /api/embed-tokens': { rule: noOne, body: () => ({ person: 'ana', roles: ['approver'] }) },
   'GET /api/events': { rule: only(PERSONS) },
   'GET /api/keys': { rule: only('admin') },
   'POST /api/keys': { rule: only('admin'), body: () => ({ name: 'more', kind: 'person', roles: ['admin', 'approver'] }) },
@@ -172,6 +177,16 @@ const ROUTES: Record<string, Route> = {
   'POST /api/sessions/{id}/participants': { about: 'sessionId', rule: invites, body: () => ({ person: 'prn_local' }) },
   'DELETE /api/sessions/{id}/participants/{person}': { about: 'sessionId', rule: invites },
   'POST /api/chat': { about: 'sessionId', rule: writesIn, body: ({ sessionId }) => ({ sessionId, message: 'hello' }) },
+  // A conversation belongs to its caller, so nobody reaches that of another; see `ai-sdk.test.ts` and `ag-ui.more.test.ts`.
+  'POST /api/ai-sdk/chat': {
+    rule: only(WRITES),
+    body: () => ({ id: 'mine', agent: 'talk', messages: [{ role: 'user', parts: [{ type: 'text', text: 'hello' }] }] }),
+  },
+  'GET /api/ai-sdk/chat/{id}/stream': { rule: everybody },
+  'POST /api/ag-ui/{agent}': {
+    rule: only(WRITES),
+    body: () => ({ threadId: 'mine', runId: 'r', messages: [{ id: 'u', role: 'user', content: 'hello' }] }),
+  },
   'POST /api/chat/approve': { about: 'actionId', rule: decides, body: ({ actionId }) => ({ approvalId: actionId, approved: true }) },
   'POST /api/agent-requests': {
     about: 'sessionId',
@@ -375,6 +390,7 @@ test('who may do what on every route: the server answers every cell as the table
         .replace('{id}', about ? place[about] : 'xxx_none')
         .replace('{version}', '1')
         .replace('{host}', 'claude')
+        .replace('{agent}', 'talk')
     const hangUp = new AbortController()
     const sent = body === undefined ? {} : { body: JSON.stringify(body(place)) }
     const response = await fetch(url, {

@@ -27,7 +27,7 @@ export function scanPage(): Scan {
     if (node instanceof Text) {
       if (node.parentElement?.closest('script, style, textarea')) continue
       // Beside a field a text stands as the field has it, in its lines.
-      texts.push(node.parentElement?.closest('.unseen') ? node.data.replaceAll('\n', '\\n') : node.data)
+      texts.push(node.parentElement?.closest('.unseen, .cs-unseen') ? node.data.replaceAll('\n', '\\n') : node.data)
       const isProse = node.parentElement?.closest('.plain-text, .model-text') !== null
       const told = node.data.replaceAll('\n', '').replaceAll('\t', isProse ? '' : '\t')
       if (unseen.test(told)) problems.push(`${describe(node)} shows ${near(told)}`)
@@ -39,7 +39,8 @@ export function scanPage(): Scan {
       }
       if ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && unseen.test(node.value.replaceAll('\n', ''))) {
         // A field holds its text as it is; what cannot be seen in it has to stand beside it.
-        if (!node.closest('.field, section')?.querySelector('.unseen')) problems.push(`${describe(node)} holds ${near(node.value)}`)
+        if (!node.closest('.field, .cs-edit-field, section')?.querySelector('.unseen, .cs-unseen'))
+          problems.push(`${describe(node)} holds ${near(node.value)}`)
       }
       if (node instanceof HTMLInputElement && node.readOnly) texts.push(node.value)
     }

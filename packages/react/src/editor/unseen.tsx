@@ -6,7 +6,7 @@ export function Unseen({ text }: { text: string }) {
   const told = lines.filter(({ line, shown }) => line !== shown)
   if (told.length === 0) return null
   return (
-    <div className="cs-unknown" role="note">
+    <div className="cs-unknown cs-unseen" role="note">
       It holds what cannot be seen:
       <pre>{told.map(({ shown }) => shown).join('\n')}</pre>
     </div>

@@ -75,6 +75,7 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
             .default('false')
             .describe('`true`: stay open while people are waited for, for a page that only watches.'),
         }),
+        response: { 204: z.null().describe('There is no answer to stream.') },
         produces: ['text/event-stream'],
       },
     },

@@ -42,7 +42,7 @@ export const isGateway = (url: string): boolean => url === '/mcp' || url === '/h
 export const takesIdempotencyKey = (route: { method: string; access: string | undefined; isGateway: boolean }) =>
   !READS.has(route.method) && !route.isGateway && (route.access === undefined || route.access === 'key')
 
-/** Header parameters, by name. `Idempotency-Key` and `Last-Event-ID` are documented automatically for every operation that accepts them. */
+/** Header parameters, by name. `Idempotency-Key` is documented automatically for every operation that accepts it. */
 export const REQUEST_HEADERS = {
   'Idempotency-Key': {
     description:

@@ -128,10 +128,9 @@ function answerWith(codes: readonly ErrorCode[], headers: readonly ResponseHeade
 }
 
 function headersTaken(operation: Operation): RequestHeader[] {
-  const { method, isEventStream, access, isGateway, takes } = operation
+  const { method, access, isGateway, takes } = operation
   const names = [...takes]
   if (takesIdempotencyKey({ method, access, isGateway })) names.push('Idempotency-Key')
-  if (isEventStream && method === 'GET' && !isGateway) names.push('Last-Event-ID')
   return names
 }
 
