@@ -7,7 +7,7 @@ import { openTestDatabase } from '../testing/test-database.ts'
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
 /** How soon a job starts whose fetch was lost: the server notices at once, or at its next comparison with the rows. */
-const SOON = { timeout: 10_000, interval: 50 }
+const SOON = { timeout: 60_000, interval: 50 }
 
 /**
  * Starts a server that runs one action and one model call at a time, with its database behind a proxy. A server with room starts the work of
@@ -96,7 +96,7 @@ onPostgres('an approved action is carried out once when the database never answe
   const world = await openBusy()
   const id = await approveSecond(world, 'hold')
   // The server gives up a connection after 15 seconds without an answer.
-  await expect.poll(() => world.all.target.writes.length, { timeout: 30_000, interval: 50 }).toBe(2)
+  await expect.poll(() => world.all.target.writes.length, { timeout: 60_000, interval: 50 }).toBe(2)
   expect(world.lost()).toBe(1)
   await expectOnce(world, id)
 })
@@ -161,7 +161,7 @@ onPostgres('a session that calls for work and that nobody takes up for 10 s is a
     const { status, body } = await admin.send('GET', '/readyz')
     return { status, overdue: body.overdueSessions }
   }
-  await expect.poll(readiness, { timeout: 25_000, interval: 100 }).toEqual({ status: 503, overdue: 1 })
+  await expect.poll(readiness, { timeout: 60_000, interval: 100 }).toEqual({ status: 503, overdue: 1 })
   expect(Date.now() - since).toBeGreaterThanOrEqual(9_000)
   expect((await admin.send('GET', '/metrics')).text).toContain('\ncountersign_overdue_sessions 1\n')
   expect(world.all.brain.calls).toHaveLength(1)

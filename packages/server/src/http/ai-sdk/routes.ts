@@ -83,7 +83,7 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
       const caller = callerOf(request)
       const session = await findThread(deps, { surface: 'ai-sdk', thread: request.params.id }, caller)
       const place = session && (await store.read(() => placeOfReply(session, '')))
-      if (!session || !place) return reply.code(204).send()
+      if (!session || !place) return reply.code(204).send(null)
       return stream(request, reply, { session, place, caller, staysOpen: request.query.follow === 'true' })
     },
   )
