@@ -14,3 +14,11 @@ test('the same seed lives the same world, on whichever thread', async () => {
   expect(one.digests.size).toBe(30)
   expect([...one.digests].sort(([a], [b]) => a - b)).toEqual([...two.digests].sort(([a], [b]) => a - b))
 })
+
+test.each([
+  ['the database refuses a commit while a hold ends: the work that was left begins all the same', 45_100_750_142],
+  ['the same with a queued message', 235_500_290],
+])('%s', async (_name, firstSeed) => {
+  const { violations } = await runSimulation({ seeds: 1, firstSeed })
+  expect(violations).toEqual([])
+})

@@ -70,6 +70,10 @@ const USUAL_INSTANCE: InstanceSettings = { hold: false, acceptCopy: false, file:
 
 const DRAIN_MS = 10_000
 
+/** Between tries to go on after a hold. */
+const FIRST_RELEASE_WAIT_MS = 100
+const MAX_RELEASE_WAIT_MS = 5_000
+
 /** Store, gate, agent loop and dispatch, wired together: everything except the interfaces to the outside. */
 export interface Engine {
   readonly store: Store
@@ -234,14 +238,21 @@ export async function startEngine({
     deliveries?.rearm()
     sealer.wake()
   }
+  let draining: Promise<void> | undefined
   let hasBegun = false
+  let beginning: Promise<void> | undefined
   /** Starts to execute work, including the work that was left while everything was held. */
   async function goOn(): Promise<void> {
     if (hasBegun) {
       await membership.takeUp()
       return rearm()
     }
-    hasBegun = true
+    beginning ??= begin().finally(() => {
+      beginning = undefined
+    })
+    await beginning
+  }
+  async function begin(): Promise<void> {
     const recover = async (gone?: readonly string[]) => {
       await gate.recover(gone)
       await sender?.recover(gone)
@@ -252,6 +263,19 @@ export async function startEngine({
     // Timers fire nothing while everything is held.
     timers.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : gate.doWhatIsDue(signal)) })
     if (sender) deliveries?.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : sender.doWhatIsDue(signal)) })
+    hasBegun = true
+  }
+  /** Goes on after a hold, repeated until the database takes it: nothing else would start the work that was left. */
+  async function goOnAfterHold(): Promise<void> {
+    for (let failures = 0; !guard?.held && !draining; failures++) {
+      try {
+        return await goOn()
+      } catch (error) {
+        const waitMs = Math.min(MAX_RELEASE_WAIT_MS, FIRST_RELEASE_WAIT_MS * 2 ** failures)
+        log.error({ waitMs, error }, 'hold.release_failed')
+        await new Promise<void>((resolve) => clock.after(waitMs, resolve))
+      }
+    }
   }
   async function accept(by?: Principal): Promise<void> {
     if (!guard?.held) return
@@ -272,7 +296,7 @@ export async function startEngine({
   }
   guard?.onChange((held: Held | undefined) => {
     if (held) agentLoop.abortModelCalls()
-    else dispatch.background(goOn())
+    else dispatch.background(goOnAfterHold())
   })
   if (!guard?.held) await goOn()
   reconciler.start({
@@ -286,7 +310,6 @@ export async function startEngine({
   })
   checkpoint('start.dispatching')
 
-  let draining: Promise<void> | undefined
   let isDrained = false
   const drain = (drainMs = DRAIN_MS) => (draining ??= endWork(drainMs))
   async function endWork(drainMs: number): Promise<void> {
