@@ -62,7 +62,8 @@ async function openBusy() {
     },
   }
   const first = await world.propose('first')
-  await world.approve(first)
+  // After a grace period it starts from a job, and so takes the room for jobs. Without one it would start with its decision.
+  await admin.post(`/api/actions/${first}/decision`, { verdict: 'approve', startAfter: 'PT1S' })
   await world.say('first')
   await expect.poll(() => [all.target.writes.length, all.brain.calls.length], SOON).toEqual([1, 1])
   return { ...world, first }
