@@ -20,7 +20,7 @@ test('open, edit, approve, undo and the next one by keys alone', async ({ page, 
   await openInbox(page, office, '?order=oldest')
   await ready(cards(page))
   await page.keyboard.press('e')
-  const field = cards(page).getByLabel('what', { exact: true })
+  const field = cards(page).getByLabel('What', { exact: true })
   await tabTo(page, field)
   await page.keyboard.press('Control+A')
   await page.keyboard.type('one and a half')
