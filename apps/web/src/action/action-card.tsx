@@ -44,7 +44,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
       offerStop={action.runId !== null}
       runHref={linkSession && action.sessionId ? `/sessions/${action.sessionId}` : undefined}
       onDecide={async (verdict, details) => {
-        // What this browser carries out starts from here: nothing would wait for it.
+        // An action that this browser executes starts here, so no grace period could hold it.
         const grace = verdict === 'approve' && !isClients ? startAfter(undoTime) : undefined
         const decided = await client.actions.decide(action.id, { verdict, ...details, ...(grace && { startAfter: grace }) })
         noteStarts([decided])

@@ -4,7 +4,7 @@ import { ownVote, RISK_WORDS, STATE_WORDS, whyNot } from '@countersign/react'
 
 export type Verdict = 'approve' | 'decline'
 
-/** What a decision about many would do: `going` is decided as it is shown here, `left` is not, and why. */
+/** The preview of one decision about many actions: `going` is decided as it is shown here; `left` is left out, with the reasons. */
 export type Plan = { going: readonly Action[]; left: readonly { action: Action; why: string }[] }
 
 /** More are decided in several goes: nobody reads a longer list before they press. */

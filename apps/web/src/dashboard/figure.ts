@@ -1,4 +1,4 @@
-/** What a number counts. */
+/** The unit of a number. */
 export type Unit = 'count' | 'ms' | 'tokens'
 export type Tone = 'good' | 'bad' | 'warning' | 'accent' | 'soft' | 'muted'
 
@@ -12,7 +12,7 @@ export interface FigureColumn {
 export interface FigureRow {
   /** Told apart by this where names can be the same. */
   key?: string
-  /** What the numbers are of. It may be somebody else's text. */
+  /** The name of the row that the numbers belong to. It may be somebody else's text. */
   name: string
   /** The list of exactly these. */
   href?: string | undefined

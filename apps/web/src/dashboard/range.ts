@@ -12,7 +12,7 @@ export const RANGES = [
 ] as const
 export const DEFAULT_RANGE = '7d'
 
-/** What the server is asked for an address of the page. */
+/** Returns the query to the server for an address of the page. */
 export function statsQueryOf(params: URLSearchParams, nowMs: number): StatsQuery {
   const name = params.get('range') ?? DEFAULT_RANGE
   const { hours } = RANGES.find((range) => range.name === name) ?? RANGES[1]

@@ -7,7 +7,7 @@ const SETTLED: readonly ActionState[] = ['succeeded', 'failed', 'declined', 'exp
 /** The states of the filter: each of those that an action can end in. */
 export const STATE_CHOICES = SETTLED.map((state) => ({ state, word: STATE_WORDS[state].word }))
 
-/** Who decided: people, or a rule of the policy. */
+/** Decisions of people, or of a rule of the policy. */
 export const VERDICT_CHOICES = [
   { verdict: 'ask', word: 'People were asked' },
   { verdict: 'allow', word: 'Allowed by policy' },
@@ -27,7 +27,7 @@ function dayStart(text: string | null, daysLater = 0): number | undefined {
 const iso = (ms: number): string => new Date(ms).toISOString()
 
 /**
- * What the server is asked for an address of the page. The server finds all of it, so that a list, its pages and an export hold the same.
+ * Returns the query to the server for an address of the page. The server applies every filter, so that a list, its pages and an export agree.
  * @param me Who searches (`by:me`).
  * @param nowMs When (`older:`).
  */

@@ -131,7 +131,7 @@ function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
   )
 }
 
-/** What a key may be used for. */
+/** Shows the scopes of a key. */
 function usesOf(scopes: Key['scopes'], embedRoles: Key['embedRoles']): string {
   if (embedRoles !== null) return `Makes embed tokens with the roles ${showInvisible(embedRoles.join(', ')) || 'none'}`
   return scopes === null ? 'For all that its principal may' : `Only to read and to ${scopes.join(', ')}`

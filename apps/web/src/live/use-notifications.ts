@@ -11,7 +11,7 @@ import { useNotifySwitch } from '../preferences/notify.ts'
 export function useNotifications(actionable: readonly Action[], isLoaded: boolean): void {
   const { isOn } = useNotifySwitch()
   const navigate = useNavigate()
-  // What was there when the page was opened is no news.
+  // Actions that waited when the page was opened are not new.
   const known = useRef<Set<string>>(undefined)
   const shown = useRef(new Map<string, Notification>())
 

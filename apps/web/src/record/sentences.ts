@@ -3,11 +3,11 @@ import { STATE_WORDS, showInvisible } from '@countersign/react'
 
 type Data = NonNullable<AuditEntryView['data']>
 
-/** What a sentence is made from. */
+/** The words that a sentence is made from. */
 interface Told {
-  /** Who did it, at the beginning of a sentence. */
+  /** The name of the person or program that acted, as the first word of a sentence. */
   who: string
-  /** What it was done to: the title in quotes, or `it`. */
+  /** The object of the sentence: the title in quotes, or `it`. */
   what: string
   /** A text of the row; empty where it has none. */
   text: (name: string) => string

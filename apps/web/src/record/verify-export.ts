@@ -1,4 +1,4 @@
-/** What checking an exported record found. */
+/** The result of checking an exported record. */
 export interface Verdict {
   /** Where it differs from what was signed; undefined when it does not. */
   problem: string | undefined
@@ -51,7 +51,7 @@ interface End {
   remembered: HeadRef | null
 }
 
-/** What stops the check, as a sentence. */
+/** The reason why the check stops, as a sentence. */
 class Difference extends Error {}
 
 function must(holds: boolean, otherwise: string): asserts holds {

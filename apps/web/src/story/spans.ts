@@ -1,6 +1,6 @@
 import type { Action, ActionState, ActionStory, AuditKind } from '@countersign/client'
 
-/** What happens in a part of the time: people decide, it is about to start, it runs, or nothing does. */
+/** The phase of a span: people decide, the action is about to start, it runs, or nothing happens. */
 export type SpanKind = 'waiting' | 'starting' | 'running' | 'resting'
 
 export interface Span {

@@ -9,11 +9,11 @@ import { Loaded } from '../ui/index.ts'
 import { type SpanKind, spansOf } from './spans.ts'
 import './story.css'
 
-/** What happened to one action: its time to scale, then a line for each step. */
+/** Shows the story of one action: its time to scale, then a line for each step. */
 export function Story({ action }: { action: Action }) {
   const { client } = useServices()
   const story = useQuery({
-    // Whatever changes the action adds a step.
+    // Every change of the action adds a step.
     queryKey: ['action', action.id, 'story', action.revision, action.updatedAt],
     queryFn: ({ signal }) => client.actions.story(action.id, { signal }),
     placeholderData: (before) => before,

@@ -11,7 +11,7 @@ const STEPS = 1_000
 const answers = hostileAnswers(plant(), wire)
 const T0 = Date.parse('2026-11-24T10:00:00.000Z')
 
-/** What a model said, at a step. */
+/** A model call of a step. */
 const entry = (step: number) => ({
   message: {
     ...{ id: `msg_${step}`, sessionId: 'ses_long', runId: 'run_1', role: 'assistant', kind: 'text', model: 'gpt', seq: step },

@@ -24,7 +24,7 @@ export function useTimeline(sessionId: string) {
     getNextPageParam: ({ nextCursor }) => nextCursor ?? undefined,
   })
   const newest = useQuery({
-    // Whatever changes the session is read at once, also what ends it.
+    // Every change of the session is read at once, its end included.
     queryKey: ['timeline', sessionId, 'newest', session.data?.updatedAt],
     queryFn: ({ signal }) => client.sessions.timeline(sessionId, { limit: NEWEST_ENTRIES }, { signal }),
     placeholderData: (before) => before,

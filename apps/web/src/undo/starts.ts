@@ -8,7 +8,7 @@ export type Starts = {
   /** When the first of them starts, epoch ms by this machine's clock. */
   endsAtMs: number
   isUndoing: boolean
-  /** What the last undo did, for a few seconds. */
+  /** The result of the last undo, for a few seconds. */
   said: string
 }
 

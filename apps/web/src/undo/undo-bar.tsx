@@ -5,7 +5,7 @@ import { useServices } from '../services.tsx'
 import { undoStarts, useStarts } from './starts.ts'
 import './undo.css'
 
-/** What was just approved and has not started: how long it can be taken back, and the button for it. On every page. */
+/** Shows, on every page, how long the last approval can be undone, with a button for it. */
 export function UndoBar() {
   const { client } = useServices()
   const { actions, endsAtMs, isUndoing, said } = useStarts()

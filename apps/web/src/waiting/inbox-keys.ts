@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 
-/** What the keys of the inbox do. */
+/** The actions behind the keys of the inbox. */
 export type InboxKeys = {
   move: (by: number) => void
   open: () => void

@@ -13,7 +13,7 @@ export type Search = {
   by?: string
   /** Asked for longer ago than this. */
   olderMs?: number
-  /** What was not understood, as sentences. It is left out of the search. */
+  /** A sentence for each part that was not understood. The search leaves these parts out. */
   problems: string[]
 }
 
