@@ -2,6 +2,7 @@ import { showInvisible } from '@countersign/react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { NavigationType, useLocation, useNavigationType } from 'react-router'
 import { HeldBanner } from '../held/held-banner.tsx'
+import { isTyping } from '../preferences/shortcuts.ts'
 import { RecordBanner } from '../record/record-banner.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { KeyHelp } from './key-help.tsx'
@@ -53,7 +54,8 @@ export function Page({
     // Only a filter or a view changed, so the focus stays where it is.
     const isSamePage = lastPath.current === pathname || (lastPath.current === undefined && kind === NavigationType.Replace)
     lastPath.current = pathname
-    if (focusHeading && !isSamePage) heading.current?.focus({ preventScroll: true })
+    // A page that arrives late takes nobody's words away: the palette may be open and typed in by then.
+    if (focusHeading && !isSamePage && !isTyping(document.activeElement)) heading.current?.focus({ preventScroll: true })
   }, [pathname, kind])
 
   return (

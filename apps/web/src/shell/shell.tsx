@@ -23,7 +23,7 @@ const SidebarDrawer = lazy(() => import('./sidebar-drawer.tsx'))
 export function Shell() {
   const narrow = useMediaQuery('(max-width: 820px)')
   const [open, setOpen] = useState(false)
-  const [menu, setMenu] = useState<BarMenu | null>(null)
+  const [opened, setOpened] = useState<{ menu: BarMenu; on: string } | null>(null)
   const [openActions, setOpenActions] = useState<Actions>({})
   const { items, actionable, forMe, loaded } = useWaiting()
   useSessionsFollowing(items)
@@ -37,11 +37,14 @@ export function Shell() {
     document.title = title
   }, [title])
 
+  const menu = opened?.menu ?? null
+  const setMenu = useCallback((menu: BarMenu | null) => setOpened(menu && { menu, on: window.location.pathname }), [])
+  // The address changes before its page shows: what was opened in between belongs to the new page and stays.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page is the event, not an input
-  useEffect(() => setMenu(null), [pathname])
+  useEffect(() => setOpened((now) => (now?.on === window.location.pathname ? now : null)), [pathname])
 
-  const shell = useMemo(() => ({ openSidebar: () => setOpen(true), sidebarButton: narrow, menu, setMenu }), [narrow, menu])
-  useShellKeys(useCallback(() => setMenu('palette'), []))
+  const shell = useMemo(() => ({ openSidebar: () => setOpen(true), sidebarButton: narrow, menu, setMenu }), [narrow, menu, setMenu])
+  useShellKeys(useCallback(() => setMenu('palette'), [setMenu]))
   const close = () => setOpen(false)
 
   return (

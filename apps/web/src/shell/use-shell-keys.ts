@@ -1,4 +1,4 @@
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { useNavigate } from 'react-router'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 
@@ -11,9 +11,10 @@ const SECOND_KEY_MS = 1_500
 export function useShellKeys(openPalette: () => void): void {
   const [shortcuts] = useShortcuts()
   const navigate = useNavigate()
+  // Kept while the effect is set up anew: `navigate` changes with the address, between a key and the next.
+  const pressedAtMs = useRef(Number.NEGATIVE_INFINITY)
 
   useEffect(() => {
-    let pressedAtMs = Number.NEGATIVE_INFINITY
     const onKey = (event: KeyboardEvent) => {
       const { target, repeat, ctrlKey, metaKey, altKey, shiftKey, timeStamp } = event
       const key = event.key.toLowerCase()
@@ -24,8 +25,8 @@ export function useShellKeys(openPalette: () => void): void {
         return
       }
       if (!shortcuts || repeat || ctrlKey || metaKey || altKey || isTyping(target) || isLayerOpen()) return
-      const to = timeStamp - pressedAtMs < SECOND_KEY_MS ? GO[key] : undefined
-      pressedAtMs = key === 'g' ? timeStamp : Number.NEGATIVE_INFINITY
+      const to = timeStamp - pressedAtMs.current < SECOND_KEY_MS ? GO[key] : undefined
+      pressedAtMs.current = key === 'g' ? timeStamp : Number.NEGATIVE_INFINITY
       if (to === undefined) return
       // The second key is not heard by the page that is being left.
       event.preventDefault()
