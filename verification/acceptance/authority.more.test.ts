@@ -117,6 +117,7 @@ interface Route {
   probe?: true
 }
 
+const EVALUATION = { subject: { type: 'user', id: 'x' }, action: { name: 'call' }, resource: { type: 'tool', id: 'keyed' } }
 const POLICY = { rules: [{ name: 'all', match: {}, verdict: 'ask' }] }
 
 /** Every route of the server. A missing or an extra route fails the test. */
@@ -263,6 +264,9 @@ const ROUTES: Record<string, Route> = {
   'GET /api/waiting/full': { rule: only('admin viewer') },
   'GET /metrics': { rule: only('admin viewer') },
   // MCP answers every authenticated caller itself and puts refusals into the message; see `mcp-authority.test.ts`.
+  'GET /.well-known/authzen-configuration': { rule: everybody, open: true },
+  'POST /access/v1/evaluation': { rule: only(WRITES), body: () => EVALUATION },
+  'POST /access/v1/evaluations': { rule: only(WRITES), body: () => ({ evaluations: [EVALUATION] }) },
   'POST /mcp': { rule: everybody, body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
   'GET /mcp': { rule: everybody },
   // A hook answers in the same way; see `coding-agents.test.ts`.

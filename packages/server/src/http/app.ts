@@ -36,6 +36,7 @@ import { agUiRoutes } from './ag-ui/routes.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { aiSdkRoutes } from './ai-sdk/routes.ts'
 import { auditRoutes } from './audit.ts'
+import { authzenRoutes } from './authzen/routes.ts'
 import { chatRoutes } from './chat.ts'
 import { claimRoutes } from './claims.ts'
 import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
@@ -226,6 +227,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     webhookRoutes(app, deps)
     const holders = createHolders()
     mcpRoutes(app, deps, holders)
+    authzenRoutes(app, deps)
     hookRoutes(app, deps, holders)
   })
   app.setNotFoundHandler(

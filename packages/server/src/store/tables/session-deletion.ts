@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { lit, question, type Tx } from '../query.ts'
-import { INBOX_TYPES } from './events.ts'
+import { shortText } from './event-text.ts'
+import { eventsJson, INBOX_TYPES } from './events.ts'
 import type { ActionRow, EventRow, GrantRow } from './schema.ts'
 
 /** True for an action of a session that is in progress, or has an unknown outcome. */
@@ -76,7 +77,7 @@ export function* deleteSession({ id, last, now }: { id: string; last: number; no
   yield* deleteEvents.run({ session_id: id, last })
   for (let after = -1, isMore = true; isMore; ) {
     const rows: EventRow[] = yield* inboxRows.all({ session_id: id, after, last })
-    for (const row of rows) yield* updateEvents.run({ id: row.id, events: forInboxOnly(row.events) })
+    for (const row of rows) yield* updateEvents.run({ id: row.id, events: shortText(forInboxOnly(eventsJson(row)), row) })
     after = rows.at(-1)?.last_seq ?? last
     isMore = rows.length === INBOX_PAGE
   }
