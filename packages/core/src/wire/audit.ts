@@ -54,6 +54,7 @@ export const AUDIT_KINDS = [
   'tool_registered',
   'tool_changed',
   'tool_removed',
+  'tool_accepted',
   'principal_changed',
   'person_disabled',
   'person_enabled',
