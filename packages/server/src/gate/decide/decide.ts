@@ -1,6 +1,16 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, currentAction, idempotently, principals, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
+import {
+  type ActionRow,
+  actions,
+  currentAction,
+  idempotently,
+  principals,
+  stored,
+  type Tx,
+  type VoteRow,
+  votes,
+} from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { claimDeadline, graceMsOf } from '../deadlines.ts'
