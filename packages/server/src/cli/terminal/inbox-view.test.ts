@@ -37,7 +37,7 @@ test('approving takes two keys, high and critical risk the letter y, and pasted 
   expect(type(of(action()), 'a').command).toBeUndefined()
   expect(type(of(action()), 'a\r').command).toMatchObject({ is: 'approve', action: { digest: 'sha256:1' } })
   for (const level of ['high', 'critical'] as const) {
-    const risky = of(action({ risk: { level, reasons: [] } } as Partial<Action>))
+    const risky = of(action({ risk: { level, reasons: [], setBy: 'tool' } }))
     expect(type(risky, 'a\r').command).toBeUndefined()
     expect(type(risky, 'ay').command).toMatchObject({ is: 'approve' })
   }
