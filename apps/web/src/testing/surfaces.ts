@@ -274,6 +274,29 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     },
     shows: ['policy.yaml', 'problem.policy.path', 'problem.policy.message'],
   },
+  tools: { at: '/tools', shows: ['Action.tool', 'ToolView.group', 'ToolView.kind', 'ToolView.description'] },
+  tool: {
+    at: '/tools/x',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Accept the change' }).click()
+      await page.getByRole('alertdialog').waitFor()
+    },
+    shows: [
+      'ToolDetails.group',
+      'ToolDetails.description',
+      'ToolDetails.risk.reason',
+      'ToolDetails.destination',
+      'ToolDetails.modelName',
+      'ToolDetails.registeredBy.name',
+      'ToolDetails.caution',
+      'ToolDetails.change.fields.0.field',
+      'ToolDetails.change.fields.0.diff',
+      'ToolDetails.policy.rules.0.rule',
+      'ToolDetails.policy.rules.0.agent',
+      'ToolDetails.policy.rules.0.when',
+      'schema.title',
+    ],
+  },
   grants: {
     at: '/grants',
     shows: [
