@@ -247,6 +247,8 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     shows: [
       'policy.yaml',
       'rule.name',
+      'rule.tool',
+      'PolicyRuleUse.never.by',
       'rule.when',
       'PolicyVersion.author.name',
       'PolicyVersion.reason',
