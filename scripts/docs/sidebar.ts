@@ -36,6 +36,7 @@ const FIRST: readonly string[] = [
     'reference/cli',
     'reference/http',
     'reference/events',
+    'reference/record',
     'reference/api',
     'reference/client',
     'reference/react',

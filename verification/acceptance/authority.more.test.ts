@@ -140,6 +140,10 @@ const ROUTES: Record<string, Route> = {
   'POST /api/tools': { rule: only(WRITES), body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },
   // The tool does not exist: callers who may register tools hear that.
   'DELETE /api/tools/{name}': { rule: only(WRITES) },
+  // The tool does not exist: callers with permission hear that.
+  'GET /api/tools/{name}': { rule: everybody },
+  'POST /api/tools/{name}/accept': { rule: only('admin'), body: () => ({ hash: 'x' }) },
+  'GET /api/sources': { rule: only(PERSONS) },
   // Only for the key of a host's service; see `embed-tokens.test.ts`.
   'POST /api/embed-tokens': { rule: noOne, body: () => ({ person: 'ana', roles: ['approver'] }) },
   'GET /api/events': { rule: only(PERSONS) },
@@ -242,6 +246,7 @@ const ROUTES: Record<string, Route> = {
   'DELETE /api/delegations/{id}': { rule: only('admin approver finance viewer member nothing') },
 
   'GET /api/policy': { rule: only('admin approver limited finance viewer member') },
+  'GET /api/policy/rules': { rule: only('admin approver limited finance viewer member') },
   'GET /api/policy/versions': { rule: only('admin approver limited finance viewer member') },
   'GET /api/policy/versions/{version}': { rule: only('admin approver limited finance viewer member') },
   'GET /api/policy/shadow': { rule: only('admin approver limited finance viewer member') },

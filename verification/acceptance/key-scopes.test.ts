@@ -64,6 +64,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/tools': { takes: ['propose'], body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },
   // An admin removes the tools of others.
   'DELETE /api/tools/{name}': { takes: ['propose', 'manage'] },
+  'POST /api/tools/{name}/accept': { takes: ['manage'], body: () => ({ hash: 'x' }) },
   'POST /api/actions': { takes: ['propose'], body: () => ({ tool: 'keyed', arguments: { what: 'x' } }) },
 
   'POST /api/actions/{id}/preview': { takes: ['decide'], id: 'actionId', body: empty },

@@ -8,7 +8,8 @@ import { Principal } from './principal.ts'
 
 export const ActionState = z.enum(ACTION_STATES)
 
-const PreviewField = z.object({
+/** One changed field on a card. */
+export const PreviewField = z.object({
   field: z.string(),
   oldValue: Json.optional(),
   newValue: Json.optional(),

@@ -75,6 +75,8 @@ export {
 export { ChangePersonBody, PersonDetails } from './person.ts'
 export {
   PolicyChange,
+  PolicyRuleUse,
+  PolicyRuleUses,
   PolicyVersion,
   PolicyVersionList,
   PolicyVersionView,
@@ -117,6 +119,7 @@ export {
   ToolView,
 } from './session.ts'
 export { type AnswerStats, ModelStats, Stats, StatsQuery } from './stats.ts'
+export { AcceptToolBody, ToolDetails, ToolSourceView } from './tool.ts'
 export {
   ChangeWebhookBody,
   CreatedWebhook,

@@ -1,5 +1,5 @@
 import { CountersignError, type Principal } from '@countersign/core'
-import type { Network } from '@countersign/toolkit'
+import type { Network, ToolSource } from '@countersign/toolkit'
 import { checkpoint, type ToolRegistry } from '@countersign/toolkit/internal'
 import fastifyCookie from '@fastify/cookie'
 import Fastify, {
@@ -63,6 +63,7 @@ import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
 import { policyRoutes } from './policy.ts'
+import { policyRuleRoutes } from './policy-rules.ts'
 import { recordRefusals } from './refusals.ts'
 import { registeredToolRoutes } from './registered-tools.ts'
 import { addSecurityHeaders } from './security-headers.ts'
@@ -71,6 +72,7 @@ import { identityRoutes } from './sign-in.ts'
 import type { Streams } from './sse.ts'
 import { statsRoutes } from './stats.ts'
 import { timelineRoutes } from './timeline.ts'
+import { toolRoutes } from './tools.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export type App = FastifyInstance<
@@ -99,6 +101,8 @@ export interface HttpDeps {
   agents: AgentDeps['agents']
   tools: ToolRegistry
   registered: RegisteredTools
+  /** The sources of tools by their group. */
+  sources: ReadonlyMap<string, ToolSource>
   policies: Policies
   hub: EventHub
   directory: Directory
@@ -193,6 +197,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
   await docsRoutes(app, deps.publicUrl)
   app.after(() => {
     overviewRoutes(app, deps)
+    toolRoutes(app, deps)
     registeredToolRoutes(app, deps)
     identityRoutes(app, deps)
     consoleSessionRoutes(app, deps)
@@ -203,6 +208,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     actionRoutes(app, deps)
     actionExportRoutes(app, deps)
     policyRoutes(app, deps)
+    policyRuleRoutes(app, deps)
     outcomeRoutes(app, deps)
     agentRequestRoutes(app, deps)
     claimRoutes(app, deps)

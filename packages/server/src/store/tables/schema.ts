@@ -438,6 +438,7 @@ export interface EventRow {
   last_seq: number | null
   delta_of: string | null
   inbox: number
+  /** JSON, shortened: see `eventsJson`. */
   events: string
   created_at: number
 }
