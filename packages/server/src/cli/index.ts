@@ -1,6 +1,7 @@
 import { VERSION } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
+import { acpCommand } from './acp/acp.ts'
 import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { backupCommand, restoreCommand } from './backup.ts'
@@ -32,6 +33,7 @@ export function createProgram(environment: Environment): Command {
   program.addCommand(mcpCommand(environment))
   program.addCommand(connectCommand(environment))
   program.addCommand(hookCommand(environment))
+  program.addCommand(acpCommand(environment))
   program.addCommand(inboxCommand(environment))
   program.addCommand(decideCommand('approve', environment))
   program.addCommand(decideCommand('decline', environment))
