@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RiskLevel } from '../wire/action.ts'
+import { DeclineReasons, RiskLevel } from '../wire/action.ts'
 import { Duration, Grace } from '../wire/duration.ts'
 
 export const Verdict = z.enum(['allow', 'ask', 'deny'])
@@ -33,7 +33,7 @@ const PolicyRequires = z.strictObject({
 })
 
 /** The requirements of a rule that asks. Other rules have none. */
-const FOR_PEOPLE = ['requires', 'expires', 'remind', 'escalate'] as const
+const FOR_PEOPLE = ['requires', 'expires', 'remind', 'escalate', 'declineReasons'] as const
 
 export const PolicyRule = z
   .strictObject({
@@ -60,6 +60,8 @@ export const PolicyRule = z
         roles: z.array(Role).min(1).max(32),
       })
       .optional(),
+    /** Reasons for a decline that people choose from, instead of those of the tool. At most 8 of 80 characters. Only with `ask`. */
+    declineReasons: DeclineReasons.optional(),
     /** How much is at stake, higher or lower than the tool says. */
     risk: RiskLevel.optional(),
   })

@@ -59,6 +59,8 @@ export interface PolicyResult {
   /** When the decision becomes that of `escalateTo` as well. */
   escalateMs?: number
   escalateTo?: string[]
+  /** Reasons for a decline that the rule offers. Without them, those of the tool. */
+  declineReasons?: string[]
 }
 
 /** A rule of the policy that speaks about the call, and how strongly. */
@@ -104,6 +106,7 @@ export function evaluatePolicy(policy: PolicyDocument, version: number, subject:
     ...(verdict === 'ask' && expiryOf(rule.expires ?? policy.expires)),
     ...(rule.remind !== undefined && { remindMs: durationMs(rule.remind) }),
     ...(rule.escalate !== undefined && { escalateMs: durationMs(rule.escalate.after), escalateTo: rule.escalate.roles }),
+    ...(verdict === 'ask' && rule.declineReasons !== undefined && { declineReasons: rule.declineReasons }),
   }
 }
 

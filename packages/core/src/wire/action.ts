@@ -21,6 +21,18 @@ const PreviewField = z.object({
 export const RiskLevel = z.enum(['low', 'medium', 'high', 'critical'])
 export type RiskLevel = z.infer<typeof RiskLevel>
 
+/** The most reasons for a decline that a tool or a rule offers, and their length in characters. */
+const MAX_REASONS = 8
+const MAX_REASON_CHARS = 80
+
+/** Short reasons for a decline, for people to choose from. The person may write another. */
+export const DeclineReasons = z
+  .array(z.string().trim().min(1).max(MAX_REASON_CHARS))
+  .min(1)
+  .max(MAX_REASONS)
+  .refine((reasons) => new Set(reasons).size === reasons.length, 'must be different from each other')
+export type DeclineReasons = z.infer<typeof DeclineReasons>
+
 export const ActionErrorView = z.object({ kind: z.string(), message: z.string(), retryable: z.boolean() })
 export type ActionErrorView = z.infer<typeof ActionErrorView>
 
@@ -131,6 +143,8 @@ export const Action = z.object({
   state: ActionState,
   policy: z.object({ verdict: z.enum(['allow', 'ask', 'deny']), rule: z.string(), version: z.int(), reason: z.string() }),
   requires: Requires,
+  /** Reasons for a decline to choose from, of the rule that asks, else of the tool. Absent where neither has any. */
+  declineReasons: z.array(z.string()).optional(),
   votes: z.array(Vote),
   /** On whose behalf it runs: the owner of the session, or whose key proposed it. */
   requestedBy: Principal,

@@ -15,6 +15,7 @@ export {
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
+  DeclineReasons,
   FullWaiting,
   FullWaitingList,
   OutcomeChecks,

@@ -100,7 +100,7 @@ export function* insertPrepared(
     target_version: null,
     risk: JSON.stringify(riskOf(tool, policy, JSON.parse(prepared.argumentsText))),
     state,
-    policy: policyText(policy),
+    policy: policyText(policy, tool),
     requires: requirementsText(policy, times?.escalate_at ?? null),
     requested_by: requestedBy,
     requesters: JSON.stringify(prepared.requesterIds),

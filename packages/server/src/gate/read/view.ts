@@ -134,7 +134,7 @@ const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>)
  * @param knownVotes Its votes, where they were read already.
  */
 export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known): Tx<Action> {
-  const { verdict, rule, version, reason } = stored.policyOf(row)
+  const { verdict, rule, version, reason, declineReasons } = stored.policyOf(row)
   const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...stored.requirementsOf(row) }
   // Only what was asked has votes to look for, and where the first one decides, only what is decided.
   const mayHaveVotes = verdict === 'ask' && (row.state !== 'proposed' || requires.quorum > 1 || requires.declineQuorum > 1)
@@ -161,6 +161,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     state: row.state,
     policy: { verdict, rule, version, reason },
     requires,
+    ...(declineReasons && { declineReasons }),
     votes: knownVotes ?? (mayHaveVotes ? yield* viewVotes(row) : []),
     requestedBy: yield* viewPrincipal(row.requested_by, known),
     requesters: yield* viewPrincipals(yield* requesterIdsOf(row), known),
