@@ -20,7 +20,8 @@ export function useSeen(card: RefObject<HTMLElement | null>, version: string): S
   const isNarrow = useSyncExternalStore(onNarrow, narrow, () => false)
   const [seen, setSeen] = useState('')
   const left = useRef(new Set<Element>())
-  const isSeen = !isNarrow || seen === version
+  const isSeen = seen === version
+  // Also on a wide screen: a phone that is turned has been read already.
   useEffect(() => {
     if (isSeen) return
     const marks = card.current?.querySelectorAll('[data-seen-mark]') ?? []
@@ -36,7 +37,7 @@ export function useSeen(card: RefObject<HTMLElement | null>, version: string): S
     const [first] = left.current
     first?.scrollIntoView({ block: 'center' })
   }, [])
-  return { isSeen, showUnseen }
+  return { isSeen: isSeen || !isNarrow, showUnseen }
 }
 
 const narrow = () => matchMedia(NARROW).matches

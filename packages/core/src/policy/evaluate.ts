@@ -54,6 +54,8 @@ export interface PolicyResult {
   risk?: RiskLevel
   /** How long people may take. */
   expiresMs?: number
+  /** By how much one of them may extend that, once, as an ISO 8601 duration. Without it, not at all. */
+  extend?: string
   /** When they are reminded. */
   remindMs?: number
   /** When the decision becomes that of `escalateTo` as well. */
@@ -103,7 +105,7 @@ export function evaluatePolicy(policy: PolicyDocument, version: number, subject:
     version,
     requires: { ...DEFAULT_REQUIREMENTS, ...rule.requires },
     ...(rule.risk !== undefined && { risk: rule.risk }),
-    ...(verdict === 'ask' && expiryOf(rule.expires ?? policy.expires)),
+    ...(verdict === 'ask' && expiryOf(rule.expires ?? policy.expires, rule.extend ?? policy.extend)),
     ...(rule.remind !== undefined && { remindMs: durationMs(rule.remind) }),
     ...(rule.escalate !== undefined && { escalateMs: durationMs(rule.escalate.after), escalateTo: rule.escalate.roles }),
     ...(verdict === 'ask' && rule.declineReasons !== undefined && { declineReasons: rule.declineReasons }),
@@ -118,15 +120,18 @@ const SAYS = {
 
 const DOUBTS = { ...SAYS, ask: (rule: string) => `A person decides because of the rule "${rule}"` }
 
-const expiryOf = (expires: string | undefined) => expires !== undefined && { expiresMs: durationMs(expires) }
+const expiryOf = (expires: string | undefined, extend: string | undefined) => ({
+  ...(expires !== undefined && { expiresMs: durationMs(expires) }),
+  ...(extend !== undefined && { extend }),
+})
 
-const byDefault = ({ default: verdict, expires }: PolicyDocument, version: number): PolicyResult => ({
+const byDefault = ({ default: verdict, expires, extend }: PolicyDocument, version: number): PolicyResult => ({
   verdict,
   rule: 'default',
   reason: verdict === 'ask' ? 'No rule allows this automatically, so it needs approval' : 'No rule allows this, so the policy denies it',
   version,
   requires: DEFAULT_REQUIREMENTS,
-  ...(verdict === 'ask' && expiryOf(expires)),
+  ...(verdict === 'ask' && expiryOf(expires, extend)),
 })
 
 const strongest = ({ verdict, match }: PolicyRule): number =>

@@ -102,6 +102,10 @@ const isWebAddress = (text: string): boolean => {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
+/** A person gave the people who decide more time: `expiresAt` was `from` before. */
+export const Extension = z.object({ by: Principal, at: z.string(), from: z.string() })
+export type Extension = z.infer<typeof Extension>
+
 /** An agent's own account of its call. Cards show it as not verified, and no policy rule depends on it. */
 export const ActionContext = z.strictObject({
   /** The run or conversation that it belongs to, as the agent names it. */
@@ -177,6 +181,10 @@ export const Action = z.object({
   /** The action whose result this read was given again. */
   cachedFrom: z.string().nullable(),
   expiresAt: z.string().nullable(),
+  /** The deadline that a person who may decide can set in place of `expiresAt`, once. Absent where policy allows no extension, or it was extended. */
+  extendableUntil: z.string().optional(),
+  /** Who extended the deadline, when, and what it was before. */
+  extension: Extension.optional(),
   /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */
   startsAt: z.string().nullable(),
   /** True while it waits and nobody has decided for as long as policy says (`remind`; five minutes without it). */

@@ -16,6 +16,7 @@ export {
   DecisionsAnswer,
   DecisionsBody,
   DeclineReasons,
+  Extension,
   FullWaiting,
   FullWaitingList,
   OutcomeChecks,

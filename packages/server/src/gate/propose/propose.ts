@@ -131,6 +131,7 @@ export function* insertPrepared(
     result_url: found?.result_url ?? null,
     error: null,
     expires_at: times?.expires_at ?? null,
+    extended: null,
     archived_at: null,
     redacted_at: null,
     instance_epoch: null,
