@@ -47,6 +47,8 @@ test('every POST takes Idempotency-Key but signing in and out, MCP and hooks; st
     operations.flatMap(([route, { parameters = [] }]) => (parameters.some(({ $ref }) => $ref?.endsWith(`/${name}`)) ? [route] : []))
   const posts = operations.flatMap(([route]) => (route.startsWith('POST ') ? [route] : []))
   expect(posts.filter((route) => !taking('Idempotency-Key').includes(route)).sort()).toEqual([
+    'POST /access/v1/evaluation',
+    'POST /access/v1/evaluations',
     'POST /api/sign-in',
     'POST /api/sign-in/oidc',
     'POST /api/sign-in/oidc/finish',
@@ -63,6 +65,7 @@ test('the document names who may ask without a key, the kinds of content, and ea
   const document = await server.admin.get('/api/openapi.json')
   const operations = operationsOf(document)
   expect(operations.flatMap(([route, { security }]) => (security?.length === 0 ? [route] : [])).sort()).toEqual([
+    'GET /.well-known/authzen-configuration',
     'GET /api/me',
     'GET /healthz',
     'GET /readyz',

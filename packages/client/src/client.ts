@@ -33,6 +33,8 @@ import type {
   SessionStatus,
   ShownAction,
   Timeline,
+  ToolDetails,
+  ToolSourceView,
   ToolView,
   WithdrawBody,
 } from '@countersign/core'
@@ -178,6 +180,12 @@ export type Client = Management & {
   }
   agents(options?: CallOptions): Promise<AgentView[]>
   tools(options?: CallOptions): Promise<ToolView[]>
+  /** One tool, with the rules about it and what changed in it. */
+  tool(name: string, options?: CallOptions): Promise<ToolDetails>
+  /** Accepts the changed definition of a tool, for admins. @param hash The change that was shown: `change.hash` of {@link Client.tool}. */
+  acceptTool(name: string, hash: string, options?: ChangeOptions): Promise<void>
+  /** Where tools come from, and which source is away. For persons. */
+  toolSources(options?: CallOptions): Promise<ToolSourceView[]>
   /** Registers a tool that the caller carries out itself, or changes it. */
   registerTool(body: RegisterToolBody, options?: ChangeOptions): Promise<RegisteredTool>
   /** Removes a tool that the caller registered. Its name stays with the caller. */
@@ -234,6 +242,11 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     agents: async (options) => (await read<{ items: AgentView[] }>('/api/agents', undefined, options)).items,
     tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,
+    tool: (name, options) => read(`/api/tools/${encodeURIComponent(name)}`, undefined, options),
+    acceptTool: async (name, hash, options) => {
+      await change(`/api/tools/${encodeURIComponent(name)}/accept`, { hash }, options)
+    },
+    toolSources: async (options) => (await read<{ items: ToolSourceView[] }>('/api/sources', undefined, options)).items,
     registerTool: (body, options) => change('/api/tools', body, options),
     removeTool: async (name, options) => {
       await change(`/api/tools/${encodeURIComponent(name)}`, undefined, options, { method: 'DELETE' })

@@ -50,6 +50,7 @@ const WORDS: Record<AuditKind, string> = {
   tool_registered: 'Tool registered',
   tool_changed: 'Registered tool changed',
   tool_removed: 'Registered tool removed',
+  tool_accepted: 'Changed tool accepted',
   principal_changed: 'Principal changed',
   person_disabled: 'Person disabled',
   person_enabled: 'Person enabled',

@@ -106,6 +106,7 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   tool_registered: ({ who, text }) => `${who} registered the tool ${text('tool') || text('name')}`,
   tool_changed: ({ who, text }) => `${who} changed the tool ${text('tool') || text('name')}`,
   tool_removed: ({ who, text }) => `${who} removed the tool ${text('tool') || text('name')}`,
+  tool_accepted: ({ who, text }) => `${who} accepted what changed in the tool ${text('tool')}`,
   archived: ({ data }) => `Events of ${data.sessions ?? 'some'} sessions were archived`,
 }
 

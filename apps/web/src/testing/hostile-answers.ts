@@ -198,6 +198,7 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     'GET /api/me': () => ({ body: { principal: me, signIn: 'key' } }),
     'GET /api/agents': () => list(make(wire.AgentView, 'AgentView'), make(wire.AgentView, 'AgentView', { name: 'plain' })),
     'GET /api/tools': () => list(make(wire.ToolView, 'ToolView', { name: tool, inputSchema })),
+    'GET /api/sources': () => list(make(wire.ToolSourceView, 'ToolSourceView', { 'away.since': SINCE })),
     'GET /api/sessions': () => list({ ...session, pendingApprovals: [simple] }),
     'GET /api/sessions/ses_000001': () => ({ body: session }),
     'GET /api/sessions/ses_000001/messages': () => list(...messages),

@@ -134,6 +134,14 @@ const byDefault = ({ default: verdict, expires, extend }: PolicyDocument, versio
   ...(verdict === 'ask' && expiryOf(expires, extend)),
 })
 
+/** True when `stricter` decides about every call of a tool that both rules are about, so that `rule` never does. `isEarlier`: it is written before. */
+export function overrules(stricter: PolicyRule, rule: PolicyRule, isEarlier: boolean): boolean {
+  const { when, agent } = stricter.match
+  if (when !== undefined || (agent !== undefined && agent !== rule.match.agent)) return false
+  const strength = STRENGTH[stricter.verdict]
+  return isEarlier ? strength >= strongest(rule) : strength > strongest(rule)
+}
+
 const strongest = ({ verdict, match }: PolicyRule): number =>
   verdict === 'allow' && match.when !== undefined ? STRENGTH.doubt : STRENGTH[verdict]
 
@@ -156,10 +164,16 @@ const mayMeanRegistered = ({ verdict, match: { tool } }: PolicyRule): boolean =>
   verdict !== 'allow' || (tool !== undefined && (!tool.includes('*') || tool.startsWith(`${REGISTERED_GROUP}.`)))
 
 function fits(rule: PolicyRule, subject: PolicySubject): boolean {
+  const { agent } = rule.match
+  if (agent !== undefined && (subject.agent === undefined || !matchesGlob(agent, subject.agent))) return false
+  return meansTool(rule, subject)
+}
+
+/** True when a rule is about a tool, whatever it says of agents and arguments. */
+export function meansTool(rule: PolicyRule, subject: Omit<PolicySubject, 'agent'>): boolean {
   const { match } = rule
   if (subject.isRegistered && !mayMeanRegistered(rule)) return false
   if (match.effect !== undefined && match.effect !== subject.effect) return false
-  if (match.agent !== undefined && (subject.agent === undefined || !matchesGlob(match.agent, subject.agent))) return false
   if (match.tool === undefined) return true
   return matchesGlob(match.tool, subject.tool) || matchesGlob(match.tool, `${subject.group}.${subject.tool}`)
 }

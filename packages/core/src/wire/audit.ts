@@ -4,7 +4,7 @@ import { PrincipalKind } from './principal.ts'
 
 /**
  * The kinds of rows in the record. About an action, each row is one transition. About the `system`, each row is a change of rights or
- * rules. Add a kind here, and say in docs/concepts/audit.md what its row holds.
+ * rules. Add a kind here, and say in docs/reference/record.md what its row holds.
  */
 export const AUDIT_KINDS = [
   'proposed',
@@ -55,6 +55,7 @@ export const AUDIT_KINDS = [
   'tool_registered',
   'tool_changed',
   'tool_removed',
+  'tool_accepted',
   'principal_changed',
   'person_disabled',
   'person_enabled',

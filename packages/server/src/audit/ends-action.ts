@@ -53,6 +53,7 @@ const ENDS: Readonly<Record<AuditKind, 'ended' | 'unknown' | 'no'>> = {
   tool_registered: 'no',
   tool_changed: 'no',
   tool_removed: 'no',
+  tool_accepted: 'no',
   principal_changed: 'no',
   person_disabled: 'no',
   person_enabled: 'no',

@@ -298,6 +298,8 @@ export interface ActionRow {
   agent_says: string | null
   /** What the agent says besides: JSON of `{run?, url?, reason?}`. */
   context: string | null
+  /** Where its proposer is told what became of it: JSON of `{webhook, url}`. */
+  callback: string | null
   /** How often it was proposed. */
   times_asked: number
   /** 1 when it was proposed without an idempotency key. */
@@ -438,6 +440,7 @@ export interface EventRow {
   last_seq: number | null
   delta_of: string | null
   inbox: number
+  /** JSON, shortened: see `eventsJson`. */
   events: string
   created_at: number
 }
