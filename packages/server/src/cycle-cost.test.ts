@@ -117,5 +117,5 @@ test('a gated cycle costs no more than it does today (postgres)', async () => {
     // Heartbeats, the sealer and the queue's own polls come with time.
     (text) => !/audit_head|"is_final"|graphile_worker|pg_notify|process|countersign_timeline|^(begin|commit)/i.test(text),
   )
-  expectCost(cost, { statements: 31, packets: 21 })
+  expectCost(cost, { statements: 31, packets: 19 })
 })
