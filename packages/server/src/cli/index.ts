@@ -4,6 +4,7 @@ import type { Environment } from '../config/index.ts'
 import { archiveCommand } from './archive.ts'
 import { auditCommand } from './audit.ts'
 import { backupCommand, restoreCommand } from './backup.ts'
+import { completionCommand } from './completion.ts'
 import { connectCommand } from './connect/connect.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor.ts'
@@ -13,6 +14,7 @@ import { initCommand } from './init/index.ts'
 import { keyCommand } from './key.ts'
 import { mcpCommand } from './mcp.ts'
 import { policyCommand } from './policy.ts'
+import { runAgentCommand } from './run.ts'
 import { complain } from './say.ts'
 import { serveCommand } from './serve.ts'
 import { signInCommand } from './sign-in.ts'
@@ -34,6 +36,7 @@ export function createProgram(environment: Environment): Command {
   program.addCommand(decideCommand('approve', environment))
   program.addCommand(decideCommand('decline', environment))
   program.addCommand(tailCommand(environment))
+  program.addCommand(runAgentCommand(environment))
   program.addCommand(archiveCommand(environment))
   program.addCommand(backupCommand(environment))
   program.addCommand(restoreCommand(environment))
@@ -42,6 +45,7 @@ export function createProgram(environment: Environment): Command {
   program.addCommand(auditCommand(environment))
   program.addCommand(keyCommand(environment))
   program.addCommand(signInCommand(environment))
+  program.addCommand(completionCommand(() => program))
   return program
 }
 
