@@ -25,7 +25,7 @@ test('delegation: somebody lends their place, the other votes in it, and taken b
   await expect(cards(vic.page)).toContainText('Waiting for someone with the role approver')
 
   await fay.page.goto(demo.url)
-  await fay.page.getByRole('link', { name: 'Delegations' }).click()
+  await fay.page.getByRole('link', { name: 'Access' }).click()
   await fay.page.getByText('Let somebody vote in your place').click()
   await fay.page.getByLabel(/^Who votes/).fill('Vic')
   await fay.page.getByLabel('Reason (optional)').fill('On leave')

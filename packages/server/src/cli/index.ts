@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, OpenCommand>> = {
   approve: async (environment) => (await import('./inbox.ts')).decideCommand('approve', environment),
   decline: async (environment) => (await import('./inbox.ts')).decideCommand('decline', environment),
   tail: async (environment) => (await import('./tail.ts')).tailCommand(environment),
+  run: async (environment) => (await import('./run.ts')).runAgentCommand(environment),
   archive: async (environment) => (await import('./archive.ts')).archiveCommand(environment),
   backup: async (environment) => (await import('./backup.ts')).backupCommand(environment),
   restore: async (environment) => (await import('./backup.ts')).restoreCommand(environment),
@@ -39,7 +40,8 @@ export async function createProgram(environment: Environment): Promise<Command> 
   const { VERSION } = await import('@countersign/toolkit/internal')
   const program = describeProgram().version(VERSION)
   for (const open of Object.values(COMMANDS)) program.addCommand(await open(environment))
-  return program
+  const { completionCommand } = await import('./completion.ts')
+  return program.addCommand(completionCommand(() => program))
 }
 
 /** The same with one subcommand, where the arguments begin with its name. */

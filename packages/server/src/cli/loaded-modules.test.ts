@@ -24,9 +24,10 @@ const OF_THE_SERVER = /\/node_modules\/(kysely|fastify|pino|yaml|pg|@modelcontex
 
 test.each([
   ['hook', 200],
-  ['inbox', 40],
-  ['approve', 40],
-  ['tail', 40],
+  ['inbox', 60],
+  ['approve', 60],
+  ['tail', 60],
+  ['run', 60],
 ])('countersign %s starts without the code of the server', (command, most) => {
   const loaded = loadedBy(command, '--help')
   expect(loaded.filter((url) => OF_THE_SERVER.test(url))).toEqual([])
