@@ -175,7 +175,8 @@ test('every transition has one row of the record, chained to the one before, wit
   expect(succeeded).toMatchObject({ actor: { kind: 'system' }, data: { state: 'succeeded', result: expect.stringMatching(/^sha256:/) } })
   expect(succeeded?.data?.runner).toBe(executing?.data?.runner)
   // The record has as many rows as the log has transition events: each transition writes both.
-  const moves = (await server.dump()).event?.flatMap((row) => events.readEvents(row as EventRow)) ?? []
+  const rows = ((await server.dump()).event ?? []) as EventRow[]
+  const moves = rows.flatMap((row) => events.readEvents({ ...row, created_at: Number(row.created_at) }))
   const told = moves.filter(({ event: { type } }) => type === 'action_proposed' || type === 'action_update')
   expect(all.filter(({ actionId }) => actionId !== null)).toHaveLength(told.length)
   expect(server.errors).toEqual([])

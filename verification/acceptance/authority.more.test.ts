@@ -217,6 +217,7 @@ const ROUTES: Record<string, Route> = {
   },
   'POST /api/actions/{id}/preview': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/retry': { about: 'actionId', rule: decides, body: () => ({}) },
+  'POST /api/actions/{id}/extend': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/undo': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/resolve': { about: 'actionId', rule: decides, body: () => ({ outcome: 'failed', note: 'I looked' }) },
   'POST /api/actions/{id}/verify': { about: 'actionId', rule: decides, body: () => ({}) },

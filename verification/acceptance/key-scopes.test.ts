@@ -77,6 +77,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/approve-tool/{id}': { takes: ['decide'], id: 'actionId', body: () => ({ approved: false }) },
   'POST /api/sessions/{id}/approve': { takes: ['decide'], id: 'sessionId', body: ({ actionId }) => ({ verdict: 'reject', actionId }) },
   'POST /api/actions/{id}/retry': { takes: ['decide'], id: 'actionId', body: empty },
+  'POST /api/actions/{id}/extend': { takes: ['decide'], id: 'actionId', body: empty },
   'POST /api/actions/{id}/undo': { takes: ['decide'], id: 'actionId', body: empty },
   'POST /api/actions/{id}/resolve': { takes: ['decide'], id: 'actionId', body: () => ({ outcome: 'failed', note: 'I looked' }) },
   'POST /api/actions/{id}/verify': { takes: ['decide'], id: 'actionId', body: empty },

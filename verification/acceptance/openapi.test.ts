@@ -136,7 +136,7 @@ test('the document has every route of the contract that this version serves', as
       ...['POST /api/sessions/{id}/cancel', 'POST /api/chat', 'POST /api/chat/approve', 'GET /api/actions', 'GET /api/actions/{id}'],
       ...['POST /api/actions', 'POST /api/actions/{id}/decision', 'POST /api/actions/{id}/retry', 'GET /api/events', 'GET /api/tools'],
       ...['POST /api/actions/{id}/resolve', 'POST /api/actions/{id}/verify', 'POST /api/actions/{id}/withdraw'],
-      ...['POST /api/actions/{id}/undo'],
+      ...['POST /api/actions/{id}/undo', 'POST /api/actions/{id}/extend'],
       ...['POST /api/actions/decisions', 'POST /api/actions/{id}/preview', 'POST /api/actions/{id}/claim', 'POST /api/actions/{id}/result'],
       ...['POST /api/agent-requests', 'GET /api/agent-requests/{id}'],
       ...['POST /api/agent-requests/{id}/execute', 'POST /api/approve-tool/{id}'],

@@ -157,6 +157,8 @@ export type Client = Management & {
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Takes an approval back during its grace period (`startsAt`). The action waits for a decision again, as a new revision. */
     undo(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** Extends the deadline of a waiting action to `extendableUntil`, once. For who may decide about it. */
+    extend(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Takes back what you proposed, as long as nothing has started. Repeating it changes nothing. */
     withdraw(actionId: string, body?: WithdrawBody, options?: ChangeOptions): Promise<Action>
     /** `folded` on the answer: without an idempotency key it would repeat a call that waits already. Every call here has one. */
@@ -289,6 +291,7 @@ const actionCalls = (read: Read, change: Change): Client['actions'] => ({
   suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),
   retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
   undo: (actionId, options) => change(`${action(actionId)}/undo`, undefined, options),
+  extend: (actionId, options) => change(`${action(actionId)}/extend`, undefined, options),
   withdraw: (actionId, body = {}, options) => change(`${action(actionId)}/withdraw`, body, options),
   propose: (body, options) => change('/api/actions', body, options),
   resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),

@@ -14,18 +14,20 @@ type EssentialsProps = {
   action: Action
   nowMs: number
   expiryId: string
+  /** Id of the person. */
+  viewer: string
   /** Reads the current values again; undefined where that is not offered. */
   onLookAgain: (() => void) | undefined
 }
 
 /** The facts that a decision needs: earlier revisions, high risk, names that look alike, the changes, votes and the deadline. */
-export function Essentials({ action, nowMs, expiryId, onLookAgain }: EssentialsProps) {
+export function Essentials({ action, nowMs, expiryId, viewer, onLookAgain }: EssentialsProps) {
   return (
     <>
       <AskedAgain action={action} nowMs={nowMs} />
       {isGrave(action) ? <RiskReasons action={action} /> : null}
       <AlikeNames action={action} />
-      <ChangeRows action={action} nowMs={nowMs} onLookAgain={onLookAgain} />
+      <ChangeRows action={action} nowMs={nowMs} viewer={viewer} onLookAgain={onLookAgain} />
       <Votes action={action} nowMs={nowMs} />
       <Expiry action={action} nowMs={nowMs} id={expiryId} />
     </>
@@ -82,13 +84,14 @@ function RiskReasons({ action: { risk } }: { action: Action }) {
   )
 }
 
-function Expiry({ action: { expiresAt, state }, nowMs, id }: { action: Action; nowMs: number; id: string }) {
+function Expiry({ action: { expiresAt, extension, state }, nowMs, id }: { action: Action; nowMs: number; id: string }) {
   if (state !== 'proposed' || expiresAt === null) return null
   const leftMs = Date.parse(expiresAt) - nowMs
   return (
     <p id={id} className="cs-expiry" data-soon={leftMs < 60_000}>
       Expires <time dateTime={expiresAt}>{clockText(expiresAt, nowMs)}</time>
       {leftMs > 0 ? ` (in ${spanText(leftMs)})` : ' (now)'}; it is not run then.
+      {extension ? ` ${showInvisible(extension.by.name)} extended it.` : null}
     </p>
   )
 }

@@ -36,6 +36,7 @@ const WORDS: Record<AuditKind, string> = {
   session_renamed: 'Session renamed',
   session_deleted: 'Session deleted',
   escalated: 'Escalated',
+  extended: 'Deadline extended',
   policy_saved: 'Policy saved',
   key_made: 'Key made',
   key_accepted: 'Key accepted',

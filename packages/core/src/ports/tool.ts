@@ -132,6 +132,8 @@ export interface Tool {
   readonly risk?: { level: RiskLevel; reason: string; isGuess?: true }
   /** The risk of one call, where it depends on the arguments. It replaces {@link risk}; a policy rule that sets a risk replaces both. */
   assess?(args: JsonObject): { level: RiskLevel; reasons: string[] }
+  /** Reasons for a decline that people choose from, where the rule that asks has none. Default: the card's own. */
+  readonly declineReasons?: readonly string[]
   /**
    * True for a tool of a program that runs it by itself and only asks here whether it may: no model is offered such a tool.
    */

@@ -41,6 +41,7 @@ export const AUDIT_KINDS = [
   'session_renamed',
   'session_deleted',
   'escalated',
+  'extended',
   'policy_saved',
   'key_made',
   'key_accepted',

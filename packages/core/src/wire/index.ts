@@ -15,6 +15,8 @@ export {
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
+  DeclineReasons,
+  Extension,
   FullWaiting,
   FullWaitingList,
   OutcomeChecks,

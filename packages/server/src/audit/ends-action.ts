@@ -39,6 +39,7 @@ const ENDS: Readonly<Record<AuditKind, 'ended' | 'unknown' | 'no'>> = {
   session_renamed: 'no',
   session_deleted: 'no',
   escalated: 'no',
+  extended: 'no',
   policy_saved: 'no',
   key_made: 'no',
   key_accepted: 'no',

@@ -11,11 +11,12 @@ export function* isInForce(policies: Policies, ...said: readonly PolicyResult[])
 }
 
 /**
- * The part of a decision that an action's row keeps: the rule that decided, and its timers. Requirements and risk have columns of their
- * own.
+ * The part of a decision that an action's row keeps: the rule that decided, its timers, and the reasons for a decline that the rule or the
+ * tool offers. Requirements and risk have columns of their own.
  */
-export function policyText({ requires: _requires, risk: _risk, ...kept }: PolicyResult): string {
-  return JSON.stringify(kept)
+export function policyText({ requires: _requires, risk: _risk, ...kept }: PolicyResult, tool: Pick<Tool, 'declineReasons'>): string {
+  const declineReasons = kept.declineReasons ?? tool.declineReasons
+  return JSON.stringify({ ...kept, ...(kept.verdict === 'ask' && declineReasons && { declineReasons }) })
 }
 
 /** The requirements, and the people who are added when nobody has decided for a while. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/index.ts'
+import { isObject } from '../../coding-agent/host-input.ts'
 
 export const ASKS = 'session/request_permission'
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/index.ts'
+import { isObject } from '../../coding-agent/host-input.ts'
 import { allows, answerWith, keyOf, lineOf, optionsOf, paramsOf } from './messages.ts'
 import type { ToolCalls } from './tool-calls.ts'
 

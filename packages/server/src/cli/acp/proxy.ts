@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import { isObject } from '../../coding-agent/index.ts'
+import { isObject } from '../../coding-agent/host-input.ts'
 import { byteLines } from './byte-lines.ts'
 import { ASKS, answerWith, isAnswer, isRequest, keyOf, lineOf, paramsOf, readMessage } from './messages.ts'
 import { createPermissions, type PermissionDeps } from './permissions.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/index.ts'
+import { isObject } from '../../coding-agent/host-input.ts'
 import { isAnswer, isRequest, keyOf, paramsOf } from './messages.ts'
 
 /** What is kept of each call: updates name only what changed. */

@@ -326,6 +326,8 @@ export interface ActionRow {
   result_url: string | null
   error: string | null
   expires_at: number | null
+  /** Who extended the deadline: JSON of `{by, at, from}`. Null while nobody did; then it stays, so that it is done once. */
+  extended: string | null
   /** When people are reminded; null after the reminder. */
   remind_at: number | null
   /** When it is escalated to further people; null after that. */
