@@ -6,7 +6,7 @@ type OpenCommand = (environment: Environment) => Promise<Command>
 
 /**
  * The subcommands, in the order of the help. Each is loaded when it is called: `hook` starts for every call of a coding agent, and would
- * take four times as long with the code of the server.
+ * take three times as long with the code of the server.
  */
 const COMMANDS: Readonly<Record<string, OpenCommand>> = {
   init: async () => (await import('./init/index.ts')).initCommand(),
