@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
@@ -42,4 +43,15 @@ test('every row of the mission has a test', () => {
 test('no test is named with an id of the table', () => {
   const named = rows.filter(({ name }) => /^(?:\$\{\w+\}: )?(?:D[0-4]\.\d|[ITH]\d{1,2}) /.test(name))
   expect(named).toEqual([])
+})
+
+test('every test that the table of guarantees names is there, and the page of guarantees names every invariant', () => {
+  const table = read('verification/guarantees.md').split('## Measurements')[0] ?? ''
+  const named = [...table.matchAll(/`([\w-]+\/[\w/.*-]+)`/g)].map(([, path = '']) => path).filter((path) => !path.startsWith('docs/'))
+  const places = (path: string) => ['', 'packages/', 'packages/server/src/'].map((folder) => `${folder}${path}`)
+  const root = fileURLToPath(new URL('..', import.meta.url))
+  expect(named.length).toBeGreaterThan(150)
+  expect(named.filter((path) => globSync(places(path), { cwd: root }).length === 0)).toEqual([])
+  const idsOf = (text: string) => [...text.matchAll(/^\| (I\d+) \|/gm)].map(([, id]) => id)
+  expect(idsOf(read('docs/concepts/guarantees.md'))).toEqual(idsOf(table))
 })

@@ -21,7 +21,7 @@ export const HELP = `Compares Countersign with other systems on the same gated c
 
 Systems: ${SYSTEMS.map(({ key }) => key).join(', ')}.
 The folder's name stands for all systems in it. Peers are installed with npm into bench/peers/<name>.
-Prints one JSON on standard output, and after it the Markdown of docs/reference/measurements.md.
+Prints one JSON on standard output, and after it the Markdown of bench/measurements.md.
 `
 
 /** Reads the command line. @throws Error for unknown options and systems. */

@@ -56,7 +56,7 @@ const NOTES = [
   'documentation shows, without a claim on the decision. In the crash probe the tool is not idempotent.',
 ]
 
-/** The section of docs/reference/measurements.md, without its heading. */
+/** The section of bench/measurements.md, without its heading. */
 export function toMarkdown({ at, machine, rounds, blockMs, rows }: Report): string {
   const ran = rows.filter((row) => row.notRun === undefined)
   const missing = rows.filter((row) => row.notRun !== undefined)

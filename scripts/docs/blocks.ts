@@ -15,9 +15,14 @@ export interface Block {
   code: string
 }
 
+const PAGES = [
+  ...['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'verification/*.md', 'bench/*.md'],
+  ...['packages/*/README.md', 'clients/*/README.md', 'examples/*/README.md'],
+]
+
 /** The pages whose blocks are checked. */
 export const pagesOf = (root: string): string[] =>
-  globSync(['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'packages/*/README.md', 'clients/*/README.md', 'examples/*/README.md'], {
+  globSync(PAGES, {
     cwd: root,
     exclude: (path) => /(^|\/)(node_modules|generated|\.vitepress)(\/|$)/.test(path),
   }).sort()

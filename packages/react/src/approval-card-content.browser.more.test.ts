@@ -156,6 +156,17 @@ test('what the agent says about its run stands in the box that is not verified; 
   expect(await card().getByRole('link').count()).toBe(0)
 })
 
+test('a card says which host is notified when the action ends, and nothing about it otherwise', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction({ callback: { host: 'agents.example.com' } }) })
+  await untilReady(page)
+  await openDetails(page)
+  expect(await card().textContent()).toContain('When this ends, agents.example.com is notified.')
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  expect(await card().textContent()).not.toContain('is notified')
+})
+
 test('a result link is followed only over http, https or to this site', async () => {
   page = await cards.open()
   const settled = { state: 'succeeded' as const, attempt: 1 }

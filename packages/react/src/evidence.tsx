@@ -58,6 +58,7 @@ export function Background({ action, nowMs, agentSays, runHref }: BackgroundProp
         )}
       </p>
       <AgentWords says={agentSays} context={action.context} />
+      {action.callback && <p className="cs-note">When this ends, {showInvisible(action.callback.host)} is notified.</p>}
       <p className="cs-policy">
         {showInvisible(policy.reason) || 'Policy'}{' '}
         <span className="cs-note">

@@ -24,13 +24,13 @@ test('the test that every planted failure names is there', async () => {
   }
 })
 
-test('the tables of docs/concepts/guarantees.md are written from the list: npm run docs:guarantees does it', async () => {
-  const page = await read('docs/concepts/guarantees.md')
+test('the tables of verification/guarantees.md are written from the list: npm run docs:guarantees does it', async () => {
+  const page = await read('verification/guarantees.md')
   expect(page).toBe(withTables(page))
 })
 
 test('a row that was changed by hand, added or lost is written anew', async () => {
-  const page = await read('docs/concepts/guarantees.md')
+  const page = await read('verification/guarantees.md')
   const row = page.split('\n').find((line) => line.includes('D2.5') || line.startsWith('|  |  |  | a program decides'))
   expect(row).toBeDefined()
   for (const by of ['', `${row}\n${row}`, '| by hand |']) {

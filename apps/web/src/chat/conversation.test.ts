@@ -33,6 +33,7 @@ const action = (id: string, rest: Partial<Action>): Action => ({
   description: 'Set order ORD-001 to processing',
   agentSays: null,
   context: null,
+  callback: null,
   preview: null,
   previewError: null,
   previewedAt: null,

@@ -33,6 +33,7 @@ const CARD = [
   'Action.context.run',
   'Action.context.url',
   'Action.context.reason',
+  'Action.callback.host',
   'Action.policy.rule',
   'Action.policy.reason',
   'Action.requires.roles',

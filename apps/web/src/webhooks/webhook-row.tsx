@@ -36,7 +36,8 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
   const queries = useQueryClient()
   const [asking, setAsking] = useState<keyof typeof CONFIRMED>()
   const [isLogOpen, setLogOpen] = useState(false)
-  const { id, url, description, events, disabledAt, disabledWhy, failingSince, earlierSecretUntil, createdAt, createdBy } = webhook
+  const { id, url, description, events, callbacks, disabledAt, disabledWhy, failingSince, earlierSecretUntil, createdAt, createdBy } =
+    webhook
   const readAgain = () => queries.invalidateQueries({ queryKey: ['webhooks'] })
   const change = useMutation({
     mutationFn: (body: { disabled: boolean }) => client.webhooks.change(id, body),
@@ -71,7 +72,8 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
       </div>
       {description !== '' && <p>{showInvisible(description)}</p>}
       <p className="muted">
-        {events.join(', ')} · added <time dateTime={createdAt}>{fullTime(createdAt)}</time> by {showInvisible(createdBy.name)}
+        {[...events, ...(callbacks ? ['callbacks of agents'] : [])].join(', ')} · added{' '}
+        <time dateTime={createdAt}>{fullTime(createdAt)}</time> by {showInvisible(createdBy.name)}
         {earlierSecretUntil !== null && ` · the previous secret stays valid until ${fullTime(earlierSecretUntil)}`}
       </p>
       <p>

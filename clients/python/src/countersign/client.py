@@ -23,11 +23,18 @@ def _open(base_url: str | None, key: str | None, context: ssl.SSLContext | None,
 
 
 def proposal(
-    tool: str, arguments: Mapping[str, Json], description: str | None, agent: str | None, expires_in: str | None
+    tool: str,
+    arguments: Mapping[str, Json],
+    description: str | None,
+    agent: str | None,
+    expires_in: str | None,
+    callback: str | None,
 ) -> dict[str, Json]:
     """The body of a proposal."""
     body: dict[str, Json] = {"tool": tool, "arguments": dict(arguments)}
     more = {"description": description, "agent": agent, "expiresIn": expires_in}
+    if callback is not None:
+        body["callback"] = {"url": callback}
     return body | {name: value for name, value in more.items() if value is not None}
 
 
@@ -88,15 +95,18 @@ class Client(_Settings):
         description: str | None = None,
         agent: str | None = None,
         expires_in: str | None = None,
+        callback: str | None = None,
     ) -> Action:
         """Proposes a call. Policy may answer ``approved`` or ``declined`` at once.
 
         :param idempotency_key: The same key with the same call is the same action; default a random one.
         :param description: Your own words, shown as not verified.
         :param expires_in: How long people may take, such as ``PT1H``. Policy may give them less.
+        :param callback: Where the server sends a signed event when the action can be claimed or has ended: an address that
+            an admin opened for callbacks.
         :raises ApiError: ``not_found``, ``invalid_arguments``, ``impossible``, ``too_many_waiting``, …
         """
-        body = proposal(tool, arguments, description, agent, expires_in)
+        body = proposal(tool, arguments, description, agent, expires_in, callback)
         return run_blocking(self._calls.propose(body, idempotency_key or new_key(), patience=self.connection.patience))
 
     def get(self, action_id: str) -> Action:
@@ -170,9 +180,10 @@ class AsyncClient(_Settings):
         description: str | None = None,
         agent: str | None = None,
         expires_in: str | None = None,
+        callback: str | None = None,
     ) -> Action:
         """See :meth:`Client.propose`."""
-        body = proposal(tool, arguments, description, agent, expires_in)
+        body = proposal(tool, arguments, description, agent, expires_in, callback)
         return await self._calls.propose(body, idempotency_key or new_key(), patience=self.connection.patience)
 
     async def get(self, action_id: str) -> Action:

@@ -70,6 +70,7 @@ def gated(
     description: str | None = None,
     agent: str | None = None,
     expires_in: str | None = None,
+    callback: str | None = None,
     on_refusal: Literal["raise"] = "raise",
     nothing_done: tuple[type[Exception], ...] = (),
     to_json: Callable[[Any], Json] | None = None,
@@ -87,6 +88,7 @@ def gated(
     description: str | None = None,
     agent: str | None = None,
     expires_in: str | None = None,
+    callback: str | None = None,
     on_refusal: Literal["text"],
     nothing_done: tuple[type[Exception], ...] = (),
     to_json: Callable[[Any], Json] | None = None,
@@ -103,6 +105,7 @@ def gated(
     description: str | None = None,
     agent: str | None = None,
     expires_in: str | None = None,
+    callback: str | None = None,
     on_refusal: Literal["raise", "text"] = "raise",
     nothing_done: tuple[type[Exception], ...] = (),
     to_json: Callable[[Any], Json] | None = None,
@@ -120,6 +123,8 @@ def gated(
     :param local: Names of parameters that stay here, such as a framework's context: neither proposed nor shown.
     :param description: Your own words for the card, shown as not verified.
     :param expires_in: How long people may take, such as ``PT1H``.
+    :param callback: Where the server sends a signed event when a call can be carried out or has ended, for when this
+        process is gone by then: an address that an admin opened for callbacks.
     :param on_refusal: ``raise`` raises :class:`NotApproved` and its kin; ``text`` returns a sentence for the model.
     :param nothing_done: Exceptions after which nothing was changed for certain, so that the action is ``failed``. After
         any other the outcome of a write is unknown. The function may also raise :class:`NothingDone`.
@@ -143,7 +148,7 @@ def gated(
 
         def work_for(given: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Work[Any]:
             bound = parameters.bind(args, kwargs)
-            body = proposal(tool, parameters.propose(bound), description, agent, expires_in)
+            body = proposal(tool, parameters.propose(bound), description, agent, expires_in, callback)
             if given is None and key is not None:
                 given = key(*args, **kwargs)
 

@@ -13,6 +13,11 @@ export type GateOptions = {
   run?: string
   /** Where people can read more, shown on the card: http or https. */
   url?: string
+  /**
+   * Where the server tells how each call ended, also when this process is gone: an address that an admin opened for callbacks. The next start
+   * with the same tool call ids goes on from there.
+   */
+  callback?: string
   /** The group of the tools in the server's configuration, where its names begin with it: `app` for `app.payInvoice`. */
   group?: string
   /** How long people may take, for example `PT1H`. Policy may give them less. */
@@ -110,13 +115,14 @@ export async function gatedCall(client: GateClient, call: GatedCall, options: Ga
   }
 }
 
-function proposalOf({ tool, arguments: args }: GatedCall, { run, url, group, expiresIn }: GateOptions): ProposeBody {
+function proposalOf({ tool, arguments: args }: GatedCall, { run, url, callback, group, expiresIn }: GateOptions): ProposeBody {
   const context: ActionContext = { ...(run !== undefined && { run }), ...(url !== undefined && { url }) }
   return {
     tool: group === undefined ? tool : `${group}.${tool}`,
     // As JSON carries them: what cannot be sent is not part of the call.
     arguments: JSON.parse(JSON.stringify(args)),
     ...(Object.keys(context).length > 0 && { context }),
+    ...(callback !== undefined && { callback: { url: callback } }),
     ...(expiresIn !== undefined && { expiresIn }),
   }
 }

@@ -148,6 +148,8 @@ export const Action = z.object({
   context: z.object({ run: z.string().optional(), url: z.string().optional(), reason: z.string().optional() }).nullable(),
   /** How often it was asked for, where that is more than once: the same call without an idempotency key, while it waits, is the same action. */
   timesAsked: z.int().optional(),
+  /** Where the proposer is told what became of it. The path is left out: it may hold a secret of the receiver. */
+  callback: z.object({ host: z.string() }).nullable(),
   executor: z.enum(['server', 'client']),
   attempt: z.int(),
   idempotencyKey: z.string(),
@@ -245,6 +247,13 @@ export const ProposeBody = z.strictObject({
   description: z.string().trim().max(2_000).optional(),
   /** The run, an address and the reason, for people: shown as not verified. */
   context: ActionContext.optional(),
+  /**
+   * Where the server sends a signed event when the action can be claimed, when it is settled and when its outcome is unknown: an address
+   * under a webhook that an admin opened for callbacks, whose secret signs it. The address takes no part in the digest.
+   */
+  callback: z
+    .strictObject({ url: z.string().max(2_000).refine(isWebAddress, 'must be an http or https address without a user name') })
+    .optional(),
   agent: z.string().min(1).max(120).optional(),
   /** How long people may take, for example `PT1H`: from one second to 400 days. */
   expiresIn: Duration.optional(),

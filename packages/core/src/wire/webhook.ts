@@ -18,18 +18,26 @@ const Url = z.string().min(1).max(2_000)
 const Description = z.string().trim().max(200)
 const Events = z
   .array(z.enum(WEBHOOK_EVENTS))
-  .min(1)
   .max(WEBHOOK_EVENTS.length)
   .refine((events) => new Set(events).size === events.length, 'must name each event once')
 
-/** `url`: https, or http on this machine itself. A private address has to be listed under `network.allow` of the configuration. */
-export const CreateWebhookBody = z.strictObject({ url: Url, events: Events, description: Description.default('') })
+/**
+ * `url`: https, or http on this machine itself. A private address has to be listed under `network.allow` of the configuration. With
+ * `callbacks: true` agents may name this address, or one below its path, as `callback.url` of their actions; `events` may be empty then.
+ */
+export const CreateWebhookBody = z.strictObject({
+  url: Url,
+  events: Events,
+  callbacks: z.boolean().default(false),
+  description: Description.default(''),
+})
 export type CreateWebhookBody = z.input<typeof CreateWebhookBody>
 
 /** Members that are left out stay. `disabled: true` stops sending and drops waiting deliveries; `false` starts again with new events. */
 export const ChangeWebhookBody = z.strictObject({
   url: Url.optional(),
   events: Events.optional(),
+  callbacks: z.boolean().optional(),
   description: Description.optional(),
   disabled: z.boolean().optional(),
 })
@@ -49,6 +57,8 @@ export const Webhook = z.object({
   url: z.string(),
   description: z.string(),
   events: z.array(z.enum(WEBHOOK_EVENTS)),
+  /** Whether agents may name addresses under `url` as callbacks of their actions. */
+  callbacks: z.boolean(),
   /** Null while it is sent to. */
   disabledAt: z.string().nullable(),
   disabledWhy: DisabledWhy.nullable(),

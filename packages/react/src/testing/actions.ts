@@ -41,6 +41,7 @@ export const sampleAction = (changed: Partial<Action> = {}): Action => ({
   agentVerified: true,
   agentSays: null,
   context: null,
+  callback: null,
   executor: 'server',
   attempt: 0,
   idempotencyKey: 'act_0000000000000000000000001',

@@ -30,13 +30,13 @@ export interface DeliveryWords {
   reason?: string
 }
 
-/** Tells webhooks of a new action that waits, or that ended at once. */
+/** Tells webhooks, and the action's callback, of a new action that waits, or that ended at once. */
 export function* tellOfProposal(outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> {
   if (row.state === 'proposed') yield* tell({ outbox, nowMs }, 'action.proposed', row)
   else if (hasEnded(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
 }
 
-/** Tells webhooks what an action came to. */
+/** Tells webhooks, and the action's callback, what an action came to. */
 export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: Cause, nowMs: number): Tx<void> {
   if (kind === 'asked_again') yield* tell({ outbox, nowMs }, 'action.proposed', row)
   if ((kind === 'approved' || kind === 'declined') && by) {
@@ -62,9 +62,10 @@ function* tell(
   row: ActionRow,
   { decision, reason }: Said = {},
 ): Tx<void> {
-  const asked = stored.wasAsked(row)
+  const callback = isForCallback(type, row) ? stored.callbackOf(row) : null
   // A read that policy allows happens many times a minute, and nobody has to know.
-  if (!asked && row.effect === 'read') return
+  const isForAll = stored.wasAsked(row) || row.effect === 'write'
+  if (!isForAll && callback === null) return
   const facts: DeliveryFacts = {
     sessionId: row.session_id,
     state: row.state,
@@ -81,7 +82,7 @@ function* tell(
     ...(decision && { decision }),
   }
   const words: DeliveryWords = { headline: cut(row.description), ...(typeof reason === 'string' && { reason: cut(reason) }) }
-  yield* webhookDeliveries.insertDeliveries.run({
+  const event = () => ({
     id: newId('evt', nowMs),
     type,
     action_id: row.id,
@@ -94,7 +95,16 @@ function* tell(
     },
     now: nowMs,
   })
+  if (isForAll) yield* webhookDeliveries.insertDeliveries.run(event())
+  // With an id of its own: the webhook may subscribe to the same event.
+  if (callback) yield* webhookDeliveries.insertCallback.run({ ...event(), webhook_id: callback.webhook })
   outbox.deliveriesAt ??= nowMs
 }
+
+/** A callback is told when the proposer has something to do: to carry it out, or to go on with how it ended. */
+const isForCallback = (type: WebhookEventType, { state, executor }: ActionRow): boolean =>
+  type === 'action.settled' ||
+  type === 'action.outcome_unknown' ||
+  (type === 'action.decided' && state === 'approved' && executor === 'client')
 
 const cut = (text: string): string => (text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text).toWellFormed()

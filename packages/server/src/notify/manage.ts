@@ -33,6 +33,7 @@ export function* viewWebhook(row: WebhookRow, nowMs: number): Tx<Webhook> {
     url: row.url,
     description: row.description,
     events: JSON.parse(row.events),
+    callbacks: row.callbacks === 1,
     disabledAt: isoOrNull(row.disabled_at),
     disabledWhy: row.disabled_why as DisabledWhy | null,
     failingSince: isoOrNull(row.failing_since),
@@ -73,11 +74,11 @@ export interface AdminContext {
 /**
  * Creates a webhook. It receives the events from this transaction on.
  * @param body Its URL is checked already.
- * @throws CountersignError `bad_request` when there are 50.
+ * @throws CountersignError `bad_request` when there are 50, or when nothing would ever be sent there.
  */
 export function* createWebhook(
   { outbox, by, nowMs }: AdminContext,
-  { url, events, description = '' }: CreateWebhookBody,
+  { url, events, callbacks = false, description = '' }: CreateWebhookBody,
   secret: string,
 ): Tx<Omit<CreatedWebhook, 'secret'>> {
   yield* lockKey(LOCK)
@@ -86,21 +87,38 @@ export function* createWebhook(
   if (count >= webhooks.MOST_WEBHOOKS) {
     throw new CountersignError('bad_request', `there are ${webhooks.MOST_WEBHOOKS} webhooks, and there can be no more: delete one first`)
   }
-  const data = { webhook: id, host: hostOf(url), events }
+  requireUse(events, callbacks)
+  const data = { webhook: id, host: hostOf(url), events, callbacks }
   yield* recordAudit(outbox, { kind: 'webhook_made', actor: by.id, data }, nowMs)
-  yield* webhooks.insertWebhook.run({ id, url, description, events: JSON.stringify(events), secret, created_by: by.id, now: nowMs })
+  yield* webhooks.insertWebhook.run({
+    id,
+    url,
+    description,
+    events: JSON.stringify(events),
+    callbacks: Number(callbacks),
+    secret,
+    created_by: by.id,
+    now: nowMs,
+  })
   return yield* viewWebhook(yield* findWebhook(id), nowMs)
 }
 
-/** @throws CountersignError `not_found`. */
+function requireUse(events: readonly string[], callbacks: boolean): void {
+  if (events.length === 0 && !callbacks) {
+    throw new CountersignError('bad_request', 'events: must name at least one event, unless the webhook takes callbacks')
+  }
+}
+
+/** @throws CountersignError `not_found`; `bad_request` when nothing would ever be sent there. */
 export function* changeWebhook({ outbox, by, nowMs }: AdminContext, id: string, body: ChangeWebhookBody): Tx<Webhook> {
   yield* lockKey(LOCK)
   const found = yield* findWebhook(id)
-  const { url = found.url, description = found.description, events, disabled } = body
-  const told = events ?? JSON.parse(found.events)
-  const data = { webhook: id, host: hostOf(url), events: told, disabled: disabled ?? found.disabled_at !== null }
+  const { url = found.url, description = found.description, events, callbacks = found.callbacks === 1, disabled } = body
+  const told: readonly string[] = events ?? JSON.parse(found.events)
+  requireUse(told, callbacks)
+  const data = { webhook: id, host: hostOf(url), events: [...told], callbacks, disabled: disabled ?? found.disabled_at !== null }
   yield* recordAudit(outbox, { kind: 'webhook_changed', actor: by.id, data }, nowMs)
-  yield* webhooks.changeWebhook.run({ id, url, description, events: JSON.stringify(told) })
+  yield* webhooks.changeWebhook.run({ id, url, description, events: JSON.stringify(told), callbacks: Number(callbacks) })
   if (disabled === true && (yield* webhooks.disableWebhook.change({ id, why: 'admin', now: nowMs }))) {
     yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now: nowMs })
   }

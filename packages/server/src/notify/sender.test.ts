@@ -43,7 +43,7 @@ async function addWebhook(store: Store, url: string, now: number): Promise<strin
   const id = newId('whk', now)
   const events = '["action.settled"]'
   await store.transact(() =>
-    webhooks.insertWebhook.run({ id, url, description: '', events, secret: drawSecret(), created_by: 'prn_ana', now }),
+    webhooks.insertWebhook.run({ id, url, description: '', events, callbacks: 0, secret: drawSecret(), created_by: 'prn_ana', now }),
   )
   return id
 }

@@ -3,10 +3,13 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import { recordAudit, SYSTEM } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
+import { takesCallback } from '../gate/index.ts'
 import {
+  actions,
   lock,
   type Outbox,
   type Store,
+  stored,
   type Tx,
   type WebhookDeliveryRow,
   type WebhookRow,
@@ -60,6 +63,8 @@ export interface WebhookSender {
 interface Job {
   webhook: WebhookRow
   delivery: WebhookDeliveryRow
+  /** Undefined for a callback whose address may no longer be used. */
+  url: string | undefined
   body: string
 }
 
@@ -74,7 +79,7 @@ export function createSender(options: SenderOptions): WebhookSender {
     if (!(yield* webhookDeliveries.claimDelivery.change(claimed))) return undefined
     const webhook = yield* webhooks.findWebhook.first({ id: webhookId })
     const delivery = yield* webhookDeliveries.findDelivery.first({ webhook_id: webhookId, id })
-    return webhook && delivery && { webhook, delivery, body: yield* bodyOf(delivery, publicUrl) }
+    return webhook && delivery && { webhook, delivery, url: yield* addressOf(delivery, webhook), body: yield* bodyOf(delivery, publicUrl) }
   }
 
   /** Returns false when nothing was sent: another process has the delivery, it ended, or everything is held. */
@@ -82,23 +87,24 @@ export function createSender(options: SenderOptions): WebhookSender {
     checkpoint('webhook.before_claim')
     const job = await store.transact(() => claim(webhookId, due))
     if (!job) return false
-    const { webhook, delivery, body } = job
+    const { webhook, delivery, url, body } = job
     const at = clock.nowMs()
     try {
-      const { url, secret, earlier_secret, earlier_until } = webhook
+      const { secret, earlier_secret, earlier_until } = webhook
       const secrets = earlier_secret !== null && (earlier_until ?? 0) > at ? [secret, earlier_secret] : [secret]
       checkpoint('webhook.before_send')
-      const attempted = await attempt({ network, clock, url, id: delivery.id, body, secrets, signal: stopping.signal })
+      const attempted =
+        url === undefined ? NO_CALLBACK : await attempt({ network, clock, url, id: delivery.id, body, secrets, signal: stopping.signal })
       checkpoint('webhook.before_store')
       await store.transact(() => settle(job, attempted, at))
       checkpoint('webhook.after_store')
       const { status, error } = attempted
       const failingSince = webhook.failing_since ?? at
-      if (!isDelivered(status) && (status === 410 || at - failingSince >= FAILING_MS)) {
+      if (!isDelivered(status) && delivery.is_callback === 0 && (status === 410 || at - failingSince >= FAILING_MS)) {
         const why = await store.transact((outbox) => disable(outbox, webhookId, status))
-        if (why !== undefined) log.warn({ webhookId, host: hostOf(url), why }, 'webhook.disabled')
+        if (why !== undefined) log.warn({ webhookId, host: hostOf(webhook.url), why }, 'webhook.disabled')
       }
-      log.debug({ webhookId, eventId: delivery.id, status, error, host: hostOf(url) }, 'webhook.attempted')
+      log.debug({ webhookId, eventId: delivery.id, status, error, host: hostOf(webhook.url) }, 'webhook.attempted')
       return true
     } catch (failure) {
       if (!stopping.signal.aborted) throw failure
@@ -111,10 +117,14 @@ export function createSender(options: SenderOptions): WebhookSender {
     const now = clock.nowMs()
     const isDone = isDelivered(status)
     // The webhook's row comes before the delivery's, in the same order as when a webhook is disabled.
-    if (isDone) yield* webhooks.noteSuccess.run({ id: webhook.id })
-    else yield* webhooks.noteFailure.run({ id: webhook.id, at })
+    // An address that an agent named says nothing about the webhook's own.
+    if (delivery.is_callback === 0) {
+      if (isDone) yield* webhooks.noteSuccess.run({ id: webhook.id })
+      else yield* webhooks.noteFailure.run({ id: webhook.id, at })
+    }
     const tries = isDone ? delivery.tries : delivery.tries + 1
-    const retryMs = isDone ? undefined : retryAfterMs(tries, random())
+    const isOver = isDone || (delivery.is_callback === 1 && status === 410)
+    const retryMs = isOver ? undefined : retryAfterMs(tries, random())
     const attempts = [...JSON.parse(delivery.attempts), { at, durationMs: Math.max(0, now - at), status, error }].slice(-MOST_ATTEMPTS_KEPT)
     const ended = {
       ...keyOf(delivery),
@@ -192,5 +202,15 @@ export function createSender(options: SenderOptions): WebhookSender {
 
 /** Identifies a delivery and its claim: the epoch increases with each claim. */
 const keyOf = ({ webhook_id, id, epoch }: WebhookDeliveryRow) => ({ webhook_id, id, epoch })
+
+/** Checked at each attempt, because an admin may have moved the webhook, or the action was redacted, since the address was named. */
+function* addressOf(delivery: WebhookDeliveryRow, webhook: WebhookRow): Tx<string | undefined> {
+  if (delivery.is_callback === 0) return webhook.url
+  const action = yield* actions.findAction.first({ id: delivery.action_id ?? '' })
+  const url = action && stored.callbackOf(action)?.url
+  return url !== undefined && takesCallback(webhook, url) ? url : undefined
+}
+
+const NO_CALLBACK: Attempted = { status: null, answer: null, error: 'the address of the callback is no longer under that of the webhook' }
 
 const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status <= 299

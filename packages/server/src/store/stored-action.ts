@@ -13,6 +13,13 @@ interface Columns {
   result: JsonValue | null
   error: ActionErrorView | null
   context: ActionContext | null
+  callback: StoredCallback | null
+}
+
+/** The address that a proposer named, and the webhook whose secret signs what is sent there. */
+export interface StoredCallback {
+  webhook: string
+  url: string
 }
 
 type Row<C extends keyof Columns> = Pick<ActionRow, C>
@@ -78,3 +85,6 @@ export const errorOf = (row: Row<'error'>): ActionErrorView | null => read(row, 
 
 /** Returns what the agent says about an action besides its arguments; null when it says nothing. */
 export const contextOf = (row: Row<'context'>): ActionContext | null => read(row, 'context')
+
+/** Returns where the proposer of an action is told what became of it; null when it named no address. */
+export const callbackOf = (row: Row<'callback'>): StoredCallback | null => read(row, 'callback')

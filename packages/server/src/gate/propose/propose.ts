@@ -21,6 +21,7 @@ import { isInForce, noteDifference, policyText, requirementsText, riskOf } from 
 import { viewAction } from '../read/view.ts'
 import type { SessionWriter } from '../session-writer.ts'
 import { agentNamed } from './agent-name.ts'
+import { callbackText } from './callback.ts'
 import { EARLIER_DENIAL, findEarlierDenial } from './denial-memory.ts'
 import { type ImpossibleCall, readImpossible, recordImpossible } from './impossible.ts'
 import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
@@ -48,6 +49,8 @@ export interface InsertInput {
   /** The agent's own words about it. */
   agentSays?: string | undefined
   context?: ActionContext | undefined
+  /** Text of the column. */
+  callback?: string | null
   /** How long people may take at most, whatever policy says. */
   expiresInMs?: number | undefined
   /** True when it was proposed without an idempotency key: the same call again is the same action while it waits. */
@@ -108,6 +111,7 @@ export function* insertPrepared(
     agent_verified: prepared.agent === undefined ? 0 : 1,
     agent_says: input.agentSays || null,
     context: contextText(input.context),
+    callback: input.callback ?? null,
     times_asked: 1,
     unkeyed: input.isUnkeyed ? 1 : 0,
     attempt: 0,
@@ -213,6 +217,8 @@ export interface ProposeInput {
   description?: string | undefined
   /** What else the caller says about the call. */
   context?: ActionContext | undefined
+  /** Where it is told what became of the action. */
+  callback?: { url: string } | undefined
   /** ISO 8601: how long people may take. Policy may give them less. */
   expiresIn?: string | undefined
   /** The id of the call in the program that makes it. */
@@ -222,9 +228,9 @@ export interface ProposeInput {
 /**
  * Proposes an action for an agent that runs elsewhere. Policy may answer `approved` or `declined` at once.
  * The same call of the same agent or service, without an idempotency key, while the first one waits under the same version of the policy,
- * is the same action: people decide once and it runs once. A call of a person, or with its own deadline, is always a new action.
+ * is the same action: people decide once and it runs once. A call of a person, with a callback or with its own deadline, is always a new action.
  * @throws CountersignError `not_found` for an unknown tool, `invalid_arguments`, `impossible` when its preview refuses the call,
- * `too_many_waiting`, `forbidden` for an agent that uses a name which is not its own.
+ * `too_many_waiting`, `forbidden` for an agent that uses a name which is not its own, or for an address that takes no callbacks.
  */
 export async function propose(deps: GateDeps, input: ProposeInput, caller: Caller): Promise<ProposedAction> {
   requireWriter(caller.principal)
@@ -281,7 +287,7 @@ async function storeProposal(
     if (!(yield* isInForce(policies, prepared.policy))) return undefined
     const limits = limitsOf(document)
     const isUnkeyed = caller.once === undefined
-    const mayRepeat = isUnkeyed && caller.principal.kind !== 'person' && input.expiresIn === undefined
+    const mayRepeat = isUnkeyed && caller.principal.kind !== 'person' && input.expiresIn === undefined && !input.callback
     let waitingNow: number | undefined
     if (prepared.policy.verdict === 'ask') {
       waitingNow = yield* queueNearLimit(caller.principal.id, limits)
@@ -294,6 +300,7 @@ async function storeProposal(
         requestedBy: caller.principal.id,
         agentSays: input.description,
         context: input.context,
+        callback: yield* callbackText(input.callback),
         expiresInMs: input.expiresIn === undefined ? undefined : durationMs(input.expiresIn),
         isUnkeyed,
         repeatedBy: mayRepeat ? caller : undefined,

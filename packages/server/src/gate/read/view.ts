@@ -168,6 +168,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     agentVerified: isAgentVerified(row),
     agentSays: row.agent_says,
     context: stored.contextOf(row),
+    callback: viewCallback(row),
     ...(row.times_asked > 1 && { timesAsked: row.times_asked }),
     executor: row.executor,
     attempt: row.attempt,
@@ -290,4 +291,9 @@ export function* viewSession(row: SessionRow): Tx<Session> {
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
   }
+}
+
+function viewCallback(row: ActionRow): Action['callback'] {
+  const url = stored.callbackOf(row)?.url
+  return url === undefined ? null : { host: new URL(url).host }
 }

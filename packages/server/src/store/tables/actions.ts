@@ -42,6 +42,7 @@ export const insertAction = insertNoted('action', {
   agent_verified: true,
   agent_says: true,
   context: true,
+  callback: true,
   times_asked: true,
   unkeyed: true,
   executor: true,

@@ -41,6 +41,7 @@ const ACTION: Readonly<Record<keyof ActionRow, Redaction>> = {
   agent_verified: 'keep',
   agent_says: null,
   context: null,
+  callback: null,
   times_asked: 'keep',
   unkeyed: 'keep',
   executor: 'keep',

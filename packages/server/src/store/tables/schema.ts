@@ -302,6 +302,8 @@ export interface ActionRow {
   agent_says: string | null
   /** What the agent says besides: JSON of `{run?, url?, reason?}`. */
   context: string | null
+  /** Where its proposer is told what became of it: JSON of `{webhook, url}`. */
+  callback: string | null
   /** How often it was proposed. */
   times_asked: number
   /** 1 when it was proposed without an idempotency key. */

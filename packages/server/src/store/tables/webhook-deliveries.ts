@@ -35,6 +35,33 @@ export const insertDeliveries = question<NewEvent>(
   { from: 'webhook' },
 )
 
+/** Enqueues an event for the callback of its action. Nothing is stored when the webhook is gone or disabled. */
+export const insertCallback = question<NewEvent & { webhook_id: string }>(
+  (db, p) =>
+    db
+      .insertInto('webhook_delivery')
+      .columns(['webhook_id', 'id', 'type', 'action_id', 'facts', 'words', 'is_callback', 'state', 'next_at', 'created_at'])
+      .expression((eb) =>
+        eb
+          .selectFrom('webhook')
+          .select([
+            'webhook.id',
+            sql<string>`cast(${p.id} as text)`.as('event_id'),
+            sql<string>`cast(${p.type} as text)`.as('type'),
+            sql<string>`cast(${p.action_id} as text)`.as('action_id'),
+            sql<string>`cast(${p.facts} as text)`.as('facts'),
+            sql<string>`cast(${p.words} as text)`.as('words'),
+            sql<number>`1`.as('is_callback'),
+            sql<'waiting'>`'waiting'`.as('state'),
+            sql<number>`cast(${p.now} as bigint)`.as('next_at'),
+            sql<number>`cast(${p.now} as bigint)`.as('created_at'),
+          ])
+          .where('webhook.id', '=', p.webhook_id)
+          .where('webhook.disabled_at', 'is', null),
+      ),
+  { from: 'webhook' },
+)
+
 export const insertTest = question<Pick<WebhookDeliveryRow, 'webhook_id' | 'id' | 'facts'> & { now: number }>((db, p) =>
   db.insertInto('webhook_delivery').values({
     webhook_id: p.webhook_id,
@@ -42,6 +69,7 @@ export const insertTest = question<Pick<WebhookDeliveryRow, 'webhook_id' | 'id' 
     id: p.id,
     type: 'webhook.test',
     action_id: null,
+    is_callback: 0,
     facts: p.facts,
     words: null,
     redacted: 0,

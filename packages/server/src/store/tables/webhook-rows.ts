@@ -7,6 +7,8 @@ export interface WebhookRow {
   description: string
   /** JSON: the types it subscribes to. */
   events: string
+  /** 1 when agents may name addresses under `url` as callbacks. */
+  callbacks: number
   secret: string
   /** Signs beside the new one until `earlier_until`. */
   earlier_secret: string | null
@@ -30,6 +32,8 @@ export interface WebhookDeliveryRow {
   id: string
   type: string
   action_id: string | null
+  /** 1 when it goes to the callback of its action instead of the webhook's own URL. */
+  is_callback: number
   /** JSON: ids, names of tools, states, times. */
   facts: string
   /** JSON: sentences that may contain values. Null when there is none, and once the action was redacted. */

@@ -6,7 +6,7 @@ import type { WebhookRow } from './webhook-rows.ts'
 /** The most webhooks of a server. */
 export const MOST_WEBHOOKS = 50
 
-type NewWebhook = Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'secret' | 'created_by'>
+type NewWebhook = Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'callbacks' | 'secret' | 'created_by'>
 
 export const insertWebhook = question<NewWebhook & { now: number }>((db, p) =>
   db.insertInto('webhook').values({
@@ -14,6 +14,7 @@ export const insertWebhook = question<NewWebhook & { now: number }>((db, p) =>
     url: p.url,
     description: p.description,
     events: p.events,
+    callbacks: p.callbacks,
     secret: p.secret,
     earlier_secret: null,
     earlier_until: null,
@@ -36,8 +37,11 @@ export const countWebhooks = question<Record<never, never>, { count: number }>((
   db.selectFrom('webhook').select((eb) => eb.fn.countAll<number>().as('count')),
 )
 
-export const changeWebhook = question<Pick<WebhookRow, 'id' | 'url' | 'description' | 'events'>>((db, p) =>
-  db.updateTable('webhook').set({ url: p.url, description: p.description, events: p.events }).where('id', '=', p.id),
+export const changeWebhook = question<Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'callbacks'>>((db, p) =>
+  db
+    .updateTable('webhook')
+    .set({ url: p.url, description: p.description, events: p.events, callbacks: p.callbacks })
+    .where('id', '=', p.id),
 )
 
 /** Activates a new secret; the previous one signs until `until`. */

@@ -34,6 +34,7 @@ export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({
   agent_verified: 0,
   agent_says: null,
   context: null,
+  callback: null,
   times_asked: 1,
   unkeyed: 0,
   executor: 'server',

@@ -1,0 +1,32 @@
+import { CountersignError } from '@countersign/core'
+import { type stored, type Tx, type WebhookRow, webhooks } from '../../store/index.ts'
+
+/** Encoded separators and dots: a receiver may decode them after it was checked which address they are under. */
+const HIDDEN_PATH = /%2f|%5c|%2e|\/\//i
+
+/** True for an address at or under that of a webhook which takes callbacks. */
+export function takesCallback({ url: base, callbacks }: Pick<WebhookRow, 'url' | 'callbacks'>, address: string): boolean {
+  const url = new URL(address)
+  const at = new URL(base)
+  if (callbacks === 0 || url.origin !== at.origin || url.username !== '' || url.password !== '') return false
+  const folder = at.pathname.endsWith('/') ? at.pathname : `${at.pathname}/`
+  return url.pathname === at.pathname || (url.pathname.startsWith(folder) && !HIDDEN_PATH.test(url.pathname.slice(folder.length - 1)))
+}
+
+/**
+ * Returns the text of the column `callback`: the address, and the webhook that it is under.
+ * @throws CountersignError `forbidden` for an address that no webhook takes callbacks at.
+ */
+export function* callbackText(callback: { url: string } | undefined): Tx<string | null> {
+  if (callback === undefined) return null
+  const url = new URL(callback.url)
+  url.hash = ''
+  const found = (yield* webhooks.listWebhooks.all({})).find((webhook) => webhook.disabled_at === null && takesCallback(webhook, url.href))
+  if (!found) {
+    throw new CountersignError(
+      'forbidden',
+      'callback.url is not an address for callbacks. An admin has to add a webhook with "callbacks": true whose URL is this one, or a path above it',
+    )
+  }
+  return JSON.stringify({ webhook: found.id, url: url.href } satisfies stored.StoredCallback)
+}
