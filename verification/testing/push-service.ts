@@ -86,7 +86,7 @@ export async function startPushService(
     said: (endpoint) =>
       messages
         .filter(({ path }) => endpoint === undefined || endpoint.endsWith(path))
-        .map(({ data }) => (data.withdraw ? 'withdraw' : `show ${data.title}`)),
+        .map(({ data }) => (data.withdraw ? 'withdraw' : `show ${data.show.title}`)),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       server.close()

@@ -34,7 +34,11 @@ interface Drawn {
 export function encryptPush(text: string, { p256dh, auth }: SubscriptionKeys, drawn: Drawn = {}): Buffer {
   const plain = Buffer.from(text)
   if (plain.length > MOST_PLAIN_BYTES) throw new Error(`a push message holds at most ${MOST_PLAIN_BYTES} bytes, not ${plain.length}`)
-  const { salt = randomBytes(16), privateKey, padTo = Math.min(MOST_PLAIN_BYTES, PAD_TO_BYTES * Math.ceil(plain.length / PAD_TO_BYTES)) } = drawn
+  const {
+    salt = randomBytes(16),
+    privateKey,
+    padTo = Math.min(MOST_PLAIN_BYTES, PAD_TO_BYTES * Math.ceil(plain.length / PAD_TO_BYTES)),
+  } = drawn
   const theirs = Buffer.from(p256dh, 'base64url')
   const own = createECDH(CURVE)
   if (privateKey) own.setPrivateKey(privateKey)

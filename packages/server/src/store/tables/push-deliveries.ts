@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
+import type { Schema } from './schema.ts'
 import type { WebhookDeliveryRow } from './webhook-rows.ts'
 
 /** Stands for all subscriptions: such a row makes those of single ones. */
@@ -48,16 +49,20 @@ export const insertMessage = question<NewRow & { subscription_id: string; facts:
     tries: 0,
     epoch: 0,
     redacted: 0,
-    // biome-ignore lint/suspicious/noExplicitAny: columns with defaults are left out
-  } as any),
+    is_callback: 0,
+    words: null,
+    runner: null,
+    answer: null,
+    ended_at: null,
+  } satisfies Schema['webhook_delivery']),
 )
 
 /** The newest message about an action to each subscription. */
-export const newestMessages = question<{ action_id: string }, Pick<WebhookDeliveryRow, 'webhook_id' | 'id' | 'type' | 'facts'>>(
+export const newestMessages = question<{ action_id: string }, Pick<WebhookDeliveryRow, 'webhook_id' | 'type' | 'facts' | 'state'>>(
   (db, p) =>
     db
       .selectFrom('webhook_delivery as d')
-      .select(['d.webhook_id', 'd.id', 'd.type', 'd.facts'])
+      .select(['d.webhook_id', 'd.type', 'd.facts', 'd.state'])
       .where('d.action_id', '=', p.action_id)
       .where('d.channel', '=', lit('push'))
       .where('d.webhook_id', '!=', lit(EVERY_SUBSCRIPTION))

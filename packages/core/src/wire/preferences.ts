@@ -1,0 +1,30 @@
+import { z } from 'zod'
+
+const TimeOfDay = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 22:00')
+
+/** True for a time zone that this runtime knows, such as `Europe/Berlin`. */
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+/** From when to when, by the clock of the person's time zone, nothing is pushed to them. */
+export const QuietHours = z
+  .strictObject({
+    from: TimeOfDay,
+    to: TimeOfDay,
+    timeZone: z.string().max(64).refine(isTimeZone, 'must be a time zone such as Europe/Berlin'),
+  })
+  .refine(({ from, to }) => from !== to, 'must not begin and end at the same time')
+export type QuietHours = z.infer<typeof QuietHours>
+
+/** How a person has set up the console. Null or empty is how it is at first. */
+export const Preferences = z.object({ quietHours: QuietHours.nullable() })
+export type Preferences = z.infer<typeof Preferences>
+
+/** Members that are left out stay. */
+export const ChangePreferencesBody = z.strictObject({ quietHours: QuietHours.nullable().optional() })
+export type ChangePreferencesBody = z.infer<typeof ChangePreferencesBody>
