@@ -89,7 +89,7 @@ test('in quiet hours nothing is sent, and what was decided by then is never sent
   const hour = new Date().getUTCHours()
   const time = (hours: number) => `${String((hours + 24) % 24).padStart(2, '0')}:00`
   const quietHours = { from: time(hour - 1), to: time(hour + 3), timeZone: 'UTC' }
-  expect((await ana.send('PATCH', '/api/preferences', { body: { quietHours } })).body).toEqual({ quietHours })
+  expect((await ana.send('PATCH', '/api/preferences', { body: { quietHours } })).body).toEqual({ quietHours, views: [] })
   await desk.propose()
   await expect.poll(() => service.said(other.endpoint)).toEqual(['show Keyed'])
   await desk.server.settle()
@@ -129,6 +129,7 @@ test('only a console that is signed in subscribes, at a push service, and for it
   expect(await post(ana, { ...subscription, keys })).toBe(422)
   const { id } = await ana.post('/api/push-subscriptions', subscription)
   expect(await bo.send('DELETE', `/api/push-subscriptions/${id}`).then(({ status }) => status)).toBe(404)
+  expect((await ana.post('/api/push-subscriptions', subscription)).id).toBe(id)
   const { items, publicKey } = await ana.get('/api/push-subscriptions')
   expect(Buffer.from(publicKey, 'base64url')).toHaveLength(65)
   expect(items).toEqual([{ id, service: `127.0.0.1:${service.port}`, isCurrent: true, createdAt: expect.any(String) }])
@@ -193,4 +194,19 @@ test('a message that the push service could not take is sent again, and one of a
   // The key is the same after a restart: otherwise every browser would have to subscribe again.
   const [one, other] = service.messages.map(({ headers }) => String(headers.authorization).split('k=')[1])
   expect(one).toBe(other)
+})
+
+test('saved views are a person’s own, and a change of them leaves the quiet hours', async () => {
+  await using desk = await openDesk()
+  const [ana, bo] = await Promise.all([atConsole(desk.server, 'Ana'), atConsole(desk.server, 'Bo')])
+  const quietHours = { from: '22:00', to: '07:00', timeZone: 'UTC' }
+  const views = [{ page: 'inbox', name: 'Refunds', query: 'q=tool%3Arefund&view=waiting' }]
+  await ana.send('PATCH', '/api/preferences', { body: { quietHours } })
+  await ana.send('PATCH', '/api/preferences', { body: { views } })
+  expect(await ana.get('/api/preferences')).toEqual({ quietHours, views })
+  expect(await bo.get('/api/preferences')).toEqual({ quietHours: null, views: [] })
+  for (const wrong of [{ name: ' ' }, { page: 'else' }, { query: '' }, { more: 1 }]) {
+    const { status } = await ana.send('PATCH', '/api/preferences', { body: { views: [{ ...views[0], ...wrong }] } })
+    expect(status, JSON.stringify(wrong)).toBe(400)
+  }
 })

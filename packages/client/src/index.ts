@@ -64,6 +64,7 @@ export type {
   Revised,
   RiskLevel,
   SavedPolicy,
+  SavedView,
   Session,
   SessionEvent,
   SessionList,

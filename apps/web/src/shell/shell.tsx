@@ -7,6 +7,7 @@ import { useBadge } from '../live/use-badge.ts'
 import { useNotifications } from '../live/use-notifications.ts'
 import { useWaiting } from '../live/use-waiting.ts'
 import { titleText } from '../live/waiting-words.ts'
+import { useKeepSubscribed } from '../push/use-push.ts'
 import { useMediaQuery } from '../ui/index.ts'
 import { UndoBar } from '../undo/undo-bar.tsx'
 import { Boundary } from './boundary.tsx'
@@ -32,6 +33,7 @@ export function Shell() {
 
   useBadge(forMe.count)
   useNotifications(actionable, loaded)
+  useKeepSubscribed()
 
   useEffect(() => {
     document.title = title

@@ -1,6 +1,7 @@
 import { showInvisible } from '@countersign/react'
 import type { RefObject } from 'react'
 import { Link } from 'react-router'
+import { SavedViews } from '../saved-views/saved-views.tsx'
 import { Unseen } from '../ui/index.ts'
 import { isOrder, ORDERS } from './order.ts'
 import { focusRow } from './row-list.tsx'
@@ -34,6 +35,7 @@ export function Toolbar({ address, counts, more, searchField }: ToolbarProps) {
             )}
           </Link>
         ))}
+        <SavedViews page="inbox" />
       </nav>
       <div className="inbox-filter">
         <search className="inbox-search">

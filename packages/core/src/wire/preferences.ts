@@ -21,10 +21,23 @@ export const QuietHours = z
   .refine(({ from, to }) => from !== to, 'must not begin and end at the same time')
 export type QuietHours = z.infer<typeof QuietHours>
 
+/** Filters of a page under a name of the person's own. */
+export const SavedView = z.strictObject({
+  page: z.enum(['inbox', 'decided']),
+  name: z.string().trim().min(1).max(40),
+  /** The query of its address, without the question mark. */
+  query: z.string().min(1).max(1_000),
+})
+export type SavedView = z.infer<typeof SavedView>
+
 /** How a person has set up the console. Null or empty is how it is at first. */
-export const Preferences = z.object({ quietHours: QuietHours.nullable() })
+export const Preferences = z.object({ quietHours: QuietHours.nullable(), views: z.array(SavedView) })
 export type Preferences = z.infer<typeof Preferences>
 
 /** Members that are left out stay. */
-export const ChangePreferencesBody = z.strictObject({ quietHours: QuietHours.nullable().optional() })
+export const ChangePreferencesBody = z.strictObject({
+  quietHours: QuietHours.nullable().optional(),
+  /** All of them, in the order of their tabs. */
+  views: z.array(SavedView).max(50).optional(),
+})
 export type ChangePreferencesBody = z.infer<typeof ChangePreferencesBody>

@@ -1,7 +1,7 @@
 import { ChangePreferencesBody, type Preferences as Chosen, Preferences, type Principal } from '@countersign/core'
 import { requireOwnSignIn, requirePerson, requireScope } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import { QUIET_HOURS, quietHoursOf } from '../notify/index.ts'
+import { QUIET_HOURS, quietHoursOf, VIEWS, viewsOf } from '../notify/index.ts'
 import { preferences, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 
@@ -10,7 +10,8 @@ export function preferenceRoutes(app: App, { store }: HttpDeps): void {
   const tags = ['notifications']
 
   function owner(principal: Principal): Principal {
-    requireScope(principal, ['decide', 'propose', 'manage'], 'change preferences')
+    // A key that only asks must not silence the person who decides about it.
+    requireScope(principal, ['decide'], 'change preferences')
     requireOwnSignIn(principal, 'change preferences')
     return requirePerson(principal, 'have preferences')
   }
@@ -45,11 +46,12 @@ export function preferenceRoutes(app: App, { store }: HttpDeps): void {
     },
     async (request) => {
       const { id } = owner(callerOf(request).principal)
-      const { quietHours } = request.body
+      const { quietHours, views } = request.body
       return store.transact(function* () {
         if (quietHours !== undefined) {
           yield* preferences.savePreference.run({ principal_id: id, name: QUIET_HOURS, value: JSON.stringify(quietHours) })
         }
+        if (views !== undefined) yield* preferences.savePreference.run({ principal_id: id, name: VIEWS, value: JSON.stringify(views) })
         return yield* viewPreferences(id)
       })
     },
@@ -57,5 +59,5 @@ export function preferenceRoutes(app: App, { store }: HttpDeps): void {
 }
 
 function* viewPreferences(principalId: string): Tx<Chosen> {
-  return { quietHours: yield* quietHoursOf(principalId) }
+  return { quietHours: yield* quietHoursOf(principalId), views: yield* viewsOf(principalId) }
 }

@@ -42,6 +42,11 @@ export function* subscribe(
   nowMs: number,
 ): Tx<PushSubscriptionView> {
   yield* lockKey(`push ${person.id}`)
+  const { endpoint, p256dh, auth } = subscription
+  if (yield* pushSubscriptions.renewSubscription.change({ principal_id: person.id, session_id: sessionId, endpoint, p256dh, auth })) {
+    const known = yield* pushSubscriptions.findByEndpoint.first({ endpoint })
+    if (known) return viewSubscription(known, sessionId)
+  }
   // A browser has one subscription, and the person who signed in last is notified there.
   yield* pushSubscriptions.deleteByEndpoint.run({ endpoint: subscription.endpoint })
   const id = newId('psh', nowMs)

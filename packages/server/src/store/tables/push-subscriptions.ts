@@ -42,6 +42,27 @@ export const insertSubscription = question<NewSubscription & { session_id: strin
     ),
 )
 
+/** Gives a subscription that the person has already to another sign-in of theirs. No row changes when it is not theirs. */
+export const renewSubscription = question<
+  Pick<PushSubscriptionRow, 'endpoint' | 'principal_id' | 'p256dh' | 'auth'> & { session_id: string }
+>((db, p) =>
+  db
+    .updateTable('push_subscription')
+    .set((eb) => ({
+      p256dh: p.p256dh,
+      auth: p.auth,
+      console_session_id: p.session_id,
+      key_hash: eb.selectFrom('console_session').select('key_hash').where('id', '=', p.session_id),
+    }))
+    .where('endpoint', '=', p.endpoint)
+    .where('principal_id', '=', p.principal_id)
+    .where((eb) => eb.exists(eb.selectFrom('console_session').select('id').where('id', '=', p.session_id).where('ended_at', 'is', null))),
+)
+
+export const findByEndpoint = question<{ endpoint: string }, PushSubscriptionRow>((db, p) =>
+  db.selectFrom('push_subscription').selectAll().where('endpoint', '=', p.endpoint),
+)
+
 /** The subscriptions of a person, newest first. */
 export const subscriptionsOf = question<{ principal_id: string }, PushSubscriptionRow>((db, p) =>
   db.selectFrom('push_subscription').selectAll().where('principal_id', '=', p.principal_id).orderBy('id', 'desc').limit(lit(100)),
