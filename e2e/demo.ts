@@ -151,6 +151,10 @@ export async function ask(page: Page, demo: Demo, text: string, agent?: string):
   await page.waitForURL(/\/sessions\//)
 }
 
+/** Nothing is wider than the viewport, once the page has been laid out for it. */
+export const expectNoSideScroll = (page: Page): Promise<void> =>
+  expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(page.viewportSize()?.width ?? 0)
+
 export const cards = (page: Page): Locator => page.getByTestId('approval-card')
 
 export const approveButton = (card: Locator): Locator => card.getByRole('button', { name: /^Approve/ })

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect, test } from '@playwright/test'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
-import { approve, approveButton, cards, freePort, openDetails, ready } from './demo.ts'
+import { approve, approveButton, cards, expectNoSideScroll, freePort, openDetails, ready } from './demo.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
@@ -50,7 +50,7 @@ test('a portal’s own person decides in the portal’s page at another origin, 
       expect((await new AxeBuilder({ page }).include('.cs-inbox').analyze()).violations).toEqual([])
     }
     await page.setViewportSize({ width: 320, height: 640 })
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+    await expectNoSideScroll(page)
     await approve(card)
     await expect(card).toHaveAttribute('data-state', 'succeeded')
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { openAll } from '../apps/web/src/testing/scan.ts'
-import { type Demo, expect, test } from './demo.ts'
+import { type Demo, expect, expectNoSideScroll, test } from './demo.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
@@ -108,7 +108,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
       await page.evaluate(openAll)
       await expectNoViolations(page)
-      expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth), path).toBeLessThanOrEqual(0)
+      await expectNoSideScroll(page)
     }
   })
 }

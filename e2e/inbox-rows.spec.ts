@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { untilReady } from '../apps/web/src/testing/press.ts'
-import { cards, countDecisions, expect, ready } from './demo.ts'
+import { cards, countDecisions, expect, expectNoSideScroll, ready } from './demo.ts'
 import { boxOf, idOf, nodes, openInbox, rowOf, rows, test } from './office.ts'
 
 const ROWS = 10_000
@@ -35,8 +35,8 @@ for (const [screen, viewport] of [
         if (step % 10 === 0) expect(await nodes(page)).toBeLessThan(2_000)
       }
       await expect(rows(page).last()).toHaveAttribute('aria-posinset', String(ROWS))
-      expect(await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBeLessThanOrEqual(0)
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(viewport.width)
+      await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBeLessThanOrEqual(0)
+      await expectNoSideScroll(page)
     })
 
     test('the focused row stays where it is when one above is decided elsewhere and others come, until they are let in', async ({

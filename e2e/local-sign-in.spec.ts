@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page, test } from '@playwright/test'
 import { fromAnotherPort, sendFrom, startNeighbour } from '../verification/testing/neighbour.ts'
+import { expectNoSideScroll } from './demo.ts'
 import { startServer } from './desk.ts'
 
 /** A console to sign in at, and one link for it. */
@@ -33,7 +34,7 @@ test('without a link the console says how to get one; a link signs in once, in w
       expect(violations.map(({ id }) => id)).toEqual([])
     }
     await page.setViewportSize({ width: 320, height: 700 })
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+    await expectNoSideScroll(page)
     await page.setViewportSize({ width: 1280, height: 800 })
 
     // A second tab that waits at the same page is let in with it.

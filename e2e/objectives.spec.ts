@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
-import { openLink } from './demo.ts'
+import { expectNoSideScroll, openLink } from './demo.ts'
 import { KEY, startServer, test } from './desk.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
@@ -72,7 +72,7 @@ async function look(page: Page, url: string): Promise<void> {
     await expect(change ?? page.locator('nothing')).toContainText('Two more people answer.')
     await page.screenshot({ path: `test-results/objective-${width}.png`, fullPage: true })
     if (width === 320) await expectNoViolations()
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+    await expectNoSideScroll(page)
   }
   await page.getByRole('link', { name: 'the action' }).first().click()
   await expect(page.getByTestId('approval-card')).toContainText('Lower “Median wait for an answer” from 14 to 9.5 hours')

@@ -6,7 +6,7 @@ import { test as base, type Page } from '@playwright/test'
 import type { Action } from '../packages/core/src/index.ts'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { startTarget, toolsOf } from '../verification/testing/target.ts'
-import { approve, cards, decide, expect, openLink, press } from './demo.ts'
+import { approve, cards, decide, expect, expectNoSideScroll, openLink, press } from './demo.ts'
 import { KEY, startServer } from './desk.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
@@ -93,7 +93,7 @@ async function look(page: Page, name: string): Promise<void> {
     expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`)).toEqual([])
   }
   await page.setViewportSize({ width: 390, height: 844 })
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await expectNoSideScroll(page)
   await page.screenshot({ path: `test-results/overdue/${name}-390.png` })
   if (size) await page.setViewportSize(size)
   await page.emulateMedia({ colorScheme: 'light' })

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import AxeBuilder from '@axe-core/playwright'
 import type { Browser, Page } from '@playwright/test'
-import { approve, browserOf, cards, type Demo, expect, test } from './demo.ts'
+import { approve, browserOf, cards, type Demo, expect, expectNoSideScroll, test } from './demo.ts'
 
 /** Signs somebody in with a key of their own, in a browser of their own. */
 async function person(browser: Browser, demo: Demo, name: string, roles: string[]): Promise<{ page: Page; id: string; key: string }> {
@@ -25,7 +25,7 @@ test('delegation: somebody lends their place, the other votes in it, and taken b
   await expect(cards(vic.page)).toContainText('Waiting for someone with the role approver')
 
   await fay.page.goto(demo.url)
-  await fay.page.getByRole('link', { name: 'Delegations' }).click()
+  await fay.page.getByRole('link', { name: 'Access' }).click()
   await fay.page.getByText('Let somebody vote in your place').click()
   await fay.page.getByLabel(/^Who votes/).fill('Vic')
   await fay.page.getByLabel('Reason (optional)').fill('On leave')
@@ -159,7 +159,7 @@ test('a member chats and decides nothing; who is invited writes in the session, 
   await mem.page.keyboard.press('Enter')
   await expect(mem.page.getByTestId('participants')).toContainText('Can write here: Mem, Gil')
   await mem.page.setViewportSize({ width: 320, height: 640 })
-  expect(await mem.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+  await expectNoSideScroll(mem.page)
   expect((await new AxeBuilder({ page: mem.page }).analyze()).violations).toEqual([])
 
   // Anyone with the session open sees it at once.
@@ -205,7 +205,7 @@ test('an admin sees what somebody can act with, changes a role, and shuts them o
   await expect(page.getByTestId('role')).toHaveCount(1)
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze()
   expect(violations).toEqual([])
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+  await expectNoSideScroll(page)
 
   await page.getByRole('button', { name: 'Disable Lea' }).focus()
   await page.keyboard.press('Enter')

@@ -110,7 +110,8 @@ test('"don’t ask again": the next one runs by itself; revoked, people are aske
   await expect(cards(page)).toHaveCount(2)
   await expect(cards(page).nth(1)).toHaveAttribute('data-state', 'succeeded')
 
-  await page.getByRole('link', { name: 'Grants' }).click()
+  await page.getByRole('link', { name: 'Access' }).click()
+  await page.getByRole('navigation', { name: 'Access' }).getByRole('link', { name: 'Grants' }).click()
   const grant = page.getByTestId('grant')
   await expect(grant).toContainText('checkout')
   await expect(grant).toContainText('Used once')

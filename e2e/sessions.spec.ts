@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
-import { test as base, expect, openLink } from './demo.ts'
+import { test as base, expect, expectNoSideScroll, openLink } from './demo.ts'
 import { KEY, startServer } from './desk.ts'
 
 interface Place {
@@ -146,7 +146,7 @@ test('a session of 2,000 messages opens with its newest; older ones come as one 
   const elements = await page.evaluate(() => document.querySelectorAll('*').length)
   test.info().annotations.push({ type: 'measured', description: JSON.stringify({ openedMs, rows: first, elements }) })
   expect(elements).toBeLessThan(3_000)
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await expectNoSideScroll(page)
 
   // Up to the top again and again: what stands there stays there, and nothing is said to be new.
   const region = page.getByTestId('conversation')
@@ -212,7 +212,7 @@ test('at 390 pixels sessions are found, renamed and deleted by keyboard in the d
   await page.getByRole('textbox', { name: 'Title of the session' }).fill('Lights')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Lights' })).toBeVisible()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await expectNoSideScroll(page)
   await page.getByRole('button', { name: 'Delete', exact: true }).focus()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('button', { name: 'Cancel' })).toBeFocused()

@@ -8,7 +8,7 @@ import AxeBuilder from '@axe-core/playwright'
 import { expect, type Locator, type Page } from '@playwright/test'
 import { makeWork } from '../examples/workspace/make-work.ts'
 import { workspaceStarter } from '../packages/tools-workspace/src/starter.ts'
-import { approve, cards, openLink } from './demo.ts'
+import { approve, cards, expectNoSideScroll, openLink } from './demo.ts'
 import { startServer, test } from './desk.ts'
 
 const EDITOR = fileURLToPath(new URL('../examples/workspace/scripted/editor.ts', import.meta.url))
@@ -76,7 +76,7 @@ async function fixTheTypo(page: Page, { url, folder, root }: Record<'url' | 'fol
   for (const width of [1280, 320]) {
     await page.setViewportSize({ width, height: 800 })
     await expect(diff).toBeVisible()
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    await expectNoSideScroll(page)
   }
   const { violations } = await new AxeBuilder({ page }).include('[data-testid=approval-card][data-state=proposed]').analyze()
   expect(violations.map(({ id }) => id)).toEqual([])

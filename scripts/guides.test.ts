@@ -41,7 +41,7 @@ test('every message that a guide explains is a message of the program', () => {
 })
 
 test('the table of the record names every kind of row', () => {
-  const page = readFileSync(new URL('../docs/concepts/audit.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../docs/reference/record.md', import.meta.url), 'utf8')
   const cells = [...page.matchAll(/^\| ((?:`[a-z_]+`(?:, )?)+) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`([a-z_]+)`/g)])
   const named = new Set(cells.map(([, kind = '']) => kind))
   expect(AUDIT_KINDS.filter((kind) => !named.has(kind))).toEqual([])

@@ -1,6 +1,8 @@
 import { createProgram } from '../../packages/server/src/cli/index.ts'
 
-type Command = ReturnType<typeof createProgram>
+const program = await createProgram({})
+
+type Command = typeof program
 
 /** A command with the words that call it: `countersign policy test`. */
 export interface CliCommand {
@@ -9,7 +11,7 @@ export interface CliCommand {
 }
 
 /** Every command, each before its subcommands. */
-export function cliCommands(command: Command = createProgram({}), before = ''): CliCommand[] {
+export function cliCommands(command: Command = program, before = ''): CliCommand[] {
   const words = `${before} ${command.name()}`.trim()
   return [{ words, command }, ...command.commands.flatMap((one) => cliCommands(one, words))]
 }

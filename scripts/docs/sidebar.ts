@@ -16,7 +16,7 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
     title: 'Guides',
     groups: {
       Tools: ['routes', 'openapi', 'mcp', 'github', 'linear', 'objectives', 'workspace', 'client-actions', 'own-source'],
-      Agents: ['coding-agents', 'gate', 'python', 'ai-sdk-ui', 'ag-ui', 'models', 'mcp-gateway'],
+      Agents: ['coding-agents', 'gate', 'python', 'ai-sdk-ui', 'ag-ui', 'models', 'mcp-gateway', 'gateways'],
       Approval: ['policy', 'quorum', 'inbox', 'history', 'embed-the-card', 'terminal', 'notifications', 'webhooks'],
       People: ['identity'],
       Operation: ['deploy', 'upgrade', 'postgres', 'processes', 'backup', 'copies', 'archive', 'retention', 'metrics', 'doctor'],
@@ -36,6 +36,7 @@ const FIRST: readonly string[] = [
     'reference/cli',
     'reference/http',
     'reference/events',
+    'reference/record',
     'reference/api',
     'reference/client',
     'reference/react',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ScriptStep } from '../../packages/server/src/models/index.ts'
-import { type AgUiMessage, openHttpAgent } from '../testing/ag-ui-agent.ts'
+import { type AgUiMessage, openHttpAgent, verifyAsClient } from '../testing/ag-ui-agent.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
@@ -175,4 +175,53 @@ test('expired while it waited: the next run says so, and nothing ran', async () 
   await agent.runAgent({ resume: [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', status: 'cancelled' }] })
   expect(agent.messages.find(({ role }) => role === 'tool')?.content).toContain('Nobody decided about this in time')
   expect(it.target.writes).toEqual([])
+})
+
+test('thoughts of the model are a message of their own, and the verifier of the client takes every stream: asked, approved, reloaded, answered too late', async () => {
+  await using it = await start([
+    { reasoning: 'It wants x.', text: 'I will do x.', calls: [CALL] },
+    { reasoning: 'It worked.', text: 'Done.' },
+  ])
+  const { agent, events } = await it.open([ASK])
+  const runs: object[][] = []
+  const run = async (on = { agent, events }, input = {}) => {
+    const before = on.events.length
+    await on.agent.runAgent(input)
+    runs.push(on.events.slice(before))
+  }
+  await run()
+  const resume = [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', status: 'resolved', payload: { approved: true } }]
+  const reloaded = await it.open(structuredClone(agent.messages))
+  await run(reloaded)
+  await run({ agent, events }, { resume })
+  await run(await it.open())
+  await run(reloaded, { resume: [{ ...resume[0], payload: { approved: false } }] })
+  expect(agent.messages.map(({ role, content }) => [role, content])).toEqual([
+    ['user', 'Do it'],
+    ['reasoning', 'It wants x.'],
+    ['assistant', 'I will do x.'],
+    ['tool', '{"id":4}'],
+    ['reasoning', 'It worked.'],
+    ['assistant', 'Done.'],
+  ])
+  const typesOf = (at: number) => (runs[at] as { type: string }[]).map(({ type }) => type)
+  expect([...new Set(typesOf(0))]).toEqual([
+    'RUN_STARTED',
+    'REASONING_START',
+    'REASONING_MESSAGE_START',
+    'REASONING_MESSAGE_CONTENT',
+    'REASONING_MESSAGE_END',
+    'REASONING_END',
+    'TEXT_MESSAGE_START',
+    'TEXT_MESSAGE_CONTENT',
+    'TEXT_MESSAGE_END',
+    'TOOL_CALL_START',
+    'TOOL_CALL_ARGS',
+    'TOOL_CALL_END',
+    'RUN_FINISHED',
+  ])
+  // A page that has the thoughts is not sent them again.
+  expect(typesOf(1)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
+  for (const sent of runs) await verifyAsClient(sent)
+  await expect(verifyAsClient([...(runs[0] ?? []), { type: 'TEXT_MESSAGE_END', messageId: 'x' }])).rejects.toThrow()
 })

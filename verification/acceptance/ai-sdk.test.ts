@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ScriptStep } from '../../packages/server/src/models/index.ts'
 import { type OpenChat, openChat } from '../testing/ai-chat.ts'
+import { remove } from '../testing/session-helpers.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
@@ -224,6 +225,25 @@ test('a message while an approval waits re-opens the approval below it, and is a
   expect(page.calls).toMatchObject([{ state: 'output-available' }])
   expect(page.text).toContain('It is sunny.')
   expect(it.target.writes).toHaveLength(1)
+})
+
+test('a conversation whose session was deleted begins anew, each time, and nothing of it comes back', async () => {
+  await using it = await start([{ text: 'One.' }, { text: 'Two.' }])
+  const ids = async (): Promise<string[]> => (await it.server.admin.get('/api/sessions')).items.map(({ id }: { id: string }) => id)
+  const seen = new Set<string>()
+  for (const _ of [1, 2, 3]) {
+    const { chat } = it.open()
+    await chat.sendMessage({ text: 'Hi' })
+    expect(chat).toMatchObject({ status: 'ready', error: undefined })
+    // The script begins with its first line in a new session.
+    expect(chat.lastMessage?.parts.at(-1)).toMatchObject({ text: 'One.' })
+    const [id = '', ...more] = await ids()
+    expect(more).toEqual([])
+    seen.add(id)
+    expect((await remove(it.server.admin, id)).status).toBe(200)
+    expect(await ids()).toEqual([])
+  }
+  expect(seen.size).toBe(3)
 })
 
 test('a server that restarts while an approval waits goes on as if nothing had been', async () => {

@@ -5,6 +5,7 @@ import { type Action, AFTER, type AuditEntryView } from '@countersign/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyExport } from '../../packages/server/src/audit/index.ts'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
+import { type EventRow, events } from '../../packages/server/src/store/index.ts'
 import { linesOf } from '../../packages/toolkit/src/net/split-lines.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
@@ -174,8 +175,9 @@ test('every transition has one row of the record, chained to the one before, wit
   expect(succeeded).toMatchObject({ actor: { kind: 'system' }, data: { state: 'succeeded', result: expect.stringMatching(/^sha256:/) } })
   expect(succeeded?.data?.runner).toBe(executing?.data?.runner)
   // The record has as many rows as the log has transition events: each transition writes both.
-  const moves = (await server.dump()).event?.flatMap((row) => JSON.parse((row as { events: string }).events)) ?? []
-  const told = moves.filter(([, type]) => type === 'action_proposed' || type === 'action_update')
+  const rows = ((await server.dump()).event ?? []) as EventRow[]
+  const moves = rows.flatMap((row) => events.readEvents({ ...row, created_at: Number(row.created_at) }))
+  const told = moves.filter(({ event: { type } }) => type === 'action_proposed' || type === 'action_update')
   expect(all.filter(({ actionId }) => actionId !== null)).toHaveLength(told.length)
   expect(server.errors).toEqual([])
 })

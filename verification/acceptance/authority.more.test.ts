@@ -117,6 +117,7 @@ interface Route {
   probe?: true
 }
 
+const EVALUATION = { subject: { type: 'user', id: 'x' }, action: { name: 'call' }, resource: { type: 'tool', id: 'keyed' } }
 const POLICY = { rules: [{ name: 'all', match: {}, verdict: 'ask' }] }
 
 /** Every route of the server. A missing or an extra route fails the test. */
@@ -149,6 +150,10 @@ const ROUTES: Record<string, Route> = {
   'POST /api/tools': { rule: only(WRITES), body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },
   // The tool does not exist: callers who may register tools hear that.
   'DELETE /api/tools/{name}': { rule: only(WRITES) },
+  // The tool does not exist: callers with permission hear that.
+  'GET /api/tools/{name}': { rule: everybody },
+  'POST /api/tools/{name}/accept': { rule: only('admin'), body: () => ({ hash: 'x' }) },
+  'GET /api/sources': { rule: only(PERSONS) },
   // Only for the key of a host's service; see `embed-tokens.test.ts`.
   'POST /api/embed-tokens': { rule: noOne, body: () => ({ person: 'ana', roles: ['approver'] }) },
   'GET /api/events': { rule: only(PERSONS) },
@@ -222,6 +227,7 @@ const ROUTES: Record<string, Route> = {
   },
   'POST /api/actions/{id}/preview': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/retry': { about: 'actionId', rule: decides, body: () => ({}) },
+  'POST /api/actions/{id}/extend': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/undo': { about: 'actionId', rule: decides, body: () => ({}) },
   'POST /api/actions/{id}/resolve': { about: 'actionId', rule: decides, body: () => ({ outcome: 'failed', note: 'I looked' }) },
   'POST /api/actions/{id}/verify': { about: 'actionId', rule: decides, body: () => ({}) },
@@ -251,6 +257,7 @@ const ROUTES: Record<string, Route> = {
   'DELETE /api/delegations/{id}': { rule: only('admin approver finance viewer member nothing') },
 
   'GET /api/policy': { rule: only('admin approver limited finance viewer member') },
+  'GET /api/policy/rules': { rule: only('admin approver limited finance viewer member') },
   'GET /api/policy/versions': { rule: only('admin approver limited finance viewer member') },
   'GET /api/policy/versions/{version}': { rule: only('admin approver limited finance viewer member') },
   'GET /api/policy/shadow': { rule: only('admin approver limited finance viewer member') },
@@ -268,6 +275,9 @@ const ROUTES: Record<string, Route> = {
   'GET /api/waiting/full': { rule: only('admin viewer') },
   'GET /metrics': { rule: only('admin viewer') },
   // MCP answers every authenticated caller itself and puts refusals into the message; see `mcp-authority.test.ts`.
+  'GET /.well-known/authzen-configuration': { rule: everybody, open: true },
+  'POST /access/v1/evaluation': { rule: only(WRITES), body: () => EVALUATION },
+  'POST /access/v1/evaluations': { rule: only(WRITES), body: () => ({ evaluations: [EVALUATION] }) },
   'POST /mcp': { rule: everybody, body: () => ({ jsonrpc: '2.0', id: 1, method: 'ping' }) },
   'GET /mcp': { rule: everybody },
   // A hook answers in the same way; see `coding-agents.test.ts`.

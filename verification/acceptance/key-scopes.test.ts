@@ -39,6 +39,7 @@ interface Route {
 
 const POLICY = { rules: [{ name: 'all', match: {}, verdict: 'ask' }] }
 const empty = () => ({})
+const EVALUATION = { subject: { type: 'user', id: 'x' }, action: { name: 'call' }, resource: { type: 'tool', id: 'keyed' } }
 
 /** Every route that changes state, in an order in which each leaves something for the next. */
 const ROUTES: Record<string, Route> = {
@@ -63,6 +64,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/tools': { takes: ['propose'], body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },
   // An admin removes the tools of others.
   'DELETE /api/tools/{name}': { takes: ['propose', 'manage'] },
+  'POST /api/tools/{name}/accept': { takes: ['manage'], body: () => ({ hash: 'x' }) },
   'POST /api/actions': { takes: ['propose'], body: () => ({ tool: 'keyed', arguments: { what: 'x' } }) },
 
   'POST /api/actions/{id}/preview': { takes: ['decide'], id: 'actionId', body: empty },
@@ -75,6 +77,7 @@ const ROUTES: Record<string, Route> = {
   'POST /api/approve-tool/{id}': { takes: ['decide'], id: 'actionId', body: () => ({ approved: false }) },
   'POST /api/sessions/{id}/approve': { takes: ['decide'], id: 'sessionId', body: ({ actionId }) => ({ verdict: 'reject', actionId }) },
   'POST /api/actions/{id}/retry': { takes: ['decide'], id: 'actionId', body: empty },
+  'POST /api/actions/{id}/extend': { takes: ['decide'], id: 'actionId', body: empty },
   'POST /api/actions/{id}/undo': { takes: ['decide'], id: 'actionId', body: empty },
   'POST /api/actions/{id}/resolve': { takes: ['decide'], id: 'actionId', body: () => ({ outcome: 'failed', note: 'I looked' }) },
   'POST /api/actions/{id}/verify': { takes: ['decide'], id: 'actionId', body: empty },
@@ -121,6 +124,8 @@ const ROUTES: Record<string, Route> = {
     body: () => ({ session_id: 's', hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } }),
   },
 
+  'POST /access/v1/evaluation': { takes: ['propose'], body: () => EVALUATION },
+  'POST /access/v1/evaluations': { takes: ['propose'], body: () => ({ evaluations: [EVALUATION] }) },
   'POST /api/policy/test': { takes: [], body: () => ({ call: { tool: 'keyed' } }) },
   'POST /api/actions/decisions': {
     takes: [],

@@ -47,6 +47,8 @@ test('every POST takes Idempotency-Key but signing in and out, MCP and hooks; st
     operations.flatMap(([route, { parameters = [] }]) => (parameters.some(({ $ref }) => $ref?.endsWith(`/${name}`)) ? [route] : []))
   const posts = operations.flatMap(([route]) => (route.startsWith('POST ') ? [route] : []))
   expect(posts.filter((route) => !taking('Idempotency-Key').includes(route)).sort()).toEqual([
+    'POST /access/v1/evaluation',
+    'POST /access/v1/evaluations',
     'POST /api/sign-in',
     'POST /api/sign-in/oidc',
     'POST /api/sign-in/oidc/finish',
@@ -63,6 +65,7 @@ test('the document names who may ask without a key, the kinds of content, and ea
   const document = await server.admin.get('/api/openapi.json')
   const operations = operationsOf(document)
   expect(operations.flatMap(([route, { security }]) => (security?.length === 0 ? [route] : [])).sort()).toEqual([
+    'GET /.well-known/authzen-configuration',
     'GET /api/me',
     'GET /healthz',
     'GET /readyz',
@@ -133,7 +136,7 @@ test('the document has every route of the contract that this version serves', as
       ...['POST /api/sessions/{id}/cancel', 'POST /api/chat', 'POST /api/chat/approve', 'GET /api/actions', 'GET /api/actions/{id}'],
       ...['POST /api/actions', 'POST /api/actions/{id}/decision', 'POST /api/actions/{id}/retry', 'GET /api/events', 'GET /api/tools'],
       ...['POST /api/actions/{id}/resolve', 'POST /api/actions/{id}/verify', 'POST /api/actions/{id}/withdraw'],
-      ...['POST /api/actions/{id}/undo'],
+      ...['POST /api/actions/{id}/undo', 'POST /api/actions/{id}/extend'],
       ...['POST /api/actions/decisions', 'POST /api/actions/{id}/preview', 'POST /api/actions/{id}/claim', 'POST /api/actions/{id}/result'],
       ...['POST /api/agent-requests', 'GET /api/agent-requests/{id}'],
       ...['POST /api/agent-requests/{id}/execute', 'POST /api/approve-tool/{id}'],

@@ -46,7 +46,7 @@ test('what a route takes is taken, whatever its value; a stranger is not told wh
       expect(text, `${path} ${name}`).not.toContain('unknown query parameter')
     }
     const stranger = await server.with({}).send(method, `${path}?statsu=x`)
-    const isPublic = ['/healthz', '/readyz', '/api/me'].includes(path) || isSigningIn(path)
+    const isPublic = ['/healthz', '/readyz', '/api/me', '/.well-known/authzen-configuration'].includes(path) || isSigningIn(path)
     expect(stranger.status, path).toBe(isPublic ? 400 : 401)
   }
 })

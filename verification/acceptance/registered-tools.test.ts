@@ -226,6 +226,18 @@ test('schemas that would take for ever, and words that lie about what ran, are r
   expect((await server.dump()).registered_tool).toEqual([])
 })
 
+test('an agent registers 200 tools at most, removed ones included, and others still register', async () => {
+  await using it = await start()
+  const { billing, stranger } = it
+  const made = await Promise.all(Array.from({ length: 200 }, (_, at) => register(billing, { ...PAY, name: `pay${at}` })))
+  expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]))
+  const isRefused = async () => (await register(billing, { ...PAY, name: 'oneMore' })).status >= 400
+  expect(await isRefused()).toBe(true)
+  await billing.send('DELETE', '/api/tools/pay7')
+  expect(await isRefused(), 'the removed tool keeps its name').toBe(true)
+  expect(await register(stranger, { ...PAY, name: 'oneMore' })).toMatchObject({ status: 201 })
+})
+
 test('patterns of one agent stop at a budget, and others still register', async () => {
   await using it = await start()
   const { billing, stranger } = it

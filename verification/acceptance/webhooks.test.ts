@@ -225,6 +225,17 @@ test('only admins have to do with webhooks: everybody else is told 403, and noth
   expect({ webhook, webhook_delivery }).toEqual({ webhook: before.webhook, webhook_delivery: before.webhook_delivery })
 })
 
+test('there are at most fifty webhooks, and a deleted one makes room', async () => {
+  await using desk = await openWebhookDesk()
+  const body = { url: 'https://hooks.example.com/x', events: ['action.settled'] }
+  const add = () => desk.admin.send('POST', '/api/webhooks', { body })
+  const made = await Promise.all(Array.from({ length: 50 }, add))
+  expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]))
+  expect(await add()).toMatchObject({ status: 400, body: { detail: expect.stringContaining('delete one first') } })
+  await desk.admin.send('DELETE', `/api/webhooks/${made[0]?.body.id}`)
+  expect((await add()).status).toBe(201)
+})
+
 test('a webhook has to be https, or http on this machine where the configuration allows that', async () => {
   await using desk = await openWebhookDesk()
   await using closed = await openWebhookDesk({ config: {} })

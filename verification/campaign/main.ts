@@ -48,23 +48,25 @@ const PARTS: Record<string, Part> = {
   mutation: mutationPart,
 }
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    // Default: a fresh one, which is printed; with it the same is drawn again.
-    seed: { type: 'string' },
-    minutes: { type: 'string' },
-    database: { type: 'string' },
-    // Only the planted failures whose names fit this regular expression.
-    bug: { type: 'string' },
-    // Only mutants of the source files that this glob names.
-    files: { type: 'string' },
-    // Only kills at the points whose names fit this regular expression.
-    point: { type: 'string' },
-    // Only prints what happens in this world of the simulation.
-    world: { type: 'string' },
-  },
-})
+const HELP = `npm run test:campaign -- [options]
+
+  --only <parts>        only these, with commas: ${Object.keys(PARTS).join(', ')}
+  --seed <number>       draw the same inputs as the run that printed it (default: a fresh one, which is printed)
+  --minutes <number>    for each part that can take long
+  --database <kind>     sqlite or postgres, for the parts that run on one
+  --bug <regexp>        only the planted failures whose names fit
+  --files <glob>        only mutants of these source files
+  --point <regexp>      only kills at the points whose names fit
+  --world <number>      only print what happens in this world of the simulation
+
+Prints one JSON with all figures. Exit code 1: a violation, or an event that had to be seen did not occur.
+`
+
+const { values } = readFlags()
+if (values.help) {
+  process.stdout.write(HELP)
+  process.exit()
+}
 if (values.world !== undefined) process.exit(await printWorld(Number(values.world)))
 const chosen = values.only?.split(',') ?? Object.keys(PARTS)
 const unknown = chosen.filter((name) => !Object.hasOwn(PARTS, name))
@@ -97,3 +99,25 @@ for (const [name, { violations, missing }] of Object.entries(reports)) {
   process.stderr.write(`${name}: ${violations.length} violations, ${missing.length} things not seen\n`)
 }
 if (Object.values(reports).some(({ violations, missing }) => violations.length + missing.length > 0)) process.exitCode = 1
+
+function readFlags() {
+  const text = { type: 'string' } as const
+  try {
+    return parseArgs({
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        only: text,
+        seed: text,
+        minutes: text,
+        database: text,
+        bug: text,
+        files: text,
+        point: text,
+        world: text,
+      },
+    })
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${HELP}`)
+    process.exit(1)
+  }
+}

@@ -1,6 +1,13 @@
 import { isTerminal } from '@countersign/core'
 import { stepMessageId } from '../../packages/server/src/agent/step-message.ts'
-import type { ActionRow, MessageRow, RunRow, SessionRow } from '../../packages/server/src/store/index.ts'
+import {
+  type ActionRow,
+  type EventRow,
+  events,
+  type MessageRow,
+  type RunRow,
+  type SessionRow,
+} from '../../packages/server/src/store/index.ts'
 import type { Counts } from './counts.ts'
 import type { WorldDatabase } from './database.ts'
 import type { Reader } from './reader.ts'
@@ -109,8 +116,8 @@ function sessionFaults({ database, badAnswers, name }: EndParts, session: Sessio
   const asked = own.filter(({ state }) => state === 'proposed')
   const messages = database.all<MessageRow>('select * from message where session_id = ? order by seq', session.id)
   const runs = database.all<RunRow>('select * from run where session_id = ? order by number', session.id)
-  const said = database.all<{ events: string }>('select events from event where session_id = ? order by last_seq', session.id)
-  const log = said.flatMap((row) => JSON.parse(row.events) as [number, string, Record<string, unknown>][])
+  const said = database.all<EventRow>('select * from event where session_id = ? order by last_seq', session.id)
+  const log = said.flatMap((row) => JSON.parse(events.eventsJson(row)) as [number, string, Record<string, unknown>][])
   const id = name(session.id)
 
   const calls = messages

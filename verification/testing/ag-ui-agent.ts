@@ -48,3 +48,15 @@ export async function openHttpAgent(url: string, key: string, threadId = 'thread
   agent.subscribe({ onEvent: ({ event }) => void events.push(event) })
   return { agent, events }
 }
+
+/**
+ * Runs events through the client's own schemas and its own verifier of their order.
+ * @throws Error as the client would, for the first event that it does not accept.
+ */
+export async function verifyAsClient(events: readonly object[]): Promise<void> {
+  const { EventSchema } = await import(pathToFileURL(counterpart('@ag-ui/core/dist/schemas.mjs')).href)
+  const { verifyEvents } = await import(pathToFileURL(counterpart('@ag-ui/client/dist/index.mjs')).href)
+  const { from } = await import(pathToFileURL(counterpart('rxjs/dist/cjs/index.js')).href)
+  const read = events.map((event) => EventSchema.parse(event))
+  await new Promise<void>((resolve, reject) => verifyEvents()(from(read)).subscribe({ error: reject, complete: resolve }))
+}

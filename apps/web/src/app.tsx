@@ -29,6 +29,8 @@ const ObjectivesPage = lazy(() => import('./objectives/objectives-page.tsx'))
 const ObjectivePage = lazy(() => import('./objectives/objective-page.tsx'))
 const ConsolesPage = lazy(() => import('./people/consoles-page.tsx'))
 const HeldPage = lazy(() => import('./held/held-page.tsx'))
+const ToolsPage = lazy(() => import('./tools/tools-page.tsx'))
+const ToolPage = lazy(() => import('./tools/tool-page.tsx'))
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
 const SignInReturn = lazy(() => import('./sign-in/sign-in-return.tsx'))
 
@@ -146,6 +148,8 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
           <Route path="dashboard" element={<DashboardPage />} />
           <Route path="actions/:actionId" element={<ActionPage />} />
           <Route path="policy" element={<PolicyPage />} />
+          <Route path="tools" element={<ToolsPage />} />
+          <Route path="tools/:name" element={<ToolPage />} />
           <Route path="grants" element={<GrantsPage />} />
           <Route path="record" element={<RecordPage />} />
           <Route path="keys" element={<KeysPage />} />

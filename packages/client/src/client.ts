@@ -33,6 +33,8 @@ import type {
   SessionStatus,
   ShownAction,
   Timeline,
+  ToolDetails,
+  ToolSourceView,
   ToolView,
   WithdrawBody,
 } from '@countersign/core'
@@ -155,6 +157,8 @@ export type Client = Management & {
     retry(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Takes an approval back during its grace period (`startsAt`). The action waits for a decision again, as a new revision. */
     undo(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** Extends the deadline of a waiting action to `extendableUntil`, once. For who may decide about it. */
+    extend(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Takes back what you proposed, as long as nothing has started. Repeating it changes nothing. */
     withdraw(actionId: string, body?: WithdrawBody, options?: ChangeOptions): Promise<Action>
     /** `folded` on the answer: without an idempotency key it would repeat a call that waits already. Every call here has one. */
@@ -176,6 +180,12 @@ export type Client = Management & {
   }
   agents(options?: CallOptions): Promise<AgentView[]>
   tools(options?: CallOptions): Promise<ToolView[]>
+  /** One tool, with the rules about it and what changed in it. */
+  tool(name: string, options?: CallOptions): Promise<ToolDetails>
+  /** Accepts the changed definition of a tool, for admins. @param hash The change that was shown: `change.hash` of {@link Client.tool}. */
+  acceptTool(name: string, hash: string, options?: ChangeOptions): Promise<void>
+  /** Where tools come from, and which source is away. For persons. */
+  toolSources(options?: CallOptions): Promise<ToolSourceView[]>
   /** Registers a tool that the caller carries out itself, or changes it. */
   registerTool(body: RegisterToolBody, options?: ChangeOptions): Promise<RegisteredTool>
   /** Removes a tool that the caller registered. Its name stays with the caller. */
@@ -232,6 +242,11 @@ export function createClient(options: ClientOptions = {}): Client {
     },
     agents: async (options) => (await read<{ items: AgentView[] }>('/api/agents', undefined, options)).items,
     tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,
+    tool: (name, options) => read(`/api/tools/${encodeURIComponent(name)}`, undefined, options),
+    acceptTool: async (name, hash, options) => {
+      await change(`/api/tools/${encodeURIComponent(name)}/accept`, { hash }, options)
+    },
+    toolSources: async (options) => (await read<{ items: ToolSourceView[] }>('/api/sources', undefined, options)).items,
     registerTool: (body, options) => change('/api/tools', body, options),
     removeTool: async (name, options) => {
       await change(`/api/tools/${encodeURIComponent(name)}`, undefined, options, { method: 'DELETE' })
@@ -276,6 +291,7 @@ const actionCalls = (read: Read, change: Change): Client['actions'] => ({
   suggestion: (actionId, options) => read(`${action(actionId)}/suggestion`, undefined, options),
   retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
   undo: (actionId, options) => change(`${action(actionId)}/undo`, undefined, options),
+  extend: (actionId, options) => change(`${action(actionId)}/extend`, undefined, options),
   withdraw: (actionId, body = {}, options) => change(`${action(actionId)}/withdraw`, body, options),
   propose: (body, options) => change('/api/actions', body, options),
   resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),

@@ -25,6 +25,7 @@ import type {
   ObjectiveState,
   Person,
   PersonDetails,
+  PolicyRuleUses,
   PolicyVersionList,
   PolicyVersionView,
   PolicyView,
@@ -73,6 +74,8 @@ export type Management = {
     test(body: Tried, options?: CallOptions): Promise<TestedCall>
     /** Evaluates the document for the calls of the last days. */
     replay(body: Replayed, options?: CallOptions): Promise<ReplayedActions>
+    /** The rules in force with their use in the last 30 days, and why some never decide. */
+    rules(options?: CallOptions): Promise<PolicyRuleUses>
     /** Lists the calls for which the shadow version differs; `not_found` where none is. */
     shadow(options?: CallOptions): Promise<ShadowReport>
     endShadow(options?: ChangeOptions): Promise<void>
@@ -268,6 +271,7 @@ const policyCalls = (http: HttpOptions, read: Read, change: Change): Management[
   version: (version, options) => read(`/api/policy/versions/${version}`, undefined, options),
   test: (body, options) => change('/api/policy/test', body, options),
   replay: (body, options) => change('/api/policy/test', body, options),
+  rules: (options) => read('/api/policy/rules', undefined, options),
   shadow: (options) => read('/api/policy/shadow', undefined, options),
   endShadow: (options) => change('/api/policy/shadow', undefined, options, DELETE),
 })

@@ -261,6 +261,20 @@ test('declining takes one click; with a reason it takes the preset or the text, 
   ])
 })
 
+test('the reasons to choose from are those of the action; one press fills in the text, which can still be changed', async () => {
+  page = await cards.open()
+  await show(page, { action: sampleAction({ declineReasons: ['Ask finance first', 'Already paid \u202Etwice'] }) })
+  await untilReady(page)
+  await card().getByRole('button', { name: 'Decline with reason' }).click()
+  const offered = await card().locator('.cs-presets button').allTextContents()
+  expect(offered).toEqual(['Ask finance first', 'Already paid ⟦U+202E⟧twice'])
+  await card().getByRole('button', { name: 'Ask finance first' }).click()
+  await page.getByLabel(/^Reason/).press('End')
+  await page.getByLabel(/^Reason/).pressSequentially(' please')
+  await card().getByRole('button', { name: 'Send decline' }).click()
+  expect((await calls()).map((call) => call.details)).toMatchObject([{ reason: 'Ask finance first please' }])
+})
+
 test('single keys do nothing when shortcuts are off', async () => {
   page = await cards.open()
   await show(page, { action: sampleAction(), shortcuts: false })

@@ -255,6 +255,7 @@ test('on a phone too, saying that a press was ignored moves nothing, so the next
         .locator('article, .cs-decide button, dialog, dialog button')
         .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().y))
     const press = action === HIGH ? page.locator('dialog [type=submit]') : approve()
+    await approve().waitFor()
     if (action === HIGH) {
       await page.clock.runFor(600)
       await approve().dispatchEvent('click')

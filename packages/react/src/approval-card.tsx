@@ -15,6 +15,7 @@ import { Settled } from './settled.tsx'
 import { Identity, StateMark } from './status-bar.tsx'
 import { spanText } from './time.ts'
 import { type CardView, cardKeys, useCardView } from './use-card-view.ts'
+import { SEEN_MARK } from './use-seen.ts'
 
 /**
  * One action of an agent, for a person to judge and decide; after that, its outcome in one line with the details behind it. It
@@ -85,7 +86,7 @@ function CardFrame({ view, children }: { view: CardView; children: ReactNode }) 
         <StateMark action={action} />
         {isSettled ? null : <Identity action={action} nowMs={view.nowMs} riskId={`${id}-risk`} />}
       </p>
-      <Heading id={`${id}-title`} className="cs-title" dir="auto">
+      <Heading id={`${id}-title`} className="cs-title" dir="auto" {...SEEN_MARK}>
         {showInvisible(action.description)}
       </Heading>
       {children}
@@ -116,6 +117,7 @@ function Judgement({ view }: { view: CardView }) {
   return (
     <>
       {essentials}
+      <div className="cs-seen-end" {...SEEN_MARK} />
       {action.state === 'proposed' ? null : <p className="cs-outcome">{outcomeText(action, nowMs)}</p>}
       {offers.undo || offers.carryOut ? (
         <div ref={view.row} className="cs-buttons">

@@ -4,6 +4,7 @@ import { CardButton } from './card-button.tsx'
 import { EditSection } from './edit-section.tsx'
 import { withEdits } from './edits.ts'
 import { RememberSection } from './remember-section.tsx'
+import { clockText } from './time.ts'
 import type { CardView } from './use-card-view.ts'
 
 /** Shows the options before a decision: edit the arguments, approve later calls. */
@@ -12,6 +13,11 @@ export function CardForms({ view }: { view: CardView }) {
   const { action, offers, blocked } = shown
   return (
     <>
+      {offers.extend && action.extendableUntil ? (
+        <CardButton rest={view.resting} onClick={() => view.press(() => store.extend())}>
+          Extend until {clockText(action.extendableUntil, view.nowMs)}
+        </CardButton>
+      ) : null}
       {shown.canDecide && props.editor ? (
         <EditSection
           editor={props.editor}

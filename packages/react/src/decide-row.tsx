@@ -2,14 +2,17 @@ import { showInvisible } from '@countersign/core/text'
 import { useState } from 'react'
 import type { Extra } from './card/card-inputs.ts'
 import { CardButton } from './card-button.tsx'
-import { DeclineForm } from './decline-form.tsx'
+import { DEFAULT_REASONS, DeclineForm } from './decline-form.tsx'
 import { withEdits } from './edits.ts'
 import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
 
-/** Decline and Approve, the last thing on the card. Resting buttons stay where they are and keep the focus: they only do nothing. */
+/**
+ * Decline and Approve, the last thing on the card. On a narrow screen they stay at its lower edge, once the headline and the changes have
+ * been on the screen. Resting buttons stay where they are and keep the focus: they only do nothing.
+ */
 export function DecideRow({ view }: { view: CardView }) {
-  const { shown, store, row, card, resting, press, focusCard } = view
+  const { shown, store, row, card, resting, press, focusCard, seen } = view
   useKeepFocus(row, focusCard)
   const isDeclining = shown.state === 'declining'
   // Kept here: another dialog closes the form, and its text must not be lost with it.
@@ -24,12 +27,28 @@ export function DecideRow({ view }: { view: CardView }) {
       setReason('')
       store.decline(extra)
     })
+  if (!seen.isSeen && !isDeclining) {
+    const show = () => {
+      focusCard()
+      seen.showUnseen()
+    }
+    return (
+      <div ref={row} className="cs-decide">
+        <div className="cs-buttons">
+          <CardButton onClick={show}>Show what is not seen yet</CardButton>
+        </div>
+      </div>
+    )
+  }
+  // A bar must not cover the end of a text that is still to be read.
+  const isBar = !isDeclining && !shown.reading.isHidden
   return (
-    <div ref={row} className="cs-decide">
+    <div ref={row} className="cs-decide" data-bar={isBar || undefined}>
       {isDeclining ? (
         <DeclineForm
           resting={resting}
           offerStop={view.props.offerStop ?? false}
+          presets={shown.action.declineReasons ?? DEFAULT_REASONS}
           reason={reason}
           onReason={setReason}
           onDecline={decline}
@@ -42,8 +61,13 @@ export function DecideRow({ view }: { view: CardView }) {
               <CardButton rest={resting} className="cs-refuse" onClick={() => decline()}>
                 Decline
               </CardButton>
-              <CardButton rest={resting} className="cs-quiet" onClick={() => switchForm(() => store.openDecline())}>
-                Decline with reason
+              <CardButton
+                rest={resting}
+                className="cs-quiet"
+                aria-label="Decline with reason"
+                onClick={() => switchForm(() => store.openDecline())}
+              >
+                <span className="cs-short">Decline </span>with reason
               </CardButton>
             </>
           )}

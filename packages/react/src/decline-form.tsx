@@ -1,12 +1,16 @@
+import { showInvisible } from '@countersign/core/text'
 import { useEffect, useRef } from 'react'
 import { CardButton, type Rest } from './card-button.tsx'
 import { formKeys } from './card-keys.ts'
 
-const PRESETS = ['Wrong target', 'Wrong amount or value', 'Not needed', 'Tell me more first'] as const
+/** The reasons to choose from where neither the rule nor the tool has any. */
+export const DEFAULT_REASONS: readonly string[] = ['Wrong target', 'Wrong amount or value', 'Not needed', 'Tell me more first']
 
 type DeclineFormProps = {
   resting: Rest
   offerStop: boolean
+  /** The reasons to choose from. */
+  presets: readonly string[]
   /** The text so far. */
   reason: string
   onReason: (reason: string) => void
@@ -15,7 +19,7 @@ type DeclineFormProps = {
 }
 
 /** Declining with a reason: the agent gets it as the answer of its call. Ctrl/⌘+Enter sends, Escape leaves. */
-export function DeclineForm({ resting, offerStop, reason, onReason, onDecline, onCancel }: DeclineFormProps) {
+export function DeclineForm({ resting, offerStop, presets, reason, onReason, onDecline, onCancel }: DeclineFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const text = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
@@ -36,9 +40,9 @@ export function DeclineForm({ resting, offerStop, reason, onReason, onDecline, o
     >
       <fieldset className="cs-presets">
         <legend>Why decline?</legend>
-        {PRESETS.map((preset) => (
+        {presets.map((preset) => (
           <CardButton key={preset} className="cs-small" aria-pressed={reason === preset} onClick={() => onReason(preset)}>
-            {preset}
+            {showInvisible(preset)}
           </CardButton>
         ))}
       </fieldset>

@@ -82,13 +82,14 @@ function RiskReasons({ action: { risk } }: { action: Action }) {
   )
 }
 
-function Expiry({ action: { expiresAt, state }, nowMs, id }: { action: Action; nowMs: number; id: string }) {
+function Expiry({ action: { expiresAt, extension, state }, nowMs, id }: { action: Action; nowMs: number; id: string }) {
   if (state !== 'proposed' || expiresAt === null) return null
   const leftMs = Date.parse(expiresAt) - nowMs
   return (
     <p id={id} className="cs-expiry" data-soon={leftMs < 60_000}>
       Expires <time dateTime={expiresAt}>{clockText(expiresAt, nowMs)}</time>
       {leftMs > 0 ? ` (in ${spanText(leftMs)})` : ' (now)'}; it is not run then.
+      {extension ? ` ${showInvisible(extension.by.name)} extended it.` : null}
     </p>
   )
 }

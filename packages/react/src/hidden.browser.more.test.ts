@@ -181,6 +181,8 @@ for (const look of ['light', 'dark'] as const) {
       ],
     })
     await show(page, { action })
+    // On a phone the buttons come once the changes have been on the screen.
+    await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight))
     await untilReady(page)
     await card().screenshot({ path: join(folder, `hidden-${look}.png`) })
     expect(await violations()).toEqual([])

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, show, startCardBrowser } from './testing/browser.ts'
+import { type CardBrowser, openDetails, show, startCardBrowser } from './testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -20,6 +20,21 @@ const calls = () => page.evaluate(() => window.cardPage.calls)
 const card = () => page.getByTestId('approval-card')
 const button = (name: string) => card().getByRole('button', { name, exact: true })
 const ready = () => card().locator('.cs-button[aria-disabled=false]').first().waitFor()
+
+test('the details offer more time once, and then say who extended the deadline', async () => {
+  page = await cards.open()
+  const extendableUntil = new Date(NOW_MS + 3_600_000).toISOString()
+  const action = sampleAction({ extendableUntil })
+  await show(page, { action, withOutcomes: true })
+  await openDetails(page)
+  const extend = card().getByRole('button', { name: 'Extend until 11:45:00' })
+  await extend.and(page.locator('[aria-disabled=false]')).click()
+  expect((await calls()).map(({ verdict }) => verdict)).toEqual(['extend'])
+  const extension = { by: SAM, at: ago(1), from: action.expiresAt ?? '' }
+  await show(page, { action: { ...action, extension, expiresAt: extendableUntil, updatedAt: ago(1) }, withOutcomes: true })
+  await card().getByText('Sam extended it.').waitFor()
+  expect(await extend.count()).toBe(0)
+})
 
 test('an unknown outcome offers no Retry; "Mark not done" asks for a note and sends it', async () => {
   page = await cards.open()

@@ -5,6 +5,7 @@ import { readCardKey } from './card-keys.ts'
 import type { ApprovalCardProps } from './card-props.ts'
 import { tickMs } from './time.ts'
 import { useCooldown } from './use-cooldown.ts'
+import { type Seen, useSeen } from './use-seen.ts'
 import { useTick } from './use-tick.ts'
 
 /** State shared by the parts of one card: its view, its callbacks and its focus targets. */
@@ -27,6 +28,8 @@ export type CardView = {
   /** Runs `work` unless this press does not count. */
   press: (work: () => void, by?: 'pointer' | 'key') => void
   focusCard: () => void
+  /** Whether the buttons may be shown: on a narrow screen, not before the headline and the changes. */
+  seen: Seen
 }
 
 /** Connects the logic of a card to the page: time, focus, and the guard against presses that were aimed at something else. */
@@ -37,13 +40,15 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   const id = useId()
   const nowMs = (props.now ?? Date.now)()
   useTick(tickMs(action, nowMs))
-  const { rest, isReady, ignored } = useCooldown(row, `${version} ${action.state} ${refusal} ${canDecide} ${JSON.stringify(edits)}`)
+  const seen = useSeen(card, version)
+  const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${JSON.stringify(edits)}`
+  const { rest, isReady, ignored } = useCooldown(row, stand)
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])
   const press = (work: () => void, by: 'pointer' | 'key' = 'pointer') => {
     if (shown.rest === '' && isReady(by)) work()
   }
   const isSettled = !['proposed', 'approved', 'executing'].includes(action.state)
-  return { props, shown, store, nowMs, isSettled, id, card, row, resting: shown.rest || rest, ignored, press, focusCard }
+  return { props, shown, store, nowMs, isSettled, id, card, row, resting: shown.rest || rest, ignored, press, focusCard, seen }
 }
 
 /** Handles the keys inside a card. */

@@ -107,7 +107,7 @@ test('a gated cycle costs no more than it does today (sqlite)', async () => {
     (text) => !/audit_head|"is_final"|^(begin|commit|pragma)/i.test(text),
   )
   await rm(folder, { recursive: true })
-  expectCost(cost, { statements: 30, commits: 5.5, logPages: 64, bytes: 12_000, parsed: 14, stringified: 52 })
+  expectCost(cost, { statements: 30, commits: 5.5, logPages: 64, bytes: 8_000, parsed: 14, stringified: 52 })
 })
 
 test('a gated cycle costs no more than it does today (postgres)', async () => {
@@ -117,5 +117,5 @@ test('a gated cycle costs no more than it does today (postgres)', async () => {
     // Heartbeats, the sealer and the queue's own polls come with time.
     (text) => !/audit_head|"is_final"|graphile_worker|pg_notify|process|countersign_timeline|^(begin|commit)/i.test(text),
   )
-  expectCost(cost, { statements: 31, packets: 21 })
+  expectCost(cost, { statements: 31, packets: 19 })
 })

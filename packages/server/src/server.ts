@@ -133,6 +133,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       policies: engine.policies,
       tools: engine.registered.tools,
       registered: engine.registered,
+      sources: config.sources,
       hub: engine.hub,
       directory,
       consoleSessions: createConsoleSessions({

@@ -2,6 +2,7 @@ import {
   type ArgumentCheck,
   canonicalJson,
   checkJson,
+  DeclineReasons,
   type Effect,
   type ExecuteContext,
   type JsonObject,
@@ -71,6 +72,8 @@ export interface ToolDefinition<Args> {
    * until then by itself. At least `timeoutMs`. Default 5 minutes, or `timeoutMs` where that is longer.
    */
   settlesWithin?: string | number
+  /** Reasons for a decline that people choose from on the card. At most 8 of 80 characters. A policy rule may name others. */
+  declineReasons?: readonly string[]
   /** A link for people to what was changed. */
   resultUrl?(args: Args, output: JsonValue): string | undefined
   /** True when a repeated send with the same idempotency key runs once. Default: true for reads, false for writes. */
@@ -145,6 +148,7 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
   const settlesWithinMs = readSettlesWithin(tool.settlesWithin, { timeoutMs, canLook: verify !== undefined }, (words) => {
     throw new Error(`tool ${tool.name}: settlesWithin ${words}`)
   })
+  const declineReasons = openReasons(tool)
   return {
     name: tool.name,
     description: tool.description,
@@ -155,6 +159,7 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     timeoutMs,
     ...(cacheForMs !== undefined && { cacheForMs }),
     ...(settlesWithinMs !== undefined && { settlesWithinMs }),
+    ...(declineReasons && { declineReasons }),
     credential: credentialOf(tool.credentials ?? {}),
     secrets: Object.values(tool.credentials ?? {}),
     check,
@@ -164,6 +169,12 @@ export function defineTool(definition: AnyDefinition<never> & { input: z.ZodObje
     ...(verify && { verify: async (args: JsonObject, context: VerifyContext) => toVerification(await verify(args, context)) }),
     ...(resultUrl && { resultUrl: (args: JsonObject, output: JsonValue) => resultUrl(args, output) }),
   }
+}
+
+function openReasons({ name, declineReasons }: Pick<WrittenDefinition, 'name' | 'declineReasons'>): DeclineReasons | undefined {
+  const read = DeclineReasons.optional().safeParse(declineReasons)
+  if (read.success) return read.data
+  throw new Error(`tool ${name}: declineReasons: ${read.error.issues[0]?.message ?? 'they cannot be read'}`)
 }
 
 /** True for what {@link defineTool} made (of any copy of this package). */

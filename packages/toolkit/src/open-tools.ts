@@ -34,8 +34,8 @@ export interface ToolRegistry {
   forAgent(globs: readonly string[]): () => readonly Tool[]
   /** True when the glob fits a tool, or may fit one of a source that has not told of its tools yet. */
   mayFit(glob: string): boolean
-  /** The names of the configured groups. */
-  readonly groups: ReadonlySet<string>
+  /** The configured groups by their name, with what each consists of: `routes`, `tools` or the kind of its source. */
+  readonly groups: ReadonlyMap<string, string>
   /** Calls `changed` when there are other tools than before. */
   onChange(changed: () => void): void
 }
@@ -143,7 +143,7 @@ function createRegistry(first: readonly Tool[], groups: readonly (readonly [stri
     all: () => tools,
     byName: (name) => named.get(name),
     mayFit,
-    groups: new Set(groups.map(([name]) => name)),
+    groups: new Map(groups.map(([name, group]) => [name, kindOf(group)])),
     onChange: (changed) => void listeners.push(changed),
     forAgent(globs) {
       const problems = globs.flatMap((glob, index) =>
@@ -169,6 +169,8 @@ function createRegistry(first: readonly Tool[], groups: readonly (readonly [stri
     },
   }
 }
+
+const kindOf = (group: ToolGroup): string => ('source' in group ? group.source.kind : 'routes' in group ? 'routes' : 'tools')
 
 /** True when the glob may mean a tool of a group whose source has not told of its tools. */
 function mayFitLater(glob: string, [group, source]: readonly [string, ToolGroup]): boolean {

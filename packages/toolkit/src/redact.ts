@@ -12,7 +12,7 @@ import type { ToolDraft } from './tool-draft.ts'
 
 /** A coded tool whose results, previews and errors hold no secret of ours. (What a route table calls is redacted where its answer arrives.) */
 export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
-  const { preview, verify } = tool
+  const { preview, verify, change } = tool
   const attempt = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
@@ -29,6 +29,7 @@ export function redactTool(tool: ToolDraft, redactor: Redactor): ToolDraft {
         return { fields: fields.map((field) => redactField(field, redactor)), ...rest }
       },
     }),
+    ...(change && { change: { ...change, fields: change.fields.map((field) => redactField(field, redactor)) } }),
     ...(verify && {
       verify: async (args: JsonObject, context: VerifyContext) => redactFound(await attempt(verify(args, context)), redactor),
     }),

@@ -58,6 +58,7 @@ export class McpConnection {
   #returnMs = FIRST_RETURN_MS
   #upSinceMs = 0
   #why = 'it was not connected yet'
+  #awaySinceMs: number | undefined
   #hasFailed = false
   #listing: Promise<void> | undefined
   #listAgain = false
@@ -75,6 +76,11 @@ export class McpConnection {
   /** The reason why the server is unavailable; undefined while it is connected. */
   get trouble(): string | undefined {
     return this.#client ? undefined : this.#why
+  }
+
+  /** When the server became unavailable (epoch ms); undefined while it is connected or has not failed yet. */
+  get awaySinceMs(): number | undefined {
+    return this.#client ? undefined : this.#awaySinceMs
   }
 
   /** True during the first connect: the server may only be slow. */
@@ -164,6 +170,7 @@ export class McpConnection {
     try {
       const client = await this.#handshake()
       this.#client = client
+      this.#awaySinceMs = undefined
       this.#upSinceMs = performance.now()
       const info = client.getServerVersion()
       this.facts = {
@@ -247,6 +254,7 @@ export class McpConnection {
     const client = this.#client
     this.#client = undefined
     this.#hasFailed = true
+    this.#awaySinceMs ??= Date.now()
     void client?.close().catch(() => {})
     this.#why = why
     if (this.#stopped.signal.aborted) return

@@ -9,6 +9,7 @@ import {
   parseJson,
   type RiskLevel,
   type Tool,
+  type ToolChange,
   ToolError,
   type Verification,
   type VerifyContext,
@@ -28,9 +29,9 @@ import {
 } from '@countersign/toolkit/internal'
 import { callWords } from './call-words.ts'
 import type { McpCall } from './calls.ts'
-import { isTask, type McpDefinition } from './definitions.ts'
+import { isTask, type McpDefinition, type SeenDefinition } from './definitions.ts'
 import type { KnownServer, KnownTool, ReadOther } from './known/known-tool.ts'
-import { type PinnedTool, whatIsOther } from './pins.ts'
+import { type PinnedTool, toPin, whatIsOther } from './pins.ts'
 import type { ToolSettings } from './section.ts'
 import { plainLine } from './words.ts'
 
@@ -61,8 +62,8 @@ export interface DraftParts {
   call(tool: PinnedTool, call: McpCall): Promise<JsonValue>
   /** Finds the outcome of an attempt that called a tool as a task. */
   find(attempt: string, signal: AbortSignal): Promise<Verification>
-  /** Checks whether another process accepted a changed tool. */
-  lookAtPins(): void
+  /** Checks whether a person or another process accepted a changed tool. Never fails. */
+  lookAtPins(): Promise<void>
   /** Calls a read tool of the same server, for a preview. */
   readOther(name: string, args: JsonObject, signal: AbortSignal): Promise<JsonValue | undefined>
 }
@@ -133,7 +134,7 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
     timeoutMs,
     ...(cacheForMs !== undefined && { cacheForMs }),
     ...(risk && { risk }),
-    ...(was && { caution: cautionOf(parts, tool) }),
+    ...(was && { caution: cautionOf(parts, tool), change: changeOf(parts, tool, was) }),
     destination: parts.destination,
     credential: parts.credential,
     definition: { server: parts.server, said: hash, ...(was && { was: was.hash }) },
@@ -145,6 +146,16 @@ export function draftOf(parts: DraftParts, tool: PinnedTool): ToolDraft {
       isTask(definition) && {
         verify: (_args: JsonObject, { signal, idempotencyKey }: VerifyContext) => parts.find(idempotencyKey, signal),
       }),
+  }
+}
+
+function changeOf(parts: DraftParts, tool: PinnedTool, was: SeenDefinition): ToolChange {
+  const { tool: name, hash, definition } = toPin(tool)
+  return {
+    hash,
+    fields: whatIsOther(was.definition, tool.definition),
+    pin: { tool: name, was: was.hash, definition },
+    reload: () => parts.lookAtPins(),
   }
 }
 
@@ -173,7 +184,7 @@ function previewOf(parts: DraftParts, { definition, was, hash }: PinnedTool, kno
   const says = known || describe !== undefined || was ? [] : saidBy(parts, definition)
   if (!look && !was && says.length === 0) return undefined
   return async (args, signal): Promise<Preview> => {
-    if (was) parts.lookAtPins()
+    if (was) void parts.lookAtPins()
     const other = was ? whatIsOther(was.definition, definition) : []
     const read: ReadOther = (name, given) => parts.readOther(name, given, signal)
     const fields = (await look?.(args, read)) ?? []

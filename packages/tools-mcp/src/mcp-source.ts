@@ -81,6 +81,11 @@ export class McpSource implements ToolSource {
     return this.#seen !== undefined || this.#pins.size > 0
   }
 
+  get away(): { sinceMs: number; why: string } | undefined {
+    const { awaySinceMs, trouble } = this.#connection
+    return awaySinceMs === undefined || trouble === undefined ? undefined : { sinceMs: awaySinceMs, why: trouble }
+  }
+
   /** Connects. Waits for `startWithinMs` at most; connecting then continues in the background. */
   async start(): Promise<void> {
     const late = Promise.withResolvers<void>()
@@ -182,10 +187,13 @@ export class McpSource implements ToolSource {
       patterns: this.#patterns,
       call: (tool, call) => this.#call(tool, call),
       find: (attempt, signal) => this.#calls.find(attempt, signal),
-      lookAtPins: () =>
-        void this.#takeList().catch((error) => this.#onOdd(`what is kept of its tools could not be read: ${String(error)}`)),
+      lookAtPins: () => this.#lookAtPins(),
       readOther: (name, args, signal) => this.#readOther(name, args, signal),
     }
+  }
+
+  #lookAtPins(): Promise<void> {
+    return this.#takeList().catch((error) => this.#onOdd(`what is kept of its tools could not be read: ${String(error)}`))
   }
 
   async #call(tool: PinnedTool, call: McpCall): Promise<JsonValue> {

@@ -59,7 +59,7 @@ const registryOf = (...tools: readonly Tool[]): ToolRegistry => ({
   byName: (name) => tools.find((tool) => tool.name === name),
   forAgent: () => () => tools,
   mayFit: () => true,
-  groups: new Set(),
+  groups: new Map(),
   onChange: () => undefined,
 })
 

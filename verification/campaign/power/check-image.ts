@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { basename, dirname, join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync } from 'node:zlib'
+import { type EventRow, events } from '../../../packages/server/src/store/index.ts'
 import { checkData } from '../disk/check-data.ts'
 import { keepInodes } from '../disk/keep-inodes.ts'
 import { checkStart } from './check-start.ts'
@@ -44,10 +45,8 @@ function checkEvents(dataDir: string, archiveDir: string, answered: Recording['w
   if (answered.length === 0) return []
   const db = new DatabaseSync(join(dataDir, 'countersign.db'), { readOnly: true })
   try {
-    const texts = db
-      .prepare('select events from event')
-      .all()
-      .map(({ events }) => String(events))
+    const rows = db.prepare('select * from event').all() as unknown as EventRow[]
+    const texts = rows.map(events.eventsJson)
     const problems: string[] = []
     for (const { folder, name, sha256 } of db.prepare('select folder, name, sha256 from archive_file where sha256 is not null').all()) {
       const file = join(archiveDir, String(name))

@@ -3,6 +3,7 @@ import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
 import { Link } from 'react-router'
+import { AccessTabs } from '../access/access-tabs.tsx'
 import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
@@ -28,6 +29,7 @@ export default function GrantsPage() {
   return (
     <Page title="Grants" subtitle="Calls that run without asking because somebody approved them in advance">
       <div className="stack">
+        <AccessTabs />
         <PageBanner />
         <label className="check">
           <input type="checkbox" checked={all} onChange={({ currentTarget }) => setAll(currentTarget.checked)} />

@@ -2,6 +2,7 @@ import type { CreatedKey, Key } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
+import { AccessTabs } from '../access/access-tabs.tsx'
 import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
@@ -29,6 +30,7 @@ export default function KeysPage() {
   return (
     <Page title="Keys" subtitle="Sign-in keys of people and programs">
       <div className="stack">
+        <AccessTabs />
         <PageBanner />
         {made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
         <KeyForm onMade={onMade} />

@@ -3,7 +3,7 @@ import { showInvisible } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
 import { useWaiting } from '../live/use-waiting.ts'
 import { useServices } from '../services.tsx'
-import { placesFor } from '../shell/nav-links.tsx'
+import { placesFor } from '../shell/places.ts'
 import type { IconName } from '../ui/index.ts'
 
 /** Something that the palette leads to. */
@@ -64,8 +64,7 @@ export function useFound(text: string): { found: readonly Found[]; isAsking: boo
       })
     }
     for (const { name } of (tools.data ?? []).filter((tool) => has(tool.name)).slice(0, MOST)) {
-      const to = `/waiting?${new URLSearchParams({ view: 'waiting', q: `tool:${name}` })}`
-      found.push({ key: `tool ${name}`, kind: 'Tool', name, more: 'waiting calls', icon: 'settings', to })
+      found.push({ key: `tool ${name}`, kind: 'Tool', name, icon: 'tool', to: `/tools/${encodeURIComponent(name)}` })
     }
     for (const { id, name } of people.data?.items.slice(0, MOST) ?? []) {
       found.push({ key: id, kind: 'Person', name, icon: 'user', to: `/people/${id}` })

@@ -2,6 +2,7 @@ import type { Delegation } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
+import { AccessTabs } from '../access/access-tabs.tsx'
 import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
@@ -28,6 +29,7 @@ export default function DelegationsPage() {
   return (
     <Page title="Delegations" subtitle="People who vote on behalf of others">
       <div className="stack">
+        <AccessTabs />
         <PageBanner />
         <DelegationForm onMade={onChanged} />
         <Loaded of={delegations} height={240}>

@@ -2,6 +2,7 @@ import type { Person } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useState } from 'react'
 import { Link } from 'react-router'
+import { AccessTabs } from '../access/access-tabs.tsx'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
@@ -16,6 +17,7 @@ export default function PeoplePage() {
   return (
     <Page title="People" subtitle="People, their roles and their keys">
       <div className="stack">
+        <AccessTabs />
         <PageBanner />
         <form className="filters" onSubmit={(event) => event.preventDefault()}>
           <label>

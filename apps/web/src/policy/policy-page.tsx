@@ -13,6 +13,7 @@ import { CallTest } from './call-test.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
 import { withAllowRule } from './propose-rule.ts'
 import { Replay } from './replay.tsx'
+import { RuleList } from './rule-list.tsx'
 import { ShadowSection } from './shadow-section.tsx'
 import { Versions } from './versions.tsx'
 
@@ -73,10 +74,6 @@ export default function PolicyPage() {
                 />
               ) : (
                 <>
-                  {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-                  <pre className="raw" tabIndex={0} data-testid="policy-text">
-                    {showLines(text)}
-                  </pre>
                   {isAdmin && (
                     <p>
                       <Button variant="contained" onClick={() => setEdited({ text, base: view, baseText: text })}>
@@ -84,6 +81,14 @@ export default function PolicyPage() {
                       </Button>
                     </p>
                   )}
+                  <RuleList view={view} />
+                  <details className="panel">
+                    <summary>As YAML</summary>
+                    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+                    <pre className="raw" tabIndex={0} data-testid="policy-text">
+                      {showLines(text)}
+                    </pre>
+                  </details>
                 </>
               )}
               {view.shadow && <ShadowSection shadow={view.shadow} />}

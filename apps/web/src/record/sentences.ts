@@ -77,6 +77,7 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   session_renamed: ({ who }) => `${who} renamed a session`,
   session_deleted: ({ who }) => `${who} deleted a session`,
   escalated: ({ what, data }) => `${what} went to further people${because(listOf(data.roles))}`,
+  extended: ({ who, what, text }) => `${who} extended the deadline of ${what}${text('until') === '' ? '' : ` until ${text('until')}`}`,
   policy_saved: ({ who, data, text }) =>
     `${who} saved ${typeof data.version === 'number' ? `version ${data.version} of ` : ''}the policy${because(text('reason'))}`,
   key_made: ({ who, name, text }) => `${who} made the key ${text('name')} for ${name('for')}`,
@@ -105,6 +106,7 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   tool_registered: ({ who, text }) => `${who} registered the tool ${text('tool') || text('name')}`,
   tool_changed: ({ who, text }) => `${who} changed the tool ${text('tool') || text('name')}`,
   tool_removed: ({ who, text }) => `${who} removed the tool ${text('tool') || text('name')}`,
+  tool_accepted: ({ who, text }) => `${who} accepted what changed in the tool ${text('tool')}`,
   archived: ({ data }) => `Events of ${data.sessions ?? 'some'} sessions were archived`,
 }
 

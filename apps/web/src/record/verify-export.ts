@@ -9,7 +9,7 @@ export interface Verdict {
   gaps: number
 }
 
-/** A line of the export: docs/concepts/audit.md describes each field. */
+/** A line of the export: docs/reference/record.md describes each field. */
 interface Row {
   id: number
   scope: string

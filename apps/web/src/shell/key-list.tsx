@@ -7,7 +7,7 @@ const KEYS: { where: string; keys: [string, string][] }[] = [
     where: 'Anywhere',
     keys: [
       ['Ctrl + K, ⌘ K', 'Go to a page, action, session, tool or person'],
-      ['G, then I, H or P', 'Inbox, decided actions, policy'],
+      ['G, then I, H, P or T', 'Inbox, decided actions, policy, tools'],
       ['U', 'Undo what you just approved'],
       ['?', 'This list'],
     ],

@@ -4,6 +4,7 @@ import { NavigationType, useLocation, useNavigationType } from 'react-router'
 import { HeldBanner } from '../held/held-banner.tsx'
 import { isTyping } from '../preferences/shortcuts.ts'
 import { RecordBanner } from '../record/record-banner.tsx'
+import { SourceBanner } from '../tools/source-banner.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { MenuButton } from './menu-button.tsx'
@@ -87,6 +88,7 @@ export function Page({
       <div className="banners">
         <HeldBanner />
         <RecordBanner />
+        <SourceBanner />
       </div>
       <main id="main" tabIndex={-1} className="main" data-layout={layout}>
         {children}

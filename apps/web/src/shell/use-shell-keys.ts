@@ -3,7 +3,7 @@ import { useNavigate } from 'react-router'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 
 /** Where G and then a key leads. */
-const GO: Readonly<Record<string, string>> = { __proto__: null as never, i: '/waiting', h: '/history', p: '/policy' }
+const GO: Readonly<Record<string, string>> = { __proto__: null as never, i: '/waiting', h: '/history', p: '/policy', t: '/tools' }
 /** So long the second key may take. */
 const SECOND_KEY_MS = 1_500
 

@@ -198,6 +198,22 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     'GET /api/me': () => ({ body: { principal: me, signIn: 'key' } }),
     'GET /api/agents': () => list(make(wire.AgentView, 'AgentView'), make(wire.AgentView, 'AgentView', { name: 'plain' })),
     'GET /api/tools': () => list(make(wire.ToolView, 'ToolView', { name: tool, inputSchema })),
+    'GET /api/sources': () => list(),
+    'GET /api/tools/x': () => ({
+      body: make(wire.ToolDetails, 'ToolDetails', {
+        inputSchema,
+        claimedEffect: 'read',
+        'risk.level': 'high',
+        'policy.rules.0.verdict': 'deny',
+      }),
+    }),
+    'GET /api/policy/rules': () => ({
+      body: make(wire.PolicyRuleUses, 'PolicyRuleUses', {
+        'items.0.rule': text('rule.name'),
+        'items.0.never': { why: 'overruled', by: [text('PolicyRuleUse.never.by')] },
+        'items.0.lastHitAt': SINCE,
+      }),
+    }),
     'GET /api/sessions': () => list({ ...session, pendingApprovals: [simple] }),
     'GET /api/sessions/ses_000001': () => ({ body: session }),
     'GET /api/sessions/ses_000001/messages': () => list(...messages),

@@ -247,6 +247,8 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     shows: [
       'policy.yaml',
       'rule.name',
+      'rule.tool',
+      'PolicyRuleUse.never.by',
       'rule.when',
       'PolicyVersion.author.name',
       'PolicyVersion.reason',
@@ -273,6 +275,29 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.getByText('The policy cannot be used').waitFor()
     },
     shows: ['policy.yaml', 'problem.policy.path', 'problem.policy.message'],
+  },
+  tools: { at: '/tools', shows: ['Action.tool', 'ToolView.group', 'ToolView.kind', 'ToolView.description'] },
+  tool: {
+    at: '/tools/x',
+    steps: async (page) => {
+      await page.getByRole('button', { name: 'Accept the change' }).click()
+      await page.getByRole('alertdialog').waitFor()
+    },
+    shows: [
+      'ToolDetails.group',
+      'ToolDetails.description',
+      'ToolDetails.risk.reason',
+      'ToolDetails.destination',
+      'ToolDetails.modelName',
+      'ToolDetails.registeredBy.name',
+      'ToolDetails.caution',
+      'ToolDetails.change.fields.0.field',
+      'ToolDetails.change.fields.0.diff',
+      'ToolDetails.policy.rules.0.rule',
+      'ToolDetails.policy.rules.0.agent',
+      'ToolDetails.policy.rules.0.when',
+      'schema.title',
+    ],
   },
   grants: {
     at: '/grants',

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import { useServices } from '../services.tsx'
@@ -43,9 +44,20 @@ export function Empty({ address: { view, text, setTyped, hrefOf }, waiting }: Em
       ) : (
         <p>An action that changes data appears here when it needs approval.</p>
       )}
-      {waiting === 0 && <NextSteps />}
+      {waiting === 0 && <FirstVisit />}
     </div>
   )
+}
+
+/** Says what to do next as long as nothing was ever asked. Afterwards an empty inbox is a good sign, and needs no advice. */
+function FirstVisit() {
+  const { client } = useServices()
+  const any = useQuery({
+    queryKey: ['any-action'],
+    queryFn: ({ signal }) => client.actions.list({ limit: 1 }, { signal }),
+    select: ({ items }) => items.length > 0,
+  })
+  return any.data === false ? <NextSteps /> : null
 }
 
 /** The shortest ways to a first action, as commands. */

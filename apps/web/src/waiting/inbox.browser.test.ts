@@ -41,6 +41,7 @@ beforeAll(async () => {
       if (path === '/api/actions') {
         queries.push(query)
         const state = query.get('state') ?? ''
+        if (state === '' && query.get('limit') === '1') return { body: { items: [...waiting, ...decided].slice(0, 1), nextCursor: null } }
         if (failing && state.includes('approved')) return { status: 500, body: { code: 'internal', detail: 'It broke.' } }
         if (query.get('mine') || query.get('q')) return { body: { items: older, nextCursor: null } }
         const items = state.includes('approved') ? decided : waiting.filter((action) => action.state === state)
@@ -277,10 +278,21 @@ test('a list that cannot be read says so, and is read again on request', async (
   expect(await page.getByText('It broke.').count()).toBe(0)
 })
 
+test('an inbox that is empty because all is decided gives no advice for beginners', async () => {
+  waiting = []
+  decided = [actionOf('done', { state: 'succeeded' })]
+  const asked = page.waitForResponse((answer) => new URL(answer.url()).search === '?limit=1')
+  await open()
+  await asked
+  expect(await page.getByTestId('waiting-empty').textContent()).toContain('Nothing for you to decide')
+  expect(await page.getByRole('list', { name: 'Next steps' }).count()).toBe(0)
+})
+
 test('an empty inbox says what to do next, with commands to copy; one that is empty for this person leads to what others decide', async () => {
   waiting = []
   await open()
   expect(await page.getByTestId('waiting-empty').textContent()).toContain('Nothing for you to decide')
+  await page.locator('.next-steps li').nth(2).waitFor()
   const commands = await page.getByRole('list', { name: 'Next steps' }).locator('code').allTextContents()
   expect(commands).toEqual(['npx countersign demo', 'npx countersign init', expect.stringContaining(`${server.url}/api/actions`)])
   expect(await page.locator('.next-steps button').allTextContents()).toEqual(['Copy', 'Copy', 'Copy'])

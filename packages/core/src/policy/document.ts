@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RiskLevel } from '../wire/action.ts'
+import { DeclineReasons, RiskLevel } from '../wire/action.ts'
 import { Duration, Grace } from '../wire/duration.ts'
 
 export const Verdict = z.enum(['allow', 'ask', 'deny'])
@@ -33,7 +33,7 @@ const PolicyRequires = z.strictObject({
 })
 
 /** The requirements of a rule that asks. Other rules have none. */
-const FOR_PEOPLE = ['requires', 'expires', 'remind', 'escalate'] as const
+const FOR_PEOPLE = ['requires', 'expires', 'extend', 'remind', 'escalate', 'declineReasons'] as const
 
 export const PolicyRule = z
   .strictObject({
@@ -49,6 +49,8 @@ export const PolicyRule = z
     reason: z.string().trim().min(1).max(500).optional(),
     /** Time to decide, after which the action expires. Default: `expires` of the document, else no limit. */
     expires: Duration.optional(),
+    /** By how much a person who may decide can extend the time, once. Default: `extend` of the document, else not at all. */
+    extend: Duration.optional(),
     /** When a waiting action is called overdue, once. Default: five minutes. A time after `expires` has no effect. */
     remind: Duration.optional(),
     /** The people who may decide as well when nobody has decided for a while. A time after `expires` has no effect. */
@@ -60,6 +62,8 @@ export const PolicyRule = z
         roles: z.array(Role).min(1).max(32),
       })
       .optional(),
+    /** Reasons for a decline that people choose from, instead of those of the tool. At most 8 of 80 characters. Only with `ask`. */
+    declineReasons: DeclineReasons.optional(),
     /** How much is at stake, higher or lower than the tool says. */
     risk: RiskLevel.optional(),
   })
@@ -87,6 +91,8 @@ export const PolicyDocument = z
     default: z.enum(['ask', 'deny']).default('ask'),
     /** Time to decide where the rule sets none, and where no rule matches. Default: no limit. */
     expires: Duration.optional(),
+    /** By how much people may extend that time where the rule does not say, once. Default: not at all. */
+    extend: Duration.optional(),
     /** The rules, in any order. */
     rules: z.array(PolicyRule).max(1_000).default([]),
     /** How many actions may wait for people at once. More proposals are refused. */

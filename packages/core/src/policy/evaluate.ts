@@ -54,11 +54,15 @@ export interface PolicyResult {
   risk?: RiskLevel
   /** How long people may take. */
   expiresMs?: number
+  /** By how much one of them may extend that, once, as an ISO 8601 duration. Without it, not at all. */
+  extend?: string
   /** When they are reminded. */
   remindMs?: number
   /** When the decision becomes that of `escalateTo` as well. */
   escalateMs?: number
   escalateTo?: string[]
+  /** Reasons for a decline that the rule offers. Without them, those of the tool. */
+  declineReasons?: string[]
 }
 
 /** A rule of the policy that speaks about the call, and how strongly. */
@@ -101,9 +105,10 @@ export function evaluatePolicy(policy: PolicyDocument, version: number, subject:
     version,
     requires: { ...DEFAULT_REQUIREMENTS, ...rule.requires },
     ...(rule.risk !== undefined && { risk: rule.risk }),
-    ...(verdict === 'ask' && expiryOf(rule.expires ?? policy.expires)),
+    ...(verdict === 'ask' && expiryOf(rule.expires ?? policy.expires, rule.extend ?? policy.extend)),
     ...(rule.remind !== undefined && { remindMs: durationMs(rule.remind) }),
     ...(rule.escalate !== undefined && { escalateMs: durationMs(rule.escalate.after), escalateTo: rule.escalate.roles }),
+    ...(verdict === 'ask' && rule.declineReasons !== undefined && { declineReasons: rule.declineReasons }),
   }
 }
 
@@ -115,16 +120,27 @@ const SAYS = {
 
 const DOUBTS = { ...SAYS, ask: (rule: string) => `A person decides because of the rule "${rule}"` }
 
-const expiryOf = (expires: string | undefined) => expires !== undefined && { expiresMs: durationMs(expires) }
+const expiryOf = (expires: string | undefined, extend: string | undefined) => ({
+  ...(expires !== undefined && { expiresMs: durationMs(expires) }),
+  ...(extend !== undefined && { extend }),
+})
 
-const byDefault = ({ default: verdict, expires }: PolicyDocument, version: number): PolicyResult => ({
+const byDefault = ({ default: verdict, expires, extend }: PolicyDocument, version: number): PolicyResult => ({
   verdict,
   rule: 'default',
   reason: verdict === 'ask' ? 'No rule allows this automatically, so it needs approval' : 'No rule allows this, so the policy denies it',
   version,
   requires: DEFAULT_REQUIREMENTS,
-  ...(verdict === 'ask' && expiryOf(expires)),
+  ...(verdict === 'ask' && expiryOf(expires, extend)),
 })
+
+/** True when `stricter` decides about every call of a tool that both rules are about, so that `rule` never does. `isEarlier`: it is written before. */
+export function overrules(stricter: PolicyRule, rule: PolicyRule, isEarlier: boolean): boolean {
+  const { when, agent } = stricter.match
+  if (when !== undefined || (agent !== undefined && agent !== rule.match.agent)) return false
+  const strength = STRENGTH[stricter.verdict]
+  return isEarlier ? strength >= strongest(rule) : strength > strongest(rule)
+}
 
 const strongest = ({ verdict, match }: PolicyRule): number =>
   verdict === 'allow' && match.when !== undefined ? STRENGTH.doubt : STRENGTH[verdict]
@@ -148,10 +164,16 @@ const mayMeanRegistered = ({ verdict, match: { tool } }: PolicyRule): boolean =>
   verdict !== 'allow' || (tool !== undefined && (!tool.includes('*') || tool.startsWith(`${REGISTERED_GROUP}.`)))
 
 function fits(rule: PolicyRule, subject: PolicySubject): boolean {
+  const { agent } = rule.match
+  if (agent !== undefined && (subject.agent === undefined || !matchesGlob(agent, subject.agent))) return false
+  return meansTool(rule, subject)
+}
+
+/** True when a rule is about a tool, whatever it says of agents and arguments. */
+export function meansTool(rule: PolicyRule, subject: Omit<PolicySubject, 'agent'>): boolean {
   const { match } = rule
   if (subject.isRegistered && !mayMeanRegistered(rule)) return false
   if (match.effect !== undefined && match.effect !== subject.effect) return false
-  if (match.agent !== undefined && (subject.agent === undefined || !matchesGlob(match.agent, subject.agent))) return false
   if (match.tool === undefined) return true
   return matchesGlob(match.tool, subject.tool) || matchesGlob(match.tool, `${subject.group}.${subject.tool}`)
 }

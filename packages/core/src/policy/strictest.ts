@@ -56,13 +56,14 @@ export function strictestResult(results: readonly PolicyResult[], ownRisk: RiskL
   const verdict = distinct.map((result) => result.verdict).reduce((one, other) => (STRENGTH[other] > STRENGTH[one] ? other : one))
   const chosen = distinct.filter((result) => result.verdict === verdict)
   const [named = first] = chosen
-  const { risk: _risk, expiresMs: _expires, remindMs: _remind, escalateMs: _escalate, escalateTo: _to, ...said } = named
+  const { risk: _risk, expiresMs: _expires, extend: _extend, remindMs: _remind, escalateMs: _escalate, escalateTo: _to, ...said } = named
   return {
     ...said,
     reason: [...new Set(chosen.map(({ reason }) => reason))].join('; '),
     requires: chosen.map(({ requires }) => requires).reduce(strictestRequirements),
     ...riskOfAll(distinct, ownRisk),
     ...earliest('expiresMs', chosen),
+    ...shortestExtension(chosen),
     ...earliest('remindMs', chosen),
     ...escalationOfAll(chosen),
   }
@@ -78,6 +79,16 @@ function riskOfAll(results: readonly PolicyResult[], ownRisk: RiskLevel): Pick<P
 function earliest(time: 'expiresMs' | 'remindMs', results: readonly PolicyResult[]): Partial<PolicyResult> {
   const times = results.map((result) => result[time]).filter((ms) => ms !== undefined)
   return times.length === 0 ? {} : { [time]: Math.min(...times) }
+}
+
+/** People may extend the time only where every decision lets them, by the shortest of these times. */
+function shortestExtension(results: readonly PolicyResult[]): Pick<PolicyResult, 'extend'> {
+  let shortest: string | undefined
+  for (const { extend } of results) {
+    if (extend === undefined) return {}
+    if (shortest === undefined || (durationMs(extend) ?? 0) < (durationMs(shortest) ?? 0)) shortest = extend
+  }
+  return shortest === undefined ? {} : { extend: shortest }
 }
 
 /** Escalation applies only if every decision names it, with the roles that all of them name, at the latest time. */

@@ -81,6 +81,18 @@ export interface RegisteredBy {
   claimedEffect: Effect
 }
 
+/** How the definition of a tool differs from the one that people accepted. */
+export interface ToolChange {
+  /** SHA-256 (hex) over the definition as it is now: an acceptance is for this one. */
+  hash: string
+  /** One field for each part that changed. */
+  fields: PreviewField[]
+  /** What an acceptance stores for a tool of a source: the tool's name there, the hash of the accepted definition, and the new one as text. */
+  pin?: { tool: string; was: string; definition: string }
+  /** Reads again which definition is accepted: this or another process may have accepted the change. */
+  reload?(): Promise<void>
+}
+
 /**
  * A tool as the gate and the agent see it, wherever it came from (code, a route table, later MCP and OpenAPI).
  * Functions take arguments that `check` accepted.
@@ -120,6 +132,8 @@ export interface Tool {
   readonly risk?: { level: RiskLevel; reason: string; isGuess?: true }
   /** The risk of one call, where it depends on the arguments. It replaces {@link risk}; a policy rule that sets a risk replaces both. */
   assess?(args: JsonObject): { level: RiskLevel; reasons: string[] }
+  /** Reasons for a decline that people choose from, where the rule that asks has none. Default: the card's own. */
+  readonly declineReasons?: readonly string[]
   /**
    * True for a tool of a program that runs it by itself and only asks here whether it may: no model is offered such a tool.
    */
@@ -129,6 +143,8 @@ export interface Tool {
    * tool that is.
    */
   readonly caution?: string
+  /** Set with {@link caution}: what changed, for the people who may accept it without a call. */
+  readonly change?: ToolChange
   /**
    * Set on a tool that an agent registered for itself: only that agent proposes it, nothing that it says of the tool makes policy more
    * permissive, and a rule allows it only if the rule means registered tools.

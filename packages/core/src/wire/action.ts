@@ -8,7 +8,8 @@ import { Principal } from './principal.ts'
 
 export const ActionState = z.enum(ACTION_STATES)
 
-const PreviewField = z.object({
+/** One changed field on a card. */
+export const PreviewField = z.object({
   field: z.string(),
   oldValue: Json.optional(),
   newValue: Json.optional(),
@@ -20,6 +21,18 @@ const PreviewField = z.object({
 
 export const RiskLevel = z.enum(['low', 'medium', 'high', 'critical'])
 export type RiskLevel = z.infer<typeof RiskLevel>
+
+/** The most reasons for a decline that a tool or a rule offers, and their length in characters. */
+const MAX_REASONS = 8
+const MAX_REASON_CHARS = 80
+
+/** Short reasons for a decline, for people to choose from. The person may write another. */
+export const DeclineReasons = z
+  .array(z.string().trim().min(1).max(MAX_REASON_CHARS))
+  .min(1)
+  .max(MAX_REASONS)
+  .refine((reasons) => new Set(reasons).size === reasons.length, 'must be different from each other')
+export type DeclineReasons = z.infer<typeof DeclineReasons>
 
 export const ActionErrorView = z.object({ kind: z.string(), message: z.string(), retryable: z.boolean() })
 export type ActionErrorView = z.infer<typeof ActionErrorView>
@@ -90,6 +103,10 @@ const isWebAddress = (text: string): boolean => {
   return url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
+/** A person gave the people who decide more time: `expiresAt` was `from` before. */
+export const Extension = z.object({ by: Principal, at: z.string(), from: z.string() })
+export type Extension = z.infer<typeof Extension>
+
 /** An agent's own account of its call. Cards show it as not verified, and no policy rule depends on it. */
 export const ActionContext = z.strictObject({
   /** The run or conversation that it belongs to, as the agent names it. */
@@ -131,6 +148,8 @@ export const Action = z.object({
   state: ActionState,
   policy: z.object({ verdict: z.enum(['allow', 'ask', 'deny']), rule: z.string(), version: z.int(), reason: z.string() }),
   requires: Requires,
+  /** Reasons for a decline to choose from, of the rule that asks, else of the tool. Absent where neither has any. */
+  declineReasons: z.array(z.string()).optional(),
   votes: z.array(Vote),
   /** On whose behalf it runs: the owner of the session, or whose key proposed it. */
   requestedBy: Principal,
@@ -165,6 +184,10 @@ export const Action = z.object({
   /** The action whose result this read was given again. */
   cachedFrom: z.string().nullable(),
   expiresAt: z.string().nullable(),
+  /** The deadline that a person who may decide can set in place of `expiresAt`, once. Absent where policy allows no extension, or it was extended. */
+  extendableUntil: z.string().optional(),
+  /** Who extended the deadline, when, and what it was before. */
+  extension: Extension.optional(),
   /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */
   startsAt: z.string().nullable(),
   /** True while it waits and nobody has decided for as long as policy says (`remind`; five minutes without it). */

@@ -4,7 +4,7 @@ import { PrincipalKind } from './principal.ts'
 
 /**
  * The kinds of rows in the record. About an action, each row is one transition. About the `system`, each row is a change of rights or
- * rules. Add a kind here, and say in docs/concepts/audit.md what its row holds.
+ * rules. Add a kind here, and say in docs/reference/record.md what its row holds.
  */
 export const AUDIT_KINDS = [
   'proposed',
@@ -41,6 +41,7 @@ export const AUDIT_KINDS = [
   'session_renamed',
   'session_deleted',
   'escalated',
+  'extended',
   'policy_saved',
   'key_made',
   'key_accepted',
@@ -54,6 +55,7 @@ export const AUDIT_KINDS = [
   'tool_registered',
   'tool_changed',
   'tool_removed',
+  'tool_accepted',
   'principal_changed',
   'person_disabled',
   'person_enabled',

@@ -15,6 +15,8 @@ export {
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
+  DeclineReasons,
+  Extension,
   FullWaiting,
   FullWaitingList,
   OutcomeChecks,
@@ -75,6 +77,8 @@ export {
 export { ChangePersonBody, PersonDetails } from './person.ts'
 export {
   PolicyChange,
+  PolicyRuleUse,
+  PolicyRuleUses,
   PolicyVersion,
   PolicyVersionList,
   PolicyVersionView,
@@ -119,6 +123,7 @@ export {
   ToolView,
 } from './session.ts'
 export { type AnswerStats, ModelStats, Stats, StatsQuery } from './stats.ts'
+export { AcceptToolBody, ToolDetails, ToolSourceView } from './tool.ts'
 export {
   ChangeWebhookBody,
   CreatedWebhook,

@@ -108,6 +108,37 @@ export const TestedCall = z.object({
 })
 export type TestedCall = z.infer<typeof TestedCall>
 
+/** How often a rule decided, and whether it can. */
+export const PolicyRuleUse = z.object({
+  rule: z.string(),
+  /** How many tools it is about now. */
+  tools: z.int(),
+  /** How many calls of the period it decided. Null for callers who may not read statistics. */
+  hits: z.int().nullable(),
+  /** When it last decided in the period. */
+  lastHitAt: z.string().nullable(),
+  /** Why it never decides: it is about no tool (`no_tool`), or other rules decide about all of its calls (`overruled`). Null where it may. */
+  never: z
+    .discriminatedUnion('why', [
+      z.object({ why: z.literal('no_tool') }),
+      z.object({ why: z.literal('overruled'), by: z.array(z.string()) }),
+    ])
+    .nullable(),
+})
+export type PolicyRuleUse = z.infer<typeof PolicyRuleUse>
+
+/** The rules of the version in force, in its order, with their use in the last days. */
+export const PolicyRuleUses = z.object({
+  version: z.int(),
+  days: z.int(),
+  items: z.array(PolicyRuleUse),
+  /** The calls that no rule decided. */
+  default: PolicyRuleUse.pick({ hits: true, lastHitAt: true }),
+  /** False when there were more calls than are counted: the newest million. */
+  isComplete: z.boolean(),
+})
+export type PolicyRuleUses = z.infer<typeof PolicyRuleUses>
+
 const Counts = z.object({ allow: z.int(), ask: z.int(), deny: z.int() })
 
 /** How many calls went from one verdict to another, with some of them. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Action } from './action.ts'
+import { Action, RiskLevel } from './action.ts'
 import { Json } from './json.ts'
 
 export const SessionStatus = z.enum(['idle', 'active', 'waiting_approval', 'completed', 'error'])
@@ -204,12 +204,18 @@ export type MessageList = z.infer<typeof MessageList>
 export const ToolView = z.object({
   name: z.string(),
   modelName: z.string(),
+  /** The group of the configuration that it is in; `registered` for a tool that an agent registered. */
+  group: z.string(),
+  /** Where it is from: `routes`, `tools` (code), `openapi`, `mcp` or another kind of source, `registered`. */
+  kind: z.string(),
   description: z.string(),
   effect: z.enum(['read', 'write']),
   executor: z.enum(['server', 'client']),
   idempotent: z.boolean(),
   destination: z.string(),
   inputSchema: z.record(z.string(), Json),
+  /** The risk of a call where no rule sets another one. `isGuess`: nobody declared it; it follows from the tool's name, method or effect. */
+  risk: z.object({ level: RiskLevel, reason: z.string(), isGuess: z.literal(true).optional() }),
   /** Who registered it for themselves; absent for a tool of the configuration. */
   registeredBy: z.object({ id: z.string(), name: z.string() }).optional(),
   /** What its agent says that it does, which nothing here has verified: `effect` stays `write`, because only rules decide what runs without approval. */

@@ -45,7 +45,7 @@ export type CardFacts = {
   blocked: string | null
   /** The parts that must be read before approval. */
   reading: Reading
-  offers: Readonly<Record<'suggest' | 'lookAgain' | 'retry' | 'verify' | 'resolve' | 'carryOut' | 'undo', boolean>>
+  offers: Readonly<Record<'suggest' | 'lookAgain' | 'retry' | 'verify' | 'resolve' | 'carryOut' | 'undo' | 'extend', boolean>>
 }
 
 export type Reading = {
@@ -104,6 +104,7 @@ function offersOf(action: Action, inputs: CardInputs, canDecide: boolean, isEdit
   return {
     suggest: canDecide && inputs.onSuggest !== undefined && !isEdited && mayGrant(action),
     lookAgain: canDecide && inputs.onLookAgain !== undefined,
+    extend: canDecide && inputs.onExtend !== undefined && action.extendableUntil !== undefined && !action.extension,
     retry: may && state === 'failed' && inputs.onRetry !== undefined,
     verify: isUnknown && inputs.onVerify !== undefined && error?.retryable === true,
     resolve: isUnknown && inputs.onResolve !== undefined,

@@ -30,6 +30,8 @@ export type CardCallbacks = {
   onResolve?: ((outcome: Outcome, note: string) => Promise<unknown>) | undefined
   /** Executes an approved action of executor `client` in this page; without it the card only says that a client has to. */
   onCarryOut?: (() => Promise<unknown>) | undefined
+  /** Extends the deadline of a waiting action to its `extendableUntil`; without it the card does not offer that. */
+  onExtend?: (() => Promise<unknown>) | undefined
   /** Takes an approval back during its grace period; without it the card only says when the action starts. */
   onUndo?: (() => Promise<unknown>) | undefined
 }

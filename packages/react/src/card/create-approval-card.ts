@@ -150,6 +150,11 @@ export class ApprovalCardStore {
     this.#request('lookAgain', async ({ onLookAgain }) => this.#take(await onLookAgain?.()), 'done')
   }
 
+  /** Gives everybody who decides more time, once. */
+  extend(): void {
+    this.#request('extend', async ({ onExtend }) => onExtend?.(), 'done')
+  }
+
   retry(): void {
     this.#request('retry', async ({ onRetry }) => onRetry?.())
   }

@@ -15,6 +15,7 @@ export function useDecision(client: Client, { id }: Pick<Action, 'id'>, me: Prin
       onDecide: (verdict, details) => client.actions.decide(id, { verdict, ...details }),
       onSuggest: mayAllowLater ? () => client.actions.suggestion(id) : undefined,
       onLookAgain: () => client.actions.lookAgain(id),
+      onExtend: () => client.actions.extend(id),
       onRetry: () => client.actions.retry(id),
       onVerify: () => client.actions.verify(id),
       onResolve: (outcome, note) => client.actions.resolve(id, { outcome, note }),

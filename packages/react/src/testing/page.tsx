@@ -15,7 +15,7 @@ import '../card.css'
 
 export type Shown = Omit<
   ApprovalCardProps,
-  'now' | 'onDecide' | 'onRetry' | 'onVerify' | 'onResolve' | 'onCarryOut' | 'onUndo' | 'editor' | 'onSuggest' | 'onLookAgain'
+  'now' | 'onDecide' | 'onRetry' | 'onVerify' | 'onResolve' | 'onCarryOut' | 'onUndo' | 'onExtend' | 'editor' | 'onSuggest' | 'onLookAgain'
 > & {
   /** With a field for the JSON of the arguments. */
   withEditor?: boolean
@@ -28,7 +28,7 @@ export type Shown = Omit<
 }
 export type Call = {
   actionId: string
-  verdict: Verdict | 'retry' | 'verify' | 'carry out' | 'undo' | Outcome
+  verdict: Verdict | 'retry' | 'verify' | 'carry out' | 'undo' | 'extend' | Outcome
   details?: DecisionDetails
   note?: string
 }
@@ -104,6 +104,7 @@ function App({ nowMs }: { nowMs: number }) {
                   onVerify: () => answer({ actionId: card.action.id, verdict: 'verify' }),
                   onResolve: (outcome: Outcome, note: string) => answer({ actionId: card.action.id, verdict: outcome, note }),
                   onUndo: () => answer({ actionId: card.action.id, verdict: 'undo' }),
+                  onExtend: () => answer({ actionId: card.action.id, verdict: 'extend' }),
                   onCarryOut: () => answer({ actionId: card.action.id, verdict: 'carry out' }),
                 }
               : {})}

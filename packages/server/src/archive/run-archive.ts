@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { makeDurableFolder } from '../durable-files.ts'
-import { type ArchiveFileRow, archive, type EventRow, type Store, settings, type Tx } from '../store/index.ts'
+import { type ArchiveFileRow, archive, type EventRow, events, type Store, settings, type Tx } from '../store/index.ts'
 import { type Batch, collect, emptyBatch, type Progress } from './collect.ts'
 import { type FileEnd, type FileHead, FORMAT, hashOf, NO_HASH, sealLine } from './line.ts'
 import { writeManifest } from './manifest.ts'
@@ -127,9 +127,9 @@ async function* linesOf(head: FileHead, rows: AsyncIterable<EventRow>, batch: Ba
   yield seal(JSON.stringify(end))
 }
 
-/** Returns a row of the log: its events are `[number in the session, type, data]`, byte for byte as they were stored. */
-const bodyOf = ({ id, session_id, created_at, events }: EventRow): string =>
-  `{"id":${id},"sessionId":${JSON.stringify(session_id)},"at":"${new Date(created_at).toISOString()}","events":${events}}`
+/** Returns a row of the log: its events are `[number in the session, type, data]`. */
+const bodyOf = (row: EventRow): string =>
+  `{"id":${row.id},"sessionId":${JSON.stringify(row.session_id)},"at":"${new Date(row.created_at).toISOString()}","events":${events.eventsJson(row)}}`
 
 /** Removes the rows of a written file from the log, unless they have changed since they were read. */
 function* takeOut({ sessions, actions, alone }: Batch, file: Parameters<typeof archive.finishFile.change>[0], now: number): Tx<void> {

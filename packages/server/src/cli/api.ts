@@ -36,12 +36,19 @@ export class Refused extends Error {
   }
 }
 
+export interface OpenStream {
+  headers?: Record<string, string>
+  /** The stream is the answer to a POST of this. */
+  body?: object
+  signal?: AbortSignal
+}
+
 /** Calls a running server over HTTP with a person's key. */
 export interface Api {
   /** @throws Refused with the server's own sentence. */
   call(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>
   /** Opens an event stream. @throws Refused */
-  open(path: string, headers?: Record<string, string>): Promise<Response>
+  open(path: string, options?: OpenStream): Promise<Response>
 }
 
 /** The address of a server, and the header that proves who calls. */
@@ -80,7 +87,12 @@ export function openApi(flags: ApiFlags, environment: Environment): Api {
       const headers = { authorization, accept: 'application/json', ...(body && { 'content-type': 'application/json' }) }
       return (await send(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })).json()
     },
-    open: (path, headers = {}) => send(path, { headers: { ...headers, authorization, accept: 'text/event-stream' } }),
+    open: (path, { headers, body, signal } = {}) =>
+      send(path, {
+        headers: { ...headers, authorization, accept: 'text/event-stream', ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { method: 'POST', body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+      }),
   }
 }
 

@@ -3,7 +3,9 @@ import type { Action, ActionList } from '@countersign/core'
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
 import { type Api, type ApiFlags, openApi, Refused, withApiFlags } from './api.ts'
-import { say } from './say.ts'
+import { say, sayJson } from './say.ts'
+import { wordsOf } from './terminal/details.ts'
+import { showInbox } from './terminal/inbox-screen.ts'
 
 interface DecideFlags extends ApiFlags {
   reason?: string
@@ -18,15 +20,17 @@ const MOVED_EXIT = 3
 
 /** `countersign inbox`: lists the actions that wait for the key's person, to decide them one by one at a terminal. */
 export const inboxCommand = (environment: Environment): Command =>
-  withApiFlags(new Command('inbox').description('show what waits for your decision; at a terminal, decide it'))
+  withApiFlags(new Command('inbox').description('show what waits for your decision; at a terminal, decide it on the whole screen'))
     .option('--json', 'print one JSON object, {items}, and ask nothing')
-    .option('--ask', 'ask for each, also without a terminal: answers are read as lines')
+    .option('--ask', 'ask for each in turn, also without a terminal: answers are read as lines')
     .action(async (flags: ApiFlags & { ask?: true }) => {
       const api = openApi(flags, environment)
+      if (process.stdin.isTTY && process.stdout.isTTY && !flags.json && !flags.ask)
+        return showInbox({ api, environment, waiting: () => waiting(api) })
       const items = await waiting(api)
-      if (flags.json) return void process.stdout.write(`${JSON.stringify({ items })}\n`)
+      if (flags.json) return void sayJson({ items })
       if (items.length === 0) return void say('Nothing waits for your decision.')
-      if (flags.ask ?? (process.stdin.isTTY && process.stdout.isTTY)) return decideEach(api, items)
+      if (flags.ask) return decideEach(api, items)
       for (const action of items) say(lineOf(action))
     })
 
@@ -54,7 +58,8 @@ async function decideOne(api: Api, id: string, verdict: 'approve' | 'decline', f
       return void say('Nothing was decided.')
   }
   const decided = await decide(api, id, { ...said, ...named })
-  if (decided) say(json ? JSON.stringify(decided) : `${decided.id} is ${decided.state}: ${decided.description}`)
+  if (decided && json) sayJson(decided)
+  else if (decided) say(`${decided.id} is ${decided.state}: ${decided.description}`)
 }
 
 async function decideEach(api: Api, items: readonly Action[]): Promise<void> {
@@ -139,10 +144,4 @@ function show(action: Action): void {
   for (const { field, oldValue, newValue } of preview ?? []) {
     say(`  ${field}: ${oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `}${JSON.stringify(newValue)}`)
   }
-}
-
-/** What the agent says about its call, a line each. */
-function wordsOf({ agentSays, context }: Action): string[] {
-  const { reason, run, url } = context ?? {}
-  return [agentSays, reason && `reason: ${reason}`, run && `run: ${run}`, url && `link: ${url}`].filter((words) => !!words) as string[]
 }

@@ -1,54 +1,60 @@
-import { VERSION } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
-import { archiveCommand } from './archive.ts'
-import { auditCommand } from './audit.ts'
-import { backupCommand, restoreCommand } from './backup.ts'
-import { connectCommand } from './connect/connect.ts'
-import { demoCommand } from './demo.ts'
-import { doctorCommand } from './doctor.ts'
-import { hookCommand } from './hook.ts'
-import { decideCommand, inboxCommand } from './inbox.ts'
-import { initCommand } from './init/index.ts'
-import { keyCommand } from './key.ts'
-import { mcpCommand } from './mcp.ts'
-import { policyCommand } from './policy.ts'
 import { complain } from './say.ts'
-import { serveCommand } from './serve.ts'
-import { signInCommand } from './sign-in.ts'
-import { tailCommand } from './tail.ts'
+
+type OpenCommand = (environment: Environment) => Promise<Command>
+
+/**
+ * The subcommands, in the order of the help. Each is loaded when it is called: `hook` starts for every call of a coding agent, and would
+ * take four times as long with the code of the server.
+ */
+const COMMANDS: Readonly<Record<string, OpenCommand>> = {
+  init: async () => (await import('./init/index.ts')).initCommand(),
+  serve: async (environment) => (await import('./serve.ts')).serveCommand(environment),
+  demo: async (environment) => (await import('./demo.ts')).demoCommand(environment),
+  mcp: async (environment) => (await import('./mcp.ts')).mcpCommand(environment),
+  connect: async (environment) => (await import('./connect/connect.ts')).connectCommand(environment),
+  hook: async (environment) => (await import('./hook.ts')).hookCommand(environment),
+  inbox: async (environment) => (await import('./inbox.ts')).inboxCommand(environment),
+  approve: async (environment) => (await import('./inbox.ts')).decideCommand('approve', environment),
+  decline: async (environment) => (await import('./inbox.ts')).decideCommand('decline', environment),
+  tail: async (environment) => (await import('./tail.ts')).tailCommand(environment),
+  run: async (environment) => (await import('./run.ts')).runAgentCommand(environment),
+  archive: async (environment) => (await import('./archive.ts')).archiveCommand(environment),
+  backup: async (environment) => (await import('./backup.ts')).backupCommand(environment),
+  restore: async (environment) => (await import('./backup.ts')).restoreCommand(environment),
+  policy: async (environment) => (await import('./policy.ts')).policyCommand(environment),
+  doctor: async (environment) => (await import('./doctor.ts')).doctorCommand(environment),
+  audit: async (environment) => (await import('./audit.ts')).auditCommand(environment),
+  key: async (environment) => (await import('./key.ts')).keyCommand(environment),
+  'sign-in': async (environment) => (await import('./sign-in.ts')).signInCommand(environment),
+}
+
+const describeProgram = (): Command =>
+  new Command('countersign')
+    .description('The approval layer for AI agents: agents propose, people countersign, actions run exactly once.')
+    .showHelpAfterError('(countersign --help lists the commands)')
 
 /** The `countersign` command with all its subcommands. */
-export function createProgram(environment: Environment): Command {
-  const program = new Command('countersign')
-    .description('The approval layer for AI agents: agents propose, people countersign, actions run exactly once.')
-    .version(VERSION)
-    .showHelpAfterError('(countersign --help lists the commands)')
-  program.addCommand(initCommand())
-  program.addCommand(serveCommand(environment))
-  program.addCommand(demoCommand(environment))
-  program.addCommand(mcpCommand(environment))
-  program.addCommand(connectCommand(environment))
-  program.addCommand(hookCommand(environment))
-  program.addCommand(inboxCommand(environment))
-  program.addCommand(decideCommand('approve', environment))
-  program.addCommand(decideCommand('decline', environment))
-  program.addCommand(tailCommand(environment))
-  program.addCommand(archiveCommand(environment))
-  program.addCommand(backupCommand(environment))
-  program.addCommand(restoreCommand(environment))
-  program.addCommand(policyCommand(environment))
-  program.addCommand(doctorCommand(environment))
-  program.addCommand(auditCommand(environment))
-  program.addCommand(keyCommand(environment))
-  program.addCommand(signInCommand(environment))
-  return program
+export async function createProgram(environment: Environment): Promise<Command> {
+  const { VERSION } = await import('@countersign/toolkit/internal')
+  const program = describeProgram().version(VERSION)
+  for (const open of Object.values(COMMANDS)) program.addCommand(await open(environment))
+  const { completionCommand } = await import('./completion.ts')
+  return program.addCommand(completionCommand(() => program))
+}
+
+/** The same with one subcommand, where the arguments begin with its name. */
+async function programFor([name = '']: readonly string[], environment: Environment): Promise<Command> {
+  const open = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  return open ? describeProgram().addCommand(await open(environment)) : createProgram(environment)
 }
 
 /** Runs `countersign`. A failure is printed in one sentence and sets the exit code to 1. */
 export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
   try {
-    await createProgram(environment).parseAsync([...argv])
+    const program = await programFor(argv.slice(2), environment)
+    await program.parseAsync([...argv])
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error))
     process.exitCode = 1

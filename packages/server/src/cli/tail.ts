@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
-import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import type { Environment } from '../config/index.ts'
 import { type Api, type ApiFlags, openApi, Refused, withApiFlags } from './api.ts'
-import { complain, say } from './say.ts'
+import { eventsOf } from './event-stream.ts'
+import { complain, say, sayJson } from './say.ts'
 
 interface TailFlags extends ApiFlags {
   count?: string
@@ -27,13 +27,13 @@ async function tail(api: Api, { json, count }: TailFlags): Promise<void> {
   let lastId: string | undefined
   for (let isFirst = true; ; isFirst = false) {
     try {
-      const { body } = await api.open('/api/events', lastId === undefined ? {} : { 'last-event-id': lastId })
+      const { body } = await api.open('/api/events', { headers: lastId === undefined ? {} : { 'last-event-id': lastId } })
       if (isFirst) complain('connected')
       for await (const { id, event, data } of eventsOf(body)) {
         if (id !== undefined) lastId = id
         if (event === undefined) continue
         const parsed: unknown = JSON.parse(data)
-        if (json) process.stdout.write(`${JSON.stringify({ ...(id !== undefined && { id: Number(id) }), type: event, data: parsed })}\n`)
+        if (json) sayJson({ ...(id !== undefined && { id: Number(id) }), type: event, data: parsed })
         else say(lineOf(event, parsed))
         if (--left <= 0) process.exit(0)
       }
@@ -42,16 +42,6 @@ async function tail(api: Api, { json, count }: TailFlags): Promise<void> {
       complain('the connection was cut: connecting again')
     }
     await delay(RECONNECT_MS)
-  }
-}
-
-async function* eventsOf(body: Response['body']): AsyncGenerator<EventSourceMessage> {
-  const events: EventSourceMessage[] = []
-  const parser = createParser({ onEvent: (event) => events.push(event) })
-  const decoder = new TextDecoder()
-  for await (const chunk of body ?? []) {
-    parser.feed(decoder.decode(chunk, { stream: true }))
-    yield* events.splice(0)
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ActionRow, lock, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, ahead, lock, type Outbox, type Tx } from '../store/index.ts'
 import type { Caller } from './caller.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
 
@@ -37,5 +37,6 @@ export function* openSession<C extends GateContext>(
 ): Tx<C & { readonly session: SessionWriter | undefined }> {
   if (row.session_id !== null) return { ...context, session: yield* writeSession(context.outbox, row.session_id, context.nowMs, { soon }) }
   yield* lock(row.id)
+  yield* ahead(...soon)
   return { ...context, session: undefined }
 }

@@ -29,6 +29,7 @@ import { decide } from './decide/decide.ts'
 import { decideMany } from './decide/decide-many.ts'
 import { createDelegation, endDelegation } from './decide/delegations.ts'
 import { approveEdited } from './decide/edit.ts'
+import { extend } from './decide/extend.ts'
 import { createRefresh, type Refresh } from './decide/refresh.ts'
 import { undo } from './decide/undo.ts'
 import { voidVotesOf } from './decide/void-votes.ts'
@@ -107,6 +108,8 @@ export interface Gate {
   withdraw(actionId: string, body: WithdrawBody, caller: Caller): Promise<Action>
   /** Takes an approval back while the grace period of the action lasts. */
   undo(actionId: string, caller: Caller): Promise<Action>
+  /** Extends the deadline of a waiting action, once. */
+  extend(actionId: string, caller: Caller): Promise<Action>
   /** Redacts a settled action, in its row and in the audit record. */
   redact(actionId: string, body: RedactBody, caller: Caller): Promise<Action>
   /** Makes a grant from an action. */
@@ -144,6 +147,7 @@ export const createGate = (deps: GateDeps): Gate => ({
   endAttemptsBefore: (heldAtMs) => endAttemptsBefore(deps, heldAtMs),
   withdraw: (actionId, body, caller) => withdraw(deps, actionId, body, caller),
   undo: (actionId, caller) => undo(deps, actionId, caller),
+  extend: (actionId, caller) => extend(deps, actionId, caller),
   redact: (actionId, body, caller) => redact(deps, actionId, body, caller),
   createGrant: (body, caller) => createGrant(deps, body, caller),
   revokeGrant: (grantId, caller) => revokeGrant(deps, grantId, caller),

@@ -20,6 +20,7 @@ export { createStartFailures, type StartFailures } from './execute/start-failure
 export { createGate, type Gate, type GateDeps } from './gate.ts'
 export { endWholeSession, grantWholeSession, viewGrant } from './grants/grants.ts'
 export { findVisibleGrant, seesEveryGrant } from './grants/manage-grants.ts'
+export { usualRisk } from './policy.ts'
 export { agentNamed } from './propose/agent-name.ts'
 export { takesCallback } from './propose/callback.ts'
 export { isRepeatedTooOften } from './propose/denial-memory.ts'

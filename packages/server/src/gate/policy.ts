@@ -1,4 +1,4 @@
-import type { Action, JsonObject, PolicyResult, Tool } from '@countersign/core'
+import type { Action, JsonObject, PolicyResult, Tool, ToolView } from '@countersign/core'
 import { type AskedCall, agentOf, type Policies } from '../policy/index.ts'
 import { type ActionRow, policyVersions, type SessionRow, sessions, stored, type Tx } from '../store/index.ts'
 import { requestersOf } from './decide/requesters.ts'
@@ -11,11 +11,12 @@ export function* isInForce(policies: Policies, ...said: readonly PolicyResult[])
 }
 
 /**
- * The part of a decision that an action's row keeps: the rule that decided, and its timers. Requirements and risk have columns of their
- * own.
+ * The part of a decision that an action's row keeps: the rule that decided, its timers, and the reasons for a decline that the rule or the
+ * tool offers. Requirements and risk have columns of their own.
  */
-export function policyText({ requires: _requires, risk: _risk, ...kept }: PolicyResult): string {
-  return JSON.stringify(kept)
+export function policyText({ requires: _requires, risk: _risk, ...kept }: PolicyResult, tool: Pick<Tool, 'declineReasons'>): string {
+  const declineReasons = kept.declineReasons ?? tool.declineReasons
+  return JSON.stringify({ ...kept, ...(kept.verdict === 'ask' && declineReasons && { declineReasons }) })
 }
 
 /** The requirements, and the people who are added when nobody has decided for a while. */
@@ -42,6 +43,13 @@ export function riskOf(
   if (risk === undefined && own) return { level: own.level, reasons: [own.reason, ...reasons], setBy: own.isGuess ? 'unverified' : 'tool' }
   if (risk === undefined) return { level, reasons: [...reasons], setBy }
   return { level: risk, reasons: [`the rule "${rule}" says ${risk}`, ...reasons], setBy: 'policy' }
+}
+
+/** The risk of a tool's calls before any rule, for a list of tools. */
+export function usualRisk({ effect, risk, assess }: Pick<Tool, 'effect' | 'risk' | 'assess'>): ToolView['risk'] {
+  const { level, reasons } = RISK[effect]
+  if (assess && !risk) return { level, reason: 'it depends on the arguments of the call', isGuess: true }
+  return risk ?? { level, reason: reasons.join(', '), isGuess: true }
 }
 
 /** Keeps what the version that is tried would have said about an action. */

@@ -18,6 +18,7 @@ import { handleError } from './errors.ts'
 /** Routes that answer without a key. A route belongs here only when clients need it before they can sign in. */
 const PUBLIC = [
   'GET /',
+  'GET /.well-known/authzen-configuration',
   'GET /api/docs',
   'GET /api/docs/',
   'GET /api/docs/*',

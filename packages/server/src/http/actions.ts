@@ -245,6 +245,21 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
   )
 
   app.post(
+    '/api/actions/:id/extend',
+    {
+      schema: {
+        operationId: 'extendDeadline',
+        summary: 'Extend the deadline of a waiting action, once',
+        errors: ['gone', 'illegal_transition', 'busy'],
+        tags,
+        params: Params,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.extend(request.params.id, callerOf(request)),
+  )
+
+  app.post(
     '/api/actions/:id/withdraw',
     {
       schema: {

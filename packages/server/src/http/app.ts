@@ -1,5 +1,5 @@
 import { CountersignError, type Principal } from '@countersign/core'
-import type { Network } from '@countersign/toolkit'
+import type { Network, ToolSource } from '@countersign/toolkit'
 import { checkpoint, type ToolRegistry } from '@countersign/toolkit/internal'
 import fastifyCookie from '@fastify/cookie'
 import Fastify, {
@@ -37,6 +37,7 @@ import { agUiRoutes } from './ag-ui/routes.ts'
 import { agentRequestRoutes } from './agent-requests.ts'
 import { aiSdkRoutes } from './ai-sdk/routes.ts'
 import { auditRoutes } from './audit.ts'
+import { authzenRoutes } from './authzen/routes.ts'
 import { chatRoutes } from './chat.ts'
 import { claimRoutes } from './claims.ts'
 import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
@@ -63,6 +64,7 @@ import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
 import { policyRoutes } from './policy.ts'
+import { policyRuleRoutes } from './policy-rules.ts'
 import { preferenceRoutes } from './preferences.ts'
 import { pushRoutes } from './push.ts'
 import { recordRefusals } from './refusals.ts'
@@ -73,6 +75,7 @@ import { identityRoutes } from './sign-in.ts'
 import type { Streams } from './sse.ts'
 import { statsRoutes } from './stats.ts'
 import { timelineRoutes } from './timeline.ts'
+import { toolRoutes } from './tools.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export type App = FastifyInstance<
@@ -101,6 +104,8 @@ export interface HttpDeps {
   agents: AgentDeps['agents']
   tools: ToolRegistry
   registered: RegisteredTools
+  /** The sources of tools by their group. */
+  sources: ReadonlyMap<string, ToolSource>
   policies: Policies
   hub: EventHub
   directory: Directory
@@ -197,6 +202,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
   await docsRoutes(app, deps.publicUrl)
   app.after(() => {
     overviewRoutes(app, deps)
+    toolRoutes(app, deps)
     registeredToolRoutes(app, deps)
     identityRoutes(app, deps)
     consoleSessionRoutes(app, deps)
@@ -207,6 +213,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     actionRoutes(app, deps)
     actionExportRoutes(app, deps)
     policyRoutes(app, deps)
+    policyRuleRoutes(app, deps)
     outcomeRoutes(app, deps)
     agentRequestRoutes(app, deps)
     claimRoutes(app, deps)
@@ -227,6 +234,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     preferenceRoutes(app, deps)
     const holders = createHolders()
     mcpRoutes(app, deps, holders)
+    authzenRoutes(app, deps)
     hookRoutes(app, deps, holders)
   })
   app.setNotFoundHandler(

@@ -1,10 +1,9 @@
-import { AgentView, CountersignError, isCountersignError, ToolView } from '@countersign/core'
+import { AgentView, CountersignError, isCountersignError } from '@countersign/core'
 import { z } from 'zod'
 import type { Reconciler } from '../dispatch/index.ts'
 import { PROBE } from '../identity/access.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
-import { viewTool } from './registered-tools.ts'
 
 /** Load balancers need a prompt answer about readiness. */
 const READY_WITHIN_MS = 2_000
@@ -30,8 +29,8 @@ function requireNothingOverdue({ overdue: { actions, sessions } }: Reconciler): 
   throw new CountersignError('not_ready', message, { overdueActions: actions, overdueSessions: sessions })
 }
 
-/** Registers the overview of agents and tools, and the probes of liveness and readiness. */
-export function overviewRoutes(app: App, { store, agents, tools, registered, clock, trouble, hold, sealer, reconciler }: HttpDeps): void {
+/** Registers the overview of agents, and the probes of liveness and readiness. */
+export function overviewRoutes(app: App, { store, agents, clock, trouble, hold, sealer, reconciler }: HttpDeps): void {
   app.get(
     '/healthz',
     {
@@ -91,24 +90,6 @@ export function overviewRoutes(app: App, { store, agents, tools, registered, clo
         maxSteps: agent.maxSteps,
         suggestions: [...agent.suggestions],
       }))
-      return { items }
-    },
-  )
-
-  app.get(
-    '/api/tools',
-    {
-      schema: {
-        operationId: 'listTools',
-        summary: 'List the tools and their input schemas',
-        tags: ['tools'],
-        response: { 200: z.object({ items: z.array(ToolView) }) },
-      },
-    },
-    async (request) => {
-      const { principal } = callerOf(request)
-      const own = (await registered.list()).filter((tool) => principal.kind === 'person' || tool.registered?.ownerId === principal.id)
-      const items = [...tools.all(), ...own].map(viewTool)
       return { items }
     },
   )

@@ -242,8 +242,11 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
   )
 }
 
+/** True for the persons who may read the policy. */
+export const mayReadPolicy = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.length > 0
+
 /** @throws CountersignError `forbidden` for programs: they neither change nor see the rules that apply to them. */
-function requireReader(principal: Principal): void {
+export function requireReader(principal: Principal): void {
   if (principal.kind !== 'person')
     throw new CountersignError('forbidden', `only persons can see the policy; ${principal.name} is not a person`)
   if (principal.roles.length === 0) throw new CountersignError('forbidden', `${principal.name} has no role that lets them see the policy`)

@@ -1,14 +1,17 @@
-import { RegisteredTool, RegisterToolBody, type Tool, type ToolView } from '@countersign/core'
+import { REGISTERED_GROUP, RegisteredTool, RegisterToolBody, type Tool, type ToolView } from '@countersign/core'
 import { z } from 'zod'
-import { isAdminInScope, requireWriter } from '../gate/index.ts'
+import { isAdminInScope, requireWriter, usualRisk } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 
-/** Returns a tool as programs see it. */
-export function viewTool(tool: Tool): ToolView {
-  const { name, modelName, description, effect, executor, idempotent, destination, inputSchema, registered, caution } = tool
+/** Returns a tool as programs see it. @param groups The configured groups with their kinds. */
+export function viewTool(tool: Tool, groups: ReadonlyMap<string, string>): ToolView {
+  const { name, modelName, group, description, effect, executor, idempotent, destination, inputSchema, registered, caution } = tool
+  const { level, reason, isGuess } = usualRisk(tool)
   return {
-    ...{ name, modelName, description, effect, executor, idempotent, destination, inputSchema },
+    ...{ name, modelName, group, kind: groups.get(group) ?? REGISTERED_GROUP },
+    ...{ description, effect, executor, idempotent, destination, inputSchema },
+    risk: { level, reason, ...(isGuess && { isGuess }) },
     ...(registered && {
       registeredBy: { id: registered.ownerId, name: registered.ownerName },
       claimedEffect: registered.claimedEffect,
@@ -18,7 +21,7 @@ export function viewTool(tool: Tool): ToolView {
 }
 
 /** Registers the routes with which agents register the tools that they carry out themselves. */
-export function registeredToolRoutes(app: App, { registered }: HttpDeps): void {
+export function registeredToolRoutes(app: App, { registered, tools }: HttpDeps): void {
   app.post(
     '/api/tools',
     {
@@ -34,7 +37,7 @@ export function registeredToolRoutes(app: App, { registered }: HttpDeps): void {
     async (request, reply) => {
       const { tool, status } = await registered.register(request.body, callerOf(request))
       reply.code(status === 'registered' ? 201 : 200)
-      return { ...viewTool(tool), status }
+      return { ...viewTool(tool, tools.groups), status }
     },
   )
 

@@ -7,8 +7,8 @@ export function diffPolicies(before: PolicyDocument, after: PolicyDocument): Pol
   const [was, is] = [orderPolicy(before), orderPolicy(after)]
   const changes: PolicyChange[] = []
   if (was.default !== is.default) changes.push({ kind: 'changed', text: `default: ${was.default} → ${is.default}` })
-  if (was.expires !== is.expires) {
-    changes.push({ kind: 'changed', text: `expires: ${was.expires ?? NOTHING} → ${is.expires ?? NOTHING}` })
+  for (const key of ['expires', 'extend'] as const) {
+    if (was[key] !== is[key]) changes.push({ kind: 'changed', text: `${key}: ${was[key] ?? NOTHING} → ${is[key] ?? NOTHING}` })
   }
   for (const key of ['waitingPerAgent', 'waitingPerSession'] as const) {
     const [earlier, later] = [was.limits?.[key] ?? 'usual', is.limits?.[key] ?? 'usual']

@@ -9,6 +9,7 @@ export { askPolicies, fixedPolicies, openPolicies, type Policies, type PolicyOpi
 export { findPolicyProblems, type PolicyWorld } from './problems.ts'
 export { readPolicy } from './read-document.ts'
 export { replayActions } from './replay.ts'
+export { findRuleReach, rulesAbout } from './rules-about.ts'
 export { endShadow, type Save, savePolicy } from './save.ts'
 export { requireUsable, seedPolicy } from './seed.ts'
 export { reportShadow } from './shadow-report.ts'

@@ -39,7 +39,7 @@ export function openTool(row: OwnedTool): Tool & { definition: JsonValue } {
     definition: { owner: row.owner_id, registered: row.hash },
     registered: { ownerId: row.owner_id, ownerName: row.owner_name, hash: row.hash, claimedEffect },
     risk: riskOf(definition),
-    ...(changes && { caution: cautionOf(row, changes) }),
+    ...(changes && { caution: cautionOf(row, changes), change: { hash: row.hash, fields: changes } }),
     check: openJsonSchema(input),
     describe: (args) => (words ? `${name}: ${fillWords(words, args)}` : plainDescription(name, args)),
     ...((says.length > 0 || changes) && { preview: async () => ({ fields: [...(changes ?? []), ...says] }) }),

@@ -21,6 +21,11 @@ export interface RegisteredTools {
   readonly tools: ToolRegistry
   /** Reads a registered tool again, before it is used: another process may have changed it. Does nothing for a configured one. */
   refresh(name: string): Promise<void>
+  /**
+   * Returns a tool as it is now, configured or registered: with the definition that the database has, and the change that nobody has accepted
+   * there. Undefined without one.
+   */
+  current(name: string): Promise<Tool | undefined>
   /** Returns all that can be used at this moment. */
   list(): Promise<Tool[]>
   /**
@@ -87,6 +92,12 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
     return tools
   }
 
+  async function current(name: string): Promise<Tool | undefined> {
+    await refresh(name)
+    await byName(name)?.change?.reload?.()
+    return byName(name)
+  }
+
   const byName = (name: string) => configured.byName(name) ?? known.get(name)
 
   function requireFreeName(name: string): void {
@@ -105,6 +116,7 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
       mayFit: (glob) => configured.mayFit(glob) || [...known.keys()].some((name) => matchesGlob(glob, name)),
     },
     refresh,
+    current,
     list,
     async register(body, caller) {
       const { principal } = caller

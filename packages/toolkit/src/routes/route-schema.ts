@@ -1,3 +1,4 @@
+import { DeclineReasons } from '@countersign/core'
 import { z } from 'zod'
 
 const Text = z.string().min(1).max(4_000)
@@ -71,6 +72,8 @@ export const Route = z.strictObject({
   timeoutMs: z.int().min(1).max(600_000).optional(),
   /** Only for reads: for so long (`PT30S`) an identical call in the same session is given the result again. */
   cacheFor: z.string().max(40).optional(),
+  /** Reasons for a decline that people choose from on the card. At most 8 of 80 characters. A policy rule may name others. */
+  declineReasons: DeclineReasons.optional(),
 })
 export type Route = z.output<typeof Route>
 

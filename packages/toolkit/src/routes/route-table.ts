@@ -83,6 +83,7 @@ function routeTool(name: string, route: Route, read: ReadRoute, service: Service
     timeoutMs,
     ...(read.cacheForMs !== undefined && { cacheForMs: read.cacheForMs }),
     ...(read.settlesWithinMs !== undefined && { settlesWithinMs: read.settlesWithinMs }),
+    ...(route.declineReasons && { declineReasons: route.declineReasons }),
     destination: service.base.origin,
     // A client signs in with its own.
     credential: executor === 'client' ? NO_CREDENTIAL : credentialOf(service.headers),

@@ -1,6 +1,16 @@
 import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, currentAction, idempotently, stored, type Tx, type VoteRow, votes } from '../../store/index.ts'
+import {
+  type ActionRow,
+  actions,
+  currentAction,
+  idempotently,
+  principals,
+  stored,
+  type Tx,
+  type VoteRow,
+  votes,
+} from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { claimDeadline, graceMsOf } from '../deadlines.ts'
@@ -58,14 +68,17 @@ interface Voted {
   body: DecisionBody
   /** Its session, where that is open already. */
   opened?: SessionContext
+  /** Queries that follow, where it is not. */
+  soon?: readonly Tx<unknown>[]
   /** Starts the action with its last vote. */
   early?: EarlyStart | undefined
 }
 
 /** Takes a vote, and does what follows from it. */
 export function* takeVote(deps: GateDeps, context: CallerContext, voted: Voted): Tx<Action> {
-  const { row, written, votes, counted } = yield* decideRow(context, voted)
   const { body, early } = voted
+  const soon = [principals.findPrincipal.first({ id: context.caller.principal.id }), ...(early ? [deps.policies.inForce()] : [])]
+  const { row, written, votes, counted } = yield* decideRow(context, { soon, ...voted })
   if (!written) return yield* viewAction(row, votes)
   // A repeat has made its grant before.
   if (body.remember && votes) yield* makeGrant(written, row, body.remember)
@@ -151,12 +164,12 @@ interface Decided {
   counted?: readonly VoteRow[]
 }
 
-function* decideRow(context: CallerContext, { found: { row: found, forId }, body, opened }: Voted): Tx<Decided> {
+function* decideRow(context: CallerContext, { found: { row: found, forId }, body, opened, soon }: Voted): Tx<Decided> {
   const { caller, nowMs } = context
   const { principal } = caller
   if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }
   if (!names(body, found)) throw changedSinceShown(yield* viewAction(found))
-  const written: CallerContext<SessionContext> = opened ? { ...opened, caller } : yield* openSession(context, found)
+  const written: CallerContext<SessionContext> = opened ? { ...opened, caller } : yield* openSession(context, found, soon)
   const reason = body.reason?.trim() || undefined
   const weighed = yield* weigh(
     found,

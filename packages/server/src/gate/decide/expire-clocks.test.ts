@@ -8,7 +8,7 @@ import { openTools } from '../../../../toolkit/src/open-tools.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type Engine, openEngine } from '../../engine.ts'
 import { createLog } from '../../log.ts'
-import { actions, sessions } from '../../store/index.ts'
+import { actions, type EventRow, events, sessions } from '../../store/index.ts'
 import { anAction } from '../../store/testing/an-action.ts'
 import { viewAction } from '../read/view.ts'
 
@@ -147,9 +147,9 @@ test('three processes that start at once on what fell due do each thing once (po
   if (!one) throw new Error('no process has started')
   const processes = [one, ...others]
   for (const engine of processes) await engine.idle()
-  const rows = await one.store.read(() => raw<{ events: string }>(sql`select events from event`))
+  const rows = await one.store.read(() => raw<EventRow>(sql`select * from event`))
   const said = rows.flatMap(
-    ({ events }) => JSON.parse(events) as [number | null, string, { actionId?: string; proposalId?: string; state?: string }][],
+    (row) => JSON.parse(events.eventsJson(row)) as [number | null, string, { actionId?: string; proposalId?: string; state?: string }][],
   )
   const about = (wanted: string) => said.flatMap(([, type, data]) => (type === wanted ? [data.proposalId ?? data.actionId] : [])).sort()
   const named = (isEven: boolean) => Array.from({ length: DUE }, (_, n) => n).flatMap((n) => ((n % 2 === 0) === isEven ? [`act_${n}`] : []))

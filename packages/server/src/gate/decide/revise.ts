@@ -96,10 +96,10 @@ function askedOf(
 ): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
   if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
   const risk = riskOf(tool, policy, JSON.parse(argumentsText))
-  if (!isEdited) return { policy: policyText(policy), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(risk) }
+  if (!isEdited) return { policy: policyText(policy, tool), requires: requirementsText(policy, escalate_at), risk: JSON.stringify(risk) }
   const before: Action['risk'] = stored.riskOf(row)
   return {
-    policy: policyText(policy),
+    policy: policyText(policy, tool),
     requires: requirementsText(withFloor(policy, row), escalate_at),
     risk: higherRisk(before.level, risk.level) === risk.level ? JSON.stringify(risk) : row.risk,
   }

@@ -4,6 +4,8 @@ import {
   actionOutcome,
   assert,
   DEFAULT_REQUIREMENTS,
+  durationMs,
+  type Extension,
   isSettled,
   type Message,
   type OutcomeChecks,
@@ -129,12 +131,33 @@ export const viewStartsAt = ({ state, starts_at }: Pick<ActionRow, 'state' | 'st
 /** True for an action that waits and that people were reminded of: see `deadlinesOf`. */
 const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>): boolean => state === 'proposed' && remind_at === null
 
+/** The deadline that people may still set, where policy lets them. */
+function viewExtendable({ state, expires_at, extended }: ActionRow, extend: string | undefined): Pick<Action, 'extendableUntil'> {
+  if (state !== 'proposed' || expires_at === null || extended !== null || extend === undefined) return {}
+  return { extendableUntil: isoTime(expires_at + (durationMs(extend) ?? 0)) }
+}
+
+/** Who extended the deadline, as it is stored. */
+export interface StoredExtension {
+  /** Id of the person. */
+  by: string
+  /** Epoch milliseconds. */
+  at: number
+  /** The deadline before, in epoch milliseconds. */
+  from: number
+}
+
+export function* viewExtension(text: string, known?: Known): Tx<Extension> {
+  const { by, at, from }: StoredExtension = JSON.parse(text)
+  return { by: yield* viewPrincipal(by, known), at: isoTime(at), from: isoTime(from) }
+}
+
 /**
  * An action as it leaves the server.
  * @param knownVotes Its votes, where they were read already.
  */
 export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known): Tx<Action> {
-  const { verdict, rule, version, reason } = stored.policyOf(row)
+  const { verdict, rule, version, reason, declineReasons, extend } = stored.policyOf(row)
   const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...stored.requirementsOf(row) }
   // Only what was asked has votes to look for, and where the first one decides, only what is decided.
   const mayHaveVotes = verdict === 'ask' && (row.state !== 'proposed' || requires.quorum > 1 || requires.declineQuorum > 1)
@@ -161,6 +184,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     state: row.state,
     policy: { verdict, rule, version, reason },
     requires,
+    ...(declineReasons && { declineReasons }),
     votes: knownVotes ?? (mayHaveVotes ? yield* viewVotes(row) : []),
     requestedBy: yield* viewPrincipal(row.requested_by, known),
     requesters: yield* viewPrincipals(yield* requesterIdsOf(row), known),
@@ -180,6 +204,8 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     resolution: parsed(row.resolution),
     cachedFrom: row.cached_from,
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
+    ...viewExtendable(row, extend),
+    ...(row.extended !== null && { extension: yield* viewExtension(row.extended, known) }),
     startsAt: viewStartsAt(row),
     overdue: isOverdue(row),
     ...(row.redacted_at === null ? {} : { redactedAt: isoTime(row.redacted_at) }),

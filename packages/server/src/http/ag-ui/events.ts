@@ -27,6 +27,11 @@ export type SnapshotMessage =
 export type AgUiEvent =
   | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: '1.0' }
   | { type: 'MESSAGES_SNAPSHOT'; messages: SnapshotMessage[] }
+  | { type: 'REASONING_START'; messageId: string }
+  | { type: 'REASONING_MESSAGE_START'; messageId: string; role: 'reasoning' }
+  | { type: 'REASONING_MESSAGE_CONTENT'; messageId: string; delta: string }
+  | { type: 'REASONING_MESSAGE_END'; messageId: string }
+  | { type: 'REASONING_END'; messageId: string }
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }
   | { type: 'TEXT_MESSAGE_CONTENT'; messageId: string; delta: string }
   | { type: 'TEXT_MESSAGE_END'; messageId: string }

@@ -119,7 +119,7 @@ function readResume({ interruptId, status, payload }: NonNullable<RunAgentInput[
 }
 
 const knownIn = ({ messages: said }: RunAgentInput): KnownMessages => ({
-  messageIds: new Set(said.flatMap(({ id, role, content }) => (role === 'assistant' && content ? [id] : []))),
+  messageIds: new Set(said.flatMap(({ id, role, content }) => ((role === 'assistant' || role === 'reasoning') && content ? [id] : []))),
   callIds: new Set(said.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))),
   resultIds: new Set(said.flatMap(({ role, toolCallId }) => (role === 'tool' && toolCallId !== undefined ? [toolCallId] : []))),
 })

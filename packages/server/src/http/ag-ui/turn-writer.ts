@@ -1,13 +1,9 @@
 import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
 import type { SentEvent } from '../note-answers.ts'
 import { approvalIdOf, cardOf } from '../threads/approval-id.ts'
+import { trackActions } from '../threads/track-actions.ts'
 import type { TurnWriter } from '../threads/turn.ts'
 import type { AgUiEvent, Interrupt } from './events.ts'
-
-interface Call {
-  action?: Action
-  isEnded: boolean
-}
 
 /** What a client has already. It decides what is left out of the stream, and nothing else. */
 export interface KnownMessages {
@@ -39,19 +35,46 @@ const RESPONSE_SCHEMA: JsonObject = {
  * sent again: the arguments of a repeated call would be joined to those that it has.
  */
 export function createAgUiWriter({ send, threadId, runId, earlier, known, refusal }: AgUiWriterOptions): TurnWriter {
-  const calls = new Map<string, Call>()
-  const callOfAction = new Map<string, string>()
+  /** The calls of the turn, and whether the client has their results. */
+  const calls = new Map<string, { isEnded: boolean }>()
+  const tracked = trackActions(
+    (toolCallId) => calls.has(toolCallId),
+    (toolCallId, { state, outcome }) => {
+      if (isSettled(state)) endCall(toolCallId, outcome?.text ?? state)
+    },
+  )
+  let openThoughts: string | undefined
   let openText: { messageId: string; sentId: string; said: string } | undefined
   let restarts = 0
 
+  function closeThoughts(): void {
+    if (openThoughts === undefined) return
+    send({ type: 'REASONING_MESSAGE_END', messageId: openThoughts })
+    send({ type: 'REASONING_END', messageId: openThoughts })
+    openThoughts = undefined
+  }
+
+  function think(messageId: string, delta: string): void {
+    const id = `${messageId}_thoughts`
+    if (known.messageIds.has(messageId) || known.messageIds.has(id) || delta === '') return
+    if (openThoughts !== id) {
+      closeText()
+      openThoughts = id
+      send({ type: 'REASONING_START', messageId: id })
+      send({ type: 'REASONING_MESSAGE_START', messageId: id, role: 'reasoning' })
+    }
+    send({ type: 'REASONING_MESSAGE_CONTENT', messageId: id, delta })
+  }
+
   function closeText(): void {
+    closeThoughts()
     if (openText && openText.said !== '') send({ type: 'TEXT_MESSAGE_END', messageId: openText.sentId })
     openText = undefined
   }
 
   function say(messageId: string, content: string): void {
     if (known.messageIds.has(messageId) || content === '') return
-    if (openText?.messageId !== messageId) {
+    if (openText?.messageId !== messageId || openThoughts !== undefined) {
       closeText()
       openText = { messageId, sentId: restarts === 0 ? messageId : `${messageId}_${restarts}`, said: '' }
     }
@@ -68,23 +91,17 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, refusa
     send({ type: 'TOOL_CALL_END', toolCallId })
   }
 
-  function endCall(toolCallId: string, call: Call, content: string): void {
-    if (call.isEnded) return
+  function endCall(toolCallId: string, content: string): void {
+    const call = calls.get(toolCallId)
+    if (!call || call.isEnded) return
     call.isEnded = true
     send({ type: 'TOOL_CALL_RESULT', messageId: `${toolCallId}_result`, toolCallId, content, role: 'tool' })
   }
 
-  function show(toolCallId: string, action: Action): void {
-    const call = calls.get(toolCallId)
-    if (!call) return
-    call.action = action
-    callOfAction.set(action.id, toolCallId)
-    if (isSettled(action.state)) endCall(toolCallId, call, action.outcome?.text ?? action.state)
-  }
-
   function interrupts(): Interrupt[] {
-    return [...calls].flatMap(([toolCallId, { action }]) =>
-      action?.state !== 'proposed'
+    return [...calls.keys()].flatMap((toolCallId) => {
+      const action = tracked.of(toolCallId)
+      return action?.state !== 'proposed'
         ? []
         : {
             id: approvalIdOf(action),
@@ -94,21 +111,19 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, refusa
             responseSchema: RESPONSE_SCHEMA,
             ...(action.expiresAt !== null && { expiresAt: action.expiresAt }),
             metadata: cardOf(action),
-          },
-    )
+          }
+    })
   }
 
   for (const action of earlier) {
     if (action.toolCallId === null) continue
     addCall(action.toolCallId, action.tool, action.arguments, `${action.messageId ?? action.id}`)
-    show(action.toolCallId, action)
+    tracked.show(action.toolCallId, action)
   }
 
   return {
     get isBusy() {
-      return [...calls.values()].some(
-        ({ action }) => action?.executor === 'server' && (action.state === 'approved' || action.state === 'executing'),
-      )
+      return tracked.isBusy
     },
     take(event: SentEvent) {
       switch (event.type) {
@@ -133,25 +148,15 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, refusa
             closeText()
             for (const call of toolCalls) addCall(call.id, call.name, call.arguments as JsonValue, id)
           } else if (role === 'tool' && toolCallId !== undefined) {
-            const call = calls.get(toolCallId)
             // Answers of the server itself, which are no actions.
-            if (call && !call.action) endCall(toolCallId, call, content)
+            if (!tracked.of(toolCallId)) endCall(toolCallId, content)
           }
           return
         }
-        case 'action_proposed': {
-          const { proposal } = event.data
-          if (proposal.toolCallId !== null) show(proposal.toolCallId, proposal)
-          return
-        }
-        case 'action_update': {
-          const { proposalId, ...changed } = event.data
-          const toolCallId = callOfAction.get(proposalId)
-          const action = toolCallId === undefined ? undefined : calls.get(toolCallId)?.action
-          if (toolCallId !== undefined && action) show(toolCallId, { ...action, ...changed } as Action)
-          return
-        }
+        case 'reasoning_delta':
+          return think(event.data.messageId, event.data.content)
         default:
+          return tracked.take(event)
       }
     },
     end(how) {

@@ -1,6 +1,7 @@
 import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
 import type { SentEvent } from '../note-answers.ts'
 import { approvalIdOf, cardOf } from '../threads/approval-id.ts'
+import { trackActions } from '../threads/track-actions.ts'
 import type { TurnWriter } from '../threads/turn.ts'
 import { type Chunk, partName } from './chunks.ts'
 import type { ClientMessage } from './read-request.ts'
@@ -8,7 +9,6 @@ import type { ClientMessage } from './read-request.ts'
 interface Call {
   name: string
   input: JsonObject
-  action?: Action
   /** Set where it is asked for again, in another message than its own. */
   again?: string | undefined
   /** The approval that the client was asked for last. */
@@ -32,7 +32,7 @@ export interface AiSdkWriterOptions {
  */
 export function createAiSdkWriter({ send, earlier, messageId: ownId, client }: AiSdkWriterOptions): TurnWriter {
   const calls = new Map<string, Call>()
-  const callOfAction = new Map<string, string>()
+  const tracked = trackActions((toolCallId) => calls.has(toolCallId), show)
   const steps = new Set<string>()
   let openStep: { id: string; isKnown: boolean } | undefined
   let said = ''
@@ -125,12 +125,9 @@ export function createAiSdkWriter({ send, earlier, messageId: ownId, client }: A
   }
 
   /** Says what is new about an action since it was said last. */
-  function show(toolCallId: string, action: Action): void {
+  function show(toolCallId: string, action: Action, before: Action | undefined): void {
     const call = calls.get(toolCallId)
     if (!call) return
-    const before = call.action
-    call.action = action
-    callOfAction.set(action.id, toolCallId)
     const { state } = action
     if (state === 'proposed') {
       ask(toolCallId, call, action)
@@ -161,14 +158,12 @@ export function createAiSdkWriter({ send, earlier, messageId: ownId, client }: A
       if (!isKnownStep()) say('text', 'This waits for a decision first. Your message is answered after it.')
     }
     addCall(toolCallId, action.tool, action.arguments as JsonObject).again = ownId
-    show(toolCallId, action)
+    tracked.show(toolCallId, action)
   }
 
   return {
     get isBusy() {
-      return [...calls.values()].some(
-        ({ action }) => action?.executor === 'server' && (action.state === 'approved' || action.state === 'executing'),
-      )
+      return tracked.isBusy
     },
     take(event: SentEvent) {
       switch (event.type) {
@@ -204,28 +199,19 @@ export function createAiSdkWriter({ send, earlier, messageId: ownId, client }: A
           else if (role === 'tool' && toolCallId !== undefined) {
             const call = calls.get(toolCallId)
             // Answers of the server itself, which are no actions.
-            if (call && !call.action) endCall(toolCallId, call, { output: content })
+            if (call && !tracked.of(toolCallId)) endCall(toolCallId, call, { output: content })
           }
           return
         }
-        case 'action_proposed': {
-          const { proposal } = event.data
-          return proposal.toolCallId === null ? undefined : show(proposal.toolCallId, proposal)
-        }
-        case 'action_update': {
-          const { proposalId, ...changed } = event.data
-          const toolCallId = callOfAction.get(proposalId)
-          const action = toolCallId === undefined ? undefined : calls.get(toolCallId)?.action
-          if (toolCallId !== undefined && action) show(toolCallId, { ...action, ...changed } as Action)
-          return
-        }
         default:
+          return tracked.take(event)
       }
     },
     end(how) {
       closeText()
       if (how.is === 'parked') {
-        for (const [toolCallId, { action }] of calls) {
+        for (const toolCallId of calls.keys()) {
+          const action = tracked.of(toolCallId)
           // The client counts it as answered, and it is not decided: it takes more votes, or this person may not decide.
           const known = client?.calls.get(toolCallId)
           if (action?.state === 'proposed' && known?.approved !== undefined && known.approvalId === idOf(toolCallId, action))

@@ -36,7 +36,7 @@ export function errorsOf({ method, url, schema, config }: RouteOptions): ErrorCo
 }
 
 /** True for routes whose messages follow the protocol of others. */
-export const isGateway = (url: string): boolean => url === '/mcp' || url === '/hooks/:host'
+export const isGateway = (url: string): boolean => url === '/mcp' || url === '/hooks/:host' || url.startsWith('/access/')
 
 /** Operations that need no `Idempotency-Key`: signing in and out are safe to repeat, and messages of other protocols have their own ids. */
 export const takesIdempotencyKey = (route: { method: string; access: string | undefined; isGateway: boolean }) =>
@@ -70,6 +70,7 @@ export const RESPONSE_HEADERS = {
   'Content-Disposition': { description: 'The name of the file.', schema: { type: 'string' } },
   'Retry-After': { description: 'In how many seconds to try again.', schema: { type: 'integer', minimum: 1 } },
   'Mcp-Session-Id': { description: 'The id of the session, on the answer to `initialize`.', schema: { type: 'string' } },
+  'X-Request-ID': { description: 'The value of the same header of the request.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
   [CONSOLE_HEADER]: {
     description: 'Over plain http: the secret of the console session, which changes from time to time. Over https a cookie holds it.',

@@ -18,5 +18,6 @@ export const TAGS: Readonly<Record<string, string>> = {
   hold: 'The hold on a server whose database looks like a copy.',
   health: 'Liveness, readiness and metrics.',
   hooks: 'Questions of coding agents that run their own tools, in the messages of their hooks.',
+  authzen: 'The policy for gateways that speak AuthZEN 1.0.',
   mcp: 'The tools for clients of the Model Context Protocol.',
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { CountersignError } from '@countersign/core'
 import { findVisibleSession } from '../../agent/index.ts'
 import type { Caller } from '../../gate/index.ts'
-import { type SessionRow, sessionThreads } from '../../store/index.ts'
+import { currentSession, type SessionRow, sessionThreads } from '../../store/index.ts'
 import type { HttpDeps } from '../app.ts'
 
 /** Another user interface, whose conversations are sessions here. */
@@ -14,7 +14,10 @@ export interface Thread {
   thread: string
 }
 
-/** Returns the session of a thread; undefined without one. @throws CountersignError `not_found` for one that was deleted or that they may not see. */
+/**
+ * Returns the session of a thread; undefined without one, also after its session was deleted.
+ * @throws CountersignError `not_found` for one that they may not see, and for the id of a deleted session.
+ */
 export function findThread(
   { store }: Pick<HttpDeps, 'store'>,
   { surface, thread }: Thread,
@@ -47,13 +50,30 @@ export async function openThread(
     return found
   }
   const { id: owner_id } = caller.principal
-  const once = { scope: `${thread.surface} thread ${owner_id}`, key: hashOf(thread.thread), requestHash: agent ?? '' }
-  const { id: session_id } = await deps.agentLoop.createSession({ agent }, { ...caller, once })
+  const session_id = await beginSession(deps, { agent, ...thread }, caller)
   const created_at = deps.clock.nowMs()
   await deps.store.transact(() => sessionThreads.insertThread.run({ ...{ owner_id, session_id, created_at }, ...thread }))
   const opened = await findThread(deps, thread, caller)
   if (!opened) throw new CountersignError('not_found', `there is no conversation ${thread.thread}`)
   return opened
+}
+
+/** Begins the session of a thread, once: a repeat returns the same session, unless it was deleted meanwhile. */
+async function beginSession(
+  { store, agentLoop }: Pick<HttpDeps, 'store' | 'agentLoop'>,
+  { agent, surface, thread }: Thread & { agent: string | undefined },
+  caller: Caller,
+): Promise<string> {
+  const scope = `${surface} thread ${caller.principal.id}`
+  let deletedId = ''
+  for (;;) {
+    const once = { scope, key: hashOf(`${thread}${deletedId}`), requestHash: agent ?? '' }
+    const { id } = await agentLoop.createSession({ agent }, { ...caller, once })
+    const session = await store.read(() => currentSession(id))
+    if (session && session.deleted_at === null) return id
+    // The stored answer names a session that was deleted: the next one follows it.
+    deletedId = ` ${id}`
+  }
 }
 
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')

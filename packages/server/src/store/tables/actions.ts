@@ -63,6 +63,7 @@ export const insertAction = insertNoted('action', {
   result_url: true,
   error: true,
   expires_at: true,
+  extended: true,
   remind_at: true,
   escalate_at: true,
   grant_id: true,
@@ -126,6 +127,20 @@ export const escalateAction = actionUpdate(['requires', 'updated_at'], (update, 
     .set({ escalate_at: null, due_at: earlier('remind_at', 'expires_at') })
     .where('escalate_at', '<=', dialect.nowMs(p.now)),
 )
+
+/**
+ * Extends the deadline of a waiting action. No row changes when it was extended before, when its deadline has passed by the clock of the
+ * database, or when the action was settled or revised.
+ */
+export const extendAction = notedUpdate(['expires_at', 'extended', 'updated_at'], (update, p: Asked & { until: number }, dialect) =>
+  isSameQuestion(update, p, dialect)
+    .set({ due_at: earliestOf(p.until) })
+    .where('extended', 'is', null),
+)
+
+/** The earliest of the other timers and a new deadline. */
+const earliestOf = (until: number) =>
+  sql<number>`(select min(at) from (select cast(${until} as bigint) as at union all select remind_at union all select escalate_at) as timers)`
 
 export type OpenAction = Pick<ActionRow, 'id' | 'state' | 'run_id' | 'executor' | 'due_at'>
 

@@ -2,6 +2,7 @@ import { EVENT_SUBJECTS, type EventDataOf, type NewEvent, type StoredEventType }
 import { sql } from 'kysely'
 import { lit, question, type Tx, takePlaces } from '../query.ts'
 import type { StoredEvent } from '../store.ts'
+import { shortText, wholeText } from './event-text.ts'
 import { insertNoted } from './insert.ts'
 import type { EventRow } from './schema.ts'
 
@@ -31,14 +32,14 @@ export interface EventBatch {
 /** Stores the events of one transaction in one session, and returns them with their places in the log. */
 export function* insertEvents({ sessionId, events, deltaOf, nowMs }: EventBatch): Tx<StoredEvent[]> {
   const id = yield* takePlaces(events.length)
+  const place = { session_id: sessionId, created_at: nowMs }
   yield* insertRow.run({
+    ...place,
     id,
-    session_id: sessionId,
     last_seq: events.at(-1)?.seq ?? null,
     delta_of: deltaOf ?? null,
     inbox: events.some(({ event }) => INBOX_TYPES.has(event.type)) ? 1 : 0,
-    events: JSON.stringify(events.map(({ seq, event }) => [seq, event.type, event.data])),
-    created_at: nowMs,
+    events: shortText(JSON.stringify(events.map(({ seq, event }) => [seq, event.type, event.data])), place),
   })
   const before = id - events.length
   return events.map(({ seq, event }, i) => ({ id: before + 1 + i, sessionId, seq, event }))
@@ -50,9 +51,12 @@ export const rowOf = (last: StoredEvent | undefined): number | undefined => last
 /** A row of the log, while it is there. */
 export const findRow = question<{ id: number }, { id: number }>((db, p) => db.selectFrom('event').select('id').where('id', '=', p.id))
 
+/** Returns the events of a row of the log as JSON: a list of `[number in the session, type, data]`. */
+export const eventsJson = (row: Pick<EventRow, 'session_id' | 'created_at' | 'events'>): string => wholeText(row.events, row)
+
 /** Returns the events of a row of the log. */
 export function readEvents(row: EventRow): StoredEvent[] {
-  const events: [number | null, NewEvent['type'], NewEvent['data']][] = JSON.parse(row.events)
+  const events: [number | null, NewEvent['type'], NewEvent['data']][] = JSON.parse(eventsJson(row))
   const before = row.id - events.length
   return events.map(([seq, type, data], i) => ({
     id: before + 1 + i,

@@ -62,6 +62,7 @@ const ACTION: Readonly<Record<keyof ActionRow, Redaction>> = {
   result_url: null,
   error: null,
   expires_at: 'keep',
+  extended: 'keep',
   remind_at: 'keep',
   escalate_at: 'keep',
   grant_id: 'keep',

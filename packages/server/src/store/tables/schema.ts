@@ -330,6 +330,8 @@ export interface ActionRow {
   result_url: string | null
   error: string | null
   expires_at: number | null
+  /** Who extended the deadline: JSON of `{by, at, from}`. Null while nobody did; then it stays, so that it is done once. */
+  extended: string | null
   /** When people are reminded; null after the reminder. */
   remind_at: number | null
   /** When it is escalated to further people; null after that. */
@@ -442,6 +444,7 @@ export interface EventRow {
   last_seq: number | null
   delta_of: string | null
   inbox: number
+  /** JSON, shortened: see `eventsJson`. */
   events: string
   created_at: number
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { lit, question, type Tx } from '../query.ts'
-import { INBOX_TYPES } from './events.ts'
+import { shortText } from './event-text.ts'
+import { eventsJson, INBOX_TYPES } from './events.ts'
 import type { ActionRow, EventRow, GrantRow } from './schema.ts'
 
 /** True for an action of a session that is in progress, or has an unknown outcome. */
@@ -33,6 +34,8 @@ const deleteParticipants = question<{ session_id: string }>((db, p) =>
   db.deleteFrom('session_participant').where('session_id', '=', p.session_id),
 )
 
+const deleteThreads = question<{ session_id: string }>((db, p) => db.deleteFrom('session_thread').where('session_id', '=', p.session_id))
+
 const deleteEvents = question<{ session_id: string; last: number }>((db, p) =>
   db.deleteFrom('event').where('session_id', '=', p.session_id).where('last_seq', '<=', p.last).where('inbox', '=', lit(0)),
 )
@@ -63,17 +66,18 @@ const markDeleted = question<{ id: string; now: number }>((db, p) =>
 )
 
 /**
- * Deletes the content of a session: messages, requests, invitations, and its events up to number `last`. The inbox events of its actions
- * stay, for readers who are behind.
+ * Deletes the content of a session: messages, requests, invitations, the ids that other user interfaces gave it, and its events up to
+ * number `last`. The inbox events of its actions stay, for readers who are behind.
  */
 export function* deleteSession({ id, last, now }: { id: string; last: number; now: number }): Tx<void> {
   yield* deleteMessages.run({ session_id: id })
   yield* deleteRequests.run({ session_id: id })
   yield* deleteParticipants.run({ session_id: id })
+  yield* deleteThreads.run({ session_id: id })
   yield* deleteEvents.run({ session_id: id, last })
   for (let after = -1, isMore = true; isMore; ) {
     const rows: EventRow[] = yield* inboxRows.all({ session_id: id, after, last })
-    for (const row of rows) yield* updateEvents.run({ id: row.id, events: forInboxOnly(row.events) })
+    for (const row of rows) yield* updateEvents.run({ id: row.id, events: shortText(forInboxOnly(eventsJson(row)), row) })
     after = rows.at(-1)?.last_seq ?? last
     isMore = rows.length === INBOX_PAGE
   }

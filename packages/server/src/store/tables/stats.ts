@@ -57,6 +57,34 @@ export const groupActions = question<{ from: string; before: string; bucket_ms: 
     .groupBy(['tool', 'agent', 'state', 'destination', 'verdict', 'rule', 'roles', 'level', sql`9`]),
 )
 
+/** The actions of a page that one rule decided. */
+export interface RuleGroup {
+  /** JSON text. */
+  rule: string
+  count: number
+  first_id: string
+  last_at: number
+}
+
+/** Groups the newest actions with ids from `from` up to before `before` by the rule that decided about them. */
+export const groupRules = question<{ from: string; before: string }, RuleGroup>((db, p, dialect) =>
+  db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('action')
+        .select(['id', 'created_at'])
+        .select(dialect.jsonText('policy', 'rule').as('rule'))
+        .where('id', '>=', p.from)
+        .where('id', '<', p.before)
+        .orderBy('id', 'desc')
+        .limit(lit(ACTIONS_PER_PAGE))
+        .as('page'),
+    )
+    .select('rule')
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('id').as('first_id'), eb.fn.max<number>('created_at').as('last_at')])
+    .groupBy('rule'),
+)
+
 /** Counts the actions that wait for people, by the bounds of their ids: each was proposed before the one before it. */
 export const countWaiting = (bounds: readonly string[]): Tx<{ age: number; count: number }[]> =>
   ask((db) =>

@@ -19,6 +19,16 @@ export const insertPin = question<{ [K in keyof ToolPinRow]: ToolPinRow[K] }>((d
     .onConflict((conflict) => conflict.doNothing()),
 )
 
+/** Accepts another definition, if the pin is still the one that it was compared with. */
+export const acceptPin = question<{ [K in keyof ToolPinRow]: ToolPinRow[K] } & { was: string }>((db, p) =>
+  db
+    .updateTable('tool_pin')
+    .set({ hash: p.hash, definition: p.definition, pinned_at: p.pinned_at })
+    .where('group_name', '=', p.group_name)
+    .where('tool', '=', p.tool)
+    .where('hash', '=', p.was),
+)
+
 export const replacePin = question<{ [K in keyof ToolPinRow]: ToolPinRow[K] }>((db, p) =>
   db
     .updateTable('tool_pin')

@@ -55,6 +55,7 @@ export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({
   result_url: null,
   error: null,
   expires_at: null,
+  extended: null,
   remind_at: null,
   escalate_at: null,
   grant_id: null,

@@ -1,0 +1,61 @@
+import type { Action } from '@countersign/core'
+import { isHighRisk } from '@countersign/core/text'
+import type { Style } from './style.ts'
+import { wrap } from './wrap.ts'
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** Everything that the card of an action shows, as lines. An approval covers what was shown. @param edited Arguments that the person changed. */
+export function detailLines(action: Action, style: Style, columns: number, edited?: Arguments): string[] {
+  const { id, description, tool, risk, requestedBy, agent, previewError, preview, expiresAt, revision, overdue, createdAt } = action
+  const asked = `asked by ${requestedBy.name}${agent ? `, agent ${agent}` : ''}${expiresAt ? `, expires ${expiresAt}` : ''}`
+  const lines = (text: string, mark: (line: string) => string = (line) => line) => wrap(text, columns).map(mark)
+  return [
+    ...lines(description, style.bold),
+    ...lines(`${tool} · ${risk.level} risk: ${risk.reasons.join('; ')}`, isHighRisk(action) ? style.red : style.yellow),
+    ...lines(`${asked} · ${id}, revision ${revision}`, style.dim),
+    ...(overdue ? lines(`Overdue: it has waited since ${createdAt}, and nobody has decided`, style.yellow) : []),
+    ...wordsOf(action).flatMap((words) => lines(`Agent says (not verified): ${words}`)),
+    ...(previewError === null ? [] : lines(`The current values could not be read: ${previewError}`, style.red)),
+    ...(edited ? ['', style.bold('Your changes'), ...editLines(action.arguments, edited, style, columns)] : []),
+    '',
+    ...(preview ?? []).flatMap((field) => changeLines(field, style, columns)),
+    style.dim(edited ? 'Arguments before your changes' : 'Arguments'),
+    ...lines(JSON.stringify(action.arguments, null, 2)),
+  ]
+}
+
+/** What the agent says about its call. */
+export function wordsOf({ agentSays, context }: Pick<Action, 'agentSays' | 'context'>): string[] {
+  const { reason, run, url } = context ?? {}
+  return [agentSays, reason && `reason: ${reason}`, run && `run: ${run}`, url && `link: ${url}`].filter((words): words is string => !!words)
+}
+
+function changeLines(
+  { field, oldValue, newValue, diff, unverified }: NonNullable<Action['preview']>[number],
+  style: Style,
+  columns: number,
+): string[] {
+  const name = wrap(`${field}${unverified ? ' (not verified)' : ''}`, columns).map(style.dim)
+  if (diff === undefined) return [...name, ...valueLines(oldValue, newValue, style, columns)]
+  const marked = diff.split('\n').flatMap((line) => {
+    const mark = line.startsWith('+') ? style.green : line.startsWith('-') ? style.red : (text: string) => text
+    return wrap(line, columns).map(mark)
+  })
+  return [...name, ...marked]
+}
+
+function editLines(before: unknown, after: Arguments, style: Style, columns: number): string[] {
+  const old = typeof before === 'object' && before !== null ? new Map(Object.entries(before)) : new Map<string, unknown>()
+  const names = new Set([...old.keys(), ...Object.keys(after)])
+  return [...names].flatMap((name) => {
+    const [from, to] = [old.get(name), after[name]]
+    if (JSON.stringify(from) === JSON.stringify(to)) return []
+    return [...wrap(name, columns).map(style.dim), ...valueLines(from, to, style, columns)]
+  })
+}
+
+function valueLines(from: unknown, to: unknown, style: Style, columns: number): string[] {
+  const line = (sign: string, value: unknown) => wrap(`${sign} ${typeof value === 'string' ? value : JSON.stringify(value)}`, columns)
+  return [...(from === undefined ? [] : line('-', from).map(style.red)), ...(to === undefined ? [] : line('+', to).map(style.green))]
+}

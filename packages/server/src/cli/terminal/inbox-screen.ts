@@ -1,0 +1,116 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Action } from '@countersign/core'
+import type { Environment } from '../../config/index.ts'
+import { type Api, Refused } from '../api.ts'
+import { eventsOf } from '../event-stream.ts'
+import { drawInbox } from './draw-inbox.ts'
+import { editArguments } from './edit-arguments.ts'
+import { openFullScreen } from './full-screen.ts'
+import { askToApprove, type Command, emptyView, type InboxView, press, withItems } from './inbox-view.ts'
+import { readKeys } from './keys.ts'
+import { styleFor } from './style.ts'
+
+const RECONNECT_MS = 1_000
+
+export interface InboxScreen {
+  api: Api
+  environment: Environment
+  /** Reads the actions that wait. */
+  waiting(): Promise<Action[]>
+}
+
+/** Shows the inbox on the whole terminal until the person quits. What others decide disappears as it happens. */
+export async function showInbox({ api, environment, waiting }: InboxScreen): Promise<void> {
+  const { stdout } = process
+  const style = styleFor(true, environment)
+  const over = Promise.withResolvers<void>()
+  const stop = new AbortController()
+  // A wrong key or address is a message on the ordinary screen.
+  let view: InboxView = withItems(emptyView(), await waiting())
+  using screen = openFullScreen(onInput, over.resolve)
+
+  function paint(): void {
+    const { lines, scroll, isAtEnd } = drawInbox(view, { columns: stdout.columns || 80, rows: stdout.rows || 24 }, style)
+    const digest = view.items.find(({ id }) => id === view.selected)?.digest
+    view = { ...view, scroll, ...(isAtEnd && digest !== undefined && { read: new Set([...view.read, digest]) }) }
+    screen.paint(lines)
+  }
+  function change(next: InboxView): void {
+    view = next
+    if (!stop.signal.aborted) paint()
+  }
+  const notify = (error: unknown) => change({ ...view, notice: error instanceof Error ? error.message : String(error) })
+
+  async function reload(): Promise<void> {
+    const items = await waiting()
+    // The view of now: keys were pressed meanwhile.
+    change(withItems(view, items))
+  }
+
+  async function follow(): Promise<void> {
+    let lastId: string | undefined
+    while (!stop.signal.aborted) {
+      try {
+        const from = lastId === undefined ? {} : { headers: { 'last-event-id': lastId } }
+        const { body } = await api.open('/api/events', { ...from, signal: stop.signal })
+        await reload()
+        for await (const { id, event } of eventsOf(body)) {
+          if (id !== undefined) lastId = id
+          if (event !== undefined) await reload()
+        }
+      } catch (error) {
+        if (stop.signal.aborted) return
+        if (error instanceof Refused && error.status < 500) throw error
+        change({ ...view, notice: `Not connected: ${error instanceof Error ? error.message : error}. Trying again.` })
+      }
+      await delay(RECONNECT_MS, undefined, { signal: stop.signal })
+    }
+  }
+
+  async function decide(action: Action, body: object): Promise<void> {
+    const { id, revision, digest } = action
+    const decided = await api.call('POST', `/api/actions/${encodeURIComponent(id)}/decision`, { ...body, revision, digest })
+    const { description, state } = decided as Action
+    change({ ...view, notice: `${description} is ${state}` })
+    await reload()
+  }
+
+  async function edit(action: Action): Promise<void> {
+    const edited = await screen.lend(() => editArguments(action.arguments, environment))
+    const isSame = view.items.some(({ digest }) => digest === action.digest)
+    if (edited === undefined || !isSame)
+      return change({ ...view, notice: isSame ? 'Nothing was changed.' : 'It changed meanwhile. Nothing was sent.' })
+    change(askToApprove({ ...view, selected: action.id }, action, edited))
+  }
+
+  async function carryOut(command: Command): Promise<void> {
+    if (command.is === 'quit') return over.resolve()
+    if (command.is === 'edit') return edit(command.action)
+    if (command.is === 'approve')
+      return decide(command.action, { verdict: 'approve', ...(command.arguments && { arguments: command.arguments }) })
+    const reason = command.reason.trim()
+    return decide(command.action, { verdict: 'decline', ...(reason !== '' && { reason }) })
+  }
+
+  function onInput(input: string): void {
+    const keys = readKeys(input)
+    for (const key of keys) {
+      const { view: next, command } = press(view, key, keys.length > 1)
+      change(next)
+      if (command) void carryOut(command).catch(notify)
+    }
+  }
+
+  stdout.on('resize', paint)
+  paint()
+  const followed = follow().catch((error: unknown) => {
+    if (!stop.signal.aborted) over.reject(error)
+  })
+  try {
+    await over.promise
+  } finally {
+    stop.abort()
+    stdout.off('resize', paint)
+    await followed
+  }
+}

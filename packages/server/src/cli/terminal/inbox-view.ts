@@ -1,0 +1,123 @@
+import type { Action } from '@countersign/core'
+import { isHighRisk, needsOpening } from '@countersign/core/text'
+import type { Key } from './keys.ts'
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** What a person wants done, for the program to do. */
+export type Command =
+  | { is: 'approve'; action: Action; arguments?: Arguments }
+  | { is: 'decline'; action: Action; reason: string }
+  | { is: 'edit'; action: Action }
+  | { is: 'quit' }
+
+/** A decision that needs one more key. It is for the digest that was on the screen. */
+type Pending = { for: 'approve'; digest: string; arguments?: Arguments } | { for: 'decline'; digest: string; reason: string }
+
+/** The state of the screen. */
+export interface InboxView {
+  items: readonly Action[]
+  /** The id of the selected action. */
+  selected: string | undefined
+  pending: Pending | undefined
+  /** What happened last. */
+  notice: string
+  /** The first line of the details that is shown. */
+  scroll: number
+  /** Digests whose details were shown to their end. */
+  read: ReadonlySet<string>
+}
+
+export const emptyView = (): InboxView => ({
+  items: [],
+  selected: undefined,
+  pending: undefined,
+  notice: '',
+  scroll: 0,
+  read: new Set(),
+})
+
+export const indexOf = ({ items, selected }: InboxView): number =>
+  Math.max(
+    items.findIndex(({ id }) => id === selected),
+    0,
+  )
+
+export const selectedOf = (view: InboxView): Action | undefined => view.items[indexOf(view)]
+
+/** The view with other items. The selection stays on its action, or moves to the next one. A pending decision about a changed action is dropped. */
+export function withItems(view: InboxView, items: readonly Action[]): InboxView {
+  const isThere = items.some(({ id }) => id === view.selected)
+  const selected = isThere ? view.selected : items[Math.min(indexOf(view), items.length - 1)]?.id
+  const digest = items.find(({ id }) => id === selected)?.digest
+  const isCurrent = view.pending === undefined || view.pending.digest === digest
+  return {
+    ...view,
+    items,
+    selected,
+    ...(isThere ? {} : { scroll: 0 }),
+    ...(isCurrent ? {} : { pending: undefined, notice: 'It changed, or somebody else decided. Nothing was sent.' }),
+  }
+}
+
+/**
+ * What a key does. Approving takes two keys, so that none decides by accident.
+ * @param isBurst It came together with other keys, as pasted text does. Such a key confirms nothing.
+ */
+export function press(view: InboxView, key: Key, isBurst: boolean): { view: InboxView; command?: Command } {
+  const action = selectedOf(view)
+  const name = 'name' in key ? key.name : undefined
+  if (name === 'end') return { view, command: { is: 'quit' } }
+  if (view.pending?.for === 'approve' && action) return confirm(view, action, key, isBurst)
+  if (view.pending?.for === 'decline' && action) return writeReason(view, action, isBurst && name === 'enter' ? { text: ' ' } : key)
+  const letter = 'text' in key ? key.text.toLowerCase() : undefined
+  if (letter === 'q' || name === 'escape') return { view, command: { is: 'quit' } }
+  if (letter === 'j' || name === 'down') return { view: moved(view, 1) }
+  if (letter === 'k' || name === 'up') return { view: moved(view, -1) }
+  if (name === 'page-down' || letter === ' ') return { view: { ...view, scroll: view.scroll + SCROLL_LINES } }
+  if (name === 'page-up' || letter === 'b') return { view: { ...view, scroll: Math.max(view.scroll - SCROLL_LINES, 0) } }
+  if (!action) return { view }
+  if (letter === 'a') return { view: askToApprove(view, action) }
+  if (letter === 'd') return { view: { ...view, notice: '', pending: { for: 'decline', digest: action.digest, reason: '' } } }
+  if (letter === 'e') return { view, command: { is: 'edit', action } }
+  return { view }
+}
+
+/** Few enough that no line of the details is skipped on a small terminal. */
+const SCROLL_LINES = 5
+
+/** The view that asks whether to approve, or what has to be read first. */
+export function askToApprove(view: InboxView, action: Action, edited?: Arguments): InboxView {
+  if (needsOpening(action) && !view.read.has(action.digest))
+    return { ...view, pending: undefined, notice: 'Not all of it was shown yet. Press space until its end, then approve.' }
+  return { ...view, scroll: 0, notice: '', pending: { for: 'approve', digest: action.digest, ...(edited && { arguments: edited }) } }
+}
+
+const NOTHING = 'Nothing was decided.'
+
+function confirm(view: InboxView, action: Action, key: Key, isBurst: boolean): { view: InboxView; command?: Command } {
+  const name = 'name' in key ? key.name : undefined
+  if (name === 'page-down') return { view: { ...view, scroll: view.scroll + SCROLL_LINES } }
+  if (name === 'page-up') return { view: { ...view, scroll: Math.max(view.scroll - SCROLL_LINES, 0) } }
+  const isYes = ('text' in key && key.text.toLowerCase() === 'y') || (name === 'enter' && !isHighRisk(action))
+  if (!isYes || isBurst) return { view: { ...view, pending: undefined, notice: NOTHING } }
+  const edited = view.pending?.for === 'approve' && view.pending.arguments
+  const command: Command = { is: 'approve', action, ...(edited && { arguments: edited }) }
+  return { view: { ...view, pending: undefined, notice: '' }, command }
+}
+
+function writeReason(view: InboxView, action: Action, key: Key): { view: InboxView; command?: Command } {
+  const reason = view.pending?.for === 'decline' ? view.pending.reason : ''
+  const change = (next: string): { view: InboxView } => ({
+    view: { ...view, pending: { for: 'decline', digest: action.digest, reason: next } },
+  })
+  if ('text' in key) return change(reason + key.text)
+  if (key.name === 'backspace') return change([...reason].slice(0, -1).join(''))
+  if (key.name === 'enter') return { view: { ...view, pending: undefined, notice: '' }, command: { is: 'decline', action, reason } }
+  return { view: key.name === 'escape' ? { ...view, pending: undefined, notice: NOTHING } : view }
+}
+
+function moved(view: InboxView, by: number): InboxView {
+  const at = Math.min(Math.max(indexOf(view) + by, 0), view.items.length - 1)
+  return { ...view, selected: view.items[at]?.id, scroll: 0, notice: '' }
+}

@@ -1,0 +1,108 @@
+import { AcceptToolBody, CountersignError, type Principal, type Tool, ToolDetails, ToolSourceView, ToolView } from '@countersign/core'
+import { z } from 'zod'
+import { acceptTool } from '../accept-tool.ts'
+import { isoTime, requirePerson } from '../gate/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import { rulesAbout } from '../policy/index.ts'
+import type { App, HttpDeps } from './app.ts'
+import { mayReadPolicy } from './policy.ts'
+import { viewTool } from './registered-tools.ts'
+
+const Params = z.object({ name: z.string().max(200) })
+
+/** Persons see all tools; an agent or a service sees those of the configuration and its own. */
+const maySee = (principal: Principal, { registered }: Tool): boolean =>
+  registered === undefined || principal.kind === 'person' || registered.ownerId === principal.id
+
+/** Registers the routes of the tools: the list, one tool with its rules and changes, the acceptance of a change, and the sources. */
+export function toolRoutes(app: App, deps: HttpDeps): void {
+  const { tools, registered, sources, policies, store } = deps
+  const tags = ['tools']
+
+  app.get(
+    '/api/tools',
+    {
+      schema: {
+        operationId: 'listTools',
+        summary: 'List the tools and their input schemas',
+        tags,
+        response: { 200: z.object({ items: z.array(ToolView) }) },
+      },
+    },
+    async (request) => {
+      const { principal } = callerOf(request)
+      const all = [...tools.all(), ...(await registered.list())]
+      return { items: all.filter((tool) => maySee(principal, tool)).map((tool) => viewTool(tool, tools.groups)) }
+    },
+  )
+
+  app.get(
+    '/api/tools/:name',
+    {
+      schema: {
+        operationId: 'getTool',
+        summary: 'Read a tool, the rules about it and what changed in it',
+        tags,
+        params: Params,
+        response: { 200: ToolDetails },
+      },
+    },
+    async (request): Promise<ToolDetails> => {
+      const { principal } = callerOf(request)
+      const tool = await registered.current(request.params.name)
+      if (!tool || !maySee(principal, tool)) throw new CountersignError('not_found', `there is no tool ${request.params.name}`)
+      const { change } = tool
+      const policy = mayReadPolicy(principal) ? await store.read(policies.inForce) : undefined
+      return {
+        ...viewTool(tool, tools.groups),
+        change: change ? { hash: change.hash, fields: change.fields } : null,
+        policy: policy ? { version: policy.version, rules: rulesAbout(policy.document, tool), default: policy.document.default } : null,
+      }
+    },
+  )
+
+  app.post(
+    '/api/tools/:name/accept',
+    {
+      schema: {
+        operationId: 'acceptTool',
+        summary: 'Accept the changed definition of a tool',
+        errors: ['forbidden', 'revision_mismatch'],
+        tags,
+        params: Params,
+        body: AcceptToolBody,
+        response: { 200: z.object({ accepted: z.string() }) },
+      },
+    },
+    async (request) => {
+      await acceptTool(deps, request.params.name, request.body.hash, callerOf(request))
+      return { accepted: request.params.name }
+    },
+  )
+
+  app.get(
+    '/api/sources',
+    {
+      schema: {
+        operationId: 'listToolSources',
+        summary: 'List where tools come from, and which source is away',
+        errors: ['forbidden'],
+        tags,
+        response: { 200: z.object({ items: z.array(ToolSourceView) }) },
+      },
+    },
+    async (request) => {
+      requirePerson(callerOf(request).principal, 'see the sources of tools')
+      const counts = new Map<string, number>()
+      for (const { group } of tools.all()) counts.set(group, (counts.get(group) ?? 0) + 1)
+      const items = [...tools.groups].map(([group, kind]): ToolSourceView => {
+        const away = sources.get(group)?.away
+        return {
+          ...{ group, kind, tools: counts.get(group) ?? 0 },
+          away: away ? { since: isoTime(away.sinceMs), why: away.why } : null,
+        }
+      })
+      return { items }
+    },
+  )
+}

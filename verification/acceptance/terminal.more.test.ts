@@ -1,0 +1,179 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Action } from '@countersign/core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { whyNoPython } from '../testing/python.ts'
+import { runCommandLine } from '../testing/run-command.ts'
+import { startTarget, type Target, toolsOf } from '../testing/target.ts'
+import { openTerminal } from '../testing/terminal.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+
+/** What is written last: wrapping, the cursor and the ordinary screen come back. */
+const LEFT = '\u001b[?7h\u001b[?25h\u001b[?1049l'
+
+let target: Target
+let server: TestServer
+let environment: Record<string, string>
+
+/** A pseudo-terminal of Python. */
+const atTerminal = test.skipIf(whyNoPython !== undefined)
+
+beforeAll(async () => {
+  target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  const call = { calls: [{ tool: 'keyed', arguments: { what: 'asked in line' } }] }
+  server = await startTestServer({
+    config: { tools: toolsOf(target), agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } } },
+    scripts: { desk: [call, { text: 'All done.' }, call] },
+  })
+  const { key } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver', 'member'] })
+  environment = { COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: key }
+})
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]()
+  await target?.[Symbol.asyncDispose]()
+})
+
+const propose = async (what: string): Promise<Action> => server.admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
+const settled = async ({ id }: Pick<Action, 'id'>): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=30&until=settled`)
+
+atTerminal('the inbox fills the terminal: move, approve with two keys, decline with a reason, and leave it as it was', async () => {
+  const [one, two] = [await propose('first'), await propose('second')]
+  using terminal = openTerminal(['inbox'], environment)
+  await terminal.until((screen) => screen.includes('2 waiting for you') && screen.includes('› medium   Do second'))
+  expect(terminal.output).toContain('\u001b[7m')
+  terminal.press('j')
+  await terminal.until((screen) => screen.includes('› medium   Do first'))
+  terminal.press('a')
+  await terminal.until((screen) => screen.includes('Approve it?'))
+  // Any other key keeps it waiting.
+  terminal.press('x')
+  await terminal.until((screen) => !screen.includes('Approve it?'))
+  // Pasted text decides nothing.
+  terminal.press('ay')
+  await terminal.until((screen) => screen.includes('Nothing was decided.'))
+  terminal.press('a')
+  await terminal.until((screen) => screen.includes('Approve it?'))
+  terminal.press('\r')
+  await terminal.until((screen) => screen.includes('1 waiting for you') && screen.includes('is approved'))
+  expect((await settled(one)).state).toBe('succeeded')
+  terminal.press('d')
+  await terminal.until((screen) => screen.includes('Reason'))
+  terminal.press('wrong one!\u007f')
+  await terminal.until((screen) => screen.includes('wrong one_'))
+  terminal.press('\r')
+  await terminal.until((screen) => screen.includes('nothing waits for you'))
+  expect(await settled(two)).toMatchObject({ state: 'declined', votes: [{ reason: 'wrong one' }] })
+  terminal.press('q')
+  expect(await terminal.exit).toBe(0)
+  expect(terminal.output.endsWith(LEFT)).toBe(true)
+})
+
+atTerminal(
+  'it is live: what comes appears, what others decide goes, and an armed approval of something that is gone sends nothing',
+  async () => {
+    using terminal = openTerminal(['inbox'], environment)
+    await terminal.until((screen) => screen.includes('nothing waits for you'))
+    const action = await propose('live \u001b[31mred\u202e')
+    // What comes from outside cannot move the cursor.
+    await terminal.until((screen) => screen.includes('1 waiting for you') && screen.includes('live ⟦U+001B⟧'))
+    terminal.press('a')
+    await terminal.until((screen) => screen.includes('Approve it?'))
+    await server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })
+    await terminal.until((screen) => screen.includes('nothing waits for you'))
+    terminal.press('\r')
+    terminal.press('q')
+    expect(await terminal.exit).toBe(0)
+    expect((await settled(action)).state).toBe('declined')
+  },
+)
+
+atTerminal('E opens the arguments in an editor, and what was saved is approved with two keys', async () => {
+  using folder = temporaryFolder()
+  const editor = join(folder.path, 'editor')
+  writeFileSync(editor, '#!/bin/sh\nsed -i s/draft/final/ "$1"\n')
+  chmodSync(editor, 0o755)
+  const action = await propose('draft')
+  using terminal = openTerminal(['inbox'], { ...environment, EDITOR: editor })
+  await terminal.until((screen) => screen.includes('Do draft'))
+  terminal.press('e')
+  await terminal.until((screen) => screen.includes('Approve with your changes?') && screen.includes('+ final'))
+  terminal.press('y')
+  await terminal.until((screen) => screen.includes('is approved'))
+  terminal.press('q')
+  expect(await terminal.exit).toBe(0)
+  expect(await settled(action)).toMatchObject({ state: 'succeeded', arguments: { what: 'final' } })
+})
+
+atTerminal('`run` streams an answer, asks for approval in line, and ends when the agent is done', async () => {
+  using terminal = openTerminal(['run', 'do it'], { ...environment, NO_COLOR: '1' })
+  await terminal.until(() => terminal.output.includes('[a]pprove, [d]ecline, [l]eave it to others?'))
+  terminal.press('a\r')
+  expect(await terminal.exit).toBe(0)
+  expect(terminal.output).toContain('All done.')
+  expect(terminal.output).not.toContain('\u001b[1m')
+  expect(target.writes.filter(({ body }) => JSON.stringify(body).includes('asked in line'))).toHaveLength(1)
+})
+
+atTerminal('Ctrl-C, a signal and a crash leave the terminal as it was, and a crash is still readable', async () => {
+  const crash = "--import=data:text/javascript,process.on('SIGUSR2',()=>{throw%20new%20Error('crashed%20here')})"
+  const ends = [
+    { end: (terminal: ReturnType<typeof openTerminal>) => terminal.press('\u0003'), code: 0 },
+    { end: (terminal: ReturnType<typeof openTerminal>) => terminal.kill('SIGTERM'), code: 143 },
+    { end: (terminal: ReturnType<typeof openTerminal>) => terminal.kill('SIGUSR2'), code: 1, says: 'crashed here' },
+  ]
+  for (const { end, code, says = '' } of ends) {
+    using terminal = openTerminal(['inbox'], { ...environment, NODE_OPTIONS: crash })
+    await terminal.until((screen) => screen.includes('nothing waits for you'))
+    await end(terminal)
+    expect(await terminal.exit).toBe(code)
+    const after = terminal.output.slice(terminal.output.lastIndexOf(LEFT))
+    expect(after.startsWith(LEFT)).toBe(true)
+    expect(after).toContain(says)
+  }
+})
+
+atTerminal('at 40 columns and after a change of size every line fits, and NO_COLOR marks nothing', async () => {
+  const action = await propose(`${'a long text '.repeat(30)}the end`)
+  using terminal = openTerminal(['inbox'], { ...environment, NO_COLOR: '1' }, { rows: 24, columns: 80 })
+  const fills = (rows: number, columns: number) => (screen: string) => {
+    const lines = screen.split('\n')
+    return lines.length === rows && lines.every((line) => line.length <= columns) && lines.some((line) => line.length > columns - 15)
+  }
+  await terminal.until(fills(24, 80))
+  terminal.resize({ rows: 24, columns: 40 })
+  await terminal.until((screen) => fills(24, 40)(screen) && screen.includes('q quit'))
+  await server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })
+  await terminal.until((screen) => screen.includes('nothing waits for you'))
+  terminal.press('q')
+  expect(await terminal.exit).toBe(0)
+  expect(terminal.output).not.toMatch(/\u001b\[\d*m/)
+})
+
+test('without a terminal there are plain lines and no styles, and `run --no-wait` says with exit code 4 that a decision is waited for', async () => {
+  const waited = await runCommandLine(['run', 'do it', '--no-wait'], environment)
+  expect(waited).toMatchObject({ code: 4, stdout: expect.stringContaining('waits for a decision: act_') })
+  const listed = await runCommandLine(['inbox'], environment)
+  expect(listed).toMatchObject({ code: 0, stderr: '' })
+  expect(waited.stdout + listed.stdout).not.toContain('\u001b')
+  const refused = await runCommandLine(['inbox'], { ...environment, COUNTERSIGN_KEY: 'cs_wrong' })
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+})
+
+test.each(['bash', 'zsh', 'fish'])('`completion %s` names every command and their options', async (shell) => {
+  const { code, stdout } = await runCommandLine(['completion', shell], {})
+  expect(code).toBe(0)
+  for (const word of ['inbox', 'approve', 'run', 'completion', 'key-file']) expect(stdout).toContain(word)
+})
+
+test('bash completes commands, commands of commands, and options', async () => {
+  const { stdout: script } = await runCommandLine(['completion', 'bash'], {})
+  const complete = (...words: string[]) => {
+    const line = `COMP_WORDS=(countersign ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _countersign; echo "\${COMPREPLY[*]}"`
+    return execFileSync('bash', ['-c', `${script}\n${line}`], { encoding: 'utf8' }).trim()
+  }
+  expect(complete('in')).toBe('init inbox')
+  expect(complete('approve', '--rea')).toBe('--reason')
+  expect(complete('policy', 'te')).toBe('test')
+  expect(complete('--url', 'http://x', 'inbox', '--as')).toBe('--ask')
+})

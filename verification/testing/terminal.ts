@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { COMPILE_CACHE } from './compile-cache.ts'
+
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+
+/**
+ * Runs a program in a pseudo-terminal, passes bytes both ways, and exits with its code (128 and the number of the signal that ended it).
+ * The first line of its standard error is the process id of the program. `NUL rows columns LF` among the input changes the size.
+ */
+const PTY = `
+import fcntl, os, pty, re, select, struct, sys, termios
+def resize(rows, columns):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+rows, columns = int(sys.argv[1]), int(sys.argv[2])
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+    os.execvp(sys.argv[3], sys.argv[3:])
+os.write(2, b'%d\\n' % pid)
+watched = [fd, 0]
+while True:
+    ready, _, _ = select.select(watched, [], [])
+    if fd in ready:
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            data = b''
+        if not data:
+            break
+        os.write(1, data)
+    if 0 in ready:
+        data = os.read(0, 65536)
+        if not data:
+            watched = [fd]
+        for size in re.findall(rb'\\0(\\d+) (\\d+)\\n', data):
+            resize(int(size[0]), int(size[1]))
+        data = re.sub(rb'\\0\\d+ \\d+\\n', b'', data)
+        if data:
+            os.write(fd, data)
+_, status = os.waitpid(pid, 0)
+code = os.waitstatus_to_exitcode(status)
+sys.exit(code if code >= 0 else 128 - code)
+`
+
+export interface TerminalSize {
+  rows: number
+  columns: number
+}
+
+/** Starts `countersign` in a real pseudo-terminal of python3. */
+export function openTerminal(
+  args: readonly string[],
+  environment: Record<string, string>,
+  size: TerminalSize = { rows: 30, columns: 100 },
+) {
+  const node = [process.execPath, '--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args]
+  const child = spawn('python3', ['-c', PTY, String(size.rows), String(size.columns), ...node], {
+    env: { ...COMPILE_CACHE, PATH: process.env.PATH, TERM: 'xterm', ...environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const pid = once(createInterface({ input: child.stderr }), 'line').then(([line]) => Number(line))
+  let output = ''
+  let wake = Promise.withResolvers<void>()
+  const decoder = new TextDecoder()
+  const arrived = () => {
+    wake.resolve()
+    wake = Promise.withResolvers()
+  }
+  child.stdout.on('data', (data: Buffer) => {
+    output += decoder.decode(data, { stream: true })
+    arrived()
+  })
+  const exit = Promise.withResolvers<number | null>()
+  child.on('close', (code) => {
+    exit.resolve(code)
+    arrived()
+  })
+  return {
+    /** Everything that was written to the terminal. */
+    get output() {
+      return output
+    },
+    /** What the screen shows, without styles: the last whole painting. */
+    get screen() {
+      const end = output.lastIndexOf('\u001b[J')
+      const start = output.lastIndexOf('\u001b[H', end)
+      return output.slice(start, end).replaceAll(/\u001b\[[0-9;?]*[A-Za-z]|\r/g, '')
+    },
+    press: (keys: string) => child.stdin.write(keys),
+    resize: ({ rows, columns }: TerminalSize) => child.stdin.write(`\0${rows} ${columns}\n`),
+    kill: async (signal: NodeJS.Signals) => process.kill(await pid, signal),
+    /** Resolves once the screen fits; rejects when the program ends before. */
+    async until(fits: (screen: string) => boolean): Promise<void> {
+      while (!fits(this.screen)) {
+        if (child.exitCode !== null) throw new Error(`the program ended: ${output}`)
+        await wake.promise
+      }
+    },
+    exit: exit.promise,
+    [Symbol.dispose]: () => void child.kill('SIGKILL'),
+  }
+}
