@@ -3,7 +3,7 @@ import { RISK_WORDS, showInvisible } from '@countersign/react'
 import { useEffect, useRef } from 'react'
 import { useNavigate } from 'react-router'
 import { useNotifySwitch } from '../preferences/notify.ts'
-import { useIsPushed } from '../push/use-push.ts'
+import { useIsPushed } from '../push/is-pushed.ts'
 
 /**
  * Notifies of actions that begin to wait for this person while nobody looks at the page: what would happen and its risk, no arguments. One

@@ -67,7 +67,7 @@ const CHANGES_WAITING: ReadonlySet<AuditKind> = new Set<AuditKind>([
 ])
 
 /** Enqueues a look at the people whom an action waits for: their browsers are notified, or a notification is withdrawn. */
-export function* lookWhomItWaitsFor(outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> {
+function* lookWhomItWaitsFor(outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> {
   if (!stored.wasAsked(row)) return
   yield* pushDeliveries.insertLook.run({ id: newId('evt', nowMs), type: 'push.look', action_id: row.id, now: nowMs })
   outbox.deliveriesAt ??= nowMs
