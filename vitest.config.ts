@@ -16,6 +16,7 @@ const RECORDED = [
   'packages/tools-linear/src/schema',
   'packages/tools-mcp/src/recorded',
   'verification/campaign/openapi/openapi',
+  'verification/recordings/clients',
   'verification/recordings/recordings',
 ].map((name) => `${name}{,.more}.test.ts`)
 const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL('../shared/fixtures/llm/INDEX.json', import.meta.url))

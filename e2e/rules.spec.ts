@@ -159,6 +159,41 @@ test('a policy saved with a rule that denies: the next call is denied with the r
   expect((await demo.order('ORD-003')).status).toBe('pending')
 })
 
+test('a rule is made in the form and saved; the list counts its calls, leads to them, and the page of the tool names it', async ({
+  page,
+  demo,
+}) => {
+  await page.goto(`${demo.url}/policy`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  await page.getByText('Edit one rule in a form').click()
+  const form = page.getByTestId('rule-form')
+  await form.getByRole('button', { name: 'Add a rule' }).click()
+  await form.getByLabel('Name').fill('nobody cancels')
+  await form.getByLabel('Verdict').selectOption('deny')
+  await form.getByLabel(/^Tool/).fill('updateOrder')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await expect(form.getByText('fits no tool')).toBeVisible()
+  await form.getByLabel(/^Tool/).fill('updateOrderStatus')
+  await form.getByLabel(/^Condition/).fill('args.newStatus == "cancelled"')
+  await page.getByLabel(/^Reason, for the list/).fill('Cancelling is for the desk lead')
+  await page.getByRole('button', { name: 'Save and activate' }).click()
+  const rule = page.getByTestId('policy-rule').filter({ hasText: 'nobody cancels' })
+  await expect(rule).toContainText('Calls of updateOrderStatus are denied where args.newStatus == "cancelled".')
+  await expect(rule).toContainText('No calls in 30 days')
+
+  const { id } = await (
+    await demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-003', newStatus: 'cancelled' } })
+  ).json()
+  await page.reload()
+  await rule.getByRole('link', { name: '1 call in 30 days by nobody cancels' }).click()
+  await expect(page.getByTestId('decided-row')).toHaveCount(1)
+  await page.getByRole('link', { name: 'Tools' }).click()
+  await page.getByRole('link', { name: 'updateOrderStatus' }).click()
+  await expect(page.getByTestId('tool-rule').filter({ hasText: 'nobody cancels' })).toContainText('Deny')
+  await page.getByTestId('tool-call').first().getByRole('link').click()
+  await expect(page).toHaveURL(new RegExp(`/actions/${id}$`))
+})
+
 test('a key is made, shown once and revoked; the record says so; who has no role finds no such pages', async ({ page, browser, demo }) => {
   await page.goto(`${demo.url}/keys`)
   await page.getByText('Make a key').first().click()

@@ -2,6 +2,7 @@ import type { Action, CreatedWebhook } from '@countersign/core'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { createClient, gate, verifyWebhook } from '../../packages/client/src/index.ts'
 import { defineTool } from '../../packages/toolkit/src/define.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { type Receiver, startReceiver } from '../testing/receiver.ts'
@@ -211,4 +212,23 @@ test('a program that polls in a loop misses no decision, neither between two pol
   expect((await desk.agent.get(`/api/actions/${action.id}?wait=60`)).state).toBe('succeeded')
   await desk.server.restart()
   expect((await desk.server.admin.get(`/api/actions/${action.id}?wait=60&until=settled`)).state).toBe('succeeded')
+})
+
+test('gate() of the client names the callback of each call, and verifyWebhook takes what arrives there', async () => {
+  await using receiver = await startReceiver()
+  await using desk = await openDesk()
+  const { secret } = await desk.open(receiver)
+  const { key } = await desk.server.makeKey({ name: 'gated bot', kind: 'agent', agent: 'gated', roles: ['agent'] })
+  const client = createClient({ baseUrl: desk.server.url, key })
+  const tools = gate(client, { mine: ({ what }: { what: string }) => `did ${what}` }, { callback: receiver.url })
+  const running = tools.mine({ what: 'x' }, { toolCallId: 'call_1' })
+  const waiting = async (): Promise<Action[]> => (await desk.admin.get('/api/actions?state=proposed')).items
+  await expect.poll(waiting).toHaveLength(1)
+  await desk.decide((await waiting())[0] as Action)
+  expect(await running).toMatchObject({ status: 'succeeded', output: 'did x' })
+  await expect.poll(() => receiver.types()).toContain('action.settled succeeded')
+  for (const { text, headers } of receiver.events) {
+    const event = await verifyWebhook({ secret, headers: new Headers(headers as Record<string, string>), body: text })
+    expect(event).toMatchObject({ data: { tool: 'mine' } })
+  }
 })

@@ -255,3 +255,14 @@ test('what could be granted is suggested, with how often it would have answered,
     expect((await admin.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve', remember } })).status).toBe(400)
   }
 })
+
+test('a request decides at most 200 actions', async () => {
+  await using server = await startTestServer({ config: { tools: {} } })
+  const decide = (count: number) => {
+    const items = Array.from({ length: count }, (_, n) => ({ id: `act_${n}`, revision: 1, digest: 'sha256:0' }))
+    return server.admin.send('POST', '/api/actions/decisions', { body: { items, verdict: 'approve' } })
+  }
+  expect(await decide(201)).toMatchObject({ status: 400 })
+  const { status, body } = await decide(200)
+  expect([status, body.results.length]).toEqual([200, 200])
+})

@@ -27,7 +27,7 @@ const folder = fileURLToPath(new URL('../../../test-results/rendered/', import.m
 
 /** Texts that may stand in several lines, as they were written: what people, models and tools write at length, diffs, and the policy's own text. */
 const IN_LINES =
-  /^(Message\..*(content|lookUps\.0\.(input|output|error))|event\.(reasoning|delta)|Action\.(agentSays|said|preview\.0\.diff)|Action\.votes\.0\.reason|Objective\.description|policy\.yaml|read\.result)$/
+  /^(Message\..*(content|lookUps\.0\.(input|output|error))|event\.(reasoning|delta)|Action\.(agentSays|said|preview\.0\.diff)|Action\.votes\.0\.reason|Objective\.description|ToolDetails\.(description|change\.fields\.0\.diff)|policy\.yaml|read\.result)$/
 
 test('on every page, at 320 px, no text of anybody else hides anything, poses as anything or breaks out of its place', async () => {
   const page = await browser.newPage({ locale: 'en-GB', timezoneId: 'UTC' })

@@ -101,6 +101,19 @@ class Gated(unittest.TestCase):
         self.assertEqual((settled["state"], settled["result"]), ("succeeded", {"refunded": 500}))
         self.assertEqual(self.effects.all, ["ORD-1 500"])
 
+    def test_a_callback_is_named_with_the_call_and_an_address_that_is_not_open_is_refused(self) -> None:
+        with self.assertRaises(ApiError) as refused:
+            self.refund(callback="https://elsewhere.example/hook")("ORD-1", cents=500)
+        self.assertEqual(refused.exception.code, "forbidden")
+        webhook = {"url": "https://agents.example.invalid/hook", "callbacks": True, "events": []}
+        made = server.admin("POST", "/api/webhooks", webhook)
+        self.addCleanup(server.admin, "DELETE", f"/api/webhooks/{made['id']}")
+        calling = InThread(lambda: self.refund(callback="https://agents.example.invalid/hook/7")("ORD-1", cents=500))
+        action = self.inbox.proposed()
+        self.assertEqual(action["callback"], {"host": "agents.example.invalid"})
+        server.approve(action["id"])
+        self.assertEqual(calling.result(), {"refunded": 500})
+
     def test_a_declined_call_never_runs_and_raises_the_reason(self) -> None:
         calling = InThread(lambda: self.refund()("ORD-1", 500))
         server.decline(self.inbox.proposed()["id"], "Ask the customer first.")

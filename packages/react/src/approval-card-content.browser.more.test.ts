@@ -218,6 +218,40 @@ test('a diff is shown whole, each changed line with its sign, and what cannot be
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(DIFF)
 })
 
+test('a diff stands side by side where there is room, folds, and stays folded for who has viewed this revision', async () => {
+  page = await cards.open({ viewport: { width: 1280, height: 900 } })
+  const diff = '--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@\n same\n-one\n-two\n+three\n same\n'
+  const action = sampleAction({ preview: [{ field: 'x', diff }] })
+  await show(page, { action })
+  const boxes = () =>
+    card()
+      .locator('.cs-hunk > *')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()))
+  const [one, two, three] = await boxes()
+  expect(three?.y).toBe(one?.y)
+  expect(three?.x).toBeGreaterThan(one?.right ?? 0)
+  expect(two?.y).toBeGreaterThan(one?.y ?? 0)
+  await page.setViewportSize({ width: 800, height: 900 })
+  const [above, , below] = await boxes()
+  expect([below?.x, (below?.y ?? 0) > (above?.y ?? 0)]).toEqual([above?.x, true])
+
+  const lines = card().locator('.cs-diff pre')
+  await card().getByLabel('Viewed').check()
+  await lines.waitFor({ state: 'hidden' })
+  // Another person, and another revision, are shown it again; the same person is not.
+  await show(page, { action, me: SAM })
+  await lines.waitFor()
+  await show(page, { action: { ...action, revision: 2, digest: 'sha256:other' } })
+  await lines.waitFor()
+  expect(await card().getByLabel('Viewed').isChecked()).toBe(false)
+  await show(page)
+  await show(page, { action })
+  expect(await card().getByLabel('Viewed').isChecked()).toBe(true)
+  await lines.waitFor({ state: 'hidden' })
+  await card().getByText('Diff', { exact: false }).first().click()
+  await lines.waitFor()
+})
+
 test('a long diff says how many lines are hidden, and a high risk waits until they are seen', async () => {
   page = await cards.open()
   const lines = Array.from({ length: 400 }, (_, at) => `+line ${at} of a long file`)
@@ -225,7 +259,7 @@ test('a long diff says how many lines are hidden, and a high risk waits until th
   await show(page, { action: { ...HIGH, preview: [{ field: 'long.md', diff: long }] } })
   const reveal = card().getByRole('button', { name: /^\d+ lines hidden, show all$/ })
   await reveal.waitFor()
-  const shown = await card().locator('.cs-diff pre > *').count()
+  const shown = await card().locator('.cs-diff-line').count()
   expect(await reveal.textContent()).toBe(`${403 - shown} lines hidden, show all`)
   await page.waitForTimeout(600)
   expect(await approve().getAttribute('aria-disabled')).toBe('true')

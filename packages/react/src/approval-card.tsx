@@ -103,6 +103,7 @@ function Judgement({ view }: { view: CardView }) {
       action={action}
       nowMs={nowMs}
       expiryId={`${view.id}-expiry`}
+      viewer={view.props.me?.id ?? ''}
       onLookAgain={offers.lookAgain ? () => store.lookAgain() : undefined}
     />
   )

@@ -1,11 +1,14 @@
 import { showInvisible } from '@countersign/core/text'
+import { Suspense } from 'react'
 import { charsText } from './card/card-facts.ts'
 import { CardButton } from './card-button.tsx'
 import { EditSection } from './edit-section.tsx'
 import { withEdits } from './edits.ts'
-import { RememberSection } from './remember-section.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import { clockText } from './time.ts'
 import type { CardView } from './use-card-view.ts'
+
+const RememberSection = lazyPart(async () => (await import('./remember-section.tsx')).RememberSection)
 
 /** Shows the options before a decision: edit the arguments, approve later calls. */
 export function CardForms({ view }: { view: CardView }) {
@@ -30,12 +33,14 @@ export function CardForms({ view }: { view: CardView }) {
         />
       ) : null}
       {offers.suggest && props.onSuggest ? (
-        <RememberSection
-          action={action}
-          onSuggest={props.onSuggest}
-          resting={view.resting || (blocked === null ? '' : 'blocked')}
-          onChoose={(terms, words) => store.chooseGrant(terms, words)}
-        />
+        <Suspense fallback={null}>
+          <RememberSection
+            action={action}
+            onSuggest={props.onSuggest}
+            resting={view.resting || (blocked === null ? '' : 'blocked')}
+            onChoose={(terms, words) => store.chooseGrant(terms, words)}
+          />
+        </Suspense>
       ) : null}
     </>
   )

@@ -9,11 +9,19 @@ import { clockText } from './time.ts'
 
 type Row = NonNullable<Action['preview']>[number]
 
+type ChangeRowsProps = {
+  action: Action
+  nowMs: number
+  /** Id of the person, for the files that they mark as viewed. */
+  viewer: string
+  onLookAgain?: (() => void) | undefined
+}
+
 /**
  * Shows the changes: field, old value → new value. A creation has new values only, a deletion old ones only. Unverified descriptions of
  * the call have a box of their own.
  */
-export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; nowMs: number; onLookAgain?: (() => void) | undefined }) {
+export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsProps) {
   const { preview, previewError, previewedAt } = action
   const again = onLookAgain ? (
     <CardButton className="cs-small cs-quiet" onClick={onLookAgain}>
@@ -40,7 +48,9 @@ export function ChangeRows({ action, nowMs, onLookAgain }: { action: Action; now
             <li key={index}>
               <span className="cs-field">{showInvisible(row.field)}</span>
               <Values row={row} path={`preview/${index}`} />
-              {row.diff ? <DiffText diff={row.diff} path={`preview/${index}/diff`} /> : null}
+              {row.diff ? (
+                <DiffText diff={row.diff} path={`preview/${index}/diff`} viewer={`${viewer} ${action.id} ${action.revision}`} />
+              ) : null}
             </li>
           ),
         )}

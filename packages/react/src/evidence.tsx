@@ -14,18 +14,20 @@ type EssentialsProps = {
   action: Action
   nowMs: number
   expiryId: string
+  /** Id of the person. */
+  viewer: string
   /** Reads the current values again; undefined where that is not offered. */
   onLookAgain: (() => void) | undefined
 }
 
 /** The facts that a decision needs: earlier revisions, high risk, names that look alike, the changes, votes and the deadline. */
-export function Essentials({ action, nowMs, expiryId, onLookAgain }: EssentialsProps) {
+export function Essentials({ action, nowMs, expiryId, viewer, onLookAgain }: EssentialsProps) {
   return (
     <>
       <AskedAgain action={action} nowMs={nowMs} />
       {isGrave(action) ? <RiskReasons action={action} /> : null}
       <AlikeNames action={action} />
-      <ChangeRows action={action} nowMs={nowMs} onLookAgain={onLookAgain} />
+      <ChangeRows action={action} nowMs={nowMs} viewer={viewer} onLookAgain={onLookAgain} />
       <Votes action={action} nowMs={nowMs} />
       <Expiry action={action} nowMs={nowMs} id={expiryId} />
     </>

@@ -4,7 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContextOptions, Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { ACTION_PER_STATE, ACTION_WITH_DIFF, NOW_MS, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, openDetails, show, startCardBrowser, untilReady } from './testing/browser.ts'
+import { type CardBrowser, openDetails, seeAll, show, startCardBrowser, untilReady } from './testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -39,6 +39,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
       id: `act_${name}`,
     }))
     await show(page, ...actions.map((action) => ({ action, agentSays: SAYS, runHref: '/runs/1', withRetry: true, withOutcomes: true })))
+    await seeAll(page)
     const open = actions.filter(({ state }) => state === 'proposed').length
     await page.waitForFunction((count) => document.querySelectorAll('.cs-refuse[aria-disabled=false]').length === count, open)
     const states = await card().evaluateAll((shown) => shown.map((one) => one.getAttribute('data-state')))
@@ -93,6 +94,7 @@ test('at 320 px nothing scrolls sideways, targets are 44 px and Decline is 16 px
     { field: 'x', diff },
   ]
   await show(page, { action: sampleAction({ description: long, preview, tool: long }) })
+  await seeAll(page)
   await untilReady(page)
   await openDetails(page)
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)

@@ -1,15 +1,17 @@
 import type { Action } from '@countersign/client'
 import { showInvisible, withoutMedia } from '@countersign/core/text'
-import type { ReactNode } from 'react'
+import { type ReactNode, Suspense } from 'react'
 import { CardButton } from './card-button.tsx'
 import { JsonText } from './json-text.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
-import { ResolveRow } from './resolve-row.tsx'
 import { ResultMedia } from './result-media.tsx'
 import { ActionFacts } from './status-bar.tsx'
 import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
 import { joined } from './words.ts'
+
+const ResolveRow = lazyPart(async () => (await import('./resolve-row.tsx')).ResolveRow)
 
 /** Shows the outcome of an action in one line. The evidence (`children`) stays one click away. */
 export function Settled({ view, children }: { view: CardView; children: ReactNode }) {
@@ -35,12 +37,14 @@ export function Settled({ view, children }: { view: CardView; children: ReactNod
         ) : null}
       </div>
       {offers.resolve ? (
-        <ResolveRow
-          resting={resting}
-          onVerify={offers.verify ? () => press(() => store.verify()) : undefined}
-          onResolve={(outcome, note) => press(() => store.resolve(outcome, note))}
-          onClose={focusCard}
-        />
+        <Suspense fallback={null}>
+          <ResolveRow
+            resting={resting}
+            onVerify={offers.verify ? () => press(() => store.verify()) : undefined}
+            onResolve={(outcome, note) => press(() => store.resolve(outcome, note))}
+            onClose={focusCard}
+          />
+        </Suspense>
       ) : null}
       <Resolved action={action} />
       <ResultMedia result={result} />

@@ -12,11 +12,27 @@ export function spanText(ms: number): string {
 /** "8 s ago". */
 export const agoText = (iso: string, nowMs: number): string => `${spanText(nowMs - Date.parse(iso))} ago`
 
-/** Formats a time in the local time zone, with its date unless it is today. */
-export function clockText(iso: string, nowMs: number): string {
+// Everything that people read as a time, on the card and in the console, is formatted here: in the reader's locale and time zone.
+const DAY = { day: 'numeric', month: 'short' } as const
+const TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+
+/** "10:57:00". */
+export const timeOfDay = (iso: string): string => new Date(iso).toLocaleTimeString(undefined, TIME)
+
+/** "22 Nov", with the year when it is another one. */
+export function dayText(iso: string, nowMs: number): string {
   const at = new Date(iso)
-  const time = at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-  return at.toDateString() === new Date(nowMs).toDateString() ? time : `${at.toLocaleDateString()} ${time}`
+  const isThisYear = at.getFullYear() === new Date(nowMs).getFullYear()
+  return at.toLocaleDateString(undefined, isThisYear ? DAY : { ...DAY, year: 'numeric' })
+}
+
+/** "21 Nov 2026, 23:40:12". */
+export const fullTime = (iso: string): string => new Date(iso).toLocaleString(undefined, { ...DAY, year: 'numeric', ...TIME })
+
+/** The time of day, after its date unless it is today. */
+export function clockText(iso: string, nowMs: number): string {
+  const isToday = new Date(iso).toDateString() === new Date(nowMs).toDateString()
+  return isToday ? timeOfDay(iso) : `${dayText(iso, nowMs)}, ${timeOfDay(iso)}`
 }
 
 /** Returns how often the times on a card are updated: every second while it runs or is about to expire, never once it has ended. */

@@ -34,7 +34,7 @@ const quoted = (text: string): string => `"${text.replaceAll(/["\\]/g, String.ra
 /** The name of an hour or a day of the series, in the reader's time. */
 const timeName = (iso: string, bucket: Stats['bucket']): string =>
   new Date(iso).toLocaleString(
-    'en-GB',
+    undefined,
     bucket === 'hour' ? { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' },
   )
 

@@ -3,16 +3,13 @@ import { RISK_WORDS, showInvisible } from '@countersign/react'
 import { useEffect, useRef } from 'react'
 import { useNavigate } from 'react-router'
 import { useNotifySwitch } from '../preferences/notify.ts'
-import { useIsPushed } from '../push/is-pushed.ts'
 
 /**
  * Notifies of actions that begin to wait for this person while nobody looks at the page: what would happen and its risk, no arguments. One
- * notification for each action, which is withdrawn once the action no longer waits for this person. A press opens its card and decides nothing.
+ * notification for each action, under the tag of a pushed one, which it replaces. It is withdrawn once the action no longer waits for this person. A press opens its card and decides nothing.
  */
 export function useNotifications(actionable: readonly Action[], isLoaded: boolean): void {
-  const { isOn: isWanted } = useNotifySwitch()
-  // The service worker notifies then, with the console open or closed.
-  const isOn = !useIsPushed() && isWanted
+  const { isOn } = useNotifySwitch()
   const navigate = useNavigate()
   // Actions that waited when the page was opened are not new.
   const known = useRef<Set<string>>(undefined)

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useWaiting } from '../live/use-waiting.ts'
 import { useServices } from '../services.tsx'
 import { placesFor } from '../shell/places.ts'
+import { toolPath } from '../tools/tool-path.ts'
 import type { IconName } from '../ui/index.ts'
 
 /** Something that the palette leads to. */
@@ -64,7 +65,7 @@ export function useFound(text: string): { found: readonly Found[]; isAsking: boo
       })
     }
     for (const { name } of (tools.data ?? []).filter((tool) => has(tool.name)).slice(0, MOST)) {
-      found.push({ key: `tool ${name}`, kind: 'Tool', name, icon: 'tool', to: `/tools/${encodeURIComponent(name)}` })
+      found.push({ key: `tool ${name}`, kind: 'Tool', name, icon: 'tool', to: toolPath(name) })
     }
     for (const { id, name } of people.data?.items.slice(0, MOST) ?? []) {
       found.push({ key: id, kind: 'Person', name, icon: 'user', to: `/people/${id}` })

@@ -19,7 +19,7 @@ export function useOfferedPeople(typed: string): readonly Person[] {
   const { client, me } = useServices()
   const q = useDeferredValue(typed.trim())
   const people = useQuery({
-    queryKey: ['people', q],
+    queryKey: ['people', 'offered', q],
     queryFn: ({ signal }) => client.people.list({ limit: OFFERED, ...(q !== '' && { q }) }, { signal }),
     placeholderData: keepPreviousData,
   })

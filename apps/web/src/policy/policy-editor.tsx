@@ -1,16 +1,21 @@
 import { type ApiIssue, isApiError, type PolicyView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { lazy, useId, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Button, Notice, Unseen } from '../ui/index.ts'
+import { Boundary } from '../shell/boundary.tsx'
+import { Button, Notice, Skeleton, Unseen } from '../ui/index.ts'
 import { DiffView } from './diff-view.tsx'
+
+const RuleForm = lazy(() => import('./rule-form.tsx'))
 
 type Edited = { text: string; base: PolicyView; baseText: string }
 type PolicyEditorProps = {
   edited: Edited
+  /** The rule that the form begins with; null leaves the form closed. */
+  first: string | null
   onEdit: (text: string) => void
   /** The active version. It differs from `edited.base` once somebody else has saved one. */
   current: { view: PolicyView; text: string }
@@ -21,12 +26,13 @@ type PolicyEditorProps = {
 }
 
 /** Edits the policy document: validates it, compares it with the active version and saves it with a reason. */
-export function PolicyEditor({ edited: { text, base, baseText }, onEdit, current, onRebase, onClose, onSaved }: PolicyEditorProps) {
+export function PolicyEditor({ edited: { text, base, baseText }, first, onEdit, current, onRebase, onClose, onSaved }: PolicyEditorProps) {
   const { client } = useServices()
   const online = useOnline()
   const id = useId()
   const [reason, setReason] = useState('')
   const [shadow, setShadow] = useState(false)
+  const [isFormOpen, setFormOpen] = useState(first !== null)
   // A replay over an empty period only parses and compiles the document.
   const check = useMutation({ mutationFn: () => client.policy.replay({ document: text, replay: { days: 1e-6, limit: 1 } }) })
   const save = useMutation({
@@ -37,9 +43,22 @@ export function PolicyEditor({ edited: { text, base, baseText }, onEdit, current
   const movedOn = current.view.version !== base.version
   const failure = save.error ?? check.error
   const isBusy = save.isPending || check.isPending
+  const edit = (changed: string) => {
+    check.reset()
+    save.reset()
+    onEdit(changed)
+  }
   return (
     <section aria-labelledby={`${id}-title`} className="stack" data-testid="policy-editor">
       <h2 id={`${id}-title`}>Edit, based on version {base.version}</h2>
+      <details className="panel" open={first !== null} onToggle={({ currentTarget }) => setFormOpen(currentTarget.open)}>
+        <summary>Edit one rule in a form</summary>
+        {isFormOpen && (
+          <Boundary fallback={<Skeleton height={240} />}>
+            <RuleForm text={text} onEdit={edit} issues={isApiError(failure) ? failure.issues : []} first={first} />
+          </Boundary>
+        )}
+      </details>
       <label className="labelled">
         Document (YAML or JSON)
         <textarea
@@ -47,11 +66,7 @@ export function PolicyEditor({ edited: { text, base, baseText }, onEdit, current
           rows={Math.min(32, Math.max(10, text.split('\n').length + 1))}
           spellCheck={false}
           value={text}
-          onChange={({ currentTarget }) => {
-            check.reset()
-            save.reset()
-            onEdit(currentTarget.value)
-          }}
+          onChange={({ currentTarget }) => edit(currentTarget.value)}
         />
       </label>
       <Unseen text={text} />

@@ -36,6 +36,7 @@ export default function PolicyPage() {
     },
   })
   const [typed, setEdited] = useState<{ text: string; base: PolicyView; baseText: string }>()
+  const [firstRule, setFirstRule] = useState<string | null>(null)
   const isAdmin = me.roles.includes('admin')
   // The dashboard proposes a rule by the name of its tool. Nothing holds before an admin has seen the change, and says why.
   const { params, set } = useAddress()
@@ -45,6 +46,7 @@ export default function PolicyPage() {
   const edited = typed ?? proposed
   const close = () => {
     setEdited(undefined)
+    setFirstRule(null)
     if (tool) set('allow', '')
   }
   return (
@@ -63,6 +65,7 @@ export default function PolicyPage() {
               {edited ? (
                 <PolicyEditor
                   edited={edited}
+                  first={firstRule}
                   onEdit={(changed) => setEdited({ ...edited, text: changed })}
                   current={{ view, text }}
                   onRebase={() => setEdited({ ...edited, base: view, baseText: text })}
@@ -81,7 +84,17 @@ export default function PolicyPage() {
                       </Button>
                     </p>
                   )}
-                  <RuleList view={view} />
+                  <RuleList
+                    view={view}
+                    onChange={
+                      isAdmin
+                        ? (name) => {
+                            setFirstRule(name)
+                            setEdited({ text, base: view, baseText: text })
+                          }
+                        : undefined
+                    }
+                  />
                   <details className="panel">
                     <summary>As YAML</summary>
                     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}

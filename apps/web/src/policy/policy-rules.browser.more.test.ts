@@ -20,6 +20,14 @@ const USES = [
   { rule: 'nothing leaves', tools: 1, hits: 1, lastHitAt: AT, never: null },
   { rule: 'old one', tools: 1, hits: 0, lastHitAt: null, never: { why: 'overruled', by: ['nothing leaves'] } },
 ]
+const TEXT = `# Ask Ana before you loosen anything.
+default: ask
+rules:
+  - { name: reads run, match: { effect: read }, verdict: allow }
+  - name: large refunds # agreed in May
+    match: { tool: shop.refund, when: args.amount > 500 }
+    verdict: ask
+`
 const answers = hostileAnswers(plant(), wire)
 let mayRead = true
 let server: HostileServer
@@ -30,6 +38,18 @@ beforeAll(async () => {
       if (path === '/api/policy' && query.get('format') !== 'yaml') {
         const version = { version: 4, inUse: 'force', source: 'api', author: null, reason: '', createdAt: AT }
         return { body: { ...version, document: { default: 'ask', rules: RULES }, shadow: null } }
+      }
+      if (path === '/api/me') {
+        return { body: { principal: { id: 'prn_ann', kind: 'person', name: 'Ann', roles: ['admin'] }, signIn: 'key' } }
+      }
+      if (path === '/api/policy' && method === 'GET') return { type: 'application/yaml', body: TEXT }
+      if (path === '/api/policy/test' && method === 'POST') {
+        const issues = [{ path: 'rules.1.match.when', message: 'line 1: a value is missing' }]
+        return {
+          status: 400,
+          type: 'application/problem+json',
+          body: { status: 400, code: 'bad_request', title: 'x', detail: 'x', issues },
+        }
       }
       if (path === '/api/policy/rules') {
         const hidden = { hits: null, lastHitAt: null }
@@ -84,4 +104,39 @@ test('who may not read statistics sees the rules and the marks without numbers',
   await page.getByText('4 rules · 1 never decides').waitFor()
   expect(await page.getByText('in 30 days').count()).toBe(0)
   await page.close()
+})
+
+test('a rule is changed in a form by keys alone, which edits the text and keeps its comments; an error of the server stands at its field', async () => {
+  mayRead = true
+  const context = await browser.newContext({ viewport: { width: 320, height: 800 }, locale: 'en-GB' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(280_000)
+  await page.goto(`${server.url}/policy`)
+  await page.getByRole('button', { name: 'Change the rule large refunds' }).press('Enter')
+  const form = page.getByTestId('rule-form')
+  const text = page.getByLabel('Document (YAML or JSON)')
+  const when = form.getByLabel(/^Condition/)
+  expect(await when.inputValue()).toBe('args.amount > 500')
+  await when.fill('args.amount >')
+  expect(await text.inputValue()).toBe(TEXT.replace('> 500', '>'))
+  await page.getByRole('button', { name: 'Check' }).press('Enter')
+  await form.getByText('line 1: a value is missing').waitFor()
+  expect(await when.getAttribute('aria-invalid')).toBe('true')
+  // The other way: what is typed in the text is in the form.
+  await text.fill(TEXT.replace('> 500', '> 900'))
+  expect(await when.inputValue()).toBe('args.amount > 900')
+  expect(await when.getAttribute('aria-invalid')).toBe('false')
+  await form.getByLabel('Verdict').selectOption('deny')
+  await form.getByLabel('Reason that the agent is given').fill('too much')
+  expect(await text.inputValue()).toContain('name: large refunds # agreed in May')
+  expect(await text.inputValue()).toContain('# Ask Ana before you loosen anything.')
+  await form.getByRole('button', { name: 'Add a rule' }).press('Enter')
+  expect(await form.getByLabel('Name').inputValue()).toBe('new rule')
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).analyze()
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+  await text.fill('rules: [')
+  await form.waitFor({ state: 'detached' })
+  await page.getByText('The form opens once the text below can be read').waitFor()
+  await context.close()
 })

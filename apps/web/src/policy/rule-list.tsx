@@ -12,7 +12,7 @@ import { VerdictMark } from '../ui/verdict.tsx'
 import { type Rule, ruleSentence } from './rule-words.ts'
 
 /** The rules of the version in force, each in a sentence, with its hits and the marks of those that do nothing. */
-export function RuleList({ view }: { view: PolicyView }) {
+export function RuleList({ view, onChange }: { view: PolicyView; onChange: ((name: string) => void) | undefined }) {
   const { client } = useServices()
   const uses = useQuery({ queryKey: ['policy', 'rules', view.version], queryFn: ({ signal }) => client.policy.rules({ signal }) })
   // The answer may be about a version that was saved meanwhile: names are compared, and a rule that is not in it has no numbers.
@@ -31,7 +31,7 @@ export function RuleList({ view }: { view: PolicyView }) {
       <Summary rules={rules} uses={uses.data} />
       <ul className="rows" aria-label="Rules">
         {rules.map((rule) => (
-          <RuleRow key={rule.name} rule={rule} use={useOf.get(rule.name)} expires={expires} />
+          <RuleRow key={rule.name} rule={rule} use={useOf.get(rule.name)} expires={expires} onChange={onChange} />
         ))}
         <li className="row-card" data-testid="policy-default">
           <div className="row-head">
@@ -64,7 +64,14 @@ function Summary({ rules, uses }: { rules: readonly Rule[]; uses: PolicyRuleUses
   )
 }
 
-function RuleRow({ rule, use, expires }: { rule: Rule; use: PolicyRuleUse | undefined; expires: string | undefined }) {
+type RuleRowProps = {
+  rule: Rule
+  use: PolicyRuleUse | undefined
+  expires: string | undefined
+  onChange: ((name: string) => void) | undefined
+}
+
+function RuleRow({ rule, use, expires, onChange }: RuleRowProps) {
   const { params } = useAddress()
   const isMeant = params.get('rule') === rule.name
   const { name, verdict, match, risk } = rule
@@ -82,6 +89,11 @@ function RuleRow({ rule, use, expires }: { rule: Rule; use: PolicyRuleUse | unde
         <VerdictMark verdict={verdict} />
         <strong>{showInvisible(name)}</strong>
         <Hits rule={name} use={use} />
+        {onChange && (
+          <Button aria-label={`Change the rule ${showInvisible(name)}`} onClick={() => onChange(name)}>
+            Change
+          </Button>
+        )}
       </div>
       <p>
         {showInvisible(ruleSentence(rule, expires))}

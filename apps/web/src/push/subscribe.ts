@@ -1,5 +1,19 @@
 import type { Client } from '@countersign/client'
 
+/** True where a service worker can be told by a push service. */
+export const isSupported = (): boolean =>
+  isSecureContext && 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window
+
+/** The choice is a person's, in one browser. */
+export const switchOf = (personId: string): string => `countersign-push-${personId}`
+
+/** Subscribes this browser again, where the person chose it: signing out ended the subscription at the server. */
+export async function keepSubscribed(client: Client, personId: string): Promise<void> {
+  if (localStorage.getItem(switchOf(personId)) !== 'on' || !isSupported() || Notification.permission !== 'granted') return
+  // Offline, or without a push service for the moment: the next visit tries again.
+  await subscribe(client).catch(() => undefined)
+}
+
 /** Subscribes this browser, and tells the server. It may be subscribed already. */
 export async function subscribe(client: Client): Promise<void> {
   const { publicKey } = await client.pushSubscriptions.list({ limit: 1 })

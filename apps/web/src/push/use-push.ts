@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import { useStoredSwitch } from '../preferences/stored-switch.ts'
 import { useServices } from '../services.tsx'
-import { isSupported, switchOf } from './is-pushed.ts'
-import { subscribe, unsubscribe } from './subscribe.ts'
+import { isSupported, subscribe, switchOf, unsubscribe } from './subscribe.ts'
 
 /** Whether this browser notifies the person while no page of the console is open. They say so here, and then to the browser. */
 export function usePushSwitch() {

@@ -1,5 +1,5 @@
 import type { AuditActor, AuditEntryView, AuditKind } from '@countersign/client'
-import { STATE_WORDS, showInvisible } from '@countersign/react'
+import { fullTime, STATE_WORDS, showInvisible } from '@countersign/react'
 
 type Data = NonNullable<AuditEntryView['data']>
 
@@ -23,6 +23,11 @@ const errorOf = ({ data: { error } }: Told): string =>
   typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : ''
 const listOf = (value: unknown): string => (Array.isArray(value) ? value.map(String).join(', ') : '')
 const standIn = (told: Told): string => (told.text('for') === '' ? '' : ` for ${told.name('for')}`)
+/** A time of the row for people; another text stays what it is. */
+const until = ({ text }: Told): string => {
+  const given = text('until')
+  return given === '' ? '' : ` until ${Number.isNaN(Date.parse(given)) ? given : fullTime(given)}`
+}
 const stateOf = ({ text }: Told): string => {
   const state = text('state')
   return Object.hasOwn(STATE_WORDS, state) ? STATE_WORDS[state as keyof typeof STATE_WORDS].word.toLowerCase() : state
@@ -69,15 +74,14 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   approve_all: ({ who }) => `${who} approved everything else that this session asks for`,
   grant_made: ({ who, text }) => `${who} made a grant${text('tool') === '' ? '' : ` for ${text('tool')}`}`,
   grant_revoked: ({ who, text }) => `${who} revoked the grant ${text('grant')}`,
-  delegated: ({ who, name, text }) =>
-    `${who} let ${name('to')} decide for ${name('from')}${text('until') === '' ? '' : ` until ${text('until')}`}`,
+  delegated: (told) => `${told.who} let ${told.name('to')} decide for ${told.name('from')}${until(told)}`,
   delegation_ended: ({ who, text }) => `${who} ended the delegation ${text('delegation')}`,
   invited: ({ who, name }) => `${who} invited ${name('person')} to a session`,
   uninvited: ({ who, name }) => `${who} ended the invitation of ${name('person')} to a session`,
   session_renamed: ({ who }) => `${who} renamed a session`,
   session_deleted: ({ who }) => `${who} deleted a session`,
   escalated: ({ what, data }) => `${what} went to further people${because(listOf(data.roles))}`,
-  extended: ({ who, what, text }) => `${who} extended the deadline of ${what}${text('until') === '' ? '' : ` until ${text('until')}`}`,
+  extended: (told) => `${told.who} extended the deadline of ${told.what}${until(told)}`,
   policy_saved: ({ who, data, text }) =>
     `${who} saved ${typeof data.version === 'number' ? `version ${data.version} of ` : ''}the policy${because(text('reason'))}`,
   key_made: ({ who, name, text }) => `${who} made the key ${text('name')} for ${name('for')}`,

@@ -7,7 +7,6 @@ import { useBadge } from '../live/use-badge.ts'
 import { useNotifications } from '../live/use-notifications.ts'
 import { useWaiting } from '../live/use-waiting.ts'
 import { titleText } from '../live/waiting-words.ts'
-import { useKeepSubscribed } from '../push/is-pushed.ts'
 import { useMediaQuery } from '../ui/index.ts'
 import { UndoBar } from '../undo/undo-bar.tsx'
 import { Boundary } from './boundary.tsx'
@@ -33,7 +32,6 @@ export function Shell() {
 
   useBadge(forMe.count)
   useNotifications(actionable, loaded)
-  useKeepSubscribed()
 
   useEffect(() => {
     document.title = title

@@ -1,5 +1,5 @@
 import type { Action, ActionStory } from '@countersign/client'
-import { showInvisible, spanText } from '@countersign/react'
+import { showInvisible, spanText, timeOfDay } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
 import { sentenceOf } from '../record/sentences.ts'
 import { useServices } from '../services.tsx'
@@ -97,7 +97,7 @@ function Steps({ action, story: { steps, names, toldAt, answered } }: { action: 
 
 const Time = ({ at }: { at: string }) => (
   <time dateTime={at} title={fullTime(at)}>
-    {new Date(at).toLocaleTimeString('en-GB')}
+    {timeOfDay(at)}
   </time>
 )
 

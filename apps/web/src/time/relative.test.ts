@@ -12,7 +12,7 @@ test('a list time is one short word at every distance', () => {
   expect(ago(3_600_000)).toBe('1 h')
   expect(ago(23 * 3_600_000)).toBe('23 h')
   expect(ago(6 * 86_400_000)).toBe('6 d')
-  expect(ago(10 * 86_400_000)).toMatch(/^11 Nov/)
+  expect(ago(10 * 86_400_000)).toMatch(/^(11 Nov|Nov 11)$/)
   expect(ago(400 * 86_400_000)).toMatch(/2025/)
 })
 

@@ -1,3 +1,7 @@
+import { dayText } from '@countersign/react'
+
+export { fullTime } from '@countersign/react'
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
@@ -14,18 +18,5 @@ export function relativeTime(iso: string, nowMs: number): string {
   if (passedMs < HOUR_MS) return `${Math.floor(passedMs / MINUTE_MS)} min`
   if (passedMs < DAY_MS) return `${Math.floor(passedMs / HOUR_MS)} h`
   if (passedMs < 7 * DAY_MS) return `${Math.floor(passedMs / DAY_MS)} d`
-  const then = new Date(thenMs)
-  const sameYear = then.getFullYear() === new Date(nowMs).getFullYear()
-  return then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', ...(sameYear ? {} : { year: 'numeric' }) })
+  return dayText(iso, nowMs)
 }
-
-/** The full local time, for a title or a detail row: `21 Nov 2026, 23:40:12`. */
-export const fullTime = (iso: string): string =>
-  new Date(iso).toLocaleString('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-  })

@@ -1,5 +1,5 @@
 import { isApiError } from '@countersign/client'
-import { showInvisible, spanText } from '@countersign/react'
+import { showInvisible, spanText, timeOfDay } from '@countersign/react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useMemo, useState } from 'react'
 import { Link, useParams } from 'react-router'
@@ -89,7 +89,7 @@ function Line({ row, at, of, longestMs, style }: LineProps) {
   return (
     <li className="timeline-row" style={style} aria-posinset={at + 1} aria-setsize={of} data-testid="timeline-row" data-kind={kind}>
       <time dateTime={time} title={fullTime(time)}>
-        {new Date(time).toLocaleTimeString('en-GB')}
+        {timeOfDay(time)}
       </time>
       <span className="timeline-kind">{KINDS[kind]}</span>
       <span className="timeline-what">

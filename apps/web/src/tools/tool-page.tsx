@@ -20,7 +20,7 @@ export default function ToolPage() {
   const { name = '' } = useParams()
   const tool = useQuery({ queryKey: ['tools', name], queryFn: ({ signal }) => client.tool(name, { signal }) })
   return (
-    <Page title={name} subtitle={tool.data && `${kindWord(tool.data.kind)} ${showInvisible(tool.data.group)}`}>
+    <Page title={name} subtitle={tool.data && showInvisible(`${kindWord(tool.data.kind)} ${tool.data.group}`)}>
       <div className="stack" data-testid="tool-page">
         <PageBanner />
         <p>
@@ -95,7 +95,7 @@ function Rules({ policy, isChanged }: { policy: NonNullable<ToolDetails['policy'
       <ul className="rule-lines" aria-label="Rules about this tool">
         {policy.rules.map(({ rule, verdict, agent, when }) => (
           <li key={rule} data-testid="tool-rule">
-            <VerdictMark verdict={verdict} /> <Link to={`/policy?rule=${encodeURIComponent(rule)}`}>{showInvisible(rule)}</Link>
+            <VerdictMark verdict={verdict} /> <Link to={`/policy?${new URLSearchParams({ rule })}`}>{showInvisible(rule)}</Link>
             {agent !== undefined && <> for the agent {showInvisible(agent)}</>}
             {when !== undefined && (
               <>

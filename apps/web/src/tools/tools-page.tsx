@@ -9,6 +9,7 @@ import { Page } from '../shell/page.tsx'
 import { useAddress, useTypedParam } from '../shell/use-address.ts'
 import { Button, Loaded } from '../ui/index.ts'
 import '../ui/pages.css'
+import { toolPath } from './tool-path.ts'
 import { findTools, kindWord } from './tool-words.ts'
 import './tools.css'
 
@@ -101,14 +102,14 @@ function ToolRow({ tool: { name, group, kind, effect, risk, description, caution
   return (
     <li className="row-card" data-testid="tool" data-changed={caution !== undefined}>
       <div className="row-head">
-        <Link to={`/tools/${encodeURIComponent(name)}`} className="mono">
+        <Link to={toolPath(name)} className="mono">
           {showInvisible(name)}
         </Link>
         {caution !== undefined && <span className="badge-text tool-changed">Changed: every call needs approval</span>}
       </div>
       <p className="muted">
-        {kindWord(kind)} <span className="mono">{showInvisible(group)}</span> · {effect === 'read' ? 'reads only' : 'changes data'} ·{' '}
-        {RISK_WORDS[risk.level]}
+        {showInvisible(kindWord(kind))} <span className="mono">{showInvisible(group)}</span> ·{' '}
+        {effect === 'read' ? 'reads only' : 'changes data'} · {RISK_WORDS[risk.level]}
       </p>
       {description !== '' && <p className="tool-says">{showInvisible(description)}</p>}
     </li>

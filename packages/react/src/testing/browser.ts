@@ -83,6 +83,17 @@ export async function stopClock(page: Page): Promise<void> {
 /** Waits until the buttons of the card have stopped resting. */
 export const untilReady = (page: Page): Promise<void> => page.locator('.cs-refuse[aria-disabled=false]').first().waitFor()
 
+/** Scrolls through the whole page, as a person does: on a narrow screen, buttons come once what they decide about has been seen. */
+export const seeAll = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+    for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
+      scrollTo(0, y)
+      await drawn()
+    }
+    scrollTo(0, 0)
+  })
+
 /** Opens what the first card keeps behind *Details*. */
 export const openDetails = (page: Page): Promise<void> => page.locator('.cs-more:not([open]) > summary').first().click()
 
@@ -100,13 +111,15 @@ async function buildPage(): Promise<Map<string, { type: string; body: string }>>
   const [output] = Array.isArray(built) ? built : [built]
   if (output === undefined || !('output' in output)) throw new Error('the page was not built')
   const files = new Map<string, { type: string; body: string }>()
+  let entry = ''
   for (const file of output.output) {
-    if (file.type === 'chunk' && file.isEntry) files.set('/page.js', { type: 'text/javascript', body: file.code })
+    if (file.type === 'chunk') files.set(`/${file.fileName}`, { type: 'text/javascript', body: file.code })
+    if (file.type === 'chunk' && file.isEntry) entry = file.fileName
     if (file.type === 'asset' && file.fileName.endsWith('.css')) files.set('/card.css', { type: 'text/css', body: String(file.source) })
   }
   const head =
     '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Cards</title><link rel="stylesheet" href="/card.css">'
-  const body = `<div id="root" data-now="${NOW_MS}"></div><script type="module" src="/page.js"></script>`
+  const body = `<div id="root" data-now="${NOW_MS}"></div><script type="module" src="/${entry}"></script>`
   files.set('/', { type: 'text/html', body: `<!doctype html><html lang="en"><head>${head}</head><body>${body}</body></html>` })
   return files
 }

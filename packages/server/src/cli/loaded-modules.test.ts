@@ -28,6 +28,7 @@ test.each([
   ['approve', 60],
   ['tail', 60],
   ['run', 60],
+  ['mcp', 60],
 ])('countersign %s starts without the code of the server', (command, most) => {
   const loaded = loadedBy(command, '--help')
   expect(loaded.filter((url) => OF_THE_SERVER.test(url))).toEqual([])

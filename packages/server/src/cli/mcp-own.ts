@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer } from 'node:net'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import {
+  type Config,
+  type Environment,
+  findConfig,
+  loadConfig,
+  openConfig,
+  readSettings,
+  type SettingsFlags,
+  secretsOf,
+} from '../config/index.ts'
+import { createLog } from '../log.ts'
+import { type RunningServer, startServer } from '../server.ts'
+import { complain } from './say.ts'
+import { signInCommandLine } from './sign-in.ts'
+
+export interface McpFlags extends Pick<SettingsFlags, 'config' | 'data' | 'port' | 'logLevel'> {
+  server?: string
+  key?: string
+  agent?: string
+  policy?: string
+  env?: string[]
+}
+
+interface Own {
+  key: string
+  server: RunningServer
+}
+
+const USUAL_PORT = '4319'
+
+/** The group of the wrapped program’s tools, for a policy that names them; the client sees them under their own names. */
+const GROUP = 'tools'
+
+/** Starts a separate server in this process; the client connects to it like any other. @returns The server, and a key for the client. */
+export async function startOwn(command: readonly string[], flags: McpFlags, environment: Environment): Promise<Own> {
+  const { config: file, data, port, logLevel } = flags
+  const settings = readSettings(
+    {
+      config: file,
+      data: data ?? environment.COUNTERSIGN_DATA ?? dataFolderOf(command),
+      port: port ?? environment.COUNTERSIGN_PORT ?? (await usualPortOrAny()),
+      logLevel: logLevel ?? environment.COUNTERSIGN_LOG_LEVEL ?? 'warn',
+    },
+    environment,
+  )
+  const config = command.length > 0 ? await wrap(command, flags, environment) : await loadOwn(settings.configFile, environment)
+  const key = `cs_${randomBytes(32).toString('base64url')}`
+  const log = createLog(settings.logLevel, [...secretsOf(settings, config), key])
+  const server = await startServer({ config, settings, log, clientKey: key })
+  complain(`decide about calls at ${server.url}`)
+  // No sign-in link here: the parent process reads standard error, and that is the agent's own client.
+  complain(`to sign in there, run: ${signInCommandLine(settings)}`)
+  return { key, server }
+}
+
+async function loadOwn(given: string | undefined, environment: Environment): Promise<Config> {
+  const file = given ?? (await findConfig(resolve('.')))
+  if (file === undefined) throw new Error('name an MCP server after --, or a configuration with --config (countersign mcp --help)')
+  return loadConfig(file, environment)
+}
+
+/** Returns the configuration of a wrapped program: its tools under their own names. */
+function wrap([program = '', ...args]: readonly string[], { policy, env = [] }: McpFlags, environment: Environment): Promise<Config> {
+  const variables = Object.fromEntries(env.map((name) => [name, `\${${name}}`]))
+  const document = {
+    tools: { [GROUP]: { prefix: false, mcp: { command: program, args, env: variables } } },
+    ...(policy !== undefined && { policy }),
+  }
+  return openConfig(document, { environment, folder: resolve('.'), source: 'countersign mcp' })
+}
+
+/**
+ * Returns a data folder for each command: clients often start commands in a read-only folder, and two commands must not share a database.
+ */
+function dataFolderOf(command: readonly string[]): string {
+  const name = command.length === 0 ? resolve('.') : command.join('\0')
+  return join(homedir(), '.countersign', `mcp-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`)
+}
+
+/** Uses the console's usual port, unless another server has it. */
+function usualPortOrAny(): Promise<string> {
+  const { promise, resolve: found } = Promise.withResolvers<string>()
+  const probe = createServer()
+  probe.once('error', () => found('0'))
+  probe.listen(Number(USUAL_PORT), '127.0.0.1', () => probe.close(() => found(USUAL_PORT)))
+  return promise
+}

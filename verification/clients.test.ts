@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+const rowsOf = (text: string): string[][] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) => line.slice(2, -2).split(' | '))
+
+const [[, ...cases] = [], ...clients] = rowsOf(read('docs/reference/clients.md'))
+const named = rowsOf(read('verification/clients.md')).slice(1)
+
+test('each cell of the table of clients is yes with a test of that case, or unknown without one', () => {
+  expect(cases).toHaveLength(8)
+  expect(clients.length).toBeGreaterThan(7)
+  const cells = clients.flatMap(([client, ...answers]) => answers.map((answer, at) => ({ client, of: cases[at], answer })))
+  const tested = new Set(named.map(([client, of]) => `${client}: ${of}`))
+  expect(tested.size).toBe(named.length)
+  expect(cells.filter(({ answer }) => answer !== 'yes' && answer !== 'unknown')).toEqual([])
+  expect(cells.filter(({ answer }) => answer === 'yes').map(({ client, of }) => `${client}: ${of}`)).toEqual([...tested])
+})
+
+test('every test that the table of clients names is there', () => {
+  for (const [client = '', of, file = '', name = ''] of named) {
+    const text = read(file.replaceAll('`', ''))
+    // A test of every framework is written once, with %s for its name; the frameworks are keys of a table.
+    const [framework = '', ...rest] = name.split(': ')
+    const isThere = text.includes(name) || (text.includes(`%s: ${rest.join(': ')}`) && isFramework(framework))
+    expect(isThere, `${client}, ${of}: ${file} has no test "${name}"`).toBe(true)
+  }
+})
+
+const isFramework = (name: string): boolean =>
+  new RegExp(`^  (?:async )?'?${name}'?\\(`, 'm').test(read('verification/testing/gate-frameworks.ts'))
+
+test('the versions of the table of clients are those that the tests use', () => {
+  const packages: Record<string, string> = {
+    'AI SDK': 'node_modules/ai',
+    '`@ai-sdk/react`': 'node_modules/@ai-sdk/react',
+    'OpenAI Agents JS': 'node_modules/@openai/agents-core',
+    'LangGraph JS': 'node_modules/@langchain/langgraph',
+  }
+  const versions = clients.flatMap(([client = '']) =>
+    [...client.matchAll(/([@`/\w -]+?) (\d+\.\d+\.\d+)/g)].map(([, what = '', version]) => ({ what, version })),
+  )
+  for (const { what, version } of versions) {
+    const [known] = Object.entries(packages).filter(([name]) => what.endsWith(name))
+    const installed = known
+      ? JSON.parse(read(`${known[1]}/package.json`)).version
+      : JSON.parse(read('scripts/counterparts/package.json')).dependencies['@ag-ui/client']
+    expect({ what, version }).toEqual({ what, version: installed })
+  }
+  expect(versions.length).toBeGreaterThan(4)
+})
