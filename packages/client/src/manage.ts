@@ -153,8 +153,8 @@ export type Management = {
   }
   /** The browsers that notify oneself. Only a signed-in console subscribes one. */
   pushSubscriptions: {
-    /** With the key to subscribe with. */
-    list(page?: Page, options?: CallOptions): Promise<PushSubscriptionList>
+    /** All of them, and the key to subscribe with. */
+    list(options?: CallOptions): Promise<PushSubscriptionList>
     create(body: PushSubscriptionBody, options?: ChangeOptions): Promise<PushSubscriptionView>
     delete(subscriptionId: string, options?: ChangeOptions): Promise<void>
   }
@@ -250,7 +250,7 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       revoke: (keyId, options) => remove('/api/keys', keyId, options),
     },
     pushSubscriptions: {
-      list: (page, options) => read('/api/push-subscriptions', page, options),
+      list: (options) => read('/api/push-subscriptions', undefined, options),
       create: (body, options) => change('/api/push-subscriptions', body, options),
       delete: (subscriptionId, options) => remove('/api/push-subscriptions', subscriptionId, options),
     },

@@ -16,7 +16,7 @@ export async function keepSubscribed(client: Client, personId: string): Promise<
 
 /** Subscribes this browser, and tells the server. It may be subscribed already. */
 export async function subscribe(client: Client): Promise<void> {
-  const { publicKey } = await client.pushSubscriptions.list({ limit: 1 })
+  const { publicKey } = await client.pushSubscriptions.list()
   await navigator.serviceWorker.register('/service-worker.js', { updateViaCache: 'none' })
   const { pushManager } = await navigator.serviceWorker.ready
   const known = await pushManager.getSubscription()
