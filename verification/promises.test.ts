@@ -54,4 +54,6 @@ test('every test that the table of guarantees names is there, and the page of gu
   expect(named.filter((path) => globSync(places(path), { cwd: root }).length === 0)).toEqual([])
   const idsOf = (text: string) => [...text.matchAll(/^\| (I\d+) \|/gm)].map(([, id]) => id)
   expect(idsOf(read('docs/concepts/guarantees.md'))).toEqual(idsOf(table))
+  // Five minutes to read.
+  expect(read('docs/concepts/guarantees.md').split(/\s+/).length).toBeLessThan(1_000)
 })

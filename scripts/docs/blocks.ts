@@ -16,7 +16,7 @@ export interface Block {
 }
 
 const PAGES = [
-  ...['README.md', 'CONTRIBUTING.md', 'docs/**/*.md', 'verification/*.md', 'bench/*.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'RELEASING.md', 'docs/**/*.md', 'verification/*.md', 'bench/*.md'],
   ...['packages/*/README.md', 'clients/*/README.md', 'examples/*/README.md'],
 ]
 

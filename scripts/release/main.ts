@@ -1,5 +1,5 @@
 // `npm run release`: everything of a release but the upload. It checks the checkout, builds, packs, looks into the tarballs, installs them,
-// lets npm rehearse the upload, and prints the commands that publish. docs/releasing.md says what to do before and after.
+// lets npm rehearse the upload, and prints the commands that publish. RELEASING.md says what to do before and after.
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tryInstall } from './install.ts'

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { blocksOf } from '../../scripts/docs/blocks.ts'
+import { counterpart } from '../testing/counterparts.ts'
 import { openGateDesk } from '../testing/gate-desk.ts'
 import { FRAMEWORKS, MODELS } from '../testing/gate-frameworks.ts'
 import { runModule } from '../testing/run-command.ts'
@@ -30,10 +31,12 @@ test.each(EXAMPLES.map((block) => [block.attributes.example ?? '', block.code] a
     const folder = mkdtempSync(join(ROOT, 'verification', 'testing', '.guide-'))
     try {
       const file = join(folder, `${name}.ts`)
-      const example = code.replace('http://127.0.0.1:4319', desk.server.url)
+      const example = code
+        .replace('http://127.0.0.1:4319', desk.server.url)
+        .replaceAll(/'@mastra\/core\/(\w+)'/g, (_, part) => `'${pathToFileURL(counterpart(`@mastra/core/dist/${part}/index.js`)).href}'`)
       expect(example).not.toBe(code)
       writeFileSync(file, `${BEFORE}const model = ${modelOf(name)}\n${example}`)
-      const ended = runModule([file], { COUNTERSIGN_KEY: desk.key, OPENAI_AGENTS_DISABLE_TRACING: '1' })
+      const ended = runModule([file], { COUNTERSIGN_KEY: desk.key, OPENAI_AGENTS_DISABLE_TRACING: '1', MASTRA_TELEMETRY_DISABLED: '1' })
       await desk.decide(await Promise.race([desk.nextWaiting(), ended.then(({ stderr }) => Promise.reject(new Error(stderr)))]), 'approve')
       const { code: exit, stdout, stderr } = await ended
       expect(stderr).toBe('')

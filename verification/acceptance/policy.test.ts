@@ -173,6 +173,22 @@ test('YAML goes in and comes out; versions keep who, why and what changed; a rol
   expect((await it.server.admin.send('POST', '/api/policy/rollback', { body: { version: 9, reason: 'x' } })).status).toBe(404)
 })
 
+test('the text of a policy comes back as it was written, comments included, also after a rollback; what came as data comes as YAML', async () => {
+  await using it = await start()
+  const text = async () => (await it.server.admin.send('GET', '/api/policy?format=yaml')).text
+  const written =
+    '# Ask Ana before you loosen anything.\ndefault: ask\nrules:\n  - { name: stop, match: {}, verdict: deny } # agreed in May\n'
+  expect((await it.save(written)).body.version).toBe(2)
+  expect(await text()).toBe(written)
+  await it.server.restart()
+  expect(await text()).toBe(written)
+  expect((await it.save({ default: 'deny', rules: [] })).status).toBe(200)
+  expect(await text()).toBe('default: deny\nrules: []\n')
+  await it.server.admin.post('/api/policy/rollback', { version: 2, reason: 'back' })
+  expect(await text()).toBe(written)
+  expect(await it.propose('x')).toMatchObject({ state: 'declined', policy: { rule: 'stop', version: 4 } })
+})
+
 test('what people saved survives a restart; the file comes into force again only when it changes', async () => {
   await using it = await start()
   await it.save(LARGE)

@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url'
 import { AIMessage, ToolMessage } from '@langchain/core/messages'
 import { fakeModel } from '@langchain/core/testing'
 import { tool as langchainTool } from '@langchain/core/tools'
@@ -9,8 +10,10 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { z } from 'zod'
 import { gate as gateAiSdk } from '../../packages/client/src/gate/ai-sdk.ts'
 import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.ts'
+import { gate as gateMastra } from '../../packages/client/src/gate/mastra.ts'
 import { gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
 import { type Client, type GateOptions, gate as gateFunctions } from '../../packages/client/src/index.ts'
+import { counterpart } from './counterparts.ts'
 import type { openLedger } from './gate-desk.ts'
 
 type Work = Pick<ReturnType<typeof openLedger>, 'readOrder' | 'setStatus'>
@@ -62,10 +65,36 @@ const agentsModel = (...calls: ScriptedCall[]): ScriptedModel =>
 const langchainModel = (...calls: ScriptedCall[]) => fakeModel().respondWithTools(calls).respond(new AIMessage('I see.'))
 
 /** A model that makes calls, then says something, for each framework that has models. */
-export const MODELS = { 'ai-sdk': aiModel, 'openai-agents': agentsModel, langgraph: langchainModel } as const
+export const MODELS = { 'ai-sdk': aiModel, 'openai-agents': agentsModel, langgraph: langchainModel, mastra: aiModel } as const
+
+/** What the model of the AI SDK was told in its second step, by tool call id. */
+const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string, string> => {
+  const results = doGenerateCalls[1]?.prompt.flatMap(({ role, content }) => (role === 'tool' ? content : [])) ?? []
+  return Object.fromEntries(
+    results.flatMap((part) => {
+      if (part.type !== 'tool-result') return []
+      const { toolCallId, output } = part
+      const value = 'value' in output ? output.value : output
+      return [[toolCallId, typeof value === 'string' ? value : JSON.stringify(value)]]
+    }),
+  )
+}
+
+/** The members of Mastra that the tests use. It is a program of others for tests only, so its types are not here. */
+interface Mastra {
+  Agent: new (options: object) => { generate(prompt: string, options: object): Promise<unknown> }
+  createTool(options: { id: string; description: string; inputSchema: z.ZodType; execute(input: never): unknown }): { id: string }
+}
+const importMastra = async (): Promise<Mastra> => {
+  process.env.MASTRA_TELEMETRY_DISABLED = '1'
+  const [agent, tools] = await Promise.all(
+    ['agent', 'tools'].map((name) => import(pathToFileURL(counterpart(`@mastra/core/dist/${name}/index.js`)).href)),
+  )
+  return { ...agent, ...tools }
+}
 
 /** Every way to put tools behind the gate, by name. */
-export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents' | 'langgraph', RunAgent>> = {
+export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents' | 'langgraph' | 'mastra', RunAgent>> = {
   async functions(client, work, calls, { signal, ...options } = {}) {
     const tools = gateFunctions(client, work, options)
     const heard = await Promise.all(
@@ -85,15 +114,7 @@ export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents
     }
     const gated = gateAiSdk(client, tools, options)
     await generateText({ model, tools: gated, prompt: 'go', stopWhen: isStepCount(3), ...(signal && { abortSignal: signal }) })
-    const results = model.doGenerateCalls[1]?.prompt.flatMap(({ role, content }) => (role === 'tool' ? content : [])) ?? []
-    return Object.fromEntries(
-      results.flatMap((part) => {
-        if (part.type !== 'tool-result') return []
-        const { toolCallId, output } = part
-        const value = 'value' in output ? output.value : output
-        return [[toolCallId, typeof value === 'string' ? value : JSON.stringify(value)]]
-      }),
-    )
+    return toldToAiModel(model)
   },
 
   async 'openai-agents'(client, work, calls, { signal, ...options } = {}) {
@@ -126,5 +147,17 @@ export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents
     return Object.fromEntries(
       messages.flatMap((message) => (ToolMessage.isInstance(message) ? [[message.tool_call_id, String(message.content)]] : [])),
     )
+  },
+
+  async mastra(client, work, calls, { signal, ...options } = {}) {
+    const { Agent: MastraAgent, createTool } = await importMastra()
+    const model = aiModel(...calls)
+    const tool = (id: 'readOrder' | 'setStatus', { description, schema }: { description: string; schema: z.ZodType }) =>
+      gateMastra(client, createTool({ id, description, inputSchema: schema, execute: work[id] }), options)
+    const tools = { readOrder: tool('readOrder', READ), setStatus: tool('setStatus', SET) }
+    const agent = new MastraAgent({ id: 'desk', name: 'desk', instructions: 'go', model, tools })
+    await agent.generate('go', { maxSteps: 3, ...(signal && { abortSignal: signal }) })
+    signal?.throwIfAborted()
+    return toldToAiModel(model)
   },
 }

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { countJson, countStatements, sizesOf } from '../../../verification/testing/count-cost.ts'
 import { openTestDatabase } from '../../../verification/testing/test-database.ts'
 import { openTools } from '../../toolkit/src/open-tools.ts'
-import { openEngine } from './engine.ts'
+import { type Engine, openEngine } from './engine.ts'
 import { createLog } from './log.ts'
 import type { Database } from './store/index.ts'
 
@@ -25,21 +25,23 @@ const model: Model = {
 }
 const ship = defineTool({ name: 'ship', description: 'Ships.', effect: 'write', input: { type: 'object' }, execute: () => 'shipped' })
 
-/** Runs a message, a call that waits, its approval, its execution, and an answer, so many times in one session; then `measure`. */
-async function runCycles<T>(database: Database, cycles: number, measure: () => T): Promise<T> {
+/** An engine with an agent that ships. */
+function openDesk(database: Database): Promise<Engine> {
   const tools = openTools({ shop: { prefix: false, tools: [ship] } })
   const desk = {
     ...{ name: 'desk', model, instructions: '', tools: tools.all(), maxSteps: 20, suggestions: [] },
     ...{ actionsPerStep: 'many' as const, onDecline: 'continue' as const },
   }
-  await using engine = Object.assign(
-    await openEngine({ database, agents: [desk], tools, policy: DEFAULT_POLICY, log: createLog('silent') }),
-    {
-      async [Symbol.asyncDispose]() {
-        await engine.close()
-      },
+  return openEngine({ database, agents: [desk], tools, policy: DEFAULT_POLICY, log: createLog('silent') })
+}
+
+/** Runs a message, a call that waits, its approval, its execution, and an answer, so many times in one session; then `measure`. */
+async function runCycles<T>(database: Database, cycles: number, measure: () => T): Promise<T> {
+  await using engine = Object.assign(await openDesk(database), {
+    async [Symbol.asyncDispose]() {
+      await engine.close()
     },
-  )
+  })
   let proposed = Promise.withResolvers<string>()
   await engine.hub.onInbox(({ event }) => {
     if (event.type === 'action_proposed') proposed.resolve(event.data.proposal.id)
@@ -108,6 +110,19 @@ test('a gated cycle costs no more than it does today (sqlite)', async () => {
   )
   await rm(folder, { recursive: true })
   expectCost(cost, { statements: 30, commits: 5.5, logPages: 64, bytes: 8_000, parsed: 14, stringified: 52 })
+})
+
+test('a conversation begins in one commit: its session and its first message', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-cost-'))
+  using counted = countStatements()
+  const engine = await openDesk({ kind: 'sqlite', dataDir: folder })
+  await engine.savePrincipal(ana)
+  const before = counted.sent.length
+  await engine.agentLoop.beginSession({ content: 'ship it' }, caller)
+  expect(counted.sent.slice(before).filter((text) => /^commit/i.test(text))).toHaveLength(1)
+  await engine.idle()
+  await engine.close()
+  await rm(folder, { recursive: true })
 })
 
 test('a gated cycle costs no more than it does today (postgres)', async () => {

@@ -7,27 +7,37 @@ import { Button } from '../ui/index.ts'
 import { queryOfView, useSavedViews } from './use-saved-views.ts'
 import './saved-views.css'
 
-/** The saved views of a page as further tabs, and the buttons that save, rename and delete the one that is open. */
-export function SavedViews({ page }: { page: SavedView['page'] }) {
-  const { views: all, failure, change } = useSavedViews()
+type PageProps = { page: SavedView['page'] }
+
+/** The saved views of a page, as further tabs. */
+export function SavedTabs({ page }: PageProps) {
+  const { views = [] } = useSavedViews()
+  const query = queryOfView(useAddress().params)
+  return views
+    .filter((view) => view.page === page)
+    .map((view) => (
+      <Link key={view.query} to={`?${view.query}`} aria-current={view.query === query ? 'page' : undefined}>
+        {showInvisible(view.name)}
+      </Link>
+    ))
+}
+
+/** Buttons that save the filters of the page, or rename and delete the saved view that is open. */
+export function SavedViewButtons({ page }: PageProps) {
+  const { views, failure, change } = useSavedViews()
   const { params } = useAddress()
   const [isNaming, setNaming] = useState(false)
-  if (!all) return null
   const query = queryOfView(params)
-  const views = all.filter((view) => view.page === page)
-  const open = views.find((view) => view.query === query)
+  // A tab of the page itself, without any filter, needs no name.
+  if (!views || [...params.keys()].every((name) => name === 'view')) return null
   const isOpen = (view: SavedView) => view.page === page && view.query === query
+  const open = views.find(isOpen)
   const save = (name: string) =>
     change((known) =>
       known.some(isOpen) ? known.map((view) => (isOpen(view) ? { ...view, name } : view)) : [...known, { page, name, query }],
     )
   return (
-    <>
-      {views.map((view) => (
-        <Link key={view.query} to={`?${view.query}`} aria-current={view === open ? 'page' : undefined}>
-          {showInvisible(view.name)}
-        </Link>
-      ))}
+    <div className="saved-view-buttons">
       {isNaming ? (
         <NameForm
           name={open?.name ?? ''}
@@ -37,21 +47,19 @@ export function SavedViews({ page }: { page: SavedView['page'] }) {
           }}
         />
       ) : (
-        query !== '' && (
-          <span className="saved-view-buttons">
-            <Button size="small" onClick={() => setNaming(true)}>
-              {open ? 'Rename view' : 'Save view'}
+        <>
+          <Button size="small" onClick={() => setNaming(true)}>
+            {open ? 'Rename view' : 'Save view'}
+          </Button>
+          {open && (
+            <Button size="small" onClick={() => void change((known) => known.filter((view) => !isOpen(view)))}>
+              Delete view
             </Button>
-            {open && (
-              <Button size="small" onClick={() => void change((known) => known.filter((view) => !isOpen(view)))}>
-                Delete view
-              </Button>
-            )}
-          </span>
-        )
+          )}
+        </>
       )}
       {failure !== '' && <span role="alert">{failure}</span>}
-    </>
+    </div>
   )
 }
 

@@ -73,7 +73,7 @@ export function scanPage(): Scan {
 
 /** Scrolls to the end of every text of a card that was opened: what is hidden must be read before it is approved. */
 export async function readAll(): Promise<void> {
-  for (const end of document.querySelectorAll('.cs-end')) {
+  for (const end of document.querySelectorAll('.cs-end, [data-seen-mark]')) {
     end.scrollIntoView({ block: 'center' })
     // The observer looks once in each frame.
     await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))

@@ -1,7 +1,7 @@
 import { showInvisible } from '@countersign/react'
 import type { RefObject } from 'react'
 import { Link } from 'react-router'
-import { SavedViews } from '../saved-views/saved-views.tsx'
+import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
 import { Unseen } from '../ui/index.ts'
 import { isOrder, ORDERS } from './order.ts'
 import { focusRow } from './row-list.tsx'
@@ -35,7 +35,7 @@ export function Toolbar({ address, counts, more, searchField }: ToolbarProps) {
             )}
           </Link>
         ))}
-        <SavedViews page="inbox" />
+        <SavedTabs page="inbox" />
       </nav>
       <div className="inbox-filter">
         <search className="inbox-search">
@@ -75,6 +75,7 @@ export function Toolbar({ address, counts, more, searchField }: ToolbarProps) {
           </select>
         )}
       </div>
+      <SavedViewButtons page="inbox" />
       <Unseen text={typed} />
       <p id="inbox-search-problems" className="inbox-problems" role="status">
         {showInvisible(problems.join(' '))}

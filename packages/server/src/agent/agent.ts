@@ -12,7 +12,7 @@ import { cancelSession } from './cancel.ts'
 import { deleteSession } from './delete-session.ts'
 import { endRunsOf } from './disabled.ts'
 import { createHistories, type Histories } from './history.ts'
-import { createSession, postMessage } from './messages.ts'
+import { beginSession, createSession, type FirstMessage, postMessage } from './messages.ts'
 import { inviteTo, uninviteFrom } from './participants.ts'
 import { renameSession } from './rename-session.ts'
 import type { RequestPlace } from './request-answer.ts'
@@ -65,6 +65,8 @@ export interface AgentState {
 
 export interface AgentLoop {
   createSession(input: { agent?: string | undefined; title?: string | undefined }, caller: Caller): Promise<Session>
+  /** See {@link beginSession}. */
+  beginSession(first: FirstMessage, caller: Caller): Promise<{ sessionId: string; posted: PostedMessage }>
   /** @param shown What the client showed when the message was sent. */
   postMessage(sessionId: string, content: string, caller: Caller, shown?: readonly ShownAction[]): Promise<PostedMessage>
   approveInSession(sessionId: string, verdict: SessionVerdict, caller: Caller): Promise<Session>
@@ -93,6 +95,7 @@ export function createAgentLoop(deps: AgentDeps): AgentLoop {
   const state: AgentState = { histories: createHistories(), modelCalls: new Set() }
   return {
     createSession: (input, caller) => createSession(deps, input, caller),
+    beginSession: (first, caller) => beginSession(deps, first, caller),
     postMessage: (sessionId, content, caller, shown) => postMessage(deps, { sessionId, content, shown }, caller),
     approveInSession: (sessionId, verdict, caller) => approveInSession(deps, sessionId, verdict, caller),
     cancelSession: (sessionId, caller) => cancelSession(deps, sessionId, caller),

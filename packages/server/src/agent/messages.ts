@@ -4,6 +4,7 @@ import {
   type Caller,
   type CallerContext,
   isoTime,
+  partOf,
   type RunContext,
   requirementsOf,
   requireWriter,
@@ -27,15 +28,11 @@ export async function createSession(
   caller: Caller,
 ): Promise<Session> {
   requireWriter(caller.principal)
-  const agent = input.agent ?? deps.defaultAgent
-  if (!deps.agents.has(agent)) {
-    throw new CountersignError('not_found', `there is no agent ${agent}; there is ${[...deps.agents.keys()].join(', ')}`)
-  }
+  const agent = findAgent(deps, input.agent)
   const now = deps.clock.nowMs()
   const session = await deps.store.transact(() =>
     idempotently(caller.once, now, function* () {
-      const id = newId('ses', now)
-      yield* sessions.insertSession.run({ id, agent, title: input.title ?? '', owner_id: caller.principal.id, now })
+      const { id } = yield* insertSession({ agent, title: input.title ?? '', owner_id: caller.principal.id, now })
       const row = yield* sessions.findSession.first({ id })
       assert(row, 'an inserted session is there')
       return yield* viewSession(row)
@@ -43,6 +40,18 @@ export async function createSession(
   )
   checkpoint('session.after_store')
   return session
+}
+
+/** @throws CountersignError `not_found` for an agent that is not configured. */
+function findAgent({ agents, defaultAgent }: AgentDeps, agent = defaultAgent): string {
+  if (agents.has(agent)) return agent
+  throw new CountersignError('not_found', `there is no agent ${agent}; there is ${[...agents.keys()].join(', ')}`)
+}
+
+function* insertSession(session: { agent: string; title: string; owner_id: string; now: number }): Tx<{ id: string }> {
+  const id = newId('ses', session.now)
+  yield* sessions.insertSession.run({ id, ...session })
+  return { id }
 }
 
 /** A new message in a session. */
@@ -67,6 +76,37 @@ export async function postMessage(deps: AgentDeps, { sessionId, content, shown }
   )
   checkpoint('message.after_store')
   return posted
+}
+
+/** The message that a session begins with. */
+export interface FirstMessage extends Omit<NewMessage, 'sessionId'> {
+  /** Default: the configured default agent. */
+  agent?: string | undefined
+}
+
+/**
+ * Creates a session with its first message: both are stored, or neither.
+ * @throws CountersignError `not_found` for an agent that is not configured, `forbidden`.
+ */
+export async function beginSession(
+  deps: AgentDeps,
+  { agent: named, ...message }: FirstMessage,
+  caller: Caller,
+): Promise<{ sessionId: string; posted: PostedMessage }> {
+  requireWriter(caller.principal)
+  const agent = findAgent(deps, named)
+  const now = deps.clock.nowMs()
+  checkpoint('message.before_store')
+  const begun = await deps.store.transact(function* (outbox) {
+    const session = { agent, title: '', owner_id: caller.principal.id, now }
+    const { id: sessionId } = yield* idempotently(partOf(caller, 'session').once, now, () => insertSession(session))
+    const context = { outbox, nowMs: now, caller }
+    const posted = yield* idempotently(caller.once, now, () => takeMessage(deps, context, { sessionId, ...message }))
+    return { sessionId, posted }
+  })
+  checkpoint('session.after_store')
+  checkpoint('message.after_store')
+  return begun
 }
 
 function* takeMessage(deps: AgentDeps, context: CallerContext, { sessionId, content, shown }: NewMessage): Tx<PostedMessage> {

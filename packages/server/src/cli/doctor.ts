@@ -3,7 +3,7 @@ import { basename, resolve } from 'node:path'
 import { createRedactor, type Redactor, type SourceFinding } from '@countersign/toolkit'
 import { dotted } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
-import { HOST_NAMES, HOSTS } from '../coding-agent/index.ts'
+import { HOOK_HOSTS, HOST_NAMES } from '../coding-agent/index.ts'
 import {
   type Config,
   ConfigError,
@@ -167,7 +167,7 @@ const sourceChecks = (config: Config, redactor: Redactor): Check[] =>
 
 /** Sends the canary through the hooks of every connected coding agent. It is refused and stored nowhere. */
 const hookChecks = (environment: Environment): Check[] =>
-  HOSTS.flatMap((host) => {
+  HOOK_HOSTS.flatMap((host) => {
     const files = [false, true].map((inProject) => HOST_SETTINGS[host].file(environment, inProject))
     const connected = [...new Set(files)].filter((file) => isConnected(host, file))
     return connected.map((file) => ({

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@countersign/core'
 import { Command } from 'commander'
-import { HOST_NAMES, HOSTS, type Host, isObject } from '../coding-agent/host-input.ts'
+import { HOOK_HOSTS, HOST_NAMES, type HookHost, isObject } from '../coding-agent/host-input.ts'
 import type { Environment } from '../config/index.ts'
 import { HOOK_SHAPES, type HookEvent } from '../hooks/shapes/index.ts'
 import { type ApiFlags, serverOf, withServerAddress } from './api.ts'
@@ -27,7 +27,7 @@ Exit code: 0 with an answer. 2 when the message cannot be read, which these host
 export const hookCommand = (environment: Environment): Command =>
   withServerAddress(new Command('hook'))
     .description('answer the hook of a coding agent: standard input to the server, its answer to standard output')
-    .argument('<host>', HOSTS.join(', '))
+    .argument('<host>', HOOK_HOSTS.join(', '))
     .argument('[event]', 'the event, for a host that does not send it')
     .option('--limit <seconds>', 'how long people may take', '550')
     .option('--park <how>', 'defer: at the end of that time a headless Claude Code stops, and asks again when it is resumed')
@@ -41,10 +41,10 @@ export const hookCommand = (environment: Environment): Command =>
     })
 
 /** Returns the name as that of a host. @throws Error that lists them. */
-export function readHost(name: string): Host {
-  const host = HOSTS.find((one) => one === name)
+export function readHost(name: string): HookHost {
+  const host = HOOK_HOSTS.find((one) => one === name)
   if (host) return host
-  throw new Error(`there is no host ${name}; known are ${HOSTS.map((one) => `${one} (${HOST_NAMES[one]})`).join(', ')}`)
+  throw new Error(`there is no host ${name}; known are ${HOOK_HOSTS.map((one) => `${one} (${HOST_NAMES[one]})`).join(', ')}`)
 }
 
 async function runHook(
@@ -78,7 +78,7 @@ async function runHook(
 /** After its limit the server answers by itself; the rest is for the way. */
 const GRACE_SECONDS = 5
 
-type ReadMessage = { host: Host; body: JsonObject; event: HookEvent } | { failed: string }
+type ReadMessage = { host: HookHost; body: JsonObject; event: HookEvent } | { failed: string }
 
 function readMessage(name: string, named: string | undefined, input: string): ReadMessage {
   try {
@@ -93,7 +93,8 @@ function readMessage(name: string, named: string | undefined, input: string): Re
   }
 }
 
-function secondsOf(limit: string): number {
+/** Returns a number of seconds. @throws Error */
+export function secondsOf(limit: string): number {
   if (/^\d{1,5}$/.test(limit) && Number(limit) > 0) return Number(limit)
   throw new Error(`--limit: must be a number of seconds, not "${limit}"`)
 }

@@ -6,7 +6,7 @@ type OpenCommand = (environment: Environment) => Promise<Command>
 
 /**
  * The subcommands, in the order of the help. Each is loaded when it is called: `hook` starts for every call of a coding agent, and would
- * take four times as long with the code of the server.
+ * take three times as long with the code of the server.
  */
 const COMMANDS: Readonly<Record<string, OpenCommand>> = {
   init: async () => (await import('./init/index.ts')).initCommand(),
@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, OpenCommand>> = {
   mcp: async (environment) => (await import('./mcp.ts')).mcpCommand(environment),
   connect: async (environment) => (await import('./connect/connect.ts')).connectCommand(environment),
   hook: async (environment) => (await import('./hook.ts')).hookCommand(environment),
+  acp: async (environment) => (await import('./acp/acp.ts')).acpCommand(environment),
   inbox: async (environment) => (await import('./inbox.ts')).inboxCommand(environment),
   approve: async (environment) => (await import('./inbox.ts')).decideCommand('approve', environment),
   decline: async (environment) => (await import('./inbox.ts')).decideCommand('decline', environment),

@@ -3,7 +3,11 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import { readCommand } from './shell/read-command.ts'
 
 /** The coding agents whose hooks are understood, by the name that the command line and the address use. */
-export const HOSTS = ['claude', 'codex', 'copilot', 'gemini', 'cursor'] as const
+export const HOOK_HOSTS = ['claude', 'codex', 'copilot', 'gemini', 'cursor'] as const
+export type HookHost = (typeof HOOK_HOSTS)[number]
+
+/** The same, and every agent behind `countersign acp`. */
+export const HOSTS = [...HOOK_HOSTS, 'acp'] as const
 export type Host = (typeof HOSTS)[number]
 
 /** The names of the hosts for people. */
@@ -13,6 +17,7 @@ export const HOST_NAMES: Readonly<Record<Host, string>> = {
   copilot: 'GitHub Copilot CLI',
   gemini: 'Gemini CLI',
   cursor: 'Cursor',
+  acp: 'The agent',
 }
 
 /** The tools of the group: what a host does, whatever the host calls it. A command that only looks is no `shell` but a `look`. */
@@ -74,6 +79,7 @@ const KNOWN: Readonly<Record<Host, Readonly<Record<string, Known>>>> = {
     write_file: write('file_path', 'content'),
   },
   cursor: { Shell: shell, Read: read('file_path'), Write: write('file_path', 'content') },
+  acp: { execute: shell, edit: edit('path', 'oldText', 'newText'), write: write('path', 'content'), fetch },
 }
 
 /** Tools with which a host keeps its own affairs. They touch nothing, or every call that they lead to is asked about by itself. */

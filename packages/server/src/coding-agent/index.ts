@@ -3,7 +3,19 @@ import { z } from 'zod'
 import { hostTools } from './host-tools.ts'
 import { codingAgentStarter } from './starter.ts'
 
-export { HOST_NAMES, HOSTS, type Host, type HostTool, isObject, isOwnAffair, type Kind, toArguments, toHostInput } from './host-input.ts'
+export {
+  HOOK_HOSTS,
+  HOST_NAMES,
+  HOSTS,
+  type HookHost,
+  type Host,
+  type HostTool,
+  isObject,
+  isOwnAffair,
+  type Kind,
+  toArguments,
+  toHostInput,
+} from './host-input.ts'
 export { isHostTool } from './host-tools.ts'
 export { codingAgentStarter } from './starter.ts'
 

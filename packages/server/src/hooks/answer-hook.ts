@@ -4,10 +4,12 @@ import { CANARY_TOOL, HOST_NAMES, isOwnAffair, toHostInput } from '../coding-age
 import type { Caller } from '../gate/index.ts'
 import { waitForAction } from '../gateway/wait-for-action.ts'
 import type { HttpDeps } from '../http/app.ts'
-import { findCall, type GateCall, onceKeyOf, toGateCall } from './find-call.ts'
+import { toGateCall } from './find-call.ts'
 import type { Holders } from './holders.ts'
+import { proposeOnce } from './propose-once.ts'
 import { endSession, takeReport } from './report.ts'
 import type { HookEvent, HookShape, Verdict } from './shapes/index.ts'
+import { takeAnswer } from './take-answer.ts'
 import { deniedAbout, NOT_DECIDED, otherInput } from './words.ts'
 
 /** Dependencies of the hooks. */
@@ -44,6 +46,7 @@ export async function answerHook(deps: HookDeps, hook: HookRequest): Promise<Jso
   if (event.kind === 'ignored') return {}
   try {
     if (event.kind === 'ask') return shape.answer(event.event, await judge(deps, hook, event))
+    if (event.kind === 'answered') return { ...(await takeAnswer(deps, event, caller)) }
     if (event.kind === 'report') await takeReport(deps, event, caller)
     // A run that parks is resumed: what waits for it stays.
     else await endSession(deps, { ...event, parks: hook.parks }, caller)
@@ -65,7 +68,7 @@ export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Ve
   if (isOwnAffair(call)) return { kind: 'none' }
   const asked = toGateCall(deps.tools.all(), call, ask.session, ask.callId)
   if (call.tool === CANARY_TOOL) return { kind: 'deny', reason: 'Countersign refuses its own canary call: the hook works.' }
-  const { id, isParked } = await proposeOnce(deps, asked, hook)
+  const { id, isParked } = await proposeOnce(deps, asked, hook.caller)
   using _held = deps.holders.hold(id)
   const endsAtMs = deps.clock.nowMs() + hook.limitMs
   for (;;) {
@@ -86,21 +89,6 @@ async function passed({ clock, stopping }: HookDeps, atMs: number, hungUp: Abort
   stop.addEventListener('abort', () => done.resolve(), { once: true })
   await done.promise
   cancel()
-}
-
-/** Returns the action of this call: the one that an earlier hook made for it, one that is parked, or a new one. */
-async function proposeOnce(
-  deps: HookDeps,
-  call: GateCall,
-  { caller }: Pick<HookRequest, 'caller'>,
-): Promise<{ id: string; isParked: boolean }> {
-  const { principal } = caller
-  const found = await findCall(deps.store, call, principal.id, deps.holders.isHeld)
-  if (found) return { id: found.row.id, isParked: found.isParked }
-  const { tool, args, run, callId: toolCallId } = call
-  const once = onceKeyOf(call, principal.id)
-  const { id } = await deps.gate.propose({ tool: tool.name, arguments: args, context: { run }, toolCallId }, { ...caller, once })
-  return { id, isParked: false }
 }
 
 async function verdictOf(

@@ -1,6 +1,5 @@
 import { Action, assert, ChatApproveBody, ChatBody, CountersignError, type NewEvent, type PostedMessage } from '@countersign/core'
 import { z } from 'zod'
-import { partOf } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { messages, sessions, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -27,9 +26,11 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      const { message, agent, shown } = request.body
-      const sessionId = request.body.sessionId ?? (await agentLoop.createSession({ agent }, partOf(caller, 'session'))).id
-      const posted = await agentLoop.postMessage(sessionId, message, caller, shown)
+      const { sessionId: given, message: content, agent, shown } = request.body
+      const { sessionId, posted } =
+        given === undefined
+          ? await agentLoop.beginSession({ agent, content, shown }, caller)
+          : { sessionId: given, posted: await agentLoop.postMessage(given, content, caller, shown) }
       const place = await store.read(() => placeOf(sessionId, posted))
       const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
       let { runId } = place

@@ -14,7 +14,6 @@ import {
   TestPolicyBody,
 } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
-import { stringify } from 'yaml'
 import { z } from 'zod'
 import { requireAdmin } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
@@ -27,6 +26,7 @@ import {
   reportShadow,
   type Save,
   savePolicy,
+  textInForce,
   viewPolicy,
   viewVersion,
   viewVersionWhole,
@@ -39,7 +39,7 @@ import { createPolicyTests } from './policy-tests.ts'
 
 const Params = z.object({ version: z.coerce.number().int().positive() })
 const POLICY = {
-  description: 'The policy in force; with `format=yaml` its document as a file that the configuration can name',
+  description: 'The policy in force; with `format=yaml` its document as a file that the configuration can name, as its author wrote it',
   content: { 'application/json': { schema: PolicyView }, 'application/yaml': { schema: z.string() } },
 }
 const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json') })
@@ -65,10 +65,12 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       requireReader(callerOf(request).principal)
-      const view = await store.read(viewPolicy)
+      const { view, text } = await store.read(function* () {
+        return { view: yield* viewPolicy(), text: yield* textInForce() }
+      })
       reply.header('etag', `"${view.version}"`)
       if (request.query.format === 'json') return view
-      return reply.type('application/yaml').serializer(String).send(stringify(view.document))
+      return reply.type('application/yaml').serializer(String).send(text)
     },
   )
 
@@ -94,7 +96,8 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       const use = shadow ? 'shadow' : 'force'
       // Rules may name what agents have registered meanwhile.
       await deps.registered.list()
-      const saved = await save({ document: readPolicy(document, world), reason, use, author: principal, basedOn }, once)
+      const written = typeof document === 'string' ? document : undefined
+      const saved = await save({ document: readPolicy(document, world), written, reason, use, author: principal, basedOn }, once)
       reply.header('etag', `"${shadow ? basedOn : saved.version}"`)
       return saved
     },
@@ -120,7 +123,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       // Tools and agents may have changed since then.
       await deps.registered.list()
       const document = readPolicy(documentOf(old), world)
-      return save({ document, reason, use: 'force', author: principal, basedOn: undefined }, once)
+      return save({ document, written: old.written ?? undefined, reason, use: 'force', author: principal, basedOn: undefined }, once)
     },
   )
 

@@ -6,6 +6,8 @@ import { insertVersion } from './seed.ts'
 
 export interface Save {
   document: PolicyDocument
+  /** The same as its author wrote it; undefined where it came as data. */
+  written: string | undefined
   reason: string
   use: 'force' | 'shadow'
   author: Principal
@@ -24,8 +26,8 @@ export function* savePolicy(policies: Policies, outbox: Outbox, save: Save, nowM
     const why = `version ${version} of the policy came into force meanwhile, not ${save.basedOn}: read it, and save again on top of it`
     throw new CountersignError('revision_mismatch', why, { version })
   }
-  const { document, reason, use, author } = save
-  return yield* insertVersion(outbox, { document, source: 'api', author: author.id, reason, use }, nowMs)
+  const { document, written, reason, use, author } = save
+  return yield* insertVersion(outbox, { document, written, source: 'api', author: author.id, reason, use }, nowMs)
 }
 
 /** Ends the trial of the version on trial. @throws CountersignError `not_found` when none is. */

@@ -44,6 +44,7 @@ for (const { database, open } of STORES) {
       yield* policyVersions.insertVersion.run({
         number: 2,
         document: JSON.stringify(policy('undone')),
+        written: null,
         digest: 'undone',
         source: 'api',
         author: null,

@@ -20,7 +20,7 @@ export async function seedPolicy(store: Store, document: PolicyDocument, nowMs: 
     if ((yield* policyVersions.newestOfFile.first({}))?.digest === digest) return
     yield* insertVersion(
       outbox,
-      { document, source: 'file', author: null, reason: 'The policy of the configuration changed', use: 'force' },
+      { document, written: undefined, source: 'file', author: null, reason: 'The policy of the configuration changed', use: 'force' },
       nowMs,
     )
   })
@@ -28,6 +28,7 @@ export async function seedPolicy(store: Store, document: PolicyDocument, nowMs: 
 
 export interface NewVersion {
   document: PolicyDocument
+  written: string | undefined
   source: 'file' | 'api'
   /** Id of the person. */
   author: string | null
@@ -36,7 +37,7 @@ export interface NewVersion {
 }
 
 /** Stores a version, puts it to use, and records that. The caller holds the lock of the scope `system`. Returns its number. */
-export function* insertVersion(outbox: Outbox, { document, source, author, reason, use }: NewVersion, nowMs: number): Tx<number> {
+export function* insertVersion(outbox: Outbox, { document, written, source, author, reason, use }: NewVersion, nowMs: number): Tx<number> {
   const before = yield* policyVersions.newestVersion.first({})
   const number = (before?.number ?? 0) + 1
   const inUse = yield* policyVersions.inUse.all({})
@@ -60,7 +61,10 @@ export function* insertVersion(outbox: Outbox, { document, source, author, reaso
     yield* policyVersions.endUse.run({ in_use: 'shadow' })
   }
   const text = canonicalJson(document)
-  const row = { number, document: text, digest, source, author, reason, in_use: use, replaces: force?.number ?? null, created_at: nowMs }
+  const row = {
+    ...{ number, document: text, written: written ?? null, digest, source, author, reason },
+    ...{ in_use: use, replaces: force?.number ?? null, created_at: nowMs },
+  }
   yield* policyVersions.insertVersion.run(row)
   return number
 }

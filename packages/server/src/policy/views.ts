@@ -1,4 +1,5 @@
 import { CountersignError, type PolicyDocument, type PolicyVersion, type PolicyVersionView, type PolicyView } from '@countersign/core'
+import { stringify } from 'yaml'
 import { type PolicyVersionRow, policyVersions, principals, type Tx } from '../store/index.ts'
 import { diffPolicies } from './diff.ts'
 import { orderPolicy } from './order.ts'
@@ -48,6 +49,13 @@ export function* findVersion(number: number): Tx<PolicyVersionRow> {
   const row = yield* policyVersions.findVersion.first({ number })
   if (!row) throw new CountersignError('not_found', `there is no version ${number} of the policy`)
   return row
+}
+
+/** Returns the document of the version in force as its author wrote it, comments included; else as YAML. */
+export function* textInForce(): Tx<string> {
+  const force = (yield* policyVersions.inUse.all({})).find(({ in_use }) => in_use === 'force')
+  const row = yield* findVersion(force?.number ?? 0)
+  return row.written ?? stringify(documentOf(row))
 }
 
 export const documentOf = ({ document }: PolicyVersionRow): PolicyDocument => orderPolicy(JSON.parse(document))

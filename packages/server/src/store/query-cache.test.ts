@@ -69,6 +69,7 @@ test('a version that is not in use any more is forgotten', async () => {
   const version = (number: number) => ({
     number,
     document: '{}',
+    written: null,
     digest: String(number),
     source: 'file' as const,
     author: null,

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@countersign/core'
-import { CANARY_TOOL, type Host, isObject } from '../../coding-agent/index.ts'
+import { CANARY_TOOL, type HookHost, isObject } from '../../coding-agent/index.ts'
 import type { Environment } from '../../config/index.ts'
 import { postHook } from './post-hook.ts'
 import { isOurs } from './settings.ts'
 
 /** The messages of a call that must be refused. */
-const MESSAGES: Readonly<Record<Host, JsonObject>> = {
+const MESSAGES: Readonly<Record<HookHost, JsonObject>> = {
   claude: { session_id: 'canary', cwd: '/', hook_event_name: 'PreToolUse', tool_name: CANARY_TOOL, tool_input: {} },
   codex: { session_id: 'canary', cwd: '/', hook_event_name: 'PreToolUse', tool_name: CANARY_TOOL, tool_input: {} },
   copilot: { sessionId: 'canary', cwd: '/', toolName: CANARY_TOOL, toolArgs: {} },
@@ -25,7 +25,7 @@ const WITHIN_MS = 20_000
  * Sends a call that must be refused through the hook that a settings file holds, as the host would: by its command, or to its address.
  * @returns What is wrong; undefined when the canary was refused. A file without our hook is an error too.
  */
-export async function tryCanary(host: Host, file: string, environment: Environment): Promise<string | undefined> {
+export async function tryCanary(host: HookHost, file: string, environment: Environment): Promise<string | undefined> {
   try {
     const found = findHook(host, file)
     if (!found) return `${file} has no hook of Countersign`
@@ -43,7 +43,7 @@ export async function tryCanary(host: Host, file: string, environment: Environme
 }
 
 /** True when a settings file holds a hook that `countersign connect` wrote. */
-export const isConnected = (host: Host, file: string): boolean => {
+export const isConnected = (host: HookHost, file: string): boolean => {
   try {
     return findHook(host, file) !== undefined
   } catch {
@@ -51,7 +51,7 @@ export const isConnected = (host: Host, file: string): boolean => {
   }
 }
 
-function findHook(host: Host, file: string): { event: string; hook: JsonObject } | undefined {
+function findHook(host: HookHost, file: string): { event: string; hook: JsonObject } | undefined {
   if (!existsSync(file)) return undefined
   const settings: unknown = JSON.parse(readFileSync(file, 'utf8'))
   const hooks = isObject(settings) && isObject(settings.hooks) ? settings.hooks : {}

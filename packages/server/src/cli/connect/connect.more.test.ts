@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { runCommandLine } from '../../../../../verification/testing/run-command.ts'
 import { startTestServer, temporaryFolder } from '../../../../../verification/testing/test-server.ts'
-import { HOSTS, type Host } from '../../coding-agent/index.ts'
+import { HOOK_HOSTS, type HookHost } from '../../coding-agent/index.ts'
 
-const FILES: Record<Host, string> = {
+const FILES: Record<HookHost, string> = {
   claude: '.claude/settings.json',
   codex: '.codex/hooks.json',
   copilot: '.copilot/hooks/countersign.json',
@@ -44,7 +44,7 @@ async function runHook(command: string, message: object): Promise<{ code: number
 
 test('every host is connected, proved with a call that is refused, checked by doctor, and disconnected without a trace', async () => {
   const { home, connect, environment } = await start()
-  for (const host of HOSTS) {
+  for (const host of HOOK_HOSTS) {
     const file = join(home, FILES[host])
     const done = await connect(host, '--yes')
     expect(done, host).toMatchObject({ code: 0, stdout: expect.stringContaining('canary call through the hook was refused') })
@@ -58,7 +58,7 @@ test('every host is connected, proved with a call that is refused, checked by do
   expect(
     findings.filter(({ check, level }: { check: string; level: string }) => check.startsWith('hooks of') && level === 'ok'),
   ).toHaveLength(5)
-  for (const host of HOSTS) {
+  for (const host of HOOK_HOSTS) {
     expect((await connect(host, '--undo', '--yes')).code).toBe(0)
     expect(existsSync(join(home, FILES[host])), host).toBe(false)
   }
@@ -99,8 +99,8 @@ test('settings that are there stay, and are back byte for byte when the canary i
 
 test('the hook denies in the words of each host when the server is away, and what it cannot read it refuses with code 2', async () => {
   const { server, home, connect } = await start()
-  const commands: Partial<Record<Host, string>> = {}
-  for (const host of HOSTS) {
+  const commands: Partial<Record<HookHost, string>> = {}
+  for (const host of HOOK_HOSTS) {
     await connect(host, '--yes', '--limit', '5')
     const hooks = JSON.parse(readFileSync(join(home, FILES[host]), 'utf8')).hooks
     const [entry] = hooks.PreToolUse ?? hooks.BeforeTool ?? hooks.preToolUse
@@ -108,21 +108,21 @@ test('the hook denies in the words of each host when the server is away, and wha
   }
   await server.stop()
   const claude = { session_id: 's', cwd: '/', hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: { command: 'ls' } }
-  const messages: Record<Host, object> = {
+  const messages: Record<HookHost, object> = {
     claude,
     codex: claude,
     copilot: { sessionId: 's', cwd: '/', toolName: 'bash', toolArgs: '{"command":"ls"}' },
     gemini: { ...claude, hook_event_name: 'BeforeTool', tool_name: 'run_shell_command' },
     cursor: { conversation_id: 's', hook_event_name: 'beforeShellExecution', command: 'ls', cwd: '/' },
   }
-  const denials: Record<Host, object> = {
+  const denials: Record<HookHost, object> = {
     claude: { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } },
     codex: { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny' } },
     copilot: { permissionDecision: 'deny' },
     gemini: { decision: 'deny' },
     cursor: { permission: 'deny' },
   }
-  for (const host of HOSTS) {
+  for (const host of HOOK_HOSTS) {
     const { code, answer } = await runHook(commands[host] ?? '', messages[host])
     expect({ code, answer: JSON.parse(answer) }, host).toMatchObject({ code: 0, answer: denials[host] })
     expect(answer).toContain('cannot be reached')

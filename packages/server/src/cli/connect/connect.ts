@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Command } from 'commander'
-import { HOST_NAMES, HOSTS, type Host } from '../../coding-agent/index.ts'
+import { HOOK_HOSTS, HOST_NAMES, type HookHost } from '../../coding-agent/index.ts'
 import type { Environment } from '../../config/index.ts'
 import { type ApiFlags, serverOf, withServerAddress } from '../api.ts'
 import { readHost } from '../hook.ts'
@@ -30,6 +30,8 @@ refused, the settings are put back. The host is not started: countersign doctor 
 The key is that of an agent. From COUNTERSIGN_KEY it is stored for the hook in ~/.countersign/hooks/<host>.key, which only you can read;
 with --key-file the hook reads that file. Claude Code can also call the server itself, with COUNTERSIGN_KEY from its environment: --direct.
 
+An editor that speaks the Agent Client Protocol needs no hooks: it starts countersign acp in the place of its agent.
+
 Examples:
   countersign key create --name "ana's claude" --kind agent --role agent
   COUNTERSIGN_KEY=… countersign connect claude
@@ -41,7 +43,7 @@ Exit code: 0 when it is connected and the canary was refused, or undone. 1 when 
 export const connectCommand = (environment: Environment): Command =>
   withServerAddress(new Command('connect'))
     .description('connect a coding agent: show and write its settings, and prove that a call is refused')
-    .argument('<host>', HOSTS.map((host) => `${host} (${HOST_NAMES[host]})`).join(', '))
+    .argument('<host>', HOOK_HOSTS.map((host) => `${host} (${HOST_NAMES[host]})`).join(', '))
     .option('--limit <seconds>', 'how long people may take before a call is denied', '550')
     .option('--project', 'for this folder instead of the user (claude, gemini, cursor)')
     .option('--only-prompts', 'ask only where the host would ask a person (claude, codex, copilot)')
@@ -56,7 +58,7 @@ export const connectCommand = (environment: Environment): Command =>
     })
 
 /** Returns true when the host is connected, or no longer connected with `--undo`. */
-async function connect(host: Host, flags: ConnectFlags, environment: Environment, out: Out = process.stdout): Promise<boolean> {
+async function connect(host: HookHost, flags: ConnectFlags, environment: Environment, out: Out = process.stdout): Promise<boolean> {
   const settings = HOST_SETTINGS[host]
   const file = settings.file(environment, flags.project === true)
   const hooks = flags.undo ? undefined : settings.hooks(connectionOf(host, flags, environment))
@@ -87,7 +89,7 @@ async function connect(host: Host, flags: ConnectFlags, environment: Environment
   return true
 }
 
-function connectionOf(host: Host, flags: ConnectFlags, environment: Environment): Connection {
+function connectionOf(host: HookHost, flags: ConnectFlags, environment: Environment): Connection {
   if (!/^\d{1,5}$/.test(flags.limit) || Number(flags.limit) === 0)
     throw new Error(`--limit: must be a number of seconds, not "${flags.limit}"`)
   if ((flags.direct || flags.park) && host !== 'claude') throw new Error(`--${flags.direct ? 'direct' : 'park'} is for claude only`)
@@ -118,7 +120,7 @@ function connectionOf(host: Host, flags: ConnectFlags, environment: Environment)
 }
 
 /** Where the shim finds the key: settings of a host are no place for a secret. */
-function keyFileOf(host: Host, { keyFile, print }: ConnectFlags, environment: Environment): string {
+function keyFileOf(host: HookHost, { keyFile, print }: ConnectFlags, environment: Environment): string {
   const given = keyFile ?? environment.COUNTERSIGN_KEY_FILE
   if (given !== undefined) return resolve(given)
   const folder = join(environment.HOME ?? homedir(), '.countersign', 'hooks')

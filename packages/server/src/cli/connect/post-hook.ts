@@ -11,18 +11,20 @@ export interface PostHook {
   path: string
   body: JsonObject
   withinMs: number
+  signal?: AbortSignal
 }
 
 /**
  * Posts the message of a hook and returns the answer. `fetch` would give up after five minutes without a header, and people may take longer.
  * @throws Error when the server is away, refuses the message, or does not answer in time.
  */
-export async function postHook({ server: { base, authorization }, path, body, withinMs }: PostHook): Promise<JsonObject> {
+export async function postHook({ server: { base, authorization }, path, body, withinMs, signal }: PostHook): Promise<JsonObject> {
   const url = new URL(base + path)
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
   const payload = JSON.stringify(body)
   const headers = { authorization, 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
-  const stop = AbortSignal.timeout(withinMs)
+  const late = AbortSignal.timeout(withinMs)
+  const stop = signal ? AbortSignal.any([late, signal]) : late
   const answered = Promise.withResolvers<{ status: number; answer: string }>()
   const sent = send(url, { method: 'POST', headers, signal: stop }, (response) => {
     text(response).then((answer) => answered.resolve({ status: response.statusCode ?? 0, answer }), answered.reject)
@@ -30,7 +32,7 @@ export async function postHook({ server: { base, authorization }, path, body, wi
   sent.on('error', answered.reject)
   sent.end(payload)
   const { status, answer } = await answered.promise.catch((cause: unknown) => {
-    throw new Error(stop.aborted ? `${url.origin} did not answer in time` : `${url.origin} cannot be reached`, { cause })
+    throw new Error(late.aborted ? `${url.origin} did not answer in time` : `${url.origin} cannot be reached`, { cause })
   })
   const read = readJson(answer)
   if (status !== 200) throw new Refused(status, typeof read?.detail === 'string' ? read.detail : `${url.origin} answered ${status}`)

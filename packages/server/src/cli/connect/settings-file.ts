@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { JsonObject } from '@countersign/core'
-import { type Host, isObject } from '../../coding-agent/index.ts'
+import { type HookHost, isObject } from '../../coding-agent/index.ts'
 import { isOurs } from './settings.ts'
 
 /** A settings file before and after; undefined when it does not exist. */
@@ -16,7 +16,7 @@ type Hooks = Readonly<Record<string, readonly JsonObject[]>>
  * Returns the file with our hooks in place of those that an earlier run wrote, or without them.
  * @throws Error for a file that is not plain JSON: comments would be lost.
  */
-export function changeSettings(file: string, host: Host, empty: JsonObject, hooks: Hooks | undefined): SettingsChange {
+export function changeSettings(file: string, host: HookHost, empty: JsonObject, hooks: Hooks | undefined): SettingsChange {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
   const settings = before === undefined || before.trim() === '' ? empty : parse(file, before)
   const found = settings.hooks ?? {}

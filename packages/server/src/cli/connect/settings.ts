@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { JsonObject } from '@countersign/core'
-import type { Host } from '../../coding-agent/index.ts'
+import type { HookHost } from '../../coding-agent/index.ts'
 import type { Environment } from '../../config/index.ts'
 
 /** How the hooks of a host reach the server. */
@@ -57,7 +57,7 @@ function claudeHook(event: string, { base, limitSeconds, command, isDirect, park
   }
 }
 
-export const HOST_SETTINGS: Readonly<Record<Host, HostSettings>> = {
+export const HOST_SETTINGS: Readonly<Record<HookHost, HostSettings>> = {
   claude: {
     file: (environment, inProject) =>
       inProject ? resolve('.claude/settings.local.json') : join(home(environment), '.claude/settings.json'),
@@ -130,7 +130,7 @@ const codexHook = (command: string, limitSeconds: number): JsonObject => ({
 })
 
 /** True for a hook that `countersign connect` wrote: for this host, by its address or by its command. */
-export const isOurs = (entry: unknown, host: Host): boolean => {
+export const isOurs = (entry: unknown, host: HookHost): boolean => {
   const text = JSON.stringify(entry)
   return text.includes(`/hooks/${host}?limit=`) || (text.includes('countersign') && text.includes(` hook ${host} --limit`))
 }

@@ -1,4 +1,5 @@
 import type { Host } from '../../coding-agent/index.ts'
+import { acpShape } from './acp.ts'
 import { claudeShape, codexShape } from './claude.ts'
 import { copilotShape } from './copilot.ts'
 import { cursorShape } from './cursor.ts'
@@ -12,5 +13,6 @@ export const HOOK_SHAPES: Readonly<Record<Host, HookShape>> = {
   codex: codexShape,
   copilot: copilotShape,
   cursor: cursorShape,
+  acp: acpShape,
   gemini: geminiShape,
 }

@@ -117,7 +117,7 @@ const timeOf = ({ created_at }: Place): string => new Date(created_at).toISOStri
 /**
  * Shortens the JSON of a row's events: the events of a gated cycle take 1.6 KB instead of 4.8. Control characters stand for pieces that
  * many rows contain, for the session of the row, and for its time. JSON contains no control characters, so {@link wholeText} always returns
- * exactly the text that was given. Takes 16 µs per cycle.
+ * exactly the text that was given. Takes 16 µs per cycle in a loop of its own, about 40 µs in a server.
  */
 export function shortText(json: string, row: Place): string {
   const text = row.session_id === null ? json : json.replaceAll(row.session_id, SESSION)

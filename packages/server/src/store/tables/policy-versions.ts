@@ -40,6 +40,7 @@ export const endUse = question<{ in_use: 'force' | 'shadow' }>((db, p) =>
 export const insertVersion = insertInto('policy_version', {
   number: true,
   document: true,
+  written: true,
   digest: true,
   source: true,
   author: true,

@@ -512,6 +512,8 @@ export interface AuditHeadRow {
 export interface PolicyVersionRow {
   number: number
   document: string
+  /** The document as its author wrote it, comments included; null where it came as data. */
+  written: string | null
   /** SHA-256 (hex) of the document's canonical form. */
   digest: string
   source: 'file' | 'api'

@@ -1,0 +1,57 @@
+import { approvedInput } from './approved-input.ts'
+import { type GateOptions, gatedCall } from './gated-call.ts'
+import type { GateClient } from './register.ts'
+
+interface ToolLike {
+  id: string
+  description?: unknown
+  inputSchema?: unknown
+  execute?: unknown
+  toModelOutput?: unknown
+}
+
+/** Mastra's second argument of `execute`. */
+interface ExecuteContext {
+  abortSignal?: AbortSignal
+  agent?: { toolCallId?: string }
+}
+
+/**
+ * Puts a tool of Mastra behind the gate. The model gets what the tool returned, or one text: declined and why, expired, unknown, or with
+ * which other arguments it ran.
+ * @returns A tool that stands for the given one, which stays as it is.
+ * @throws TypeError for a tool without `execute`: nothing here could hold it back.
+ * @example
+ * const agent = new Agent({ id, name, instructions, model, tools: { payInvoice: gate(client, payInvoice) } })
+ */
+export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, options: GateOptions = {}): Tool {
+  const { id, description, inputSchema, execute, toModelOutput } = tool
+  if (typeof execute !== 'function') throw new TypeError(`${id} has no execute, so it cannot be put behind the gate: leave it out`)
+  /** The texts that stand for an output. */
+  const told = new Set<unknown>()
+  const gated = {
+    async execute(input: Readonly<Record<string, unknown>>, context: ExecuteContext = {}) {
+      const answer = await gatedCall(
+        client,
+        {
+          tool: id,
+          ...{ description, schema: inputSchema },
+          toolCallId: context.agent?.toolCallId,
+          arguments: input,
+          signal: context.abortSignal,
+          perform: async (args, { signal }) =>
+            execute.call(tool, await approvedInput(inputSchema, args), { ...context, abortSignal: signal }),
+        },
+        options,
+      )
+      if (answer.status === 'succeeded' && !answer.changedArguments) return answer.output
+      told.add(answer.text)
+      return answer.text
+    },
+    ...(typeof toModelOutput === 'function' && {
+      toModelOutput: (output: unknown): unknown =>
+        told.delete(output) ? { type: 'text', value: output } : toModelOutput.call(tool, output),
+    }),
+  }
+  return Object.assign(Object.create(Object.getPrototypeOf(tool)), tool, gated)
+}

@@ -1,0 +1,168 @@
+import type { JsonObject } from '@countersign/core'
+import { isObject } from '../../coding-agent/host-input.ts'
+import { allows, answerWith, keyOf, lineOf, optionsOf, paramsOf } from './messages.ts'
+import type { ToolCalls } from './tool-calls.ts'
+
+export interface PermissionDeps {
+  calls: ToolCalls
+  /** Sends a message to the server. @throws Error when it cannot be asked. */
+  post(body: JsonObject, signal?: AbortSignal): Promise<JsonObject>
+  toAgent(line: Buffer): void
+  toEditor(line: Buffer): void
+  complain(message: string): void
+}
+
+/** Permission requests that are open in the editor and in Countersign. */
+export interface Permissions {
+  /** Opens a request of the agent in both places. */
+  ask(request: JsonObject, line: Buffer): void
+  /** Takes an answer of the editor. Returns false for one that is about something else. */
+  answer(answer: JsonObject, line: Buffer): boolean
+  /** The agent does not need the answer any more. */
+  cancel(id: string): void
+  /** The agent says how a call goes. */
+  report(session: string, update: JsonObject): void
+  /** Nobody answers any more. Resolves when the server knows. */
+  end(): Promise<void>
+}
+
+interface Open {
+  request: JsonObject
+  about: JsonObject
+  stop: AbortController
+  /** The editor has allowed it, and the server is told. */
+  isAnswering: boolean
+}
+
+/** The first answer wins, and the other prompt closes. The editor's permission counts once the server has recorded it. */
+export function createPermissions({ calls, post, toAgent, toEditor, complain }: PermissionDeps): Permissions {
+  const open = new Map<string, Open>()
+  /** Requests that Countersign answered: the editor's late answer is dropped. */
+  const closed = new Set<string>()
+  /** Calls that may run, with the words in which they were asked about. */
+  const allowed = new Map<string, JsonObject>()
+  const sessions = new Set<string>()
+  const reports = new Set<Promise<void>>()
+
+  const callKey = (session: unknown, toolCallId: unknown) => JSON.stringify([session, toolCallId])
+  const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+  function refuse(request: JsonObject, reason: string): void {
+    complain(reason)
+    toAgent(lineOf(answerWith(request, 'reject_once', reason)))
+  }
+
+  /** True for the first answer to a request. */
+  function settle(id: string): boolean {
+    return open.delete(id)
+  }
+
+  /** Countersign's answer: to the agent, and the editor's prompt is taken back. */
+  function settleHere(id: string, { request, about }: Open, isAllowed: boolean, reason?: string): void {
+    if (!settle(id)) return
+    if (isAllowed) allow(about)
+    else if (reason !== undefined) complain(reason)
+    toAgent(lineOf(answerWith(request, isAllowed ? 'allow_once' : 'reject_once', reason)))
+    closed.add(id)
+    toEditor(lineOf({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: request.id ?? null } }))
+  }
+
+  function allow(about: JsonObject): void {
+    const { session, toolCall } = about
+    allowed.set(callKey(session, isObject(toolCall) ? toolCall.toolCallId : null), about)
+  }
+
+  async function askServer(id: string, asked: Open): Promise<void> {
+    try {
+      const { decision, reason } = await post({ event: 'ask', ...asked.about }, asked.stop.signal)
+      // The card was closed by the editor's permission: whether that counts is in the other answer.
+      if (decision !== 'allow' && asked.isAnswering) return
+      settleHere(id, asked, decision === 'allow', typeof reason === 'string' ? reason : undefined)
+    } catch (error) {
+      if (!asked.isAnswering)
+        settleHere(id, asked, false, `Not allowed: Countersign could not be asked (${sentenceOf(error)}). Nothing was run.`)
+    }
+  }
+
+  /** The answer of the editor. A refusal counts at once; what is allowed counts when the server accepts it. */
+  async function takeEditors(id: string, asked: Open, answer: JsonObject, line: Buffer): Promise<void> {
+    const isAllowed = allows(answer, asked.request)
+    if (!isAllowed && settle(id)) toAgent(line)
+    asked.isAnswering = isAllowed
+    try {
+      const { accepted, reports: isReported } = await post({ event: 'answered', ...asked.about, allowed: isAllowed })
+      if (!isAllowed || !settle(id)) return
+      if (accepted === true) {
+        if (isReported === true) allow(asked.about)
+        toAgent(line)
+      } else refuse(asked.request, 'Not allowed: Countersign refuses this call, so the permission of the editor does not count.')
+    } catch (error) {
+      if (isAllowed && settle(id))
+        refuse(asked.request, `Not allowed: Countersign could not be told (${sentenceOf(error)}). Nothing was run.`)
+    } finally {
+      asked.stop.abort()
+    }
+  }
+
+  return {
+    ask(request, line) {
+      const id = keyOf(request.id)
+      const { sessionId: session, toolCall } = paramsOf(request)
+      if (open.has(id)) return refuse(request, 'Not allowed: the agent used the id of this request twice.')
+      if (typeof session !== 'string' || !isObject(toolCall))
+        return refuse(request, 'Not allowed: this request names no session or no call.')
+      if (!optionsOf(paramsOf(request)).some(({ kind }) => kind === 'allow_once'))
+        return refuse(request, 'Not allowed: the agent offers no permission for one call only.')
+      const about = { session, cwd: calls.folderOf(session), toolCall: calls.whole(session, toolCall) }
+      const asked = { request, about, stop: new AbortController(), isAnswering: false }
+      sessions.add(session)
+      closed.delete(id)
+      open.set(id, asked)
+      toEditor(line)
+      void askServer(id, asked)
+    },
+    answer(answer, line) {
+      const id = keyOf(answer.id)
+      const asked = open.get(id)
+      if (asked) void takeEditors(id, asked, answer, line)
+      return asked !== undefined || closed.delete(id)
+    },
+    cancel(id) {
+      const asked = open.get(id)
+      if (!asked || !settle(id)) return
+      closed.add(id)
+      asked.stop.abort()
+      toAgent(lineOf(answerWith(asked.request, 'reject_once', 'The agent cancelled its request.')))
+    },
+    report(session, update) {
+      const { toolCallId, status } = update
+      const key = callKey(session, toolCallId)
+      const about = allowed.get(key)
+      if (!about || (status !== 'completed' && status !== 'failed') || typeof toolCallId !== 'string') return
+      allowed.delete(key)
+      calls.forget(session, toolCallId)
+      const output = update.rawOutput ?? update.content ?? null
+      const sent = post({ event: 'report', ...about, status, output: cut(output) }).then(
+        () => undefined,
+        (error: unknown) => complain(`what came of a call could not be stored: ${sentenceOf(error)}`),
+      )
+      reports.add(sent)
+      void sent.finally(() => reports.delete(sent))
+    },
+    async end() {
+      const waiting = [...open.values()]
+      open.clear()
+      for (const { stop } of waiting) stop.abort()
+      await Promise.all(reports)
+      const ended = [...sessions].map((session) => post({ event: 'ended', session }))
+      for (const { reason } of (await Promise.allSettled(ended)).filter((one) => one.status === 'rejected')) complain(sentenceOf(reason))
+    },
+  }
+}
+
+const MAX_OUTPUT_CHARS = 100_000
+
+function cut(output: JsonObject[string]): JsonObject[string] {
+  const text = JSON.stringify(output)
+  return text.length <= MAX_OUTPUT_CHARS ? output : `${text.slice(0, MAX_OUTPUT_CHARS).toWellFormed()}… (cut)`
+}

@@ -1,0 +1,82 @@
+import type { Readable, Writable } from 'node:stream'
+import { isObject } from '../../coding-agent/host-input.ts'
+import { byteLines } from './byte-lines.ts'
+import { ASKS, answerWith, isAnswer, isRequest, keyOf, lineOf, paramsOf, readMessage } from './messages.ts'
+import { createPermissions, type PermissionDeps } from './permissions.ts'
+import { createToolCalls } from './tool-calls.ts'
+
+/** Two programs that talk over lines of JSON. */
+export interface ProxyEnds {
+  editor: { from: Readable; to: Writable }
+  agent: { from: Readable; to: Writable }
+}
+
+export interface Proxy {
+  /** Resolves when the editor has closed its side, and all of it was passed on. */
+  editorEnded: Promise<void>
+  /** Resolves when the agent has closed its side, and all of it was passed on. */
+  agentEnded: Promise<void>
+  /** Closes what is open on the server. */
+  end(): Promise<void>
+}
+
+/**
+ * Passes every line on as it came, both ways. Only permission requests are asked about in Countersign as well, and answers that come second
+ * are dropped.
+ */
+export function openProxy({ editor, agent }: ProxyEnds, deps: Pick<PermissionDeps, 'post' | 'complain'>): Proxy {
+  const calls = createToolCalls()
+  const permissions = createPermissions({
+    ...deps,
+    calls,
+    toAgent: (line) => void agent.to.write(line),
+    toEditor: (line) => void editor.to.write(line),
+  })
+
+  async function fromAgent(): Promise<void> {
+    for await (const line of byteLines(agent.from)) {
+      const message = readMessage(line)
+      if (Array.isArray(message) && message.some((one) => isRequest(one, ASKS))) {
+        deps.complain('the agent asked for permission in a batch, which the protocol does not have: refused')
+        for (const one of message) if (isRequest(one, ASKS)) agent.to.write(lineOf(answerWith(one, 'reject_once')))
+        continue
+      }
+      if (isRequest(message, ASKS)) {
+        permissions.ask(message, line)
+        continue
+      }
+      if (isObject(message)) {
+        calls.fromAgent(message)
+        if (isRequest(message, '$/cancel_request')) permissions.cancel(keyOf(paramsOf(message).requestId))
+        const { sessionId, update } = paramsOf(message)
+        if (typeof sessionId === 'string' && isObject(update)) permissions.report(sessionId, update)
+      }
+      await write(editor.to, line)
+    }
+  }
+
+  async function fromEditor(): Promise<void> {
+    for await (const line of byteLines(editor.from)) {
+      const message = readMessage(line)
+      if (isObject(message)) {
+        calls.fromEditor(message)
+        if (isAnswer(message) && permissions.answer(message, line)) continue
+      }
+      await write(agent.to, line)
+    }
+  }
+
+  return { editorEnded: fromEditor(), agentEnded: fromAgent(), end: permissions.end }
+}
+
+/** Waits for a reader that is slower. */
+async function write(to: Writable, line: Buffer): Promise<void> {
+  if (to.destroyed || to.write(line)) return
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      to.off('drain', done).off('close', done).off('error', done)
+      resolve()
+    }
+    to.on('drain', done).on('close', done).on('error', done)
+  })
+}

@@ -1,0 +1,63 @@
+import type { JsonObject } from '@countersign/core'
+import { isObject } from '../../coding-agent/host-input.ts'
+import { isAnswer, isRequest, keyOf, paramsOf } from './messages.ts'
+
+/** What is kept of each call: updates name only what changed. */
+const FIELDS = ['title', 'name', 'kind', 'rawInput', 'content', 'locations'] as const
+const OPENS = ['session/new', 'session/load', 'session/resume', 'session/fork']
+const MAX_CALLS = 1_000
+
+export interface ToolCalls {
+  /** Reads a message of the editor. */
+  fromEditor(message: JsonObject): void
+  /** Reads a message of the agent. */
+  fromAgent(message: JsonObject): void
+  /** The folder of a session. */
+  folderOf(session: string): string
+  /** A call with all that is known of it. */
+  whole(session: string, toolCall: JsonObject): JsonObject
+  forget(session: string, toolCallId: string): void
+}
+
+/** Remembers what the messages between editor and agent say about sessions and calls. */
+export function createToolCalls(): ToolCalls {
+  const opening = new Map<string, string>()
+  const folders = new Map<string, string>()
+  const calls = new Map<string, JsonObject>()
+  const keyOfCall = (session: string, id: unknown) => JSON.stringify([session, id])
+
+  function remember(session: string, update: JsonObject): JsonObject {
+    const key = keyOfCall(session, update.toolCallId)
+    const said = FIELDS.flatMap((field) => (update[field] === undefined || update[field] === null ? [] : [[field, update[field]] as const]))
+    const call: JsonObject = { ...calls.get(key), ...Object.fromEntries(said), toolCallId: update.toolCallId ?? null }
+    calls.delete(key)
+    calls.set(key, call)
+    const [oldest] = calls.keys()
+    if (calls.size > MAX_CALLS && oldest !== undefined) calls.delete(oldest)
+    return call
+  }
+
+  return {
+    fromEditor(message) {
+      const { cwd, sessionId } = paramsOf(message)
+      if (!OPENS.some((method) => isRequest(message, method)) || typeof cwd !== 'string') return
+      opening.set(keyOf(message.id), cwd)
+      if (typeof sessionId === 'string') folders.set(sessionId, cwd)
+    },
+    fromAgent(message) {
+      if (isAnswer(message)) {
+        const cwd = opening.get(keyOf(message.id))
+        opening.delete(keyOf(message.id))
+        const opened = isObject(message.result) ? message.result.sessionId : undefined
+        if (cwd !== undefined && typeof opened === 'string') folders.set(opened, cwd)
+      }
+      if (!isRequest(message, 'session/update')) return
+      const { sessionId, update } = paramsOf(message)
+      if (typeof sessionId !== 'string' || !isObject(update)) return
+      if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') remember(sessionId, update)
+    },
+    folderOf: (session) => folders.get(session) ?? '',
+    whole: remember,
+    forget: (session, toolCallId) => void calls.delete(keyOfCall(session, toolCallId)),
+  }
+}

@@ -1,0 +1,23 @@
+import type { Caller } from '../gate/index.ts'
+import type { HttpDeps } from '../http/app.ts'
+import { findCall, type GateCall, onceKeyOf } from './find-call.ts'
+import type { Holders } from './holders.ts'
+
+interface Deps extends Pick<HttpDeps, 'store' | 'gate'> {
+  holders: Holders
+}
+
+/** Returns the action of this call: the one that an earlier hook made for it, one that is parked, or a new one. */
+export async function proposeOnce(
+  deps: Deps,
+  call: GateCall,
+  caller: Pick<Caller, 'principal' | 'signIn'>,
+): Promise<{ id: string; isParked: boolean }> {
+  const { principal } = caller
+  const found = await findCall(deps.store, call, principal.id, deps.holders.isHeld)
+  if (found) return { id: found.row.id, isParked: found.isParked }
+  const { tool, args, run, callId: toolCallId } = call
+  const once = onceKeyOf(call, principal.id)
+  const { id } = await deps.gate.propose({ tool: tool.name, arguments: args, context: { run }, toolCallId }, { ...caller, once })
+  return { id, isParked: false }
+}

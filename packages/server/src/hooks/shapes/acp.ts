@@ -1,0 +1,81 @@
+import type { JsonObject, JsonValue } from '@countersign/core'
+import { z } from 'zod'
+import { type HostTool, isObject } from '../../coding-agent/host-input.ts'
+import { type HookEvent, type HookShape, Json, readShape, Text } from './shape.ts'
+
+const Id = z.string().min(1).max(200)
+
+/** As the protocol sends it in `session/request_permission`, with what earlier updates said about it. */
+const ToolCall = z.looseObject({
+  toolCallId: Id,
+  title: z.string().nullish(),
+  kind: z.string().max(200).nullish(),
+  name: z.string().max(200).nullish(),
+  rawInput: Json.optional(),
+  content: z.array(Json).nullish(),
+  locations: z.array(Json).nullish(),
+})
+type ToolCall = z.output<typeof ToolCall>
+
+const Body = z.discriminatedUnion('event', [
+  z.object({ event: z.literal('ask'), session: Id, cwd: Text.default(''), toolCall: ToolCall }),
+  z.object({ event: z.literal('answered'), session: Id, cwd: Text.default(''), toolCall: ToolCall, allowed: z.boolean() }),
+  z.object({
+    event: z.literal('report'),
+    session: Id,
+    cwd: Text.default(''),
+    toolCall: ToolCall,
+    status: z.enum(['completed', 'failed']),
+    output: Json.optional(),
+  }),
+  z.object({ event: z.literal('ended'), session: Id }),
+])
+
+/** Agents behind `countersign acp`, which sends these messages. The protocol has no place for another input. */
+export const acpShape: HookShape = {
+  read(body): HookEvent {
+    const read = readShape(Body, body, 'acp')
+    const { event, session } = read
+    if (event === 'ended') return { kind: 'ended', host: 'acp', event, session }
+    const named = { event, session, callId: read.toolCall.toolCallId, call: hostCall(read.toolCall, read.cwd) }
+    if (event === 'ask') return { kind: 'ask', ...named, mayEdit: false }
+    if (event === 'answered') return { kind: 'answered', ...named, allowed: read.allowed }
+    const output = read.output ?? null
+    return { kind: 'report', ...named, report: read.status === 'completed' ? { ok: output } : { failed: JSON.stringify(output) } }
+  },
+  answer: (_event, verdict): JsonObject =>
+    verdict.kind === 'allow' ? { decision: 'allow' } : { decision: 'deny', ...(verdict.kind === 'deny' && { reason: verdict.reason }) },
+}
+
+/**
+ * A call in the words of the protocol as a tool. The kind is a hint of the agent, and often of a server behind it, so it never makes a
+ * call one that only reads.
+ */
+function hostCall(toolCall: ToolCall, folder: string): HostTool {
+  const { title, kind, name, rawInput, content, locations } = toolCall
+  const input = isObject(rawInput) ? rawInput : {}
+  const call = (tool: string, given: JsonObject): HostTool => ({ host: 'acp', tool, input: given, folder })
+  const command = commandOf(input.command)
+  if (kind === 'execute' && command !== undefined) {
+    return call('execute', { ...input, command, ...(Array.isArray(input.command) && { argv: input.command }) })
+  }
+  if (kind === 'fetch' && typeof input.url === 'string') return call('fetch', input)
+  const [diff, ...others] = content ?? []
+  if (kind === 'edit' && others.length === 0 && isObject(diff) && diff.type === 'diff' && typeof diff.newText === 'string') {
+    const { path = '', oldText, newText } = diff
+    const shown: JsonValue[] = [path, oldText ?? null, newText]
+    const rest = Object.fromEntries(Object.entries(input).filter(([, value]) => !shown.includes(value)))
+    return typeof oldText === 'string'
+      ? call('edit', { ...rest, path, oldText, newText })
+      : call('write', { ...rest, path, content: newText })
+  }
+  const about: JsonObject = { rawInput: rawInput ?? null, content: content ?? [], locations: locations ?? [] }
+  return call(name || kind || 'other', { ...about, title: title ?? null, kind: kind ?? null })
+}
+
+/** A command line, also of words that the agent gives one by one. */
+function commandOf(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string') return value
+  if (!Array.isArray(value) || value.length === 0 || !value.every((word) => typeof word === 'string')) return undefined
+  return value.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ')
+}

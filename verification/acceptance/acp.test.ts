@@ -1,0 +1,230 @@
+import { PassThrough } from 'node:stream'
+import type { Action, JsonObject } from '@countersign/core'
+import { expect, onTestFinished, test } from 'vitest'
+import { byteLines } from '../../packages/server/src/cli/acp/byte-lines.ts'
+import { openProxy } from '../../packages/server/src/cli/acp/proxy.ts'
+import { postHook } from '../../packages/server/src/cli/connect/post-hook.ts'
+import { codingAgentStarter } from '../../packages/server/src/coding-agent/index.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+const FOLDER = '/home/ana/shop'
+const DENY = {
+  name: 'no deploys',
+  match: { tool: 'host.shell', when: 'args.command.contains("deploy")' },
+  verdict: 'deny' as const,
+  reason: 'Not from here',
+}
+
+/** The lines that arrive at one end. */
+function receiver(stream: PassThrough) {
+  const lines = byteLines(stream)[Symbol.asyncIterator]()
+  return {
+    next: async (): Promise<Buffer> => (await lines.next()).value,
+    message: async () => JSON.parse(String((await lines.next()).value)),
+  }
+}
+
+async function start() {
+  const server = await startTestServer({
+    config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [DENY, ...codingAgentStarter('host')] } },
+  })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { key } = await server.makeKey({ name: 'ana agent', kind: 'agent', agent: 'zed', roles: ['agent'] })
+  return { server, ...between({ base: server.url, authorization: `Bearer ${key}` }) }
+}
+
+function between(at: { base: string; authorization: string }) {
+  const [editorOut, editorIn, agentOut, agentIn] = [new PassThrough(), new PassThrough(), new PassThrough(), new PassThrough()]
+  const complaints: string[] = []
+  const proxy = openProxy(
+    { editor: { from: editorOut, to: editorIn }, agent: { from: agentOut, to: agentIn } },
+    {
+      complain: (message) => complaints.push(message),
+      post: (body, signal) => postHook({ server: at, path: '/hooks/acp?limit=600', body, withinMs: 60_000, ...(signal && { signal }) }),
+    },
+  )
+  const send = (to: PassThrough) => (message: unknown) => to.write(typeof message === 'string' ? message : `${JSON.stringify(message)}\n`)
+  return {
+    proxy,
+    complaints,
+    editor: { send: send(editorOut), raw: (bytes: Buffer) => editorOut.write(bytes), ...receiver(editorIn) },
+    agent: { send: send(agentOut), raw: (bytes: Buffer) => agentOut.write(bytes), ...receiver(agentIn) },
+  }
+}
+type Desk = Awaited<ReturnType<typeof start>>
+
+const OPTIONS = [
+  { optionId: 'always', name: 'Always', kind: 'allow_always' },
+  { optionId: 'yes', name: 'Yes', kind: 'allow_once' },
+  { optionId: 'no', name: 'No', kind: 'reject_once' },
+]
+const request = (id: unknown, command: string, options: readonly object[] = OPTIONS) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'session/request_permission',
+  params: { sessionId: 's1', toolCall: { toolCallId: `call ${id}`, kind: 'execute', rawInput: { command } }, options },
+})
+const selected = (id: unknown, optionId: string) => ({ jsonrpc: '2.0', id, result: { outcome: { outcome: 'selected', optionId } } })
+const chosen = ({ result }: { result: { outcome: JsonObject } }) => result.outcome.optionId ?? result.outcome.outcome
+
+async function openSession({ editor, agent }: Pick<Desk, 'editor' | 'agent'>) {
+  editor.send({ jsonrpc: '2.0', id: 0, method: 'session/new', params: { cwd: FOLDER, mcpServers: [] } })
+  await agent.next()
+  agent.send({ jsonrpc: '2.0', id: 0, result: { sessionId: 's1' } })
+  await editor.next()
+}
+
+async function waiting(server: TestServer): Promise<Action> {
+  using events = await server.admin.stream('/api/events')
+  for (;;) {
+    const { items } = await server.admin.get('/api/actions?state=proposed')
+    if (items.length === 1) return items[0]
+    await events.arrival()
+  }
+}
+const read = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}`)
+const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=30&until=settled`)
+const decide = (server: TestServer, { id, revision, digest }: Action, body: object) =>
+  server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
+
+test('an approval in Countersign answers the agent, closes the prompt of the editor, and the record has the report of the agent', async () => {
+  const { server, editor, agent, proxy } = await start()
+  await openSession({ editor, agent })
+  agent.send(request(7, 'npm publish'))
+  expect(await editor.message()).toEqual(request(7, 'npm publish'))
+  const card = await waiting(server)
+  expect(card).toMatchObject({ tool: 'host.shell', description: 'Run npm publish', toolCallId: 'call 7', context: { run: 'acp s1' } })
+  expect(card.preview).toContainEqual({ field: 'folder', newValue: FOLDER })
+  await decide(server, card, { verdict: 'approve' })
+  expect(chosen(await agent.message())).toBe('yes')
+  expect(await editor.message()).toEqual({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: 7 } })
+  expect((await read(server, card.id)).state).toBe('executing')
+
+  // The person at the editor is late: that answer reaches nobody.
+  editor.send(selected(7, 'no'))
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'call 7', status: 'completed', rawOutput: { exitCode: 0 } }
+  agent.send({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's1', update } })
+  expect((await editor.message()).params.update).toEqual(update)
+  expect(await settled(server, card.id)).toMatchObject({ state: 'succeeded', result: { ranBy: 'The agent', report: { exitCode: 0 } } })
+  editor.send({ jsonrpc: '2.0', id: 1, method: 'session/prompt', params: {} })
+  expect((await agent.message()).method).toBe('session/prompt')
+  await proxy.end()
+})
+
+test('the editor answers first: its answer passes as it is, and the card is closed as answered elsewhere', async () => {
+  const { server, editor, agent } = await start()
+  for (const [id, option, words] of [
+    ['one', 'yes', 'allowed'],
+    ['two', 'no', 'declined'],
+    [3, 'always', 'allowed'],
+  ] as const) {
+    agent.send(request(id, `npm publish ${id}`))
+    await editor.next()
+    const card = await waiting(server)
+    const line = ` {"id":${JSON.stringify(id)}, "result":{"outcome":{"outcome":"selected","optionId":"${option}"}},"jsonrpc":"2.0"}\r\n`
+    editor.send(line)
+    expect(String(await agent.next())).toBe(line)
+    const after = await settled(server, card.id)
+    expect(after.state).toBe('cancelled')
+    expect(JSON.stringify(after)).toContain(`answered elsewhere: it was ${words} in the editor`)
+    const late = await server.admin.send('POST', `/api/actions/${card.id}/decision`, { body: { verdict: 'approve' } })
+    expect(late.status).toBe(409)
+  }
+})
+
+test('the permission of the editor does not count where policy denies the call, however fast it comes', async () => {
+  const { server, editor, agent } = await start()
+  // Together: the server may hear of the answer before the question.
+  editor.send(selected(1, 'yes'))
+  await agent.next()
+  agent.send(request(1, 'npm run deploy'))
+  editor.send(selected(1, 'always'))
+  const { result } = await agent.message()
+  expect(result.outcome).toEqual({ outcome: 'selected', optionId: 'no' })
+  const { items } = await server.admin.get('/api/actions')
+  expect(items.map(({ state }: Action) => state)).toEqual(['declined'])
+})
+
+test('a decline tells its reason, and without an option for it nothing is selected', async () => {
+  const { server, editor, agent } = await start()
+  const [, once] = OPTIONS
+  agent.send(request(1, 'npm publish', once ? [once] : []))
+  await editor.next()
+  await decide(server, await waiting(server), { verdict: 'decline', reason: 'Not on a Friday' })
+  const { result } = await agent.message()
+  expect(result.outcome).toEqual({ outcome: 'cancelled' })
+  expect(result._meta['countersign/reason']).toContain('Not on a Friday')
+})
+
+test('nothing runs when the server is away, whatever the editor answers, and when a request cannot be asked about', async () => {
+  const { editor, agent } = between({ base: 'http://127.0.0.1:9', authorization: 'Bearer cs_x' })
+  agent.send(request(1, 'npm publish'))
+  editor.send(selected(1, 'yes'))
+  expect(chosen(await agent.message())).toBe('no')
+  // Not one call only, no call, the same id again, a batch.
+  agent.send(
+    request(
+      2,
+      'x',
+      OPTIONS.filter(({ kind }) => kind !== 'allow_once'),
+    ),
+  )
+  expect(chosen(await agent.message())).toBe('no')
+  agent.send({ ...request(3, 'x'), params: { sessionId: 's1', options: OPTIONS } })
+  expect(chosen(await agent.message())).toBe('no')
+  agent.send([request(4, 'x')])
+  expect(chosen(await agent.message())).toBe('no')
+})
+
+test('a cancelled request closes its card, and an answer that the editor gives after it reaches nobody', async () => {
+  const { server, editor, agent } = await start()
+  agent.send(request(1, 'npm publish'))
+  await editor.next()
+  const card = await waiting(server)
+  agent.send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: 1 } })
+  expect(chosen(await agent.message())).toBe('no')
+  expect((await editor.message()).method).toBe('$/cancel_request')
+  editor.send(selected(1, 'yes'))
+  expect((await settled(server, card.id)).state).toBe('cancelled')
+  editor.send('{"id":1,"method":"x"}\n')
+  expect(String(await agent.next())).toBe('{"id":1,"method":"x"}\n')
+})
+
+test('what is open when the session ends is closed: a waiting card is withdrawn, a call without a report is unknown', async () => {
+  const { server, editor, agent, proxy } = await start()
+  agent.send(request(1, 'npm publish'))
+  await editor.next()
+  const running = await waiting(server)
+  await decide(server, running, { verdict: 'approve' })
+  expect(chosen(await agent.message())).toBe('yes')
+  agent.send(request(2, 'npm publish again'))
+  const card = await waiting(server)
+  await proxy.end()
+  expect((await settled(server, card.id)).state).toBe('cancelled')
+  expect((await read(server, running.id)).state).toBe('outcome_unknown')
+})
+
+test('every other line passes byte for byte, both ways: huge, odd, in pieces, and no JSON at all', async () => {
+  const { editor, agent } = between({ base: 'http://127.0.0.1:9', authorization: 'Bearer cs_x' })
+  const lines = [
+    Buffer.from('{ "id" : "1" ,"method":"x","a":1,"a":2}\r\n'),
+    Buffer.from('\n'),
+    Buffer.from('no JSON \u2028 at all\n'),
+    Buffer.from([0xff, 0xfe, 0x00, 0x7b, 0x0a]),
+    Buffer.from('{"id":null,"result":1e400}\n'),
+    Buffer.from('{"id":12345678901234567890,"error":{}}\n'),
+    Buffer.from(`{"method":"session/update","params":{"update":"${'ä'.repeat(4_000_000)}"}}\n`),
+    Buffer.from('[{"id":1,"result":{}}]\n'),
+  ]
+  for (const [from, to] of [
+    [agent, editor],
+    [editor, agent],
+  ] as const) {
+    for (const line of lines) {
+      const half = Math.floor(line.length / 3)
+      from.raw(line.subarray(0, half))
+      from.raw(line.subarray(half))
+      expect((await to.next()).equals(line)).toBe(true)
+    }
+  }
+})
