@@ -1,0 +1,44 @@
+import type { JsonObject } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { toArguments, toHostInput } from '../../coding-agent/host-input.ts'
+import { acpShape } from './acp.ts'
+
+/** The tool and the arguments that policy sees for a call of the protocol. */
+function seen(toolCall: JsonObject) {
+  const event = acpShape.read({ event: 'ask', session: 's1', cwd: '/home/ana', toolCall: { toolCallId: 'c1', ...toolCall } }, undefined)
+  if (event.kind !== 'ask') throw new Error(`it was read as ${event.kind}`)
+  const { kind, args } = toArguments(event.call)
+  // The same call twice is no change: what people approve is what the host asked about.
+  expect(toHostInput('acp', args)).toEqual(event.call.input)
+  return { kind, args }
+}
+
+test('a command is a shell command, also word by word, with everything else that the agent sends', () => {
+  expect(seen({ kind: 'execute', rawInput: { command: 'npm test', description: 'Tests' } })).toMatchObject({
+    kind: 'shell',
+    args: { command: 'npm test', folder: '/home/ana', options: { description: 'Tests' } },
+  })
+  expect(seen({ kind: 'execute', rawInput: { command: ['bash', '-lc', "echo 'it''s'; rm -rf x"] } })).toMatchObject({
+    kind: 'shell',
+    args: { command: String.raw`bash -lc 'echo '\''it'\'''\''s'\''; rm -rf x'` },
+  })
+})
+
+test('one diff is an edit or a new file; several, and other input, are shown whole', () => {
+  const diff = { type: 'diff', path: '/home/ana/a.ts', oldText: 'a', newText: 'b' }
+  const rawInput = { file_path: '/home/ana/a.ts', old_string: 'a', new_string: 'b', replace_all: true }
+  expect(seen({ kind: 'edit', content: [diff], rawInput })).toMatchObject({
+    kind: 'edit',
+    args: { path: '/home/ana/a.ts', oldText: 'a', newText: 'b', options: { replace_all: true } },
+  })
+  expect(seen({ kind: 'edit', content: [{ ...diff, oldText: null }] })).toMatchObject({ kind: 'write', args: { content: 'b' } })
+  expect(seen({ kind: 'edit', content: [diff, diff] })).toMatchObject({ kind: 'other', args: { input: { content: [diff, diff] } } })
+})
+
+test('no kind and no name makes a call one that only reads, or a tool whose input it does not have', () => {
+  for (const kind of ['read', 'search', 'think', 'execute', 'fetch', 'edit', 'look']) {
+    expect(seen({ kind, name: kind, rawInput: { path: '/home/ana/a.ts', file_path: 'a' } }).kind).toBe('other')
+  }
+  expect(seen({ kind: 'read', name: 'execute', rawInput: { command: 'ls' } }).kind).toBe('other')
+  expect(seen({ kind: 'fetch', rawInput: { url: 'https://example.com' } })).toMatchObject({ kind: 'fetch' })
+})
