@@ -17,7 +17,7 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
     groups: {
       Tools: ['routes', 'openapi', 'mcp', 'github', 'linear', 'objectives', 'workspace', 'client-actions', 'own-source'],
       Agents: ['coding-agents', 'gate', 'python', 'ai-sdk-ui', 'ag-ui', 'models', 'mcp-gateway', 'gateways'],
-      Approval: ['policy', 'quorum', 'inbox', 'history', 'embed-the-card', 'terminal', 'webhooks'],
+      Approval: ['policy', 'quorum', 'inbox', 'history', 'embed-the-card', 'terminal', 'notifications', 'webhooks'],
       People: ['identity'],
       Operation: ['deploy', 'upgrade', 'postgres', 'processes', 'backup', 'copies', 'archive', 'retention', 'metrics', 'doctor'],
       Security: ['threat-model', 'hardening'],

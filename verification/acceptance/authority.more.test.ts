@@ -135,6 +135,16 @@ const ROUTES: Record<string, Route> = {
   'DELETE /api/console-sessions': { rule: only('admin approver finance viewer member nothing') },
   'DELETE /api/console-sessions/{id}': { rule: only('admin approver finance viewer member nothing') },
 
+  'GET /api/push-subscriptions': { rule: only('admin approver finance viewer member nothing') },
+  // Only a signed-in console subscribes; see `push.test.ts`.
+  'POST /api/push-subscriptions': {
+    rule: noOne,
+    body: () => ({ endpoint: 'https://fcm.googleapis.com/x', keys: { p256dh: 'x', auth: 'x' } }),
+  },
+  'DELETE /api/push-subscriptions/{id}': { rule: only('admin approver finance viewer member nothing') },
+  'GET /api/preferences': { rule: only(PERSONS) },
+  'PATCH /api/preferences': { rule: only('admin approver finance viewer member nothing'), body: () => ({}) },
+
   'GET /api/agents': { rule: everybody },
   'GET /api/tools': { rule: everybody },
   'POST /api/tools': { rule: only(WRITES), body: () => ({ name: 'own', input: { type: 'object' }, effect: 'write' }) },

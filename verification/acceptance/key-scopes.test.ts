@@ -91,6 +91,8 @@ const ROUTES: Record<string, Route> = {
   'DELETE /api/delegations/{id}': { takes: ['decide'], id: 'delegationId' },
   'DELETE /api/console-sessions': { takes: ['decide'] },
   'DELETE /api/console-sessions/{id}': { takes: ['decide'] },
+  'DELETE /api/push-subscriptions/{id}': { takes: ['decide'] },
+  'PATCH /api/preferences': { takes: ['decide'], body: () => ({ quietHours: null }) },
   // Revoking a grant makes nothing easier, so an admin needs only one of the two scopes.
   'DELETE /api/grants/{id}': { takes: ['decide', 'manage'], id: 'grantId' },
 
@@ -131,8 +133,14 @@ const ROUTES: Record<string, Route> = {
   },
 }
 
-/** Without the console's Origin these routes refuse every key; see `authority.more.test.ts`. */
-const CONSOLES = ['POST /api/sign-in', 'POST /api/sign-out', 'POST /api/sign-in/oidc', 'POST /api/sign-in/oidc/finish']
+/** Without a console's sign-in these routes refuse every key; see `authority.more.test.ts`. */
+const CONSOLES = [
+  'POST /api/push-subscriptions',
+  'POST /api/sign-in',
+  'POST /api/sign-out',
+  'POST /api/sign-in/oidc',
+  'POST /api/sign-in/oidc/finish',
+]
 
 /** Only for the key of a host's service; see `embed-tokens.test.ts`. */
 const SERVICES = ['POST /api/embed-tokens']

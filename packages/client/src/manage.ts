@@ -4,6 +4,7 @@ import type {
   AuditKind,
   AuditList,
   AuditSealView,
+  ChangePreferencesBody,
   ChangeWebhookBody,
   ConsoleSessionList,
   CreatedKey,
@@ -28,6 +29,10 @@ import type {
   PolicyVersionList,
   PolicyVersionView,
   PolicyView,
+  Preferences,
+  PushSubscriptionBody,
+  PushSubscriptionList,
+  PushSubscriptionView,
   ReplayedActions,
   RollbackBody,
   SavedPolicy,
@@ -146,6 +151,18 @@ export type Management = {
     /** Makes a short-lived token for one of the host's own people: give it to their page. */
     create(body: EmbedTokenBody, options?: ChangeOptions): Promise<EmbedToken>
   }
+  /** The browsers that notify oneself. Only a signed-in console subscribes one. */
+  pushSubscriptions: {
+    /** All of them, and the key to subscribe with. */
+    list(options?: CallOptions): Promise<PushSubscriptionList>
+    create(body: PushSubscriptionBody, options?: ChangeOptions): Promise<PushSubscriptionView>
+    delete(subscriptionId: string, options?: ChangeOptions): Promise<void>
+  }
+  /** How one has set up the console oneself. */
+  preferences: {
+    get(options?: CallOptions): Promise<Preferences>
+    change(body: ChangePreferencesBody, options?: ChangeOptions): Promise<Preferences>
+  }
   /** Where events about actions are sent. For admins. */
   webhooks: {
     list(page?: Page, options?: CallOptions): Promise<ListOf<Webhook>>
@@ -231,6 +248,15 @@ export function createManagement(http: HttpOptions, read: Read, change: Change):
       accept: (keyId, options) => change(`/api/keys/${encodeURIComponent(keyId)}/accept`, undefined, options),
       create: (body, options) => change('/api/keys', body, options),
       revoke: (keyId, options) => remove('/api/keys', keyId, options),
+    },
+    pushSubscriptions: {
+      list: (options) => read('/api/push-subscriptions', undefined, options),
+      create: (body, options) => change('/api/push-subscriptions', body, options),
+      delete: (subscriptionId, options) => remove('/api/push-subscriptions', subscriptionId, options),
+    },
+    preferences: {
+      get: (options) => read('/api/preferences', undefined, options),
+      change: (body, options) => change('/api/preferences', body, options, { method: 'PATCH' }),
     },
     webhooks: webhookCalls(read, change),
   }

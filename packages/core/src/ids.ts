@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'whk'
   | 'evt'
   | 'emb'
+  | 'psh'
 
 /**
  * An id that sorts by time of making: prefix, 9 characters of time, 16 of randomness (80 bits).

@@ -32,7 +32,7 @@ export function CardForms({ view }: { view: CardView }) {
           isBroken={shown.isBroken}
         />
       ) : null}
-      {offers.suggest && props.onSuggest ? (
+      {offers.suggest && props.onSuggest && view.seen.isSeen ? (
         <Suspense fallback={null}>
           <RememberSection
             action={action}

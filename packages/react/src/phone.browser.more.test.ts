@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
-import { type CardBrowser, cardParts, show, startCardBrowser } from './testing/browser.ts'
+import { type CardBrowser, cardParts, openDetails, show, startCardBrowser } from './testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -25,6 +25,7 @@ const SIZES = [
 const LONG = sampleAction({
   preview: Array.from({ length: 60 }, (_, at) => ({ field: `field ${at}`, oldValue: `old ${at}`, newValue: `new ${at}` })),
 })
+const SUGGESTION = { refusal: null, exact: { matched: 3, of: 30 }, rule: { when: 'args.newStatus == "processing"', matched: 14, of: 30 } }
 const showUnseen = () => card().getByRole('button', { name: 'Show what is not seen yet' })
 const isOnScreen = (selector: string) =>
   page
@@ -46,13 +47,16 @@ test.each(SIZES)(
   'on $width × $height the buttons come once the headline and all changes have been on the screen, and then stay there',
   async (viewport) => {
     page = await cards.open({ viewport, hasTouch: true })
-    await showFromItsEnd({ action: LONG })
+    await showFromItsEnd({ action: LONG, suggestion: SUGGESTION })
     await showUnseen().waitFor()
     expect(await isOnScreen('.cs-title')).toBe(false)
-    expect([await approve().count(), await decline().count()]).toEqual([0, 0])
+    await openDetails(page)
+    const later = card().getByText('Don’t ask again')
+    expect([await approve().count(), await decline().count(), await later.count()]).toEqual([0, 0, 0])
     await showUnseen().click()
     await untilPressable()
     expect(await isOnScreen('.cs-title')).toBe(true)
+    await later.waitFor()
     // Now from any place of the card.
     const bar = await card().locator('.cs-decide').boundingBox()
     expect((bar?.y ?? 0) + (bar?.height ?? 0)).toBeCloseTo(viewport.height, 0)

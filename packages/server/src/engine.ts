@@ -21,7 +21,7 @@ import { createConcurrencyLimiter, type EventHub, MODEL_CALLS, type Reconciler }
 import { createGate, createStartFailures, type Gate } from './gate/index.ts'
 import type { Held, InstanceSettings } from './instance/index.ts'
 import type { Tally } from './metrics/index.ts'
-import { createSender } from './notify/index.ts'
+import { createSender, openPushKey, type PushKey } from './notify/index.ts'
 import { openObjectiveStore } from './objectives/index.ts'
 import { openPinStore } from './pin-store.ts'
 import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
@@ -50,7 +50,7 @@ export interface EngineOptions {
   headFile?: string | undefined
   /** Where heads are sent; its file is read back at the start. Default: nowhere. */
   anchor?: { sender: AnchorSender; file: string | undefined } | undefined
-  /** How events are sent to webhooks. Default: they are stored and not sent. */
+  /** How events are sent to webhooks and browsers. Default: they are stored and not sent. */
   webhooks?: { network: Network; publicUrl: string | undefined }
   /** How a copy of the database is distinguished from the original. Default: by the file `instance` in the data folder. */
   instance?: InstanceSettings
@@ -85,6 +85,8 @@ export interface Engine {
   /** Actions that were shown to a person: code that sends actions notes it here. */
   readonly announcements: Announcements
   readonly policies: Policies
+  /** Identifies this installation at push services. */
+  readonly pushKey: PushKey
   readonly registered: RegisteredTools
   readonly agents: ReadonlyMap<string, Agent>
   readonly hub: EventHub
@@ -222,13 +224,14 @@ export async function startEngine({
   })
 
   const auditKey = await openAuditKey(store, auditKeyFile)
+  const pushKey = await openPushKey(store, webhooks?.publicUrl)
   checkpoint('start.opened')
   const sender =
     webhooks &&
     deliveries &&
     createSender({
       ...webhooks,
-      ...{ store, clock, log },
+      ...{ store, clock, log, pushKey },
       processId: () => membership.processId,
       background: dispatch.background,
       rearm: deliveries.rearm,
@@ -346,6 +349,7 @@ export async function startEngine({
     agents: byName,
     hub,
     auditKey,
+    pushKey,
     sealer,
     reconciler,
     tally,

@@ -153,6 +153,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       sessionLimits: settings.sessionLimits,
       clock,
       auditKey: engine.auditKey,
+      pushKey: engine.pushKey,
       sealer: engine.sealer,
       anchor: sender,
       network: config.network,

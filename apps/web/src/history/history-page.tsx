@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
+import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress } from '../shell/use-address.ts'
@@ -29,7 +30,11 @@ export default function HistoryPage() {
     <Page title="Decided" subtitle="What was decided, by whom, and how it ended">
       <div className="stack wide" data-testid="history-page">
         <PageBanner />
+        <nav className="saved-view-tabs" aria-label="Saved views">
+          <SavedTabs page="decided" />
+        </nav>
         <Filters />
+        <SavedViewButtons page="decided" />
         <div className="row-head">
           <Export format="csv" />
           <Export format="jsonl" />

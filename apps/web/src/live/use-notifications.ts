@@ -6,7 +6,7 @@ import { useNotifySwitch } from '../preferences/notify.ts'
 
 /**
  * Notifies of actions that begin to wait for this person while nobody looks at the page: what would happen and its risk, no arguments. One
- * notification for each action, which is withdrawn once the action no longer waits for this person. A press opens its card and decides nothing.
+ * notification for each action, under the tag of a pushed one, which it replaces. It is withdrawn once the action no longer waits for this person. A press opens its card and decides nothing.
  */
 export function useNotifications(actionable: readonly Action[], isLoaded: boolean): void {
   const { isOn } = useNotifySwitch()

@@ -1,6 +1,8 @@
 import { useNotifySwitch } from '../preferences/notify.ts'
 import { useShortcuts } from '../preferences/shortcuts.ts'
 import { UNDO_TIMES, UNDO_WORDS, useUndoTime } from '../preferences/undo-time.ts'
+import { usePushSwitch } from '../push/use-push.ts'
+import { QUIET_TIMES, quietWords, useQuietHours } from '../push/use-quiet-hours.ts'
 import { Icon, useColorScheme } from '../ui/index.ts'
 import { Menu, MenuItem } from '../ui/overlays.ts'
 
@@ -16,6 +18,8 @@ export default function SettingsList({ id, anchor, onClose }: { id: string; anch
   const [shortcuts, setShortcuts] = useShortcuts()
   const notify = useNotifySwitch()
   const [undoTime, setUndoTime] = useUndoTime()
+  const push = usePushSwitch()
+  const quiet = useQuietHours()
   return (
     <Menu id={id} anchorEl={anchor} open onClose={onClose} slotProps={{ list: { 'aria-label': 'Settings' } }}>
       {THEMES.map(({ mode: each, word }) => (
@@ -40,6 +44,25 @@ export default function SettingsList({ id, anchor, onClose }: { id: string; anch
         <Mark on={notify.isOn} />
         {notify.isBlocked ? 'Notifications are blocked by the browser' : 'Notify me of new approvals'}
       </MenuItem>
+      {push.isSupported && !push.isBlocked && (
+        <MenuItem role="menuitemcheckbox" aria-checked={push.isOn} divider={!push.isOn} onClick={push.toggle}>
+          <Mark on={push.isOn} />
+          {push.failed ? 'This browser could not subscribe: try again' : 'Notify me while the console is closed'}
+        </MenuItem>
+      )}
+      {push.isOn &&
+        QUIET_TIMES.map((times, at) => (
+          <MenuItem
+            key={quietWords(times)}
+            role="menuitemradio"
+            aria-checked={quietWords(quiet.now) === quietWords(times)}
+            divider={at === QUIET_TIMES.length - 1}
+            onClick={() => quiet.choose(times)}
+          >
+            <Mark on={quietWords(quiet.now) === quietWords(times)} />
+            Quiet hours: {quietWords(times)}
+          </MenuItem>
+        ))}
       <MenuItem role="menuitemcheckbox" aria-checked={shortcuts} onClick={() => setShortcuts(!shortcuts)}>
         <Mark on={shortcuts} />
         Keyboard shortcuts

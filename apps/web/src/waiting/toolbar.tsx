@@ -1,6 +1,7 @@
 import { showInvisible } from '@countersign/react'
 import type { RefObject } from 'react'
 import { Link } from 'react-router'
+import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
 import { Unseen } from '../ui/index.ts'
 import { isOrder, ORDERS } from './order.ts'
 import { focusRow } from './row-list.tsx'
@@ -34,6 +35,7 @@ export function Toolbar({ address, counts, more, searchField }: ToolbarProps) {
             )}
           </Link>
         ))}
+        <SavedTabs page="inbox" />
       </nav>
       <div className="inbox-filter">
         <search className="inbox-search">
@@ -73,6 +75,7 @@ export function Toolbar({ address, counts, more, searchField }: ToolbarProps) {
           </select>
         )}
       </div>
+      <SavedViewButtons page="inbox" />
       <Unseen text={typed} />
       <p id="inbox-search-problems" className="inbox-problems" role="status">
         {showInvisible(problems.join(' '))}

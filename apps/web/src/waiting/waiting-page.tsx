@@ -4,6 +4,7 @@ import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { useConnection } from '../live/use-connection.ts'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useWaiting } from '../live/use-waiting.ts'
+import { keepSubscribed } from '../push/subscribe.ts'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { Button, Notice, Skeleton } from '../ui/index.ts'
@@ -19,7 +20,8 @@ import './waiting.css'
 
 /** `/waiting`: the inbox. It lists the actions of all sessions that need a person, and the decided ones. */
 export default function WaitingPage() {
-  const { me } = useServices()
+  const { client, me } = useServices()
+  useEffect(() => void keepSubscribed(client, me.id), [client, me.id])
   const { items, waiting, unknown, more, actionable, loaded, connection: stream } = useWaiting()
   const standsFor = useStandsFor()
   const connection = useConnection(stream)

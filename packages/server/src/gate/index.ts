@@ -30,7 +30,7 @@ export { type PreparedAction, type PrepareInput, prepareAction } from './propose
 export { insertPrepared } from './propose/propose.ts'
 export { countRepeat } from './propose/repeat-ask.ts'
 export { findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './propose/waiting-limits.ts'
-export { listWaitingFor } from './read/inbox-query.ts'
+export { isWaitingFor, listWaitingFor } from './read/inbox-query.ts'
 export { searchActions } from './read/search-actions.ts'
 export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal, viewSaid, viewSession } from './read/view.ts'
 export { viewRevisions } from './read/view-revisions.ts'

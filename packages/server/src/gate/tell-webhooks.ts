@@ -1,6 +1,6 @@
-import { type Action, hasEnded, type JsonObject, type WebhookEventType } from '@countersign/core'
+import { type Action, type AuditKind, hasEnded, type JsonObject, type WebhookEventType } from '@countersign/core'
 import { endsAction } from '../audit/index.ts'
-import { type ActionRow, newId, type Outbox, stored, type Tx, webhookDeliveries } from '../store/index.ts'
+import { type ActionRow, newId, type Outbox, pushDeliveries, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import type { Cause } from './events.ts'
 
 /** Cuts what a tool or a person wrote: a payload stays below the 20 kB that Standard Webhooks recommends. */
@@ -32,8 +32,11 @@ export interface DeliveryWords {
 
 /** Tells webhooks, and the action's callback, of a new action that waits, or that ended at once. */
 export function* tellOfProposal(outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> {
-  if (row.state === 'proposed') yield* tell({ outbox, nowMs }, 'action.proposed', row)
-  else if (hasEnded(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
+  if (row.state === 'proposed') {
+    yield* tell({ outbox, nowMs }, 'action.proposed', row)
+    yield* lookWhomItWaitsFor(outbox, row, nowMs)
+  }
+  if (hasEnded(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
 }
 
 /** Tells webhooks, and the action's callback, what an action came to. */
@@ -46,6 +49,28 @@ export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: 
   }
   if (kind === 'outcome_unknown') yield* tell({ outbox, nowMs }, 'action.outcome_unknown', row)
   if (endsAction(kind) && hasEnded(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
+  if (CHANGES_WAITING.has(kind)) yield* lookWhomItWaitsFor(outbox, row, nowMs)
+}
+
+/** After these an action may wait for other people, or for nobody. */
+const CHANGES_WAITING: ReadonlySet<AuditKind> = new Set<AuditKind>([
+  'voted',
+  'vote_voided',
+  'approved',
+  'declined',
+  'expired',
+  'cancelled',
+  'withdrawn',
+  'voided',
+  'asked_again',
+  'escalated',
+])
+
+/** Enqueues a look at the people whom an action waits for: their browsers are notified, or a notification is withdrawn. */
+function* lookWhomItWaitsFor(outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> {
+  if (!stored.wasAsked(row)) return
+  yield* pushDeliveries.insertLook.run({ id: newId('evt', nowMs), type: 'push.look', action_id: row.id, now: nowMs })
+  outbox.deliveriesAt ??= nowMs
 }
 
 /** Tells webhooks that nobody has decided for a while. */

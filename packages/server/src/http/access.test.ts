@@ -31,6 +31,7 @@ const PUBLIC = [
   'GET /assets/*',
   'GET /healthz',
   'GET /readyz',
+  'GET /service-worker.js',
   'POST /api/sign-in',
   'POST /api/sign-in/oidc',
   'POST /api/sign-in/oidc/finish',
@@ -63,6 +64,7 @@ test('the public routes are these and no others, as the router itself lists them
   using folder = temporaryFolder()
   mkdirSync(join(folder.path, 'assets'))
   writeFileSync(join(folder.path, 'index.html'), '<!doctype html>')
+  writeFileSync(join(folder.path, 'service-worker.js'), '')
   const parts = {
     log: pino({ level: 'silent' }),
     trustedProxies: [],

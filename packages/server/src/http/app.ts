@@ -27,6 +27,7 @@ import type { SignInService } from '../identity/oidc.ts'
 import type { RefusedSignIns } from '../identity/refused-sign-ins.ts'
 import type { SignInLinks } from '../identity/sign-in-links.ts'
 import type { Tally } from '../metrics/index.ts'
+import type { PushKey } from '../notify/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { RegisteredTools } from '../registered/index.ts'
 import type { Store } from '../store/index.ts'
@@ -64,6 +65,8 @@ import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
 import { policyRoutes } from './policy.ts'
 import { policyRuleRoutes } from './policy-rules.ts'
+import { preferenceRoutes } from './preferences.ts'
+import { pushRoutes } from './push.ts'
 import { recordRefusals } from './refusals.ts'
 import { registeredToolRoutes } from './registered-tools.ts'
 import { addSecurityHeaders } from './security-headers.ts'
@@ -122,6 +125,8 @@ export interface HttpDeps {
   sealer: Sealer
   /** Where the record's heads are sent; undefined for nowhere. */
   anchor: AnchorSender | undefined
+  /** Identifies this server at push services. */
+  pushKey: PushKey
   /** The targets that webhooks may use. */
   network: Network
   log: FastifyBaseLogger
@@ -225,6 +230,8 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     statsRoutes(app, deps)
     metricRoutes(app, deps)
     webhookRoutes(app, deps)
+    pushRoutes(app, deps)
+    preferenceRoutes(app, deps)
     const holders = createHolders()
     mcpRoutes(app, deps, holders)
     authzenRoutes(app, deps)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CountersignError } from '@countersign/core'
 import type { ToolRegistry } from '@countersign/toolkit/internal'
@@ -35,6 +35,15 @@ export async function consoleRoutes(app: App, consoleDir: string, reached: reado
     const name = (request.params as { '*': string })['*']
     return names.has(name) ? reply.sendFile(name) : sendNotFound(request, reply)
   })
+
+  // Under a fixed name: a browser asks for it again and again, and it may act for the folder that it is in.
+  const worker = join(consoleDir, 'service-worker.js')
+  if (existsSync(worker)) {
+    const script = readFileSync(worker, 'utf8')
+    app.get('/service-worker.js', { ...PUBLIC, schema: { hide: true } }, (_request, reply) =>
+      reply.type('text/javascript; charset=utf-8').header('cache-control', 'no-cache').serializer(String).send(script),
+    )
+  }
 
   const sendPage = (reply: FastifyReply) => {
     const nonce = randomBytes(16).toString('base64url')

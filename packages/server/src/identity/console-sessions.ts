@@ -3,7 +3,7 @@ import type { ConsoleSessionView, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { recordAudit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import { consoleSessions, newId, principals, type Store, tellAccess } from '../store/index.ts'
+import { consoleSessions, newId, principals, pushSubscriptions, type Store, tellAccess } from '../store/index.ts'
 import { NOTED_EVERY_MS } from './directory.ts'
 import { hashOf } from './keys.ts'
 import { requireEnabled, takeProvided } from './people.ts'
@@ -120,6 +120,7 @@ export function createConsoleSessions({
         if (how === 'oidc') yield* takeProvided(outbox, principal, now)
         if (earlier) {
           yield* consoleSessions.endConsoleSession.run({ id: earlier.id, now })
+          yield* pushSubscriptions.deleteOfSession.run({ console_session_id: earlier.id })
           tellAccess(outbox, earlier.principal)
         }
         const hash = hashOf(secret)
@@ -172,8 +173,13 @@ export function createConsoleSessions({
       return store.transact(function* (outbox) {
         yield* recordAudit(outbox, { kind: 'signed_out', actor: principal.id, data: { session: id, everywhere } }, now)
         const row = yield* consoleSessions.idTokenOf.first({ id })
-        if (everywhere) yield* consoleSessions.endConsoleSessions.run({ principal_id: principal.id, now })
-        else yield* consoleSessions.endConsoleSession.run({ id, now })
+        if (everywhere) {
+          yield* consoleSessions.endConsoleSessions.run({ principal_id: principal.id, now })
+          yield* pushSubscriptions.deleteOthers.run({ principal_id: principal.id, kept: '' })
+        } else {
+          yield* consoleSessions.endConsoleSession.run({ id, now })
+          yield* pushSubscriptions.deleteOfSession.run({ console_session_id: id })
+        }
         tellAccess(outbox, principal.id)
         return { idToken: row?.id_token ?? undefined }
       })
@@ -200,6 +206,7 @@ export function createConsoleSessions({
       return store.transact(function* (outbox) {
         const ended = yield* consoleSessions.endOwnConsoleSession.change({ id, principal_id: principalId, now })
         if (ended === 0) return false
+        yield* pushSubscriptions.deleteOfSession.run({ console_session_id: id })
         yield* recordAudit(outbox, { kind: 'signed_out', actor: principalId, data: { session: id, everywhere: false } }, now)
         return true
       })
@@ -210,6 +217,7 @@ export function createConsoleSessions({
       await store.transact(function* (outbox) {
         yield* recordAudit(outbox, { kind: 'signed_out', actor: principalId, data: { everywhere: true, kept: kept || null } }, now)
         yield* consoleSessions.endOtherConsoleSessions.run({ principal_id: principalId, kept, now })
+        yield* pushSubscriptions.deleteOthers.run({ principal_id: principalId, kept })
       })
     },
   }

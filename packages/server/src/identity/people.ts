@@ -11,6 +11,7 @@ import {
   type Outbox,
   type PrincipalRow,
   principals,
+  pushSubscriptions,
   type Tx,
   tellAccess,
 } from '../store/index.ts'
@@ -63,6 +64,7 @@ export function* disablePerson(outbox: Outbox, id: string, by: Principal, now: n
   for (const grant of given) yield* grants.revokeGrant.run({ id: grant.id, revoked_by: by.id, now })
   for (const delegation of lent) yield* delegations.revokeDelegation.run({ id: delegation.id, revoked_by: by.id, now })
   yield* consoleSessions.endConsoleSessions.run({ principal_id: id, now })
+  yield* pushSubscriptions.deleteOthers.run({ principal_id: id, kept: '' })
   for (const one of theirs) tellAccess(outbox, one.id)
   for (const { from_id, to_id } of lent) for (const one of [from_id, to_id]) tellAccess(outbox, one)
   return ended

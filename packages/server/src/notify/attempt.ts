@@ -16,39 +16,49 @@ export interface Attempted {
   error: string | null
 }
 
-export interface AttemptOptions {
+interface PostOptions {
   network: Network
   clock: Clock
   url: string
+  headers: Readonly<Record<string, string>>
+  body: string | Uint8Array
+  signal: AbortSignal
+}
+
+export interface AttemptOptions extends Pick<PostOptions, 'network' | 'clock' | 'url' | 'signal'> {
   /** Id of the event. */
   id: string
   body: string
   /** The newest first. */
   secrets: readonly string[]
-  signal: AbortSignal
+}
+
+/** Sends one event to a webhook once, signed: see {@link post}. */
+export function attempt({ network, clock, url, id, body, secrets, signal }: AttemptOptions): Promise<Attempted> {
+  const timestamp = Math.floor(clock.nowMs() / 1_000)
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatureOf({ id, timestamp, body }, secrets),
+  }
+  return post({ network, clock, url, headers, body, signal })
 }
 
 /**
- * Sends one event once. A redirect is not followed: it counts as an unsuccessful answer.
+ * Sends one message once. A redirect is not followed: it counts as an unsuccessful answer.
  * @throws The reason of `signal` when that ended the attempt.
  */
-export async function attempt({ network, clock, url, id, body, secrets, signal }: AttemptOptions): Promise<Attempted> {
+export async function post({ network, clock, url, headers, body, signal }: PostOptions): Promise<Attempted> {
   const late = new AbortController()
   const stopWaiting = clock.after(ANSWER_WITHIN_MS, () => late.abort())
-  const timestamp = Math.floor(clock.nowMs() / 1_000)
   try {
     const response = await send(network, {
       method: 'POST',
       url: new URL(url),
-      // The URL comes from an admin, not from the configuration: addresses that are not public need `network.allow`.
+      // The URL comes from a person, not from the configuration: addresses that are not public need `network.allow`.
       own: undefined,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'Countersign',
-        'webhook-id': id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': signatureOf({ id, timestamp, body }, secrets),
-      },
+      headers: { 'user-agent': 'Countersign', ...headers },
       body,
       signal: AbortSignal.any([signal, late.signal]),
     })

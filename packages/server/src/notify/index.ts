@@ -10,5 +10,8 @@ export {
   viewDelivery,
   viewWebhook,
 } from './manage.ts'
-export { createSender, type WebhookSender } from './sender.ts'
+export { QUIET_HOURS, quietHoursOf, VIEWS, viewsOf } from './push/preferences.ts'
+export { openPushKey, type PushKey } from './push/push-key.ts'
+export { readSubscription, requireSubscriber, subscribe, viewSubscription } from './push/subscribe.ts'
+export { createSender } from './sender.ts'
 export { drawSecret } from './signature.ts'

@@ -5,18 +5,20 @@ import { type ManualClock, manualClock } from '../../../../verification/testing/
 import { startReceiver } from '../../../../verification/testing/receiver.ts'
 import { STORES } from '../../../../verification/testing/temp-store.ts'
 import { instance, newId, retention, type Store, webhookDeliveries, webhooks } from '../store/index.ts'
+import { readPushKey } from './push/push-key.ts'
 import { createSender, type SenderOptions } from './sender.ts'
 import { drawSecret } from './signature.ts'
 
 const HOUR_MS = 60 * 60_000
 const network = openNetwork({ allow: ['127.0.0.1'] })
+const pushKey = readPushKey(Buffer.alloc(32, 1), undefined)
 
 /** A sender over a store, driven by the test. */
 function openSender(store: Store, clock: ManualClock, more: Partial<SenderOptions> = {}) {
   const work: Promise<unknown>[] = []
   let isAskedAgain = false
   const sender = createSender({
-    ...{ store, clock, network, publicUrl: undefined, random: () => 0 },
+    ...{ store, clock, network, publicUrl: undefined, pushKey, random: () => 0 },
     log: pino({ level: 'silent' }),
     processId: () => 'prc_1',
     background: (begun) => void work.push(begun),

@@ -1,44 +1,22 @@
-import type { Network } from '@countersign/toolkit'
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import { recordAudit, SYSTEM } from '../audit/index.ts'
-import type { Clock } from '../clock.ts'
-import { takesCallback } from '../gate/index.ts'
-import {
-  actions,
-  lock,
-  type Outbox,
-  type Store,
-  stored,
-  type Tx,
-  type WebhookDeliveryRow,
-  type WebhookRow,
-  webhookDeliveries,
-  webhooks,
-} from '../store/index.ts'
-import { ANSWER_WITHIN_MS, type Attempted, attempt } from './attempt.ts'
-import { bodyOf } from './body.ts'
-import { hostOf } from './host-of.ts'
+import { type Store, type Tx, type WebhookDeliveryRow, webhookDeliveries } from '../store/index.ts'
+import { ANSWER_WITHIN_MS, type Attempted } from './attempt.ts'
+import { type ChannelDeps, createChannels, type Pending, type PreparedAttempt } from './channels.ts'
 import { retryAfterMs } from './schedule.ts'
 
-/** Concurrent deliveries to one webhook. With at most 50 webhooks no other limit is needed, so a slow webhook does not delay the others. */
-const PER_WEBHOOK = 4
+/** Concurrent deliveries to one receiver. There are few receivers, so no other limit is needed: a slow one does not delay the others. */
+const PER_RECEIVER = 4
 /** A claim on a delivery expires after this long, when its process must have died. Longer than an attempt and its commits take. */
 const LEASE_MS = ANSWER_WITHIN_MS + 45_000
-/** A webhook that only fails for this long is disabled. */
-const FAILING_MS = 5 * 24 * 60 * 60_000
 const MOST_ATTEMPTS_KEPT = 20
 /** On shutdown, a running attempt has this long to end. Otherwise it is repeated later. */
 const STOP_MS = 3_000
 /** Deliveries that another process claimed, or that an error kept from being claimed, are checked again after this long. */
 const LOOK_AGAIN_MS = 5_000
 
-export interface SenderOptions {
+export interface SenderOptions extends ChannelDeps {
   store: Store
-  clock: Clock
-  network: Network
-  /** Where people reach the console. */
-  publicUrl: string | undefined
   log: Logger
   /** Id of this process. */
   processId(): string
@@ -51,7 +29,7 @@ export interface SenderOptions {
 }
 
 /** Sends pending deliveries, each by one process at a time and at least once. */
-export interface WebhookSender {
+export interface DeliverySender {
   /** Starts to send what is due. @returns In how many ms the next delivery is due; undefined when nothing waits. */
   doWhatIsDue(signal: AbortSignal): Promise<number | undefined>
   /** Releases the claims of processes that are gone: of the given processes, or by default of all but this one. */
@@ -60,51 +38,57 @@ export interface WebhookSender {
   stop(): () => void
 }
 
+type Due = { id: string; epoch: number }
+
 interface Job {
-  webhook: WebhookRow
   delivery: WebhookDeliveryRow
-  /** Undefined for a callback whose address may no longer be used. */
-  url: string | undefined
-  body: string
+  attempt: PreparedAttempt
 }
 
-export function createSender(options: SenderOptions): WebhookSender {
-  const { store, clock, network, publicUrl, log, processId, background, rearm, random = Math.random } = options
+export function createSender(options: SenderOptions): DeliverySender {
+  const { store, clock, log, processId, background, rearm, random = Math.random } = options
+  const channels = createChannels(options)
   const underWay = new Map<string, number>()
   const stopping = new AbortController()
 
-  function* claim(webhookId: string, { id, epoch }: { id: string; epoch: number }): Tx<Job | undefined> {
+  function* claim(receiverId: string, { id, epoch }: Due): Tx<Job | 'ended' | undefined> {
     const now = clock.nowMs()
-    const claimed = { webhook_id: webhookId, id, epoch, runner: processId(), now, until: now + LEASE_MS }
+    const claimed = { webhook_id: receiverId, id, epoch, runner: processId(), now, until: now + LEASE_MS }
     if (!(yield* webhookDeliveries.claimDelivery.change(claimed))) return undefined
-    const webhook = yield* webhooks.findWebhook.first({ id: webhookId })
-    const delivery = yield* webhookDeliveries.findDelivery.first({ webhook_id: webhookId, id })
-    return webhook && delivery && { webhook, delivery, url: yield* addressOf(delivery, webhook), body: yield* bodyOf(delivery, publicUrl) }
+    const delivery = yield* webhookDeliveries.findDelivery.first({ webhook_id: receiverId, id })
+    if (!delivery) return undefined
+    const prepared = yield* channels[delivery.channel].prepare(delivery, now)
+    if (typeof prepared === 'object' && 'send' in prepared) return { delivery, attempt: prepared }
+    const { tries, attempts, answer, redacted } = delivery
+    const ended =
+      typeof prepared === 'object'
+        ? ({ state: 'waiting', next_at: prepared.waitUntil, ended_at: null } as const)
+        : ({ state: prepared === 'done' ? 'delivered' : 'failed', next_at: null, ended_at: now } as const)
+    yield* webhookDeliveries.settleDelivery.run({ ...keyOf(delivery), tries, attempts, answer, redacted, ...ended })
+    return 'ended'
   }
 
-  /** Returns false when nothing was sent: another process has the delivery, it ended, or everything is held. */
-  async function sendOne(webhookId: string, due: { id: string; epoch: number }): Promise<boolean> {
+  /** Returns false when nothing was done: another process has the delivery, it ended, or everything is held. */
+  async function sendOne(receiverId: string, due: Due): Promise<boolean> {
     checkpoint('webhook.before_claim')
-    const job = await store.transact(() => claim(webhookId, due))
-    if (!job) return false
-    const { webhook, delivery, url, body } = job
+    const job = await store.transact(() => claim(receiverId, due))
+    if (job === undefined || job === 'ended') return job === 'ended'
+    const { delivery, attempt } = job
     const at = clock.nowMs()
     try {
-      const { secret, earlier_secret, earlier_until } = webhook
-      const secrets = earlier_secret !== null && (earlier_until ?? 0) > at ? [secret, earlier_secret] : [secret]
       checkpoint('webhook.before_send')
-      const attempted =
-        url === undefined ? NO_CALLBACK : await attempt({ network, clock, url, id: delivery.id, body, secrets, signal: stopping.signal })
+      const attempted = await attempt.send(stopping.signal)
       checkpoint('webhook.before_store')
       await store.transact(() => settle(job, attempted, at))
       checkpoint('webhook.after_store')
       const { status, error } = attempted
-      const failingSince = webhook.failing_since ?? at
-      if (!isDelivered(status) && delivery.is_callback === 0 && (status === 410 || at - failingSince >= FAILING_MS)) {
-        const why = await store.transact((outbox) => disable(outbox, webhookId, status))
-        if (why !== undefined) log.warn({ webhookId, host: hostOf(webhook.url), why }, 'webhook.disabled')
+      const said = { [`${delivery.channel}Id`]: receiverId, host: attempt.host }
+      const giveUp = isDelivered(status) ? undefined : attempt.giveUp(status, at)
+      if (giveUp) {
+        const why = await store.transact(giveUp)
+        if (why !== undefined) log.warn({ ...said, why }, `${delivery.channel}.disabled`)
       }
-      log.debug({ webhookId, eventId: delivery.id, status, error, host: hostOf(webhook.url) }, 'webhook.attempted')
+      log.debug({ ...said, eventId: delivery.id, status, error }, `${delivery.channel}.attempted`)
       return true
     } catch (failure) {
       if (!stopping.signal.aborted) throw failure
@@ -113,18 +97,13 @@ export function createSender(options: SenderOptions): WebhookSender {
     }
   }
 
-  function* settle({ webhook, delivery }: Job, { status, answer, error }: Attempted, at: number): Tx<void> {
+  function* settle({ delivery, attempt }: Job, { status, answer, error }: Attempted, at: number): Tx<void> {
     const now = clock.nowMs()
     const isDone = isDelivered(status)
-    // The webhook's row comes before the delivery's, in the same order as when a webhook is disabled.
-    // An address that an agent named says nothing about the webhook's own.
-    if (delivery.is_callback === 0) {
-      if (isDone) yield* webhooks.noteSuccess.run({ id: webhook.id })
-      else yield* webhooks.noteFailure.run({ id: webhook.id, at })
-    }
+    // The receiver's row comes before the delivery's, in the same order as when a receiver is disabled.
+    yield* attempt.noteResult(isDone, at)
     const tries = isDone ? delivery.tries : delivery.tries + 1
-    const isOver = isDone || (delivery.is_callback === 1 && status === 410)
-    const retryMs = isOver ? undefined : retryAfterMs(tries, random())
+    const retryMs = isDone || attempt.isLast(status) ? undefined : retryAfterMs(tries, random())
     const attempts = [...JSON.parse(delivery.attempts), { at, durationMs: Math.max(0, now - at), status, error }].slice(-MOST_ATTEMPTS_KEPT)
     const ended = {
       ...keyOf(delivery),
@@ -146,32 +125,23 @@ export function createSender(options: SenderOptions): WebhookSender {
     }
   }
 
-  /** Disables a webhook that is gone, or that has failed for too long. In its own transaction: the lock of the record comes first. */
-  function* disable(outbox: Outbox, id: string, status: number | null): Tx<'gone' | 'failing' | undefined> {
-    const now = clock.nowMs()
-    yield* lock(SYSTEM)
-    const webhook = yield* webhooks.findWebhook.first({ id })
-    if (!webhook || webhook.disabled_at !== null) return undefined
-    const why = status === 410 ? 'gone' : now - (webhook.failing_since ?? now) >= FAILING_MS ? 'failing' : undefined
-    if (why === undefined) return undefined
-    const host = hostOf(webhook.url)
-    yield* recordAudit(outbox, { kind: 'webhook_disabled', actor: SYSTEM, data: { webhook: id, host, why } }, now)
-    yield* webhooks.disableWebhook.run({ id, why, now })
-    yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now })
-    return why
+  function* pendingOf(): Tx<Pending[]> {
+    const found: Pending[] = []
+    for (const { pending } of Object.values(channels)) found.push(...(yield* pending()))
+    return found
   }
 
-  async function begin(webhookId: string, due: { id: string; epoch: number }): Promise<void> {
-    underWay.set(webhookId, (underWay.get(webhookId) ?? 0) + 1)
+  async function begin(receiverId: string, due: Due): Promise<void> {
+    underWay.set(receiverId, (underWay.get(receiverId) ?? 0) + 1)
     let wasSent = false
     try {
-      wasSent = await sendOne(webhookId, due)
+      wasSent = await sendOne(receiverId, due)
     } catch (error) {
-      log.error({ webhookId, eventId: due.id, error }, 'webhook.attempt_lost')
+      log.error({ receiverId, eventId: due.id, error }, 'webhook.attempt_lost')
     } finally {
-      const left = (underWay.get(webhookId) ?? 1) - 1
-      if (left > 0) underWay.set(webhookId, left)
-      else underWay.delete(webhookId)
+      const left = (underWay.get(receiverId) ?? 1) - 1
+      if (left > 0) underWay.set(receiverId, left)
+      else underWay.delete(receiverId)
       // A failed claim is not retried at once: on a full disk that would loop forever.
       if (wasSent) rearm()
     }
@@ -180,9 +150,9 @@ export function createSender(options: SenderOptions): WebhookSender {
   return {
     async doWhatIsDue(signal) {
       const waits: number[] = []
-      for (const { id, next_at } of await store.read(() => webhookDeliveries.nextOfEach.all({}))) {
+      for (const { id, next_at } of await store.read(pendingOf)) {
         const now = clock.nowMs()
-        const room = PER_WEBHOOK - (underWay.get(id) ?? 0)
+        const room = PER_RECEIVER - (underWay.get(id) ?? 0)
         if (next_at > now) waits.push(next_at - now)
         // Each attempt that ends checks again.
         if (next_at > now || room <= 0 || signal.aborted) continue
@@ -202,15 +172,5 @@ export function createSender(options: SenderOptions): WebhookSender {
 
 /** Identifies a delivery and its claim: the epoch increases with each claim. */
 const keyOf = ({ webhook_id, id, epoch }: WebhookDeliveryRow) => ({ webhook_id, id, epoch })
-
-/** Checked at each attempt, because an admin may have moved the webhook, or the action was redacted, since the address was named. */
-function* addressOf(delivery: WebhookDeliveryRow, webhook: WebhookRow): Tx<string | undefined> {
-  if (delivery.is_callback === 0) return webhook.url
-  const action = yield* actions.findAction.first({ id: delivery.action_id ?? '' })
-  const url = action && stored.callbackOf(action)?.url
-  return url !== undefined && takesCallback(webhook, url) ? url : undefined
-}
-
-const NO_CALLBACK: Attempted = { status: null, answer: null, error: 'the address of the callback is no longer under that of the webhook' }
 
 const isDelivered = (status: number | null): boolean => status !== null && status >= 200 && status <= 299

@@ -1,5 +1,5 @@
 import { meetsRoles, type Principal } from '@countersign/core'
-import { type ActionRow, type actions, type PrincipalRow, principals, type Tx, together, waits } from '../../store/index.ts'
+import { type ActionRow, type actions, type PrincipalRow, principals, stored, type Tx, together, votes, waits } from '../../store/index.ts'
 import { whyNeverDecides } from '../caller.ts'
 import { findRight, holds, lenderIdsOf } from '../decide/rights.ts'
 
@@ -7,6 +7,14 @@ import { findRight, holds, lenderIdsOf } from '../decide/rights.ts'
 const BATCH = 200
 /** After every id. */
 const END = 'zzz'
+
+/** True while an action waits for this person's vote, in their own right or by delegation. */
+export function* isWaitingFor(row: ActionRow, principal: Principal, nowMs: number): Tx<boolean> {
+  if (row.state !== 'proposed' || !stored.wasAsked(row)) return false
+  if ((yield* findRight(row, principal, nowMs)).refusal !== undefined) return false
+  const cast = yield* votes.votesOf.all({ action_id: row.id, revision: row.revision })
+  return cast.every(({ principal_id }) => principal_id !== principal.id)
+}
 
 /** Returns the actions that wait for a person's vote, in their own right or by delegation, newest first: at most `filter.limit`. */
 export function* listWaitingFor(principal: Principal, filter: actions.ActionFilter, nowMs: number): Tx<ActionRow[]> {

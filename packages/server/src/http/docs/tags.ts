@@ -14,6 +14,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   stats: 'Statistics about proposals, decisions and executions.',
   identity: 'Sign-in, keys, console sessions and people.',
   webhooks: 'Endpoints that receive events, and the deliveries to them.',
+  notifications: 'Browsers that notify you, and when they are quiet.',
   hold: 'The hold on a server whose database looks like a copy.',
   health: 'Liveness, readiness and metrics.',
   hooks: 'Questions of coding agents that run their own tools, in the messages of their hooks.',

@@ -1,5 +1,7 @@
 import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus, Verdict } from '@countersign/core'
 import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
+import type { PreferenceRow } from './preferences.ts'
+import type { PushSubscriptionRow } from './push-subscriptions.ts'
 import type { WebhookDeliveryRow, WebhookRow } from './webhook-rows.ts'
 
 /** The tables in the form that both databases share: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
@@ -36,6 +38,8 @@ export interface Schema {
   objective_change: ObjectiveChangeRow
   webhook: WebhookRow
   webhook_delivery: WebhookDeliveryRow
+  push_subscription: PushSubscriptionRow
+  preference: PreferenceRow
   instance: InstanceRow
   once: { scope: string; key: string; request_hash: string; answer: string; kept_for: 'day' | 'action'; created_at: number }
 }

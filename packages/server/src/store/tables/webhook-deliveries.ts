@@ -65,6 +65,7 @@ export const insertCallback = question<NewEvent & { webhook_id: string }>(
 export const insertTest = question<Pick<WebhookDeliveryRow, 'webhook_id' | 'id' | 'facts'> & { now: number }>((db, p) =>
   db.insertInto('webhook_delivery').values({
     webhook_id: p.webhook_id,
+    channel: 'webhook',
     id: p.id,
     type: 'webhook.test',
     action_id: null,

@@ -20,9 +20,14 @@ export interface WebhookRow {
   created_at: number
 }
 
-/** One event for one webhook. */
+/** The ways in which events leave the server, each in `notify/`. */
+export type ChannelName = 'webhook' | 'push'
+
+/** One event for one webhook, or one message for a browser. */
 export interface WebhookDeliveryRow {
+  /** Id of the webhook, or of the push subscription. */
   webhook_id: string
+  channel: ChannelName
   /** Id of the event. */
   id: string
   type: string

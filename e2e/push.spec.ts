@@ -1,0 +1,80 @@
+import type { CDPSession, Page } from '@playwright/test'
+import { expect } from './demo.ts'
+import { openInbox, test } from './office.ts'
+
+/** Registers the console's service worker, and waits until messages can be delivered to it. */
+async function startWorker(page: Page): Promise<{ devTools: CDPSession; registrationId: string }> {
+  const devTools = await page.context().newCDPSession(page)
+  const registered = new Promise<string>((resolve) => {
+    devTools.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+      const active = versions.find(({ status }) => status === 'activated')
+      if (active) resolve(active.registrationId)
+    })
+  })
+  await devTools.send('ServiceWorker.enable')
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.register('/service-worker.js')
+    await navigator.serviceWorker.ready
+  })
+  return { devTools, registrationId: await registered }
+}
+
+const shown = (page: Page) =>
+  page.evaluate(async () => {
+    const registration = await navigator.serviceWorker.ready
+    return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }))
+  })
+
+test('a pushed message is shown while nobody looks, withdrawn by the next one, and its click opens the card', async ({
+  context,
+  page,
+  office,
+}) => {
+  await context.grantPermissions(['notifications'])
+  const { id } = await office.agentProposes('pushed')
+  await openInbox(page, office)
+  const { devTools, registrationId } = await startWorker(page)
+  const deliver = (message: object) =>
+    devTools.send('ServiceWorker.deliverPushMessage', { origin: new URL(page.url()).origin, registrationId, data: JSON.stringify(message) })
+  const show = { tag: id, title: 'Keyed', body: 'Medium risk · waits for your decision', url: `/actions/${id}` }
+
+  // Somebody looks at the console: the page says it.
+  await deliver({ show })
+  await deliver({ withdraw: { tag: 'act_other' } })
+  expect(await shown(page)).toEqual([])
+
+  // Another tab lies in front of it.
+  const front = await context.newPage()
+  await front.bringToFront()
+  await page.evaluate(() => navigator.serviceWorker.ready)
+  const [worker] = context.serviceWorkers()
+  if (!worker) throw new Error('the service worker does not run')
+  await worker.evaluate(() => {
+    const { clients } = self as unknown as { clients: { matchAll(options: object): Promise<object[]> } }
+    const all = clients.matchAll.bind(clients)
+    // Pages of a headless browser are always visible.
+    clients.matchAll = async (options) =>
+      (await all(options)).map(
+        (one) => new Proxy(one, { get: (page, name) => (name === 'visibilityState' ? 'hidden' : bound(page, name)) }),
+      )
+    const bound = (page: object, name: string | symbol) => {
+      const value: unknown = Reflect.get(page, name)
+      return typeof value === 'function' ? value.bind(page) : value
+    }
+  })
+  await deliver({ show })
+  await expect.poll(() => shown(page)).toEqual([{ title: show.title, body: show.body, tag: id }])
+  await deliver({ withdraw: { tag: id } })
+  await expect.poll(() => shown(page)).toEqual([])
+
+  await deliver({ show })
+  await expect.poll(() => shown(page)).toHaveLength(1)
+  await worker.evaluate(async () => {
+    const scope = self as unknown as { registration: ServiceWorkerRegistration; dispatchEvent(event: Event): void }
+    const [notification] = await scope.registration.getNotifications()
+    const made: Event = Reflect.construct(Reflect.get(self, 'NotificationEvent'), ['notificationclick', { notification }])
+    scope.dispatchEvent(made)
+  })
+  await expect(page).toHaveURL(new RegExp(`/actions/${id}$`))
+  await expect.poll(() => shown(page)).toEqual([])
+})

@@ -1,0 +1,28 @@
+import { expect } from './demo.ts'
+import { openInbox, rows, test } from './office.ts'
+
+test('a search of the inbox is saved as a tab, kept for the next visit, renamed and deleted', async ({ page, office }) => {
+  await office.agentProposes('alpha')
+  await office.agentProposes('beta')
+  await openInbox(page, office, '?view=waiting&q=alpha')
+  await expect(rows(page)).toHaveCount(1)
+  await page.getByRole('button', { name: 'Save view' }).click()
+  await page.getByLabel('Name of the view').fill('Alphas')
+  await page.keyboard.press('Enter')
+  const views = page.getByRole('navigation', { name: 'Views' })
+  await expect(views.getByRole('link', { name: 'Alphas' })).toHaveAttribute('aria-current', 'page')
+  await openInbox(page, office, '?view=waiting')
+  await expect(rows(page)).toHaveCount(2)
+  await views.getByRole('link', { name: 'Alphas' }).click()
+  await expect(rows(page)).toHaveCount(1)
+  await page.getByRole('button', { name: 'Rename view' }).click()
+  await page.getByLabel('Name of the view').fill('First letters')
+  await page.keyboard.press('Enter')
+  await expect(views.getByRole('link', { name: 'First letters' })).toBeVisible()
+  await expect(views.getByRole('link', { name: 'Alphas' })).toHaveCount(0)
+  await page.getByRole('button', { name: 'Settings' }).click()
+  await expect(page.getByRole('menuitemcheckbox', { name: 'Notify me while the console is closed' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Delete view' }).click()
+  await expect(views.getByRole('link', { name: 'First letters' })).toHaveCount(0)
+})

@@ -1,0 +1,83 @@
+import { CountersignError, PageQuery, PushSubscriptionBody, PushSubscriptionList, PushSubscriptionView } from '@countersign/core'
+import { z } from 'zod'
+import { callerOf } from '../identity/authenticate.ts'
+import { readSubscription, requireSubscriber, subscribe, viewSubscription } from '../notify/index.ts'
+import { pushSubscriptions } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
+import { decodeCursor, pageOf } from './page.ts'
+
+/** Registers the routes with which a console subscribes its person to notifications in that browser. */
+export function pushRoutes(app: App, { store, clock, network, pushKey }: HttpDeps): void {
+  const tags = ['notifications']
+
+  app.get(
+    '/api/push-subscriptions',
+    {
+      schema: {
+        operationId: 'listPushSubscriptions',
+        summary: 'List the browsers that notify you',
+        errors: ['forbidden'],
+        tags,
+        querystring: PageQuery,
+        response: { 200: PushSubscriptionList },
+      },
+    },
+    async (request) => {
+      const person = requireSubscriber(callerOf(request).principal)
+      const { limit, cursor } = request.query
+      const before = decodeCursor(cursor, ['string'])?.map(String)[0]
+      const all = await store.read(() => pushSubscriptions.subscriptionsOf.all({ principal_id: person.id }))
+      const found = all.filter(({ id }) => before === undefined || id < before)
+      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      return {
+        items: rows.map((row) => viewSubscription(row, request.consoleSession?.id)),
+        nextCursor,
+        publicKey: pushKey.publicKey,
+      }
+    },
+  )
+
+  app.post(
+    '/api/push-subscriptions',
+    {
+      schema: {
+        operationId: 'createPushSubscription',
+        summary: 'Be notified in this browser',
+        errors: ['invalid_arguments'],
+        tags,
+        body: PushSubscriptionBody,
+        response: { 201: PushSubscriptionView },
+      },
+    },
+    async (request, reply) => {
+      const person = requireSubscriber(callerOf(request).principal)
+      const session = request.consoleSession
+      // It ends with that sign-in. A key would leave it behind when it is revoked.
+      if (!session) throw new CountersignError('forbidden', 'only a browser that is signed in at the console can be notified')
+      const subscription = await readSubscription(request.body, network)
+      const made = await store.transact(() => subscribe(person, { sessionId: session.id, ...subscription }, clock.nowMs()))
+      reply.code(201)
+      return made
+    },
+  )
+
+  app.delete(
+    '/api/push-subscriptions/:id',
+    {
+      schema: {
+        operationId: 'deletePushSubscription',
+        summary: 'End the notifications in a browser of yours',
+        tags,
+        params: z.object({ id: z.string().max(100) }),
+        response: { 200: z.object({}) },
+      },
+    },
+    async (request) => {
+      const person = requireSubscriber(callerOf(request).principal)
+      const { id } = request.params
+      const ended = await store.transact(() => pushSubscriptions.deleteOwn.change({ id, principal_id: person.id }))
+      if (ended === 0) throw new CountersignError('not_found', `you have no push subscription ${id}`)
+      return {}
+    },
+  )
+}

@@ -1,0 +1,39 @@
+import type { RiskLevel } from '@countersign/core'
+import { type ActionRow, stored } from '../../store/index.ts'
+
+/** What a browser is told: to show a notification, or to take one back. `tag` is the id of the action. */
+export type PushMessage = { show: { tag: string; title: string; body: string; url: string } } | { withdraw: { tag: string } }
+
+const RISKS: Readonly<Record<RiskLevel, string>> = { low: 'Low risk', medium: 'Medium risk', high: 'High risk', critical: 'Critical risk' }
+
+/**
+ * Returns the notification of an action: what its tool does, and its risk. Nothing that the agent wrote and no argument is in it: it is shown
+ * on screens that are locked.
+ */
+export function showMessage(row: ActionRow): PushMessage {
+  const { id, tool } = row
+  return {
+    show: { tag: id, title: titleOf(tool), body: `${RISKS[stored.riskOf(row).level]} · waits for your decision`, url: `/actions/${id}` },
+  }
+}
+
+export const withdrawMessage = (actionId: string): PushMessage => ({ withdraw: { tag: actionId } })
+
+const MOST_CHARACTERS = 80
+
+/**
+ * Returns the name of a tool in words, without its group.
+ * @example
+ * titleOf('shop.updateOrderStatus') // 'Update order status'
+ */
+export function titleOf(tool: string): string {
+  const words = (tool.split('.').at(-1) ?? tool)
+    .replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .trim()
+    .split(/\s+/)
+    .map((word) => (/^\p{Lu}{2,}$/u.test(word) ? word : word.toLowerCase()))
+    .join(' ')
+  const text = words === '' ? tool : words.charAt(0).toUpperCase() + words.slice(1)
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1)}…` : text
+}

@@ -1,0 +1,120 @@
+import { isWaitingFor } from '../../gate/index.ts'
+import {
+  type ActionRow,
+  actions,
+  newId,
+  principals,
+  pushDeliveries,
+  pushSubscriptions,
+  type Tx,
+  type WebhookDeliveryRow,
+  webhookDeliveries,
+} from '../../store/index.ts'
+import { post } from '../attempt.ts'
+import type { Channel, ChannelDeps, PreparedAttempt } from '../channels.ts'
+import { hostOf } from '../host-of.ts'
+import { FAILING_MS } from '../webhook-channel.ts'
+import { encryptPush } from './encrypt.ts'
+import { type PushMessage, showMessage, withdrawMessage } from './message.ts'
+import { quietHoursOf } from './preferences.ts'
+import { quietUntil } from './quiet.ts'
+
+const DAY_SECONDS = 86_400
+const MIN_TTL_SECONDS = 60
+/** Of these answers the next attempt would be another: the subscription has ended. */
+const GONE = new Set([404, 410])
+
+interface ShownFacts {
+  revision: number
+}
+
+/**
+ * Sends Web Push messages. The gate enqueues one row for each change of whom an action waits for; this channel then compares that with what
+ * each browser was told, and enqueues a message to those where it differs. Whether a message still holds is judged again when it is sent.
+ */
+export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
+  return {
+    pending: () => pushDeliveries.nextOfEach.all({}),
+    *prepare(delivery, now) {
+      const row = yield* actions.findAction.first({ id: delivery.action_id ?? '' })
+      if (!row) return 'dropped'
+      if (delivery.webhook_id === pushDeliveries.EVERY_SUBSCRIPTION) {
+        yield* tellSubscribers(row, now)
+        return 'done'
+      }
+      const subscription = yield* pushSubscriptions.findSendable.first({ id: delivery.webhook_id, now })
+      if (!subscription) return 'dropped'
+      const isShown = delivery.type === 'push.show'
+      if (isShown) {
+        if (!(yield* isStillToBeShown(delivery, row, { id: subscription.principal_id, now }))) return 'dropped'
+        const until = quietUntil(yield* quietHoursOf(subscription.principal_id), now)
+        if (until !== undefined) return { waitUntil: until }
+      }
+      return attemptAt(subscription, isShown ? showMessage(row) : withdrawMessage(row.id), row)
+    },
+  }
+
+  function attemptAt(subscription: pushSubscriptions.PushSubscriptionRow, message: PushMessage, row: ActionRow): PreparedAttempt {
+    const { id, endpoint, failing_since } = subscription
+    return {
+      host: hostOf(endpoint),
+      send(signal) {
+        const now = clock.nowMs()
+        const leftSeconds = row.expires_at === null ? DAY_SECONDS : Math.ceil((row.expires_at - now) / 1_000)
+        const headers = {
+          authorization: pushKey.authorize(endpoint, now),
+          'content-encoding': 'aes128gcm',
+          'content-type': 'application/octet-stream',
+          ttl: String(Math.min(DAY_SECONDS, Math.max(MIN_TTL_SECONDS, leftSeconds))),
+          urgency: 'high',
+          // A message that the browser did not fetch yet is replaced by the next one about the same action.
+          topic: row.id.slice(0, 32),
+        }
+        return post({ network, clock, url: endpoint, headers, body: encryptPush(JSON.stringify(message), subscription), signal })
+      },
+      *noteResult(isDone, at) {
+        if (isDone) yield* pushSubscriptions.noteSuccess.run({ id })
+        else yield* pushSubscriptions.noteFailure.run({ id, at })
+      },
+      isLast: (status) => status !== null && GONE.has(status),
+      giveUp(status, at) {
+        const isGone = status !== null && GONE.has(status)
+        if (!isGone && at - (failing_since ?? at) < FAILING_MS) return undefined
+        return function* () {
+          yield* pushSubscriptions.deleteSubscription.run({ id })
+          yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now: clock.nowMs() })
+          return isGone ? 'gone' : 'failing'
+        }
+      },
+    }
+  }
+}
+
+function* isStillToBeShown({ facts }: WebhookDeliveryRow, row: ActionRow, { id, now }: { id: string; now: number }): Tx<boolean> {
+  const { revision }: ShownFacts = JSON.parse(facts)
+  const person = yield* principals.findPrincipal.first({ id })
+  return row.revision === revision && person !== undefined && (yield* isWaitingFor(row, principals.readPrincipal(person), now))
+}
+
+/** Enqueues a message for each browser that shows something else than it should. */
+function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
+  const newest = new Map((yield* pushDeliveries.newestMessages.all({ action_id: row.id })).map((one) => [one.webhook_id, one]))
+  const waitsFor = new Map<string, boolean>()
+  for (const { subscription_id, ...person } of yield* pushSubscriptions.listSendable.all({ now })) {
+    const waits = waitsFor.get(person.id) ?? (yield* isWaitingFor(row, principals.readPrincipal(person), now))
+    waitsFor.set(person.id, waits)
+    const last = newest.get(subscription_id)
+    const shown: ShownFacts | undefined = last?.type === 'push.show' && last.state !== 'failed' ? JSON.parse(last.facts) : undefined
+    if (waits ? shown?.revision === row.revision : shown === undefined) continue
+    const quiet = waits ? quietUntil(yield* quietHoursOf(person.id), now) : undefined
+    yield* pushDeliveries.insertMessage.run({
+      subscription_id,
+      id: newId('evt', now),
+      type: waits ? 'push.show' : 'push.withdraw',
+      action_id: row.id,
+      facts: JSON.stringify(waits ? { revision: row.revision } : {}),
+      now,
+      at: quiet ?? now,
+    })
+  }
+}

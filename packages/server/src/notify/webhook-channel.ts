@@ -1,0 +1,78 @@
+import { recordAudit, SYSTEM } from '../audit/index.ts'
+import { takesCallback } from '../gate/index.ts'
+import {
+  actions,
+  lock,
+  type Outbox,
+  stored,
+  type Tx,
+  type WebhookDeliveryRow,
+  type WebhookRow,
+  webhookDeliveries,
+  webhooks,
+} from '../store/index.ts'
+import { type Attempted, attempt } from './attempt.ts'
+import { bodyOf } from './body.ts'
+import type { Channel, ChannelDeps } from './channels.ts'
+import { hostOf } from './host-of.ts'
+
+/** A receiver that only fails for this long is given up. */
+export const FAILING_MS = 5 * 24 * 60 * 60_000
+
+/** Sends signed events to the addresses that admins named, and to the callbacks under them. */
+export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Channel {
+  /** Disables a webhook that is gone, or that has failed for too long. In its own transaction: the lock of the record comes first. */
+  function* disable(outbox: Outbox, id: string, status: number | null): Tx<'gone' | 'failing' | undefined> {
+    const now = clock.nowMs()
+    yield* lock(SYSTEM)
+    const webhook = yield* webhooks.findWebhook.first({ id })
+    if (!webhook || webhook.disabled_at !== null) return undefined
+    const why = status === 410 ? 'gone' : now - (webhook.failing_since ?? now) >= FAILING_MS ? 'failing' : undefined
+    if (why === undefined) return undefined
+    const host = hostOf(webhook.url)
+    yield* recordAudit(outbox, { kind: 'webhook_disabled', actor: SYSTEM, data: { webhook: id, host, why } }, now)
+    yield* webhooks.disableWebhook.run({ id, why, now })
+    yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now })
+    return why
+  }
+
+  return {
+    pending: () => webhookDeliveries.nextOfEach.all({}),
+    *prepare(delivery, now) {
+      const webhook = yield* webhooks.findWebhook.first({ id: delivery.webhook_id })
+      if (!webhook) return 'dropped'
+      const isCallback = delivery.is_callback === 1
+      const url = yield* addressOf(delivery, webhook)
+      const body = yield* bodyOf(delivery, publicUrl)
+      const { id, secret, earlier_secret, earlier_until } = webhook
+      const secrets = earlier_secret !== null && (earlier_until ?? 0) > now ? [secret, earlier_secret] : [secret]
+      return {
+        host: hostOf(webhook.url),
+        async send(signal) {
+          return url === undefined ? NO_CALLBACK : attempt({ network, clock, url, id: delivery.id, body, secrets, signal })
+        },
+        *noteResult(isDone, at) {
+          // An address that an agent named says nothing about the webhook's own.
+          if (isCallback) return
+          if (isDone) yield* webhooks.noteSuccess.run({ id })
+          else yield* webhooks.noteFailure.run({ id, at })
+        },
+        isLast: (status) => isCallback && status === 410,
+        giveUp(status, at) {
+          if (isCallback || (status !== 410 && at - (webhook.failing_since ?? at) < FAILING_MS)) return undefined
+          return (outbox) => disable(outbox, id, status)
+        },
+      }
+    },
+  }
+}
+
+/** Checked at each attempt, because an admin may have moved the webhook, or the action was redacted, since the address was named. */
+function* addressOf(delivery: WebhookDeliveryRow, webhook: WebhookRow): Tx<string | undefined> {
+  if (delivery.is_callback === 0) return webhook.url
+  const action = yield* actions.findAction.first({ id: delivery.action_id ?? '' })
+  const url = action && stored.callbackOf(action)?.url
+  return url !== undefined && takesCallback(webhook, url) ? url : undefined
+}
+
+const NO_CALLBACK: Attempted = { status: null, answer: null, error: 'the address of the callback is no longer under that of the webhook' }

@@ -1,0 +1,212 @@
+import type { PolicyDocument } from '@countersign/core'
+import { expect, test } from 'vitest'
+import type { ApiClient } from '../testing/api-client.ts'
+import { type PushService, startPushService } from '../testing/push-service.ts'
+import { signInWithKey } from '../testing/sign-in.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer, type TestServer, type TestServerOptions } from '../testing/test-server.ts'
+
+const POLICY: PolicyDocument = {
+  default: 'ask',
+  rules: [
+    { name: 'two', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { quorum: 2 } },
+    { name: 'all', match: {}, verdict: 'ask' },
+  ],
+}
+
+async function openDesk(options: Partial<TestServerOptions> = {}) {
+  const stack = new AsyncDisposableStack()
+  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+  const config = { tools: toolsOf(target), policy: POLICY, network: { allow: ['127.0.0.1'] } }
+  const server = stack.use(await startTestServer({ config, ...options }))
+  const agent = await server.as({ name: 'Bot', kind: 'agent' })
+  return {
+    server,
+    propose: (what = 'x', tool = 'keyed') => agent.post('/api/actions', { tool, arguments: { what } }),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+/** A person at a console of their own. */
+async function atConsole(server: TestServer, name: string, roles = ['approver']) {
+  const made = await server.makeKey({ name, kind: 'person', roles })
+  const client = server.with({ ...(await signInWithKey(server.url, made.key)), origin: server.url })
+  return { ...client, id: made.principal.id, keyId: made.id, key: made.key }
+}
+
+const subscribe = async (person: { post(path: string, body: object): Promise<{ id: string }> }, service: PushService) => {
+  const subscription = service.subscribe()
+  return { ...subscription, id: (await person.post('/api/push-subscriptions', subscription)).id }
+}
+
+test('whoever may decide is notified with the tool and its risk alone, and a decision elsewhere withdraws it', async () => {
+  await using service = await startPushService()
+  await using desk = await openDesk()
+  const [ana, bo, vera] = await Promise.all([
+    atConsole(desk.server, 'Ana'),
+    atConsole(desk.server, 'Bo'),
+    atConsole(desk.server, 'Vera', ['viewer']),
+  ])
+  const [at, other, viewer] = await Promise.all([subscribe(ana, service), subscribe(bo, service), subscribe(vera, service)])
+  const action = await desk.propose('a secret of 4111-1111')
+  await expect.poll(() => service.messages.length).toBe(2)
+  const [message] = service.messages
+  expect(message?.data).toEqual({
+    show: { tag: action.id, title: 'Keyed', body: 'Medium risk · waits for your decision', url: `/actions/${action.id}` },
+  })
+  expect(message?.headers).toMatchObject({
+    'content-encoding': 'aes128gcm',
+    ttl: '86400',
+    urgency: 'high',
+    topic: action.id,
+    authorization: expect.stringMatching(/^vapid t=/),
+  })
+  await bo.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })
+  await expect.poll(() => service.said().length).toBe(4)
+  for (const { endpoint } of [at, other]) expect(service.said(endpoint)).toEqual(['show Keyed', 'withdraw'])
+  expect(service.said(viewer.endpoint)).toEqual([])
+})
+
+test('a vote withdraws one’s own notification and leaves that of others, and what is asked again is shown again', async () => {
+  await using service = await startPushService()
+  await using desk = await openDesk()
+  const [ana, bo] = await Promise.all([atConsole(desk.server, 'Ana'), atConsole(desk.server, 'Bo')])
+  const [at, other] = await Promise.all([subscribe(ana, service), subscribe(bo, service)])
+  const action = await desk.propose('x', 'unkeyed')
+  await expect.poll(() => service.messages.length).toBe(2)
+  await ana.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
+  await expect.poll(() => service.said(at.endpoint)).toEqual(['show Unkeyed', 'withdraw'])
+  expect(service.said(other.endpoint)).toEqual(['show Unkeyed'])
+  await bo.post(`/api/actions/${action.id}/decision`, { verdict: 'approve', arguments: { what: 'y' } })
+  await expect.poll(() => service.said(at.endpoint)).toEqual(['show Unkeyed', 'withdraw', 'show Unkeyed'])
+})
+
+test('in quiet hours nothing is sent, and what was decided by then is never sent', async () => {
+  await using service = await startPushService()
+  await using desk = await openDesk()
+  const [ana, bo] = await Promise.all([atConsole(desk.server, 'Ana'), atConsole(desk.server, 'Bo')])
+  const [at, other] = await Promise.all([subscribe(ana, service), subscribe(bo, service)])
+  const hour = new Date().getUTCHours()
+  const time = (hours: number) => `${String((hours + 24) % 24).padStart(2, '0')}:00`
+  const quietHours = { from: time(hour - 1), to: time(hour + 3), timeZone: 'UTC' }
+  expect((await ana.send('PATCH', '/api/preferences', { body: { quietHours } })).body).toEqual({ quietHours, views: [] })
+  await desk.propose()
+  await expect.poll(() => service.said(other.endpoint)).toEqual(['show Keyed'])
+  await desk.server.settle()
+  const waiting = (await desk.server.dump()).webhook_delivery?.filter((row) => (row as { state: string }).state === 'waiting')
+  expect(waiting).toHaveLength(1)
+  expect(service.said(at.endpoint)).toEqual([])
+  for (const wrong of [{ from: '24:00' }, { to: '7' }, { timeZone: 'Mars/Olympus' }, { to: quietHours.from }]) {
+    const { status } = await ana.send('PATCH', '/api/preferences', { body: { quietHours: { ...quietHours, ...wrong } } })
+    expect(status, JSON.stringify(wrong)).toBe(400)
+  }
+})
+
+test('only a console that is signed in subscribes, at a push service, and for its own person', async () => {
+  await using service = await startPushService()
+  await using desk = await openDesk()
+  const { server } = desk
+  const ana = await atConsole(server, 'Ana')
+  const bo = await atConsole(server, 'Bo')
+  const subscription = service.subscribe()
+  const post = async (by: ApiClient, body: object) => (await by.send('POST', '/api/push-subscriptions', { body })).status
+  // A key leaves a subscription behind when it is revoked; an agent is nobody to notify.
+  expect(await post(server.with({ authorization: `Bearer ${ana.key}` }), subscription)).toBe(403)
+  const agent = await server.as({ name: 'Other', kind: 'agent' })
+  expect((await agent.send('GET', '/api/push-subscriptions')).status).toBe(403)
+  for (const endpoint of [
+    'https://169.254.169.254/latest',
+    'https://10.0.0.1/push',
+    'http://fcm.googleapis.com/x',
+    'https://hooks.example.com/x',
+    'https://fcm.googleapis.com.example.com/x',
+    'https://user:pw@fcm.googleapis.com/x',
+    'file:///etc/passwd',
+  ]) {
+    expect(await post(ana, { ...subscription, endpoint }), endpoint).toBe(400)
+  }
+  const keys = { ...subscription.keys, p256dh: Buffer.alloc(65, 4).toString('base64url') }
+  expect(await post(ana, { ...subscription, keys })).toBe(422)
+  const { id } = await ana.post('/api/push-subscriptions', subscription)
+  expect(await bo.send('DELETE', `/api/push-subscriptions/${id}`).then(({ status }) => status)).toBe(404)
+  expect((await ana.post('/api/push-subscriptions', subscription)).id).toBe(id)
+  const { items, publicKey } = await ana.get('/api/push-subscriptions')
+  expect(Buffer.from(publicKey, 'base64url')).toHaveLength(65)
+  expect(items).toEqual([{ id, service: `127.0.0.1:${service.port}`, isCurrent: true, createdAt: expect.any(String) }])
+  // The address works like a password.
+  expect(JSON.stringify(items)).not.toContain(subscription.endpoint)
+  for (let n = 0; n < 11; n++) await subscribe(ana, service)
+  expect((await ana.get('/api/push-subscriptions')).items).toHaveLength(10)
+  // A browser notifies the person who subscribed it last.
+  const last = service.subscribe()
+  await ana.post('/api/push-subscriptions', last)
+  await bo.post('/api/push-subscriptions', last)
+  expect((await ana.get('/api/push-subscriptions')).items).toHaveLength(9)
+})
+
+test('a subscription ends with its sign-in, its key and its person, and when the push service says that it has ended', async () => {
+  let status = 201
+  await using service = await startPushService((response) => response.writeHead(status).end())
+  await using desk = await openDesk()
+  const { server } = desk
+  const subscribed = async () => (await server.dump()).push_subscription?.length ?? 0
+  const ana = await atConsole(server, 'Ana')
+  await subscribe(ana, service)
+  await ana.post('/api/sign-out', {})
+  expect(await subscribed()).toBe(0)
+  const bo = await atConsole(server, 'Bo')
+  await subscribe(bo, service)
+  const phone = server.with({ ...(await signInWithKey(server.url, bo.key)), origin: server.url })
+  await subscribe(phone, service)
+  await phone.send('DELETE', '/api/console-sessions')
+  expect(await subscribed()).toBe(1)
+  await phone.post('/api/sign-out', { everywhere: true })
+  expect(await subscribed()).toBe(0)
+  const cleo = await atConsole(server, 'Cleo')
+  await subscribe(cleo, service)
+  await server.admin.post(`/api/people/${cleo.id}/disable`, {})
+  expect(await subscribed()).toBe(0)
+  // A thief who signed in with a stolen key hears nothing after it was revoked.
+  const dora = await atConsole(server, 'Dora')
+  const revoked = await subscribe(dora, service)
+  await server.admin.send('DELETE', `/api/keys/${dora.keyId}`)
+  await desk.propose('first')
+  await server.settle()
+  const eve = await atConsole(server, 'Eve')
+  await subscribe(eve, service)
+  status = 410
+  await desk.propose('second')
+  await expect.poll(subscribed).toBe(1)
+  expect(service.said(revoked.endpoint)).toEqual([])
+})
+
+test('a message that the push service could not take is sent again, and one of a lost process by the next', async () => {
+  let status = 503
+  await using service = await startPushService((response) => response.writeHead(status).end())
+  await using desk = await openDesk()
+  const ana = await atConsole(desk.server, 'Ana')
+  await subscribe(ana, service)
+  await desk.propose()
+  await expect.poll(() => service.messages.length).toBe(1)
+  status = 201
+  await desk.server.restart()
+  await expect.poll(() => service.said(), { timeout: 20_000 }).toEqual(['show Keyed', 'show Keyed'])
+  // The key is the same after a restart: otherwise every browser would have to subscribe again.
+  const [one, other] = service.messages.map(({ headers }) => String(headers.authorization).split('k=')[1])
+  expect(one).toBe(other)
+})
+
+test('saved views are a person’s own, and a change of them leaves the quiet hours', async () => {
+  await using desk = await openDesk()
+  const [ana, bo] = await Promise.all([atConsole(desk.server, 'Ana'), atConsole(desk.server, 'Bo')])
+  const quietHours = { from: '22:00', to: '07:00', timeZone: 'UTC' }
+  const views = [{ page: 'inbox', name: 'Refunds', query: 'q=tool%3Arefund&view=waiting' }]
+  await ana.send('PATCH', '/api/preferences', { body: { quietHours } })
+  await ana.send('PATCH', '/api/preferences', { body: { views } })
+  expect(await ana.get('/api/preferences')).toEqual({ quietHours, views })
+  expect(await bo.get('/api/preferences')).toEqual({ quietHours: null, views: [] })
+  for (const wrong of [{ name: ' ' }, { page: 'else' }, { query: '' }, { more: 1 }]) {
+    const { status } = await ana.send('PATCH', '/api/preferences', { body: { views: [{ ...views[0], ...wrong }] } })
+    expect(status, JSON.stringify(wrong)).toBe(400)
+  }
+})
