@@ -171,17 +171,23 @@ test('while the database is away work waits; when it stays away a caller is told
 })
 
 test('a database that takes no writes is told as full storage, nothing is written, and reading goes on', async () => {
-  await using db = await openReached(hurriedClock)
+  let isHurried = false
+  await using db = await openReached({ nowMs: () => (isHurried ? hurriedClock : systemClock).nowMs(), after: systemClock.after })
   const { count } = openCounted(db.store)
+  const reading = () => db.store.read(() => findSetting.first({ name: 'x' }))
   const [database] = await db.directly('select current_database() as name')
   const readOnly = async (isOn: boolean) => {
     await db.directly(`set default_transaction_read_only = off`)
     await db.directly(`alter database "${database?.name}" set default_transaction_read_only = ${isOn ? 'on' : 'off'}`)
     db.proxy.cutAll()
+    // Finds the connection broken and opens a new one, with the patience for that.
+    await reading()
   }
   await readOnly(true)
+  isHurried = true
   await expect(count()).rejects.toMatchObject({ code: 'storage_full', status: 507 })
-  expect(await db.store.read(() => findSetting.first({ name: 'x' }))).toBeUndefined()
+  isHurried = false
+  expect(await reading()).toBeUndefined()
   expect(db.committed).toEqual([])
   await readOnly(false)
   expect(await count()).toBeGreaterThan(1)
