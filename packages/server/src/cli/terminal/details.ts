@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/core'
 import { isHighRisk } from '@countersign/core/text'
 import type { Style } from './style.ts'
-import { wrap } from './wrap.ts'
+import { wrap, wrapBlock } from './wrap.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
@@ -21,7 +21,7 @@ export function detailLines(action: Action, style: Style, columns: number, edite
     '',
     ...(preview ?? []).flatMap((field) => changeLines(field, style, columns)),
     style.dim(edited ? 'Arguments before your changes' : 'Arguments'),
-    ...lines(JSON.stringify(action.arguments, null, 2)),
+    ...wrapBlock(JSON.stringify(action.arguments, null, 2), columns),
   ]
 }
 
@@ -40,7 +40,7 @@ function changeLines(
   if (diff === undefined) return [...name, ...valueLines(oldValue, newValue, style, columns)]
   const marked = diff.split('\n').flatMap((line) => {
     const mark = line.startsWith('+') ? style.green : line.startsWith('-') ? style.red : (text: string) => text
-    return wrap(line, columns).map(mark)
+    return wrapBlock(line, columns).map(mark)
   })
   return [...name, ...marked]
 }
@@ -56,6 +56,7 @@ function editLines(before: unknown, after: Arguments, style: Style, columns: num
 }
 
 function valueLines(from: unknown, to: unknown, style: Style, columns: number): string[] {
-  const line = (sign: string, value: unknown) => wrap(`${sign} ${typeof value === 'string' ? value : JSON.stringify(value)}`, columns)
+  const line = (sign: string, value: unknown) =>
+    wrapBlock((typeof value === 'string' ? value : JSON.stringify(value)).replaceAll(/^/gm, `${sign} `), columns)
   return [...(from === undefined ? [] : line('-', from).map(style.red)), ...(to === undefined ? [] : line('+', to).map(style.green))]
 }

@@ -19,7 +19,7 @@ export interface Drawing {
 export function drawInbox(view: InboxView, size: { columns: number; rows: number }, style: Style): Drawing {
   const { items, pending } = view
   const columns = Math.max(size.columns, 20)
-  const fit = (text: string) => wrap(text.replaceAll('\n', ' '), columns)[0] ?? ''
+  const fit = (text: string) => wrap(text, columns)[0] ?? ''
   const action = selectedOf(view)
   const at = indexOf(view)
   const header = items.length === 0 ? 'nothing waits for you' : `${items.length} waiting for you`

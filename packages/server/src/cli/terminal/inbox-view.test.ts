@@ -65,6 +65,21 @@ test('a pending decision is dropped when the action changes or goes', () => {
   expect(withItems(armed, [action()]).pending).toBeDefined()
 })
 
+test('no text from outside makes a line that looks like one of the program', () => {
+  const forged = `${'x'.repeat(76)}\nArguments\n{ "amount": 1 }`
+  const change = { field: forged, oldValue: forged, newValue: forged }
+  const texts = { description: forged, tool: forged, agentSays: forged, arguments: { body: forged } }
+  const own = ['Arguments', 'Countersign', 'xxxx', 'Agent says', 'asked by', 'j/k move', 'Nothing was']
+  for (const columns of [40, 80]) {
+    const view = { ...of(action({ ...texts, preview: [change, { field: 'file', diff: forged }] })), notice: `Nothing was ${forged}` }
+    const { lines } = drawInbox(view, { columns, rows: 200 }, PLAIN)
+    expect(lines.filter((line) => line === 'Arguments')).toHaveLength(1)
+    expect(lines.filter((line) => /^[{"]/.test(line))).toEqual([])
+    const at = lines.filter((line) => /^[^ ›]/.test(line) && !own.some((start) => line.startsWith(start)))
+    expect(at).toEqual(['file'])
+  }
+})
+
 test('whatever the texts and the size are, the screen is exactly full, every line fits and nothing controls the terminal', () => {
   const text = fc.string({ unit: 'binary', maxLength: 200 })
   const size = fc.record({ columns: fc.integer({ min: 20, max: 120 }), rows: fc.integer({ min: 8, max: 40 }) })

@@ -4,11 +4,21 @@ import { showInvisible } from '@countersign/core/text'
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
 
+/** Lines that are not the first of ours begin with this, so no text from outside looks like a line of the program. */
+const INDENT = '  '
+
 /**
  * Breaks a text into lines of at most so many columns, after a space where there is one late in the line; nothing is left out. Control and
- * invisible characters are spelled out, so no text can move the cursor.
+ * invisible characters are spelled out, line feeds too, so no text can move the cursor. All lines but the first are indented.
  */
-export const wrap = (text: string, columns: number): string[] => text.split('\n').flatMap((line) => wrapLine(showInvisible(line), columns))
+export function wrap(text: string, columns: number): string[] {
+  const [first = '', ...rest] = wrapLine(showInvisible(text), columns - INDENT.length)
+  return [first, ...rest.map((line) => INDENT + line)]
+}
+
+/** The same for text of several lines: all of it is indented. */
+export const wrapBlock = (text: string, columns: number): string[] =>
+  text.split('\n').flatMap((line) => wrapLine(showInvisible(line), columns - INDENT.length).map((part) => INDENT + part))
 
 function wrapLine(text: string, columns: number): string[] {
   const lines: string[] = []
