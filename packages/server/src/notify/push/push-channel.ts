@@ -2,6 +2,7 @@ import { isWaitingFor } from '../../gate/index.ts'
 import {
   type ActionRow,
   actions,
+  lockKey,
   newId,
   principals,
   pushDeliveries,
@@ -36,6 +37,8 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
   return {
     pending: () => pushDeliveries.nextOfEach.all({}),
     *prepare(delivery, now) {
+      // Of two looks at an action at once, the second has to see what the first enqueued.
+      if (delivery.webhook_id === pushDeliveries.EVERY_SUBSCRIPTION) yield* lockKey(`push ${delivery.action_id}`)
       const row = yield* actions.findAction.first({ id: delivery.action_id ?? '' })
       if (!row) return 'dropped'
       if (delivery.webhook_id === pushDeliveries.EVERY_SUBSCRIPTION) {
