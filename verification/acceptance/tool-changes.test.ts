@@ -106,7 +106,7 @@ test('a source that is away is named with the time and the reason, and no longer
   const [away] = await sources()
   expect(Math.abs(Date.now() - Date.parse(away?.away?.since ?? ''))).toBeLessThan(60_000)
   await it.become('Writes a note')
-  await expect.poll(sources, { timeout: 30_000 }).toEqual([{ group: 's', kind: 'mcp', tools: 2, away: null }])
+  await expect.poll(sources).toEqual([{ group: 's', kind: 'mcp', tools: 2, away: null }])
   const agent = await server.as({ name: 'bot', kind: 'agent', roles: ['agent'] })
   expect(await agent.send('GET', '/api/sources')).toMatchObject({ status: 403 })
 })

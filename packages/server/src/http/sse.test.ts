@@ -4,7 +4,7 @@ import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { createStreams, type EventStream, frameOf, type StreamLimits } from './sse.ts'
 
-const WITHIN = { interval: 10, timeout: 20_000 }
+const WITHIN = { interval: 10 }
 const event = (id: number, data: unknown) => ({ type: 'delta', id, data })
 /** An event as it is handed to all readers, encoded once. */
 const shared = (id: number, data: unknown) => ({ ...event(id, data), frame: frameOf(event(id, data)) })

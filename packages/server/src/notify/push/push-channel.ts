@@ -108,7 +108,9 @@ function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
     waitsFor.set(person.id, waits)
     const last = newest.get(subscription_id)
     const shown: ShownFacts | undefined = last?.type === 'push.show' && last.state !== 'failed' ? JSON.parse(last.facts) : undefined
-    if (waits ? shown?.revision === row.revision : shown === undefined) continue
+    // What no process has begun to send is dropped when it is due: there is nothing to withdraw, and quiet hours stay quiet.
+    const isUnsent = last?.state === 'waiting' && last.epoch === 0
+    if (waits ? shown?.revision === row.revision : shown === undefined || isUnsent) continue
     const quiet = waits ? quietUntil(yield* quietHoursOf(person.id), now) : undefined
     yield* pushDeliveries.insertMessage.run({
       subscription_id,

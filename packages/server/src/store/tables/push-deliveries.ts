@@ -58,22 +58,24 @@ export const insertMessage = question<NewRow & { subscription_id: string; facts:
 )
 
 /** The newest message about an action to each subscription. */
-export const newestMessages = question<{ action_id: string }, Pick<WebhookDeliveryRow, 'webhook_id' | 'type' | 'facts' | 'state'>>(
-  (db, p) =>
-    db
-      .selectFrom('webhook_delivery as d')
-      .select(['d.webhook_id', 'd.type', 'd.facts', 'd.state'])
-      .where('d.action_id', '=', p.action_id)
-      .where('d.channel', '=', lit('push'))
-      .where('d.webhook_id', '!=', lit(EVERY_SUBSCRIPTION))
-      .where(
-        sql<boolean>`not exists (
+export const newestMessages = question<
+  { action_id: string },
+  Pick<WebhookDeliveryRow, 'webhook_id' | 'type' | 'facts' | 'state' | 'epoch'>
+>((db, p) =>
+  db
+    .selectFrom('webhook_delivery as d')
+    .select(['d.webhook_id', 'd.type', 'd.facts', 'd.state', 'd.epoch'])
+    .where('d.action_id', '=', p.action_id)
+    .where('d.channel', '=', lit('push'))
+    .where('d.webhook_id', '!=', lit(EVERY_SUBSCRIPTION))
+    .where(
+      sql<boolean>`not exists (
           select 1 from webhook_delivery as later
           where later.action_id = d.action_id and later.channel = 'push' and later.webhook_id = d.webhook_id and later.id > d.id
         )`,
-      )
-      .orderBy('d.webhook_id')
-      .limit(lit(20_000)),
+    )
+    .orderBy('d.webhook_id')
+    .limit(lit(20_000)),
 )
 
 /** The subscriptions with pending messages, each with the time of the earliest. */
