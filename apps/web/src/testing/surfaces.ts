@@ -201,7 +201,17 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       'ActionRevision.arguments.key',
     ],
   },
-  'what is not asked again': { at: '/actions/act_000011', shows: ['GrantSuggestion.rule.when', 'Action.tool'] },
+  'what is not asked again': {
+    at: '/actions/act_000011',
+    steps: async (page) => {
+      // The buttons come once all has been read, and the form is loaded when it is opened.
+      await page.evaluate(openAll)
+      await page.evaluate(readAll)
+      await page.evaluate(openAll)
+      await page.locator('.cs-choices').first().waitFor()
+    },
+    shows: ['GrantSuggestion.rule.when', 'Action.tool'],
+  },
   'edit form and refusal': {
     at: '/actions/act_000011',
     steps: async (page) => {
