@@ -31,8 +31,12 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   once: 'deleted',
   policy_difference: 'deleted',
   policy_version: 'kept',
+  // Two of a person: quiet hours and saved views.
+  preference: 'bounded',
   principal: 'kept',
   process: 'bounded',
+  // At most 10 of a person.
+  push_subscription: 'bounded',
   // At most 5,000, and 200 of one owner.
   registered_tool: 'bounded',
   run: 'kept',
