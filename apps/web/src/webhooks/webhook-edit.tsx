@@ -9,13 +9,14 @@ import { Button } from '../ui/index.ts'
 import { WebhookFields, webhookValues } from './webhook-fields.tsx'
 
 /** Returns only the changed fields, because somebody may have changed the others meanwhile. */
-const changedValues = (before: Webhook, { url, description, events }: ReturnType<typeof webhookValues>) => ({
+const changedValues = (before: Webhook, { url, description, events, callbacks }: ReturnType<typeof webhookValues>) => ({
   ...(url !== before.url && { url }),
   ...(description !== before.description && { description }),
   ...(events.toSorted().join() !== before.events.toSorted().join() && { events }),
+  ...(callbacks !== before.callbacks && { callbacks }),
 })
 
-/** Edits a webhook's address, description and events. The typed text stays until it is saved. */
+/** Edits a webhook's address, description, events and whether agents may use it. The typed text stays until it is saved. */
 export function WebhookEdit({ webhook }: { webhook: Webhook }) {
   const { client } = useServices()
   const online = useOnline()

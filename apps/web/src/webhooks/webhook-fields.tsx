@@ -3,15 +3,19 @@ import { useState } from 'react'
 import { Unseen } from '../ui/index.ts'
 import { chosenEvents, EventChoice } from './event-choice.tsx'
 
-type Values = Pick<Webhook, 'url' | 'description'> & { events: readonly WebhookEventType[] }
+type Values = Pick<Webhook, 'url' | 'description' | 'callbacks'> & { events: readonly WebhookEventType[] }
 
 /** The fields of a webhook: to add one, and to change one. */
-export function WebhookFields({ values: { url, description, events } }: { values: Values }) {
+export function WebhookFields({ values: { url, description, events, callbacks } }: { values: Values }) {
   return (
     <>
       <Field name="url" label="Address (https)" value={url} isRequired maxLength={2_000} />
       <Field name="description" label="Description (optional)" value={description} maxLength={200} />
       <EventChoice chosen={events} />
+      <label className="check filters-wide">
+        <input type="checkbox" name="callbacks" defaultChecked={callbacks} /> Agents may name this address, or one below it, to be told how
+        their actions end
+      </label>
     </>
   )
 }
@@ -44,4 +48,5 @@ export const webhookValues = (data: FormData) => ({
   url: String(data.get('url') ?? '').trim(),
   description: String(data.get('description') ?? '').trim(),
   events: chosenEvents(data),
+  callbacks: data.has('callbacks'),
 })

@@ -7,7 +7,7 @@ import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { WebhookFields, webhookValues } from './webhook-fields.tsx'
 
-const NEW = { url: '', description: '', events: ['action.proposed', 'action.overdue', 'action.outcome_unknown'] } as const
+const NEW = { url: '', description: '', events: ['action.proposed', 'action.overdue', 'action.outcome_unknown'], callbacks: false } as const
 
 /** Adds a webhook. */
 export function WebhookForm({ onMade }: { onMade: (webhook: CreatedWebhook) => void }) {
