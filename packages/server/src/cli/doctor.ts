@@ -21,7 +21,7 @@ import { type Check, type Finding, note, ok, problem, runChecks } from './doctor
 import { findPolicyDoubts, type PolicyRow, policyTable } from './doctor/policy.ts'
 import { modelChecks, routeChecks } from './doctor/reach.ts'
 import { findSecrets } from './doctor/secrets.ts'
-import { type Out, say } from './say.ts'
+import { type Out, safeJson, say } from './say.ts'
 
 export interface DoctorFlags {
   config?: string
@@ -116,7 +116,7 @@ export async function doctor(flags: DoctorFlags, environment: Environment, out: 
     const policy = config ? policyTable(config) : []
     const findings = [...early, ...found, ...doubts]
     const problems = findings.filter(({ level }) => level === 'problem').length
-    if (flags.json) out.write(`${JSON.stringify({ problems, findings, policy }, null, 2)}\n`)
+    if (flags.json) out.write(`${safeJson({ problems, findings, policy }, 2)}\n`)
     else for (const line of summary(policy, problems)) say(line, out)
     return problems
   } finally {
