@@ -62,11 +62,21 @@ function FirstVisit() {
 
 /** The shortest ways to a first action, as commands. */
 function NextSteps() {
-  const { me } = useServices()
+  const { client, me } = useServices()
+  const agents = useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => client.agents({ signal }), staleTime: 60_000 })
+  if (agents.isPending) return null
   const call = `curl -H "authorization: Bearer $AGENT_KEY" -H 'content-type: application/json' ${location.origin}/api/actions -d '{"tool": "…", "arguments": {}}'`
   return (
     <ul className="next-steps" aria-label="Next steps">
-      <Step what="Try it with the example shop, which has an agent that asks." command="npx countersign demo" />
+      {agents.data?.length ? (
+        <li>
+          <p>
+            <Link to="/">Start a chat</Link> with an agent of this server, and tell it to change something.
+          </p>
+        </li>
+      ) : (
+        <Step what="Try it with the example shop, which has an agent that asks." command="npx countersign demo" />
+      )}
       <Step what="Add a tool of your own: this writes a configuration with one to begin with." command="npx countersign init" />
       <Step what="Connect an agent: it asks with one call." command={call}>
         {me.roles.includes('admin') && (

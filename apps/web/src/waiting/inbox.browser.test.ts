@@ -28,6 +28,7 @@ let waiting: wire.Action[] = []
 let decided: wire.Action[] = []
 let older: wire.Action[] = []
 let failing = false
+let hasAgents = true
 let queries: URLSearchParams[] = []
 let decisions: string[] = []
 let page: Page
@@ -38,6 +39,7 @@ beforeAll(async () => {
     answer(method, path, query) {
       if (path === '/api/me')
         return { body: { principal: { id: 'prn_me', kind: 'person', name: 'Mia', roles: ['approver'] }, signIn: 'key' } }
+      if (path === '/api/agents' && !hasAgents) return { body: { items: [], nextCursor: null } }
       if (path === '/api/actions') {
         queries.push(query)
         const state = query.get('state') ?? ''
@@ -69,6 +71,7 @@ beforeEach(async () => {
   decided = []
   older = []
   failing = false
+  hasAgents = true
   queries = []
   decisions = []
   page = await browser.newPage({ viewport: { width: 1_200, height: 700 }, locale: 'en-GB' })
@@ -292,6 +295,9 @@ test('an empty inbox says what to do next, with commands to copy; one that is em
   waiting = []
   await open()
   expect(await page.getByTestId('waiting-empty').textContent()).toContain('Nothing for you to decide')
+  expect(await page.getByRole('link', { name: 'Start a chat' }).getAttribute('href')).toBe('/')
+  hasAgents = false
+  await open()
   await page.locator('.next-steps li').nth(2).waitFor()
   const commands = await page.getByRole('list', { name: 'Next steps' }).locator('code').allTextContents()
   expect(commands).toEqual(['npx countersign demo', 'npx countersign init', expect.stringContaining(`${server.url}/api/actions`)])
