@@ -1,7 +1,15 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Pool, types } from 'pg'
-import type { ActionRow, EventRow, MessageRow, RunRow, SessionRow, VoteRow } from '../../packages/server/src/store/index.ts'
+import {
+  type ActionRow,
+  type EventRow,
+  events,
+  type MessageRow,
+  type RunRow,
+  type SessionRow,
+  type VoteRow,
+} from '../../packages/server/src/store/index.ts'
 import { createDatabase, dropDatabase, type PostgresCluster } from '../testing/postgres.ts'
 
 /** The rows that the checks read, directly from the database. */
@@ -68,7 +76,8 @@ function readerOf(view: View): Pick<CampaignDatabase, 'readAll' | 'readOpen' | '
           sessions: await table('session', 'id'),
           runs: await table('run', 'session_id, number'),
           messages: await table('message', 'session_id, seq'),
-          events: await table('event', 'session_id, last_seq, id'),
+          // Rows keep the JSON of their events in a short form.
+          events: (await table<EventRow>('event', 'session_id, last_seq, id')).map((row) => ({ ...row, events: events.eventsJson(row) })),
         }
       }),
     readOpen: () =>
