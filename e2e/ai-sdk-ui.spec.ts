@@ -1,14 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, type Page, test } from '@playwright/test'
-import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { approve, browserOf, cards, freePort, ready } from './demo.ts'
+import { startExample } from './example.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
 
 test('useChat, unmodified: approved in the inbox elsewhere, approved on the page after a reload, and declined with a reason', async ({
@@ -18,7 +15,7 @@ test('useChat, unmodified: approved in the inbox elsewhere, approved on the page
   const data = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
   const [pagePort, port] = [await freePort(), await freePort()]
   const console = `http://127.0.0.1:${port}`
-  const child = await startExample({
+  const child = await startExample('ai-sdk-ui', {
     PAGE_PORT: `${pagePort}`,
     COUNTERSIGN_PORT: `${port}`,
     DATA: data,
@@ -86,20 +83,3 @@ async function send(page: Page, text: string): Promise<void> {
 }
 
 const call = (page: Page, nth: number) => page.locator('section').nth(nth - 1)
-
-async function startExample(environment: Record<string, string>): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(ROOT, 'examples/ai-sdk-ui/main.mjs')], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...COMPILE_CACHE, PATH: process.env.PATH, ...environment },
-  })
-  await new Promise<void>((resolve, reject) => {
-    let text = ''
-    child.stdout.on('data', (chunk) => {
-      text += chunk
-      if (text.includes('The page is at')) resolve()
-    })
-    child.once('exit', (code) => reject(new Error(`the example ended with ${code}:\n${text}`)))
-  })
-  return child
-}

@@ -1,15 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect, test } from '@playwright/test'
-import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { approve, approveButton, cards, expectNoSideScroll, freePort, openDetails, ready } from './demo.ts'
+import { startExample } from './example.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
 
 test('a portal’s own person decides in the portal’s page at another origin, under a strict content policy, and the record names them', async ({
@@ -18,7 +15,7 @@ test('a portal’s own person decides in the portal’s page at another origin, 
   const data = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
   const [portalPort, port] = [await freePort(), await freePort()]
   const environment = { PORTAL_PORT: `${portalPort}`, COUNTERSIGN_PORT: `${port}`, DATA: data, COUNTERSIGN_BOOTSTRAP_KEY: KEY }
-  const child = await startExample(environment)
+  const child = await startExample('embed', environment)
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
@@ -69,20 +66,3 @@ test('a portal’s own person decides in the portal’s page at another origin, 
     await rm(data, { recursive: true, force: true })
   }
 })
-
-async function startExample(environment: Record<string, string>): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [join(ROOT, 'examples/embed/main.mjs')], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...COMPILE_CACHE, PATH: process.env.PATH, ...environment },
-  })
-  await new Promise<void>((resolve, reject) => {
-    let text = ''
-    child.stdout.on('data', (chunk) => {
-      text += chunk
-      if (text.includes('The portal is at')) resolve()
-    })
-    child.once('exit', (code) => reject(new Error(`the example ended with ${code}:\n${text}`)))
-  })
-  return child
-}

@@ -9,7 +9,7 @@ import { addRule, fieldPath, type RuleFields, readRules, removeRule, setField } 
 type RuleFormProps = {
   text: string
   onEdit: (text: string) => void
-  /** What the server said about the text as it is. */
+  /** The problems that the server found in the text as it is now. */
   issues: readonly ApiIssue[]
   /** The name of the rule to begin with. */
   first: string | null

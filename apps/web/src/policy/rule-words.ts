@@ -2,7 +2,7 @@ import type { PolicyView } from '@countersign/client'
 
 export type Rule = PolicyView['document']['rules'][number]
 
-/** What a rule does, in one sentence without its condition, which is shown as it is written. */
+/** Returns one sentence about what a rule does. The condition is not part of it: the page shows it as it is written. */
 export function ruleSentence(rule: Rule, defaultExpires?: string): string {
   const calls = callsText(rule)
   if (rule.verdict === 'allow') return `${capital(calls)} run without asking`

@@ -186,7 +186,7 @@ export const Action = z.object({
   expiresAt: z.string().nullable(),
   /** The deadline that a person who may decide can set in place of `expiresAt`, once. Absent where policy allows no extension, or it was extended. */
   extendableUntil: z.string().optional(),
-  /** Who extended the deadline, when, and what it was before. */
+  /** Names who extended the deadline, when, and the deadline before. */
   extension: Extension.optional(),
   /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */
   startsAt: z.string().nullable(),

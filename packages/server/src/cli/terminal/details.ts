@@ -25,7 +25,7 @@ export function detailLines(action: Action, style: Style, columns: number, edite
   ]
 }
 
-/** What the agent says about its call. */
+/** The agent's own description of its call. */
 export function wordsOf({ agentSays, context }: Pick<Action, 'agentSays' | 'context'>): string[] {
   const { reason, run, url } = context ?? {}
   return [agentSays, reason && `reason: ${reason}`, run && `run: ${run}`, url && `link: ${url}`].filter((words): words is string => !!words)
