@@ -52,6 +52,9 @@ test('the story of an action has every step in order, when its agent was told, a
     { step: 2, inputTokens: 300, outputTokens: 7, estimated: false, fellBack: null },
     { step: 1, inputTokens: 10, outputTokens: 1 },
   ])
+  const session = await admin.get(`/api/sessions/${action.sessionId}`)
+  expect(session.tokens).toEqual({ input: 310, output: 8 })
+  expect((await admin.get('/api/sessions')).items).toEqual([session])
   expect(items.map(({ message }: { message: { id: string } }) => message.id)).toEqual(
     (await admin.get(`/api/sessions/${action.sessionId}/messages`)).items.map(({ id }: { id: string }) => id),
   )

@@ -15,6 +15,7 @@ import { Button, UiProvider } from './ui/index.ts'
 const WaitingPage = lazy(() => import('./waiting/waiting-page.tsx'))
 const HistoryPage = lazy(() => import('./history/history-page.tsx'))
 const DashboardPage = lazy(() => import('./dashboard/dashboard-page.tsx'))
+const SessionsPage = lazy(() => import('./sessions/sessions-page.tsx'))
 const TimelinePage = lazy(() => import('./timeline/timeline-page.tsx'))
 const ActionPage = lazy(() => import('./action/action-page.tsx'))
 const PolicyPage = lazy(() => import('./policy/policy-page.tsx'))
@@ -141,6 +142,7 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
       <Routes>
         <Route element={<Shell />}>
           <Route index element={<NewChatPage />} />
+          <Route path="sessions" element={<SessionsPage />} />
           <Route path="sessions/:sessionId" element={<SessionPage />} />
           <Route path="sessions/:sessionId/timeline" element={<TimelinePage />} />
           <Route path="waiting" element={<WaitingPage />} />

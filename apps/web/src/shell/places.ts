@@ -17,6 +17,7 @@ const ACCESS: readonly Place[] = [
 
 /** By how often people go there: what happened, the rules and the tools, the rest. */
 const PLACES: readonly Place[] = [
+  { to: '/sessions', name: 'Sessions', icon: 'chat', isFor: () => true },
   { to: '/history', name: 'Decided', icon: 'check', isFor: () => true },
   { to: '/dashboard', name: 'Dashboard', icon: 'chart', isFor: (me) => has(me, 'admin', 'viewer') },
   { to: '/objectives', name: 'Objectives', icon: 'target', isFor: (me, keepsObjectives) => keepsObjectives && hasRole(me) },

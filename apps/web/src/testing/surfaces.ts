@@ -68,6 +68,11 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     },
     shows: ['Session.title'],
   },
+  sessions: {
+    at: '/sessions',
+    steps: (page) => page.getByTestId('sessions-row').first().waitFor(),
+    shows: ['Session.title', 'Session.agent', 'Session.owner.name'],
+  },
   chat: {
     at: '/sessions/ses_000001',
     steps: async (page) => {

@@ -61,6 +61,7 @@ export const emptySession = (): Session => ({
   participants: [],
   pendingApprovals: [],
   unknownOutcomes: 0,
+  tokens: { input: 0, output: 0 },
   lastSeq: 0,
   createdAt: AT,
   updatedAt: AT,

@@ -29,6 +29,8 @@ export const Session = z.object({
   pendingApprovals: z.array(Action),
   /** How many of its actions are of unknown outcome: a person has to find out. */
   unknownOutcomes: z.int(),
+  /** The tokens of its model calls so far: read, also from the provider's cache, and written. */
+  tokens: z.object({ input: z.int(), output: z.int() }),
   lastSeq: z.int(),
   createdAt: z.string(),
   updatedAt: z.string(),

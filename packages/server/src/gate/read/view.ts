@@ -24,6 +24,7 @@ import {
   participants,
   principals,
   type SessionRow,
+  sessions,
   stored,
   type Tx,
   type VoteRow,
@@ -304,6 +305,7 @@ export function* viewSession(row: SessionRow): Tx<Session> {
     const action = yield* actions.findAction.first({ id: open.id })
     if (action) pending.push(yield* viewAction(action))
   }
+  const used = yield* sessions.tokensOf.first({ session_id: row.id })
   return {
     id: row.id,
     agent: row.agent,
@@ -313,6 +315,7 @@ export function* viewSession(row: SessionRow): Tx<Session> {
     participants: (yield* participants.participantsOf.all({ session_id: row.id })).map(nameOf),
     pendingApprovals: pending,
     unknownOutcomes: Number((yield* actions.countUnknown.first({ session_id: row.id }))?.unknown ?? 0),
+    tokens: { input: Number(used?.input ?? 0), output: Number(used?.output ?? 0) },
     lastSeq: row.last_seq,
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),

@@ -130,6 +130,14 @@ export const insertRun = insertInto(
   { isNoted: true },
 )
 
+/** The tokens of all runs of a session; null before its first run. */
+export const tokensOf = question<{ session_id: string }, { input: number | null; output: number | null }>((db, p) =>
+  db
+    .selectFrom('run')
+    .select((eb) => [eb.fn.sum<number | null>('input_tokens').as('input'), eb.fn.sum<number | null>('output_tokens').as('output')])
+    .where('session_id', '=', p.session_id),
+)
+
 /** The newest run of a session, open or ended. */
 export const newestRun = question<{ session_id: string }, RunRow>((db, p) =>
   db.selectFrom('run').selectAll().where('session_id', '=', p.session_id).orderBy('number', 'desc').limit(lit(1)),
