@@ -1,10 +1,15 @@
 import { approveButton, ask, cards, expect, ready, test } from './demo.ts'
 
-test('the console works under a policy without unsafe-inline and unsafe-eval, and nothing of it is refused', async ({ page, demo }) => {
+test('started without any key of a model, the console works under a policy without unsafe-inline and unsafe-eval, and asks nobody but its server', async ({
+  page,
+  demo,
+}) => {
   const refused: string[] = []
   page.on('console', (message) => {
     if (/content security policy|violates|refused/i.test(message.text())) refused.push(message.text())
   })
+  const origins = new Set<string>()
+  page.on('request', (request) => origins.add(new URL(request.url()).origin))
   const answer = await page.goto(demo.url)
   const policy = answer?.headers()['content-security-policy'] ?? ''
   expect(policy).toContain("default-src 'none'")
@@ -18,4 +23,5 @@ test('the console works under a policy without unsafe-inline and unsafe-eval, an
   await page.goto(`${demo.url}/waiting`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(refused).toEqual([])
+  expect([...origins]).toEqual([new URL(demo.url).origin])
 })
