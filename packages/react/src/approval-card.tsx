@@ -11,7 +11,8 @@ import { Background, Essentials } from './evidence.tsx'
 import { OpenedTexts } from './opened-texts.ts'
 import { outcomeText } from './outcome.ts'
 import { OwnVote } from './own-vote.tsx'
-import { Settled } from './settled.tsx'
+import { usePart } from './parts.ts'
+import { SETTLED } from './settled-part.ts'
 import { Identity, StateMark } from './status-bar.tsx'
 import { spanText } from './time.ts'
 import { type CardView, cardKeys, useCardView } from './use-card-view.ts'
@@ -107,12 +108,20 @@ function Judgement({ view }: { view: CardView }) {
       onLookAgain={offers.lookAgain ? () => store.lookAgain() : undefined}
     />
   )
+  const { state, module } = usePart(SETTLED, isSettled)
   if (isSettled) {
-    return (
-      <Settled view={view}>
+    const evidence = (
+      <>
         {essentials}
         <Background {...backgroundOf(view)} />
-      </Settled>
+      </>
+    )
+    if (module) return <module.Settled view={view}>{evidence}</module.Settled>
+    return (
+      <>
+        <p className="cs-outcome">{outcomeText(action, nowMs)}</p>
+        {state === 'failed' ? evidence : null}
+      </>
     )
   }
   return (

@@ -121,6 +121,7 @@ test('a picture in a result is drawn, what is no picture is only offered for sav
   page = await cards.open()
   await show(page, { action: sampleAction({ state: 'succeeded', result }) })
   const picture = card().locator('.cs-media img')
+  await picture.waitFor({ state: 'attached' })
   expect(await picture.count()).toBe(1)
   await expect.poll(() => picture.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(1)
   const link = card().locator('.cs-media a')

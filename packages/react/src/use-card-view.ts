@@ -5,6 +5,7 @@ import { readCardKey } from './card-keys.ts'
 import type { ApprovalCardProps } from './card-props.ts'
 import { DIFF, needsDiff } from './diff-part.ts'
 import { usePart } from './parts.ts'
+import { SETTLED } from './settled-part.ts'
 import { tickMs } from './time.ts'
 import { useCooldown } from './use-cooldown.ts'
 import { type Seen, useSeen } from './use-seen.ts'
@@ -43,7 +44,12 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   const nowMs = (props.now ?? Date.now)()
   useTick(tickMs(action, nowMs))
   const seen = useSeen(card, version)
-  const isLoading = usePart(DIFF, needsDiff(action)).state === 'loading' && needsDiff(action)
+  const isSettled = !['proposed', 'approved', 'executing'].includes(action.state)
+  const hasDiff = needsDiff(action)
+  const diff = usePart(DIFF, hasDiff)
+  const settled = usePart(SETTLED, isSettled)
+  // What stands in the row of buttons, and above it, comes with its part.
+  const isLoading = (hasDiff && diff.state === 'loading') || (isSettled && settled.state === 'loading')
   const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${isLoading} ${JSON.stringify(edits)}`
   const { rest, isReady, ignored } = useCooldown(row, stand)
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])
@@ -51,7 +57,6 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   const press = (work: () => void, by: 'pointer' | 'key' = 'pointer') => {
     if (shown.rest === '' && !isLoading && isReady(by)) work()
   }
-  const isSettled = !['proposed', 'approved', 'executing'].includes(action.state)
   return { props, shown, store, nowMs, isSettled, id, card, row, resting, ignored, press, focusCard, seen }
 }
 

@@ -115,7 +115,10 @@ async function buildPage(): Promise<Map<string, { type: string; body: string }>>
   for (const file of output.output) {
     if (file.type === 'chunk') files.set(`/${file.fileName}`, { type: 'text/javascript', body: file.code })
     if (file.type === 'chunk' && file.isEntry) entry = file.fileName
-    if (file.type === 'asset' && file.fileName.endsWith('.css')) files.set('/card.css', { type: 'text/css', body: String(file.source) })
+    if (file.type === 'asset' && file.fileName.endsWith('.css')) {
+      // The page names the one; a part of the card that loads another part asks for the other.
+      for (const path of ['card.css', file.fileName]) files.set(`/${path}`, { type: 'text/css', body: String(file.source) })
+    }
   }
   const head =
     '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Cards</title><link rel="stylesheet" href="/card.css">'
