@@ -32,6 +32,7 @@ test('S snoozes the selected action: it is not counted, stands under Snoozed, an
   await rowOf(page, later.id).click()
   await page.waitForURL(`**/actions/${later.id}`)
   await page.getByTestId('snooze').click()
+  await expect(dialog).toBeVisible()
   await page.screenshot({ path: test.info().outputPath('phone.png') })
   await dialog.getByRole('button', { name: 'Back to the inbox now' }).click()
   await expect(page.getByTestId('snooze')).toHaveText('Snooze…')

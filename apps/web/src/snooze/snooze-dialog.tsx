@@ -1,5 +1,5 @@
 import type { Action, SnoozeBody } from '@countersign/client'
-import { fullTime, showInvisible } from '@countersign/react'
+import { clockText, showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId } from 'react'
 import { errorText } from '../errors.ts'
@@ -24,7 +24,8 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
       onClose()
     },
   })
-  const times = snoozeTimes(action, Date.now())
+  const nowMs = Date.now()
+  const times = snoozeTimes(action, nowMs)
   return (
     <Dialog open onClose={onClose} aria-labelledby={id} fullWidth maxWidth="xs">
       <div className="snooze">
@@ -36,7 +37,7 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
         {times.map(({ words, atMs, body }, at) => (
           <Button key={words} variant="outlined" autoFocus={at === 0} disabled={change.isPending} onClick={() => change.mutate(body)}>
             <span>{words}</span>
-            <time>{fullTime(new Date(atMs).toISOString())}</time>
+            <time>{clockText(new Date(atMs).toISOString(), nowMs)}</time>
           </Button>
         ))}
         {times.length === 0 && <p>It expires too soon to be snoozed.</p>}
