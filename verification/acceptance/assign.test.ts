@@ -144,3 +144,23 @@ test('a webhook hears who assigned an action to whom, and that it was taken back
   const said = receiver.events.map(({ body }) => (body as { data: { assignment: unknown } }).data.assignment)
   for (const to of [{ person: me }, { role: 'approver' }, null]) expect(said).toContainEqual({ to, by: me })
 })
+
+test('an action of a conversation is assigned like any other, and the conversation goes on with the decision', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: { tools: toolsOf(target), agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } } },
+    scripts: { desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Done.' }] },
+  })
+  const { admin } = server
+  const { id: sessionId } = await admin.post('/api/sessions', {})
+  await admin.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  const [action] = (await admin.get(`/api/sessions/${sessionId}`)).pendingApprovals
+  const me = { person: action.requestedBy.id }
+  expect(await admin.post(`/api/actions/${action.id}/assign`, { to: me })).toMatchObject({ assignment: { person: { id: me.person } } })
+  expect((await admin.get(`/api/sessions/${sessionId}`)).pendingApprovals).toMatchObject([{ assignment: { person: { id: me.person } } }])
+  await admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
+  await server.settle()
+  expect((await admin.get(`/api/sessions/${sessionId}/messages`)).items[0]).toMatchObject({ content: 'Done.' })
+  expect((await admin.get(`/api/audit?action=${action.id}&kind=assigned`)).items).toMatchObject([{ data: { to: me.person } }])
+})
