@@ -66,7 +66,8 @@ test('when its time is over the card says so within a second, its buttons are go
   const { id, expiresAt } = await propose(desk, 'send', { expiresIn: 'PT4S' })
   const card = cards(page)
   await expect(card).toContainText('Expires')
-  await expect(card).toHaveAttribute('data-state', 'expired')
+  // Looks in each frame. `expect` would look once a second.
+  await card.and(page.locator('[data-state=expired]')).waitFor()
   expect(Date.now() - Date.parse(expiresAt)).toBeLessThan(2_000)
   await expect(card.getByRole('button', { name: /Approve/ })).toHaveCount(0)
   const late = await desk.call('POST', `/api/actions/${id}/decision`, { verdict: 'approve' })
