@@ -9,8 +9,8 @@ import { startTestServer } from '../testing/test-server.ts'
 const FOLDER = '/home/ana/shop'
 const INPUT = { command: 'npm publish', description: 'Publishes' }
 
-async function start(rules: object[] = []) {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules } } })
+async function start(policy: object = { rules: [] }) {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy } })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { key } = await server.makeKey({ name: 'ana sdk', kind: 'agent', agent: 'sdk', roles: ['agent'] })
   return { server, client: createClient({ baseUrl: server.url, key }) }
@@ -46,7 +46,7 @@ test('an approved call is allowed with the approved arguments, and the report of
 })
 
 test('an approval that is not in effect yet when a poll ends is not a denial: the next poll gets it', async () => {
-  const desk = await start([{ name: 'slowly', match: { effect: 'write' }, verdict: 'ask', requires: { grace: 'PT3S' } }])
+  const desk = await start({ rules: [{ name: 'slowly', match: { effect: 'write' }, verdict: 'ask', requires: { grace: 'PT3S' } }] })
   const ask = (limitSeconds: number) =>
     desk.client.askHook('claude', about('PreToolUse', { tool_use_id: 't1', tool_name: 'Bash', tool_input: INPUT }), {
       limitSeconds,
