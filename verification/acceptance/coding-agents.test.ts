@@ -1,7 +1,9 @@
 import type { Action } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
+import { type Clock, systemClock } from '../../packages/server/src/clock.ts'
 import { codingAgentStarter } from '../../packages/server/src/coding-agent/index.ts'
 import type { ApiAnswer, ApiClient } from '../testing/api-client.ts'
+import { manualClock } from '../testing/manual-clock.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const FOLDER = '/home/ana/shop'
@@ -15,8 +17,8 @@ interface Desk {
   waiting(): Promise<Action>
 }
 
-async function start(policy: object = { rules: codingAgentStarter('host') }): Promise<Desk> {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy } })
+async function start(policy: object = { rules: codingAgentStarter('host') }, clock: Clock = systemClock): Promise<Desk> {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy }, clock })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const agent = await server.as({ name: 'ana claude', kind: 'agent', agent: 'claude', roles: ['agent'] })
   return {
@@ -264,4 +266,17 @@ test('no answer of a hook is empty or an error for a caller with a key, and noth
   const canary = await agent.send('POST', '/hooks/claude', { body: { ...base, tool_name: 'countersign_canary', tool_input: {} } })
   expect(decisionOf(canary)).toBe('deny')
   expect((await server.admin.get('/api/actions')).items).toEqual([])
+})
+
+test('an allowed call without a report is unknown after one hour, and a report that comes later still counts', async () => {
+  const clock = manualClock(Date.now())
+  const desk = await start({ rules: [{ name: 'all', match: { tool: 'host.shell' }, verdict: 'allow' }] }, clock)
+  await desk.hook('PreToolUse', bash('npm test', 'toolu_10'))
+  const one = async (): Promise<Action> => (await desk.server.admin.get('/api/actions')).items[0]
+  clock.pass(60 * 60_000 - 1)
+  expect(await one()).toMatchObject({ state: 'executing' })
+  clock.pass(1)
+  await expect.poll(one).toMatchObject({ state: 'outcome_unknown' })
+  await desk.hook('PostToolUse', { ...bash('npm test', 'toolu_10'), tool_response: { stdout: 'ok' } })
+  expect(await one()).toMatchObject({ state: 'succeeded' })
 })

@@ -79,7 +79,7 @@ function damagePages(file: string): void {
     expect(Number(rootpage)).toBeLessThanOrEqual(pages)
     overwrite(file, (Number(rootpage) - 1) * 4096, new Uint8Array(4096).fill(0x5a))
   }
-  const other = new DatabaseSync(file, { timeout: 5_000 })
+  const other = new DatabaseSync(file, { timeout: 240_000 })
   other.exec("insert into setting (name, value) values ('of another connection', '')")
   other.close()
 }

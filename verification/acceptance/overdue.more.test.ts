@@ -12,7 +12,7 @@ const ALARM = { timeout: 60_000, interval: 100 }
 /** Runs SQL beside the server. */
 async function runBeside(database: Database, sql: { sqlite: string; postgres: string }): Promise<void> {
   if (database.kind === 'sqlite') {
-    const db = new DatabaseSync(join(database.dataDir, 'countersign.db'), { timeout: 5_000 })
+    const db = new DatabaseSync(join(database.dataDir, 'countersign.db'), { timeout: 240_000 })
     db.exec(sql.sqlite)
     db.close()
     return

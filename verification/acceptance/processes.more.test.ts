@@ -41,6 +41,24 @@ async function begin(server: ChildServer, message: string): Promise<{ sessionId:
   return { sessionId, stream }
 }
 
+onPostgres('a process uses at most 17 connections, however much it is asked at once', TIME, async () => {
+  await using all = await openSeveralServers({ speak: askOnce('read'), answer: fine })
+  const server = await all.start()
+  const sessions = await Promise.all(Array.from({ length: 25 }, () => begin(server, 'look')))
+  for (const { stream } of sessions) {
+    await stream.next('done')
+    stream[Symbol.dispose]()
+  }
+  const counted = await all.sql(
+    `select application_name as name, count(*)::int from pg_stat_activity
+     where datname = current_database() and pid <> pg_backend_pid() group by 1 order by 1`,
+  )
+  const total = counted.reduce((sum, { count }) => sum + count, 0)
+  // Connections are kept once they were opened, so all that were used are counted.
+  expect(total, JSON.stringify(counted)).toBeGreaterThan(10)
+  expect(total, JSON.stringify(counted)).toBeLessThanOrEqual(17)
+})
+
 onPostgres('any process takes a decision, streams any session and answers a long poll; the action runs once', TIME, async () => {
   await using all = await openSeveralServers({ speak: askOnce('unkeyed'), answer: fine })
   const [one, two, three] = await Promise.all([all.start(), all.start(), all.start()])

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from countersign import ApiError, CallFailed, Client, gated
 from countersign.exchange import Exchange, Request, Secret, read_address
+from countersign.io import BlockingIo
 
 from .effects import Effects
 from .fault_proxy import Dripping, FaultProxy, Seen, SelfSigned, answer, half
@@ -128,6 +129,19 @@ class Faults(unittest.TestCase):
         for header in ("retry-after: 9999999999", "retry-after: Wed, 01 Jan 2200 00:00:00 GMT"):
             error, proxy = self.refuse(answer(503, "{}", header), patience=30)
             self.assertEqual((error.code, len(proxy.seen)), ("bad_request" if error.status < 500 else "internal", 1))
+
+    def test_a_lost_connection_and_the_named_answers_are_tried_again_for_30_seconds(self) -> None:
+        class Paused(Exception):
+            pass
+
+        self.enterContext(unittest.mock.patch.object(BlockingIo, "pause", side_effect=Paused))
+        for status in (408, 429, 502, 503, 504):
+            for seconds, ending in ((29, Paused), (31, ApiError)):
+                proxy = self.lying(answer(status, "{}", f"retry-after: {seconds}"))
+                with self.subTest(status=status, seconds=seconds), self.assertRaises(ending):
+                    Client(proxy.url, KEY).propose("shop.getOrder", {"order_id": "ORD-1"})
+        with self.assertRaises(Paused):
+            Client(self.lying(None).url, KEY).get("act_1")
 
     def test_no_redirect_is_followed_and_the_key_reaches_nobody_else(self) -> None:
         thief = self.enterContext(FaultProxy(server.port, lambda seen, forward: answer(200)))

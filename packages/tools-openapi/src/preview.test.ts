@@ -160,7 +160,10 @@ test('a POST to one thing shows what it changes; one to a list shows what is new
   ])
 })
 
-test('of a large request all that changes is shown, and what stays makes room', async () => {
+test('of a large request all that changes is shown, and what stays makes room: in more than 40 rows', async () => {
+  const few = Object.fromEntries(Array.from({ length: 40 }, (_, nth) => [`m${nth}`, 1]))
+  expect(await shown('patch', bodyOf({ type: 'object' }), few, { ...few, m7: 2 })).toHaveLength(40)
+  expect(await shown('patch', bodyOf({ type: 'object' }), { ...few, m40: 1 }, { ...few, m40: 1, m7: 2 })).toHaveLength(1)
   const names = Array.from({ length: 60 }, (_, nth) => `m${nth}`)
   const current = Object.fromEntries(names.map((name) => [name, 1]))
   const body = { ...current, m7: 2, m59: 2 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openNetwork } from '@countersign/toolkit'
@@ -79,4 +79,22 @@ test('what grows without end or is none is refused in words', async () => {
     await expect(readDocument('api/doc.yaml', folder, network), words).rejects.toThrow(words)
   }
   await expect(readDocument('nowhere.yaml', folderWith({}), network)).rejects.toThrow('there is no file nowhere.yaml')
+})
+
+test('a document has at most 32 MB and 500 files, all together', async () => {
+  const refs = (count: number) => Array.from({ length: count }, (_, nth) => ({ $ref: `p${nth}.json` }))
+  const doc = (count: number) => JSON.stringify({ openapi: '3.1.0', info: {}, paths: { '/a': { get: { parameters: refs(count) } } } })
+  const folder = folderWith(Object.fromEntries(refs(500).map(({ $ref }) => [`api/${$ref}`, PARAMETER])))
+  const unread = async (count: number) => {
+    writeFileSync(join(folder, 'api', 'doc.json'), doc(count))
+    return (await readDocument('api/doc.json', folder, network)).unread.join('\n')
+  }
+  expect(await unread(499)).toBe('')
+  expect(await unread(500)).toContain('refers to more than 500 files')
+  const grow = (bytes: number) => truncateSync(join(folder, 'api', 'p0.json'), bytes)
+  const rest = 32_000_000 - doc(1).length
+  grow(rest + 1)
+  expect(await unread(1)).toContain('is larger than 32 MB together with the files it refers to')
+  writeFileSync(join(folder, 'api', 'p0.json'), PARAMETER.padEnd(rest))
+  expect(await unread(1)).toBe('')
 })

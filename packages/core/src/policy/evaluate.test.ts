@@ -125,3 +125,8 @@ describe('a policy document', () => {
 
   test('an empty one asks for everything', () => expect(PolicyDocument.parse({})).toEqual({ default: 'ask', rules: [] }))
 })
+
+test('a condition has at most 2,000 characters', () => {
+  const isAllowed = (when: string) => PolicyDocument.safeParse({ rules: [{ ...rule('ask'), match: { when } }] }).success
+  expect([isAllowed('x'.repeat(2_000)), isAllowed('x'.repeat(2_001))]).toEqual([true, false])
+})

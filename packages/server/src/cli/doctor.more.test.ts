@@ -82,7 +82,7 @@ policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: 
     const found = await examine({ config, data: folder.path, timeout: '4' }, { SHOP_TOKEN: 'hidden-value-of-the-shop' })
     for (const words of [
       /PROBLEM {2}secrets in countersign\.yaml: line 7 holds what looks like a key of OpenAI or Anthropic/,
-      /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:\d+: .*did not answer|did not answer within 4 s/,
+      /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:\d+: did not answer within 4 s/,
       /PROBLEM {2}routes to http:\/\/127\.0\.0\.1:9: .*could not be reached/,
       /PROBLEM {2}model openai\/gpt-5-mini: .*OPENAI_API_KEY/,
       /note {5}policy: the rule "reads of refunds" matches no tool/,

@@ -171,6 +171,29 @@ describe('a condition has an end', () => {
     expect((user + system) / 1000).toBeLessThan(250)
   })
 
+  test('a condition has 16,000 steps, and all conditions of a call have 160,000', () => {
+    const meter = new Meter()
+    for (let nth = 0; nth < 10; nth++) {
+      meter.begin()
+      meter.spend(16_000)
+      expect(() => meter.spend(1)).toThrow('it would take too long')
+    }
+    meter.begin()
+    expect(() => meter.spend(1)).toThrow('it would take too long')
+    const thrifty = new Meter()
+    thrifty.begin()
+    thrifty.spend(1)
+    thrifty.end()
+    for (let nth = 0; nth < 9; nth++) {
+      thrifty.begin()
+      thrifty.spend(16_000)
+      thrifty.end()
+    }
+    thrifty.begin()
+    thrifty.spend(15_999)
+    expect(() => thrifty.spend(1)).toThrow('it would take too long')
+  })
+
   test('what people write about large arguments is answered', () => {
     expect(ask('args.path.startsWith("/etc/")', { path: '/etc/passwd', content: text })).toBe(true)
     expect(ask('args.content.contains("secret")', { content: text })).toBe(false)
