@@ -102,6 +102,7 @@ export {
   type ClientOptions,
   createClient,
   type FinishSignInOptions,
+  type HookOptions,
   type Me,
   type Page,
   type PostOptions,
