@@ -1,7 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { SAM, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, cardParts, openDetails, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
+import { type CardBrowser, cardParts, openDetails, scrollToEnd, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -90,7 +91,7 @@ test('a long argument with its payload in the tail holds a high risk until it is
   await page.getByText('Raw arguments').click()
   await page.getByRole('button', { name: /characters hidden/ }).click()
   await page.locator('.cs-approve[data-rest=blocked]').waitFor()
-  await page.keyboard.press('End')
+  await scrollToEnd(page)
   await page.locator('.cs-approve[aria-disabled=false]').waitFor()
   expect(await card().locator('pre').textContent()).toContain(body)
 })
@@ -135,7 +136,8 @@ test('markup, links and unseen characters are plain text and fetch nothing', asy
       .locator('a')
       .evaluateAll((links) => links.map((link) => link.getAttribute('href'))),
   ).toEqual(['/run'])
-  expect(requests).toEqual([])
+  // A part of the card itself.
+  expect(requests.filter((url) => !/\/assets\/diff-[\w-]+\.js$/.test(url))).toEqual([])
 })
 
 test('what the agent says about its run stands in the box that is not verified; only a web address is a link, named by its host', async () => {
@@ -218,11 +220,57 @@ test('a diff is shown whole, each changed line with its sign, and what cannot be
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(DIFF)
 })
 
+const LONG_LINE = 'The refund of order ORD-100 goes to the card that paid for it, within three days. '.repeat(25)
+
+test('a letter that looks the same, changed in a line of 2,000 characters, stands out in a diff and in a value', async () => {
+  page = await cards.open()
+  const forged = LONG_LINE.replace('order', 'оrder').replace('three', 'nine')
+  const diff = `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-${LONG_LINE}\n+${forged}\n`
+  const [oldValue, newValue] = [LONG_LINE, forged].map((text) => text.slice(0, text.indexOf(' days')))
+  await show(page, {
+    action: sampleAction({
+      preview: [
+        { field: 'x', diff },
+        { field: 'text', oldValue, newValue },
+      ],
+    }),
+  })
+  const shown = [
+    ['order', 'three'],
+    ['оrder⟦U+043E Cyrillic⟧', 'nine'],
+  ]
+  for (const box of ['.cs-diff', 'li:last-child > .cs-values']) {
+    await card().locator(`${box} mark`).first().waitFor()
+    const marks = (kind: string) => card().locator(`${box} ${kind} mark`).allTextContents()
+    expect([await marks('del'), await marks('ins')]).toEqual(shown)
+  }
+  await card().screenshot({ path: fileURLToPath(new URL('../../../test-results/cards/words.png', import.meta.url)) })
+})
+
+test('nothing is decided before the diff is there; where it cannot be loaded, it stands as it is', async () => {
+  page = await cards.open()
+  let answer = (_: 'continue' | 'abort') => {}
+  const answered = new Promise<'continue' | 'abort'>((resolve) => {
+    answer = resolve
+  })
+  await page.route(/\/diff-.*\.js$/, async (route) => ((await answered) === 'abort' ? route.abort() : route.continue()))
+  await show(page, { action: sampleAction({ preview: [{ field: 'notes.md', diff: DIFF }] }) })
+  await card().getByText('Loading the diff…').waitFor()
+  await page.locator('.cs-approve[data-rest=loading]').waitFor()
+  await card().focus()
+  for (const key of ['a', 'Enter', 'Control+Enter']) await page.keyboard.press(key)
+  expect(await calls()).toEqual([])
+  answer('abort')
+  await untilReady(page)
+  expect(await card().locator('.cs-changes pre').textContent()).toBe(DIFF.replace('\u200B', '⟦U+200B⟧').replace('\t', '⟦U+0009⟧'))
+})
+
 test('a diff stands side by side where there is room, folds, and stays folded for who has viewed this revision', async () => {
   page = await cards.open({ viewport: { width: 1280, height: 900 } })
   const diff = '--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@\n same\n-one\n-two\n+three\n same\n'
   const action = sampleAction({ preview: [{ field: 'x', diff }] })
   await show(page, { action })
+  await card().locator('.cs-hunk').waitFor()
   const boxes = () =>
     card()
       .locator('.cs-hunk > *')
@@ -266,7 +314,7 @@ test('a long diff says how many lines are hidden, and a high risk waits until th
   await reveal.click()
   expect(await card().locator('.cs-diff pre').textContent()).toBe(long)
   await page.locator('.cs-approve[data-rest=blocked]').waitFor()
-  await page.keyboard.press('End')
+  await scrollToEnd(page)
   await page.locator('.cs-approve[aria-disabled=false]').waitFor()
 })
 

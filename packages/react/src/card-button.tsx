@@ -2,9 +2,10 @@ import { type ComponentPropsWithoutRef, forwardRef } from 'react'
 
 /**
  * Why a button cannot be pressed now; empty when it can. `new`: it appeared or changed, or the window came back, less than 500 ms ago.
- * `moved`: it moved less than 500 ms ago. `busy`: a decision is being sent. `paused`: not connected. `blocked`: something is missing first.
+ * `moved`: it moved less than 500 ms ago. `busy`: a decision is being sent. `paused`: not connected. `blocked`: something is missing first. `loading`: a part of the card is being
+ * loaded.
  */
-export type Rest = '' | 'new' | 'moved' | 'busy' | 'paused' | 'blocked'
+export type Rest = '' | 'new' | 'moved' | 'busy' | 'paused' | 'blocked' | 'loading'
 
 /**
  * A button of the card. With `rest`, it says whether it can be pressed: `aria-disabled`, and the reason in `data-rest`. It stays where it

@@ -2,9 +2,11 @@ import type { Action } from '@countersign/client'
 import { changesOf, showInvisible, stays, tellApart, valueText } from '@countersign/core/text'
 import { memo } from 'react'
 import { CardButton } from './card-button.tsx'
-import { DiffText } from './diff-text.tsx'
+import { DIFF, isWordy, needsDiff } from './diff-part.ts'
 import { columnsOf, LinesTable } from './lines-table.tsx'
-import { LongText } from './long-text.tsx'
+import { type Against, LongText } from './long-text.tsx'
+import { type Part, usePart } from './parts.ts'
+import { PlainDiff } from './plain-diff.tsx'
 import { clockText } from './time.ts'
 
 type Row = NonNullable<Action['preview']>[number]
@@ -23,6 +25,7 @@ type ChangeRowsProps = {
  */
 export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsProps) {
   const { preview, previewError, previewedAt } = action
+  const diffs = usePart(DIFF, needsDiff(action))
   const again = onLookAgain ? (
     <CardButton className="cs-small cs-quiet" onClick={onLookAgain}>
       Look again
@@ -47,9 +50,9 @@ export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsPro
             // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one preview are never reordered, and a field may occur twice
             <li key={index}>
               <span className="cs-field">{showInvisible(row.field)}</span>
-              <Values row={row} path={`preview/${index}`} />
+              <Values row={row} path={`preview/${index}`} diffs={diffs} />
               {row.diff ? (
-                <DiffText diff={row.diff} path={`preview/${index}/diff`} viewer={`${viewer} ${action.id} ${action.revision}`} />
+                <Diff parts={diffs} diff={row.diff} path={`preview/${index}/diff`} viewer={`${viewer} ${action.id} ${action.revision}`} />
               ) : null}
             </li>
           ),
@@ -64,6 +67,13 @@ export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsPro
       {said}
     </div>
   )
+}
+
+type DiffParts = Part<typeof import('./diff/index.ts')>
+
+function Diff({ parts, diff, path, viewer }: { parts: DiffParts; diff: string; path: string; viewer: string }) {
+  if (parts.state === 'loading') return <span className="cs-note">Loading the diff…</span>
+  return parts.module ? <parts.module.DiffText diff={diff} path={path} viewer={viewer} /> : <PlainDiff diff={diff} path={path} />
 }
 
 /** Shows descriptions of the call by others, marked as not verified. */
@@ -82,7 +92,8 @@ function Said({ rows }: { rows: readonly Row[] }) {
 }
 
 /** Drawn once for each row: to tell long values apart takes a while. */
-const Values = memo(function Values({ row: { oldValue, newValue }, path }: { row: Row; path: string }) {
+const Values = memo(function Values({ row, path, diffs }: { row: Row; path: string; diffs: DiffParts }) {
+  const { oldValue, newValue } = row
   const isSame = stays({ oldValue, newValue })
   const table = oldValue === undefined || isSame ? columnsOf(newValue) : undefined
   if (table && isSame) {
@@ -110,13 +121,15 @@ const Values = memo(function Values({ row: { oldValue, newValue }, path }: { row
       </span>
     )
   }
+  const MarkedText = isWordy(row) ? diffs.module?.MarkedText : undefined
+  const against = (other: unknown, side: 'old' | 'new'): Against | undefined => MarkedText && { MarkedText, other: valueText(other), side }
   return (
     <span className="cs-values">
       {oldValue === undefined ? null : (
         <>
           <span className="cs-hidden">{newValue === undefined ? 'removes' : 'from'} </span>
           <del dir="auto">
-            <LongText text={valueText(oldValue)} path={`${path}/old`} />
+            <LongText text={valueText(oldValue)} path={`${path}/old`} against={against(newValue, 'old')} />
           </del>
         </>
       )}
@@ -125,7 +138,7 @@ const Values = memo(function Values({ row: { oldValue, newValue }, path }: { row
         <>
           <span className="cs-hidden">{oldValue === undefined ? 'sets' : ' to'} </span>
           <ins dir="auto">
-            <LongText text={valueText(newValue)} path={`${path}/new`} />
+            <LongText text={valueText(newValue)} path={`${path}/new`} against={against(oldValue, 'new')} />
           </ins>
         </>
       )}

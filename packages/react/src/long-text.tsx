@@ -1,5 +1,6 @@
 import { HEAD_CHARS, LONG_TEXT_CHARS, MAX_HIDDEN_CHARS, showInvisible, showLines, TAIL_CHARS } from '@countersign/core/text'
-import { memo } from 'react'
+import { type ComponentType, memo } from 'react'
+import type { MarkedTextProps } from './diff/marked-text.tsx'
 import { EndMark } from './end-mark.tsx'
 import { RevealButton, useReveal } from './reveal.tsx'
 
@@ -9,15 +10,19 @@ type LongTextProps = {
   lines?: boolean
   /** True inside a box that scrolls already. */
   inBox?: boolean
+  /** The other version of the text: once the text is whole, the words that changed are marked in it. */
+  against?: Against | undefined
 }
+
+export type Against = Omit<MarkedTextProps, 'text'> & { MarkedText: ComponentType<MarkedTextProps> }
 
 /**
  * A text, whole when it is short or opened; else head and tail around a button that says how much is hidden. A long one that was opened
  * scrolls in a box of its own and takes the focus, so that the keys that scroll work at once.
  */
-export function LongText({ text, path, lines = false, inBox = false }: LongTextProps) {
+export function LongText({ text, path, lines = false, inBox = false, against }: LongTextProps) {
   const { isOpen, box, reveal } = useReveal<HTMLSpanElement>(path)
-  if (text.length <= LONG_TEXT_CHARS) return <Shown text={text} lines={lines} />
+  if (text.length <= LONG_TEXT_CHARS) return <Whole text={text} lines={lines} against={against} />
   if (isOpen) {
     const isBoxed = text.length > MAX_HIDDEN_CHARS && !inBox
     return (
@@ -29,7 +34,7 @@ export function LongText({ text, path, lines = false, inBox = false }: LongTextP
           ? { className: 'cs-read', tabIndex: 0, role: 'region', 'aria-label': `Whole text, ${count(text.length)}` }
           : { tabIndex: -1 })}
       >
-        <Shown text={text} lines={lines} />
+        <Whole text={text} lines={lines} against={against} />
         <EndMark path={path} />
       </span>
     )
@@ -43,6 +48,11 @@ export function LongText({ text, path, lines = false, inBox = false }: LongTextP
       <Shown text={text.slice(tailStart)} lines={lines} />
     </>
   )
+}
+
+function Whole({ text, lines, against }: { text: string; lines: boolean; against: Against | undefined }) {
+  if (against === undefined) return <Shown text={text} lines={lines} />
+  return <against.MarkedText text={text} other={against.other} side={against.side} />
 }
 
 /** A card draws itself every few seconds; half a million characters are marked once. */

@@ -3,6 +3,8 @@ import type { ApprovalCardStore, LoadedCard } from './card/create-approval-card.
 import type { Rest } from './card-button.tsx'
 import { readCardKey } from './card-keys.ts'
 import type { ApprovalCardProps } from './card-props.ts'
+import { DIFF, needsDiff } from './diff-part.ts'
+import { usePart } from './parts.ts'
 import { tickMs } from './time.ts'
 import { useCooldown } from './use-cooldown.ts'
 import { type Seen, useSeen } from './use-seen.ts'
@@ -41,14 +43,16 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   const nowMs = (props.now ?? Date.now)()
   useTick(tickMs(action, nowMs))
   const seen = useSeen(card, version)
-  const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${JSON.stringify(edits)}`
+  const isLoading = usePart(DIFF, needsDiff(action)).state === 'loading' && needsDiff(action)
+  const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${isLoading} ${JSON.stringify(edits)}`
   const { rest, isReady, ignored } = useCooldown(row, stand)
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])
+  const resting = shown.rest || (isLoading ? 'loading' : rest)
   const press = (work: () => void, by: 'pointer' | 'key' = 'pointer') => {
-    if (shown.rest === '' && isReady(by)) work()
+    if (shown.rest === '' && !isLoading && isReady(by)) work()
   }
   const isSettled = !['proposed', 'approved', 'executing'].includes(action.state)
-  return { props, shown, store, nowMs, isSettled, id, card, row, resting: shown.rest || rest, ignored, press, focusCard, seen }
+  return { props, shown, store, nowMs, isSettled, id, card, row, resting, ignored, press, focusCard, seen }
 }
 
 /** Handles the keys inside a card. */

@@ -10,6 +10,7 @@ import { useConnection } from '../live/use-connection.ts'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
+import { SnoozeButton } from '../snooze/snooze-button.tsx'
 import { Story } from '../story/story.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Skeleton } from '../ui/index.ts'
@@ -56,6 +57,7 @@ export default function ActionPage() {
       <div className="action-page" data-testid="action-page">
         <BackToInbox />
         <ConnectionBanner connection={connection} />
+        <SnoozeButton action={action} className="action-snooze" />
         <ActionCard action={action} connection={connection} onSettled={(settled) => queries.setQueryData(['action', actionId], settled)} />
         <Story action={action} />
         <section aria-labelledby="votes-title">

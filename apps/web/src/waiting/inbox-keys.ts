@@ -12,6 +12,8 @@ export type InboxKeys = {
   choose: () => void
   /** Chooses all rows of the same shape. */
   chooseAlike: () => void
+  /** Asks until when the row leaves this person's inbox. */
+  snooze: () => void
   search: () => void
   back: () => void
 }
@@ -49,6 +51,8 @@ function readKey(event: KeyboardEvent, keys: InboxKeys): (() => void) | undefine
       return () => keys.move(-1)
     case 'x':
       return event.repeat ? undefined : event.shiftKey ? keys.chooseAlike : keys.choose
+    case 's':
+      return event.repeat ? undefined : keys.snooze
     case '/':
       return keys.search
     case 'e':

@@ -5,6 +5,8 @@ import { useNavigate } from 'react-router'
 import { ChosenBar } from '../bulk/chosen-bar.tsx'
 import { isAlike } from '../bulk/shape.ts'
 import { useChosen } from '../bulk/use-chosen.ts'
+import { Boundary } from '../shell/boundary.tsx'
+import { SnoozeDialog } from '../snooze/snooze-button.tsx'
 import { useSteadyList } from '../steady/use-steady-list.ts'
 import { Button, Icon, useMediaQuery } from '../ui/index.ts'
 import { type InboxKeys, useInboxKeys } from './inbox-keys.ts'
@@ -46,6 +48,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   const alike = useMemo(() => (selected ? selectable.filter((action) => isAlike(action, selected)) : []), [selectable, selected])
   // A state, not a ref: the rows inside are drawn once it is there.
   const [box, setBox] = useState<HTMLDivElement | null>(null)
+  const [snoozing, setSnoozing] = useState<Action>()
   const pane = useRef<HTMLElement>(null)
   const wantsFocus = useRef(firstId !== undefined)
   const navigate = useNavigate()
@@ -105,6 +108,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     edit: () => onCard(openEdit),
     choose: () => selected && choice.toggle(selected.id),
     chooseAlike: () => choice.choose(alike),
+    snooze: () => selected && needsPerson(selected) && setSnoozing(selected),
     search: () => searchField.current?.focus(),
     back: () => select(at),
   }
@@ -165,10 +169,16 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           place={`${(at + 1).toLocaleString('en')} of ${shown.length.toLocaleString('en')}`}
           alike={alike.length}
           onChooseAlike={keys.chooseAlike}
+          onSnooze={keys.snooze}
           connection={connection}
           pane={pane}
           onSettled={selectNext}
         />
+      )}
+      {snoozing && (
+        <Boundary>
+          <SnoozeDialog action={snoozing} onClose={() => setSnoozing(undefined)} />
+        </Boundary>
       )}
     </div>
   )

@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import { ActionCard } from '../action/action-card.tsx'
 import { useAction } from '../action/use-action.ts'
 import { useShortcuts } from '../preferences/shortcuts.ts'
+import { SnoozeButton } from '../snooze/snooze-button.tsx'
 import { leavePlace } from './place.ts'
 
 type PaneProps = {
@@ -13,13 +14,14 @@ type PaneProps = {
   /** How many rows are of the same shape, with this one. */
   alike: number
   onChooseAlike: () => void
+  onSnooze: () => void
   connection: ConnectionState
   pane: RefObject<HTMLElement | null>
   onSettled: () => void
 }
 
 /** The whole card of the selected row, beside the list. */
-export function Pane({ known, place, alike, onChooseAlike, connection, pane, onSettled }: PaneProps) {
+export function Pane({ known, place, alike, onChooseAlike, onSnooze, connection, pane, onSettled }: PaneProps) {
   const { action = known } = useAction(known.id, known)
   return (
     <section className="inbox-pane" ref={pane} aria-label="Selected action">
@@ -30,6 +32,7 @@ export function Pane({ known, place, alike, onChooseAlike, connection, pane, onS
             Choose {alike.toLocaleString('en')} alike
           </button>
         )}
+        <SnoozeButton action={action} className="inbox-alike" onOpen={onSnooze} />
         {action.sessionId && <Link to={`/sessions/${action.sessionId}`}>Open chat</Link>}
         <Link to={`/actions/${action.id}`} state={{ inbox: window.location.search }} onClick={() => leavePlace(action.id)}>
           Whole page
@@ -62,6 +65,9 @@ function KeyLine() {
       </span>
       <span>
         <kbd>X</kbd> choose
+      </span>
+      <span>
+        <kbd>S</kbd> snooze
       </span>
       <span>
         <kbd>?</kbd> all keys

@@ -1,7 +1,8 @@
 import type { Action, RiskLevel } from '@countersign/client'
-import { RISK_WORDS, STATE_WORDS, showInvisible } from '@countersign/react'
+import { clockText, RISK_WORDS, STATE_WORDS, showInvisible } from '@countersign/react'
 import type { CSSProperties } from 'react'
 import { useAction } from '../action/use-action.ts'
+import { useSnoozes } from '../snooze/use-snoozes.ts'
 import { fullTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
 import { ageText, askedText, endText, standingText } from './row-words.ts'
@@ -71,7 +72,9 @@ function DecidedRowText({ known }: { known: Action }) {
 
 function RowText({ action }: { action: Action }) {
   const nowMs = useNow()
-  const { text, isAlarm } = standingText(action, nowMs)
+  const until = useSnoozes().get(action.id)
+  const standing = standingText(action, nowMs)
+  const { text, isAlarm } = until === undefined ? standing : { text: `Snoozed until ${clockText(until, nowMs)}`, isAlarm: false }
   const since = action.state === 'proposed' ? action.createdAt : action.updatedAt
   return (
     <>

@@ -365,8 +365,9 @@ export const ActionFilterQuery = z.object({
   session: z.string().optional(),
   agent: z.string().optional(),
   risk: RiskLevel.optional(),
-  /** `true`: only what waits for a vote of the caller's. */
+  /** `true`: only what waits for a vote of the caller's, and what they did not snooze. */
   mine: z.enum(['true', 'false']).optional(),
+  snoozed: z.enum(['true', 'false']).optional().describe('`true`: only what you snoozed; `false`: only what you did not.'),
   q: z.string().max(200).optional(),
   verdict: z.enum(['allow', 'ask', 'deny']).optional().describe('What the policy said: `ask` leaves out what nobody was asked about.'),
   words: z
@@ -392,8 +393,10 @@ export const ActionListQuery = ActionFilterQuery.extend({
 })
 export type ActionListQuery = z.infer<typeof ActionListQuery>
 
-/** `mine` cannot be exported: it changes with every vote. */
-export const ActionExportQuery = ActionFilterQuery.omit({ mine: true }).extend({ format: z.enum(['jsonl', 'csv']).default('jsonl') })
+/** `mine` and `snoozed` cannot be exported: they change with every vote, and with time. */
+export const ActionExportQuery = ActionFilterQuery.omit({ mine: true, snoozed: true }).extend({
+  format: z.enum(['jsonl', 'csv']).default('jsonl'),
+})
 export type ActionExportQuery = z.infer<typeof ActionExportQuery>
 
 export const ActionList = z.object({ items: z.array(Action), nextCursor: z.string().nullable() })

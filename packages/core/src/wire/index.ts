@@ -122,6 +122,7 @@ export {
   ToolCall,
   ToolView,
 } from './session.ts'
+export { Snooze, SnoozeBody, SnoozeList } from './snooze.ts'
 export { type AnswerStats, ModelStats, Stats, StatsQuery } from './stats.ts'
 export { AcceptToolBody, ToolDetails, ToolSourceView } from './tool.ts'
 export {

@@ -14,6 +14,8 @@ import type {
   ProposedAction,
   RedactBody,
   ResolveBody,
+  Snooze,
+  SnoozeBody,
   VoidBody,
   WithdrawBody,
 } from '@countersign/core'
@@ -49,6 +51,7 @@ import { createGrant, revokeGrant } from './grants/manage-grants.ts'
 import { suggestGrant } from './grants/suggest.ts'
 import { type ProposeInput, propose } from './propose/propose.ts'
 import { redact } from './redact.ts'
+import { endSnooze, snooze } from './snooze.ts'
 
 /** The dependencies of the gate. All of them are passed in. */
 export interface GateDeps {
@@ -110,6 +113,9 @@ export interface Gate {
   undo(actionId: string, caller: Caller): Promise<Action>
   /** Extends the deadline of a waiting action, once. */
   extend(actionId: string, caller: Caller): Promise<Action>
+  /** Leaves an action out of the caller's own inbox for a time. */
+  snooze(actionId: string, body: SnoozeBody, caller: Caller): Promise<Snooze>
+  endSnooze(actionId: string, caller: Caller): Promise<void>
   /** Redacts a settled action, in its row and in the audit record. */
   redact(actionId: string, body: RedactBody, caller: Caller): Promise<Action>
   /** Makes a grant from an action. */
@@ -148,6 +154,8 @@ export const createGate = (deps: GateDeps): Gate => ({
   withdraw: (actionId, body, caller) => withdraw(deps, actionId, body, caller),
   undo: (actionId, caller) => undo(deps, actionId, caller),
   extend: (actionId, caller) => extend(deps, actionId, caller),
+  snooze: (actionId, body, caller) => snooze(deps, actionId, body, caller),
+  endSnooze: (actionId, caller) => endSnooze(deps, actionId, caller),
   redact: (actionId, body, caller) => redact(deps, actionId, body, caller),
   createGrant: (body, caller) => createGrant(deps, body, caller),
   revokeGrant: (grantId, caller) => revokeGrant(deps, grantId, caller),

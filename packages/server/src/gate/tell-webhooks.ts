@@ -1,6 +1,6 @@
 import { type Action, type AuditKind, hasEnded, type JsonObject, type WebhookEventType } from '@countersign/core'
 import { endsAction } from '../audit/index.ts'
-import { type ActionRow, newId, type Outbox, pushDeliveries, stored, type Tx, webhookDeliveries } from '../store/index.ts'
+import { type ActionRow, newId, type Outbox, pushDeliveries, snoozes, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import type { Cause } from './events.ts'
 
 /** Cuts what a tool or a person wrote: a payload stays below the 20 kB that Standard Webhooks recommends. */
@@ -41,6 +41,7 @@ export function* tellOfProposal(outbox: Outbox, row: ActionRow, nowMs: number): 
 
 /** Tells webhooks, and the action's callback, what an action came to. */
 export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: Cause, nowMs: number): Tx<void> {
+  if (WAKES.has(kind)) yield* snoozes.wakeAll.run({ action_id: row.id })
   if (kind === 'asked_again') yield* tell({ outbox, nowMs }, 'action.proposed', row)
   if ((kind === 'approved' || kind === 'declined') && by) {
     const verdict = kind === 'approved' ? 'approve' : 'decline'
@@ -51,6 +52,9 @@ export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: 
   if (endsAction(kind) && hasEnded(row.state)) yield* tell({ outbox, nowMs }, 'action.settled', row)
   if (CHANGES_WAITING.has(kind)) yield* lookWhomItWaitsFor(outbox, row, nowMs)
 }
+
+/** After these an action is not what people snoozed any more, so it returns to their inboxes. */
+const WAKES: ReadonlySet<AuditKind> = new Set<AuditKind>(['asked_again', 'escalated', 'outcome_unknown'])
 
 /** After these an action may wait for other people, or for nobody. */
 const CHANGES_WAITING: ReadonlySet<AuditKind> = new Set<AuditKind>([
@@ -66,14 +70,17 @@ const CHANGES_WAITING: ReadonlySet<AuditKind> = new Set<AuditKind>([
   'escalated',
 ])
 
-/** Enqueues a look at the people whom an action waits for: their browsers are notified, or a notification is withdrawn. */
-function* lookWhomItWaitsFor(outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> {
+/**
+ * Enqueues a look at the people whom an action waits for, now or at a later time: their browsers are notified, or a
+ * notification is withdrawn.
+ */
+export function* lookWhomItWaitsFor(outbox: Outbox, row: ActionRow, nowMs: number, at = nowMs): Tx<void> {
   if (!stored.wasAsked(row)) return
-  yield* pushDeliveries.insertLook.run({ id: newId('evt', nowMs), type: 'push.look', action_id: row.id, now: nowMs })
+  yield* pushDeliveries.insertLook.run({ id: newId('evt', nowMs), type: 'push.look', action_id: row.id, now: nowMs, at })
   outbox.deliveriesAt ??= nowMs
 }
 
-/** Tells webhooks that nobody has decided for a while. */
+/** Tells webhooks that nobody has decided for a while. It ends no snooze: the reminder may come five minutes after the proposal. */
 export const tellOfDelay = (outbox: Outbox, row: ActionRow, nowMs: number): Tx<void> => tell({ outbox, nowMs }, 'action.overdue', row)
 
 interface Said {

@@ -60,9 +60,14 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
     },
     async (request) => {
       const { principal } = callerOf(request)
-      const { limit, cursor, mine, ...query } = request.query
+      const { limit, cursor, mine, snoozed = mine === 'true' ? 'false' : undefined, ...query } = request.query
       const place = decodeCursor(cursor, ['string'])
-      const filter = { ...readFilter(query, principal), before: place && String(place[0]), limit: limit + 1 }
+      const filter = {
+        ...readFilter(query, principal),
+        snoozed: snoozed && { by: principal.id, now: clock.nowMs(), not: snoozed === 'false' },
+        before: place && String(place[0]),
+        limit: limit + 1,
+      }
       const found =
         mine === 'true' ? await store.read(() => listWaitingFor(principal, filter, clock.nowMs())) : await searchActions(store, filter)
       const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])

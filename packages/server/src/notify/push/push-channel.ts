@@ -1,3 +1,4 @@
+import type { Principal } from '@countersign/core'
 import { isWaitingFor } from '../../gate/index.ts'
 import {
   type ActionRow,
@@ -7,6 +8,7 @@ import {
   principals,
   pushDeliveries,
   pushSubscriptions,
+  snoozes,
   type Tx,
   type WebhookDeliveryRow,
   webhookDeliveries,
@@ -96,7 +98,13 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
 function* isStillToBeShown({ facts }: WebhookDeliveryRow, row: ActionRow, { id, now }: { id: string; now: number }): Tx<boolean> {
   const { revision }: ShownFacts = JSON.parse(facts)
   const person = yield* principals.findPrincipal.first({ id })
-  return row.revision === revision && person !== undefined && (yield* isWaitingFor(row, principals.readPrincipal(person), now))
+  return row.revision === revision && person !== undefined && (yield* isToBeShown(row, principals.readPrincipal(person), now))
+}
+
+/** True while the action waits for the person, and they did not snooze it. */
+function* isToBeShown(row: ActionRow, person: Principal, now: number): Tx<boolean> {
+  if (!(yield* isWaitingFor(row, person, now))) return false
+  return (yield* snoozes.findSnooze.first({ principal_id: person.id, action_id: row.id, now })) === undefined
 }
 
 /** Enqueues a message for each browser that shows something else than it should. */
@@ -104,7 +112,7 @@ function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
   const newest = new Map((yield* pushDeliveries.newestMessages.all({ action_id: row.id })).map((one) => [one.webhook_id, one]))
   const waitsFor = new Map<string, boolean>()
   for (const { subscription_id, ...person } of yield* pushSubscriptions.listSendable.all({ now })) {
-    const waits = waitsFor.get(person.id) ?? (yield* isWaitingFor(row, principals.readPrincipal(person), now))
+    const waits = waitsFor.get(person.id) ?? (yield* isToBeShown(row, principals.readPrincipal(person), now))
     waitsFor.set(person.id, waits)
     const last = newest.get(subscription_id)
     const shown: ShownFacts | undefined = last?.type === 'push.show' && last.state !== 'failed' ? JSON.parse(last.facts) : undefined

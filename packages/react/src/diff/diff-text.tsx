@@ -1,8 +1,10 @@
-import { LONG_DIFF_CHARS, showInvisible } from '@countersign/core/text'
-import { useState } from 'react'
-import { CopyButton } from './copy-button.tsx'
-import { EndMark } from './end-mark.tsx'
-import { RevealButton, useReveal } from './reveal.tsx'
+import { LONG_DIFF_CHARS } from '@countersign/core/text'
+import { memo, useState } from 'react'
+import { CopyButton } from '../copy-button.tsx'
+import { EndMark } from '../end-mark.tsx'
+import { RevealButton, useReveal } from '../reveal.tsx'
+import { markWords, type Piece, piecesOf } from './mark-words.ts'
+import { Pieces } from './pieces.tsx'
 import { useViewed } from './viewed.ts'
 
 const MARKS: Record<string, 'ins' | 'del'> = { '+': 'ins', '-': 'del' }
@@ -10,8 +12,8 @@ const MARKS: Record<string, 'ins' | 'del'> = { '+': 'ins', '-': 'del' }
 type Line = { text: string; mark: 'ins' | 'del' | undefined }
 
 /**
- * A unified diff of one file as it is, each changed line marked by its sign and its colour. Where there is room, removed and added lines stand
- * side by side. It can be folded, and marked as viewed, which folds it.
+ * A unified diff of one file as it is, each changed line marked by its sign and its colour, and the words that changed inside it. Where there
+ * is room, removed and added lines stand side by side. It can be folded, and marked as viewed, which folds it.
  * @param viewer Names the person and the version of the action, for the mark.
  */
 export function DiffText({ diff, path, viewer }: { diff: string; path: string; viewer: string }) {
@@ -34,16 +36,7 @@ export function DiffText({ diff, path, viewer }: { diff: string; path: string; v
         </summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
         <pre ref={box} tabIndex={0} data-part={hidden > 0 ? undefined : path}>
-          {blocksOf(lines.slice(0, shown)).map((block, at) =>
-            block.isChange ? (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one diff are never reordered
-              <span key={at} className="cs-hunk">
-                {block.lines.map(drawLine)}
-              </span>
-            ) : (
-              block.lines.map(drawLine)
-            ),
-          )}
+          <Lines diff={diff} shown={shown} />
           {hidden > 0 ? null : <EndMark path={path} />}
         </pre>
         {hidden > 0 ? <RevealButton path={path} hidden={`${hidden} lines`} onReveal={reveal} /> : null}
@@ -82,24 +75,46 @@ function blocksOf(lines: readonly Line[]): { isChange: boolean; lines: Line[] }[
   return blocks
 }
 
-function drawLine({ text, mark }: Line, at: number) {
-  const Mark = mark ?? 'span'
-  return (
-    <Mark key={at} className="cs-diff-line">
-      {[showLine(text), '\n']}
-    </Mark>
-  )
-}
-
-/** Marks tabs, which stay tabs in copied text, and the spaces at the end of a line. */
-const showLine = (line: string) =>
-  line.split(/(\t+|(?<=.) +$)/).map((piece, at) =>
-    at % 2 ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one line are never reordered
-      <span key={at} className="cs-space">
-        {piece}
+/** Drawn once: a card draws itself every few seconds, and to compare words takes a while. */
+const Lines = memo(function Lines({ diff, shown }: { diff: string; shown: number }) {
+  return blocksOf(linesOf(diff).slice(0, shown)).map(({ isChange, lines }, at) =>
+    isChange ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one diff are never reordered
+      <span key={at} className="cs-hunk">
+        {drawLines(lines)}
       </span>
     ) : (
-      showInvisible(piece)
+      drawLines(lines)
     ),
   )
+})
+
+function drawLines(lines: readonly Line[]) {
+  const marked = markChange(lines)
+  return lines.map((line, at) => {
+    const Mark = line.mark ?? 'span'
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one diff are never reordered
+      <Mark key={at} className="cs-diff-line">
+        <Pieces pieces={marked.get(line) ?? piecesOf(line.text)} />
+        {'\n'}
+      </Mark>
+    )
+  })
+}
+
+/** The words that changed inside the lines of one change: its first removed line is compared with its first added one, and so on. */
+function markChange(lines: readonly Line[]): ReadonlyMap<Line, Piece[]> {
+  const added = lines.filter(({ mark }) => mark === 'ins')
+  const marked = new Map<Line, Piece[]>()
+  for (const [at, line] of lines.filter(({ mark }) => mark === 'del').entries()) {
+    const other = added[at]
+    const words = other && markWords(line.text.slice(1), other.text.slice(1))
+    if (other === undefined || words === undefined) continue
+    marked.set(line, [signOf(line), ...words[0]])
+    marked.set(other, [signOf(other), ...words[1]])
+  }
+  return marked
+}
+
+const signOf = ({ text }: Line): Piece => ({ text: text.charAt(0), isChanged: false, isSpace: false })

@@ -1,0 +1,2 @@
+export { DiffText } from './diff-text.tsx'
+export { MarkedText } from './marked-text.tsx'

@@ -1,0 +1,14 @@
+import type { Piece } from './mark-words.ts'
+
+/** Draws the pieces of a line: what changed inside it stands out, and so do tabs and the spaces at its end. */
+export const Pieces = ({ pieces }: { pieces: readonly Piece[] }) =>
+  pieces.map(({ text, isChanged, isSpace, alike }, at) => {
+    const Element = isChanged ? 'mark' : 'span'
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of one line are never reordered
+      <Element key={at} className={isSpace ? 'cs-space' : undefined}>
+        {text}
+        {alike === undefined ? null : <strong className="cs-alike">⟦{alike}⟧</strong>}
+      </Element>
+    )
+  })
