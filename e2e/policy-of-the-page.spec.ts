@@ -1,4 +1,4 @@
-import { approveButton, ask, cards, expect, ready, test } from './demo.ts'
+import { approve, ask, cards, expect, test } from './demo.ts'
 
 test('the console works under a policy without unsafe-inline and unsafe-eval, and nothing of it is refused', async ({ page, demo }) => {
   const refused: string[] = []
@@ -10,8 +10,7 @@ test('the console works under a policy without unsafe-inline and unsafe-eval, an
   expect(policy).toContain("default-src 'none'")
   expect(policy).not.toContain('unsafe-')
   await ask(page, demo, 'mark ORD-001 as processing')
-  await ready(cards(page))
-  await approveButton(cards(page)).click()
+  await approve(cards(page))
   await expect(cards(page)).toHaveAttribute('data-state', 'succeeded')
   await page.getByTestId('account').click()
   await page.keyboard.press('Escape')

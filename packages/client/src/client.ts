@@ -18,6 +18,7 @@ import type {
   DecisionsBody,
   FullWaiting,
   GrantSuggestion,
+  JsonObject,
   MessageList,
   PostedMessage,
   Principal,
@@ -107,6 +108,8 @@ export type ActionQuery = Page & {
   /** Only actions proposed before this time (ISO 8601). */
   createdBefore?: string
 }
+/** `limitSeconds`: how long the answer may take, 550 by default. `park`: with `defer` the answer at the end of that time is not a denial. */
+export type HookOptions = CallOptions & { limitSeconds?: number; park?: 'defer' }
 export type SessionQuery = Page & {
   /** One status, or several with commas between. */
   status?: SessionStatus | (string & {})
@@ -204,6 +207,8 @@ export type Client = Management & {
   registerTool(body: RegisterToolBody, options?: ChangeOptions): Promise<RegisteredTool>
   /** Removes a tool that the caller registered. Its name stays with the caller. */
   removeTool(name: string, options?: ChangeOptions): Promise<void>
+  /** Asks as the hook of a coding agent does, in that program's own words. @param host `claude`, `codex` and others. */
+  askHook(host: string, message: JsonObject, options?: HookOptions): Promise<JsonObject>
   me(options?: CallOptions): Promise<Me>
   signIn(key: string, options?: ChangeOptions): Promise<Me>
   /** Signs the person at the server's own machine in. @param link The part of a sign-in link after `#sign-in=`, which works once. */
@@ -265,6 +270,8 @@ export function createClient(options: ClientOptions = {}): Client {
     removeTool: async (name, options) => {
       await change(`/api/tools/${encodeURIComponent(name)}`, undefined, options, { method: 'DELETE' })
     },
+    askHook: (host, body, { limitSeconds: limit, park, signal } = {}) =>
+      sendJson(http, `/hooks/${encodeURIComponent(host)}`, { method: 'POST', query: { limit, park }, body, ...(signal && { signal }) }),
     health: async (options) => {
       await (await send(http, '/healthz', options)).body?.cancel()
     },

@@ -105,6 +105,7 @@ export {
   type ClientOptions,
   createClient,
   type FinishSignInOptions,
+  type HookOptions,
   type Me,
   type Page,
   type PostOptions,
