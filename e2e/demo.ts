@@ -1,8 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +8,7 @@ import { promisify } from 'node:util'
 import { type Browser, type BrowserContext, test as base, expect, type Locator, type Page } from '@playwright/test'
 import { press, untilReady } from '../apps/web/src/testing/press.ts'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
+import { freePort } from '../verification/testing/free-port.ts'
 import { signInWithKey } from '../verification/testing/sign-in.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
@@ -35,22 +34,6 @@ export interface Demo {
   order(id: string): Promise<Order>
   /** How often the shop really changed this order. */
   effects(orderId: string): Promise<number>
-}
-
-/**
- * A port that nobody listens at now. It is below those that the system gives to connections and to port 0: such a one could be taken
- * again before the server of a test listens there, or while it is down.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(15_000, 32_000)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-    })
-    if (isFree) return port
-  }
 }
 
 /** Opens a sign-in link in a browser, as the person does who started the server. */

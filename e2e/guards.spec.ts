@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { approve, approveButton, ask, cards, countDecisions, expect, isDecision, openDecline, ready, test } from './demo.ts'
+import { approve, approveButton, ask, cards, countDecisions, expect, isDecision, openDecline, press, ready, test } from './demo.ts'
 
 test('text typed while a card arrives is sent whole, focus stays, the card still waits', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
@@ -72,8 +72,7 @@ test('a double click sends one request and the tool runs once', async ({ page, d
   const decisions = countDecisions(page)
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
-  await ready(card)
-  await approveButton(card).dblclick()
+  await press(approveButton(card), 'dblclick')
   await expect(card).toHaveAttribute('data-state', 'succeeded')
   expect(decisions.count).toBe(1)
   expect(await demo.effects('ORD-001')).toBe(1)
@@ -92,7 +91,7 @@ test('two tabs decide; the second is told who was first, the tool runs once', as
     await route.continue()
   })
   const answer = second.waitForResponse(isDecision)
-  await approveButton(cards(second)).click()
+  await press(approveButton(cards(second)))
   expect((await answer).status()).toBe(409)
   await expect(cards(second)).toHaveAttribute('data-state', 'declined')
   await expect(cards(second)).toContainText(userInfo().username)

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BrainSpeech } from '../verification/testing/brain-says.ts'
+import { freePort } from '../verification/testing/free-port.ts'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { expect, openLink, test } from './demo.ts'
 import { startServer } from './desk.ts'
@@ -23,7 +24,8 @@ test('what a brain looked up stands in the chat as its own account, folded, and 
   }
   await using brain = await startLiveBrain(() => speech)
   const config = { agents: { desk: { model: `remote/${brain.baseUrl}` } } }
-  let server = await startServer(folder, config)
+  const flags = ['--port', String(await freePort())]
+  let server = await startServer(folder, config, { flags })
   try {
     await openLink(context, server.link)
     await page.goto(server.url)
@@ -37,9 +39,8 @@ test('what a brain looked up stands in the chat as its own account, folded, and 
     await expect(page.getByTestId('tool-line')).toHaveCount(0)
     await expect(page.getByTestId('action-card')).toHaveCount(0)
 
-    const port = new URL(server.url).port
     await server.end()
-    server = await startServer(folder, config, { flags: ['--port', port] })
+    server = await startServer(folder, config, { flags })
     await openLink(context, server.link)
     await page.reload()
     await expect(lines).toHaveCount(4)

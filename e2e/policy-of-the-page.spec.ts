@@ -1,4 +1,4 @@
-import { approveButton, ask, cards, expect, ready, test } from './demo.ts'
+import { approve, ask, cards, expect, test } from './demo.ts'
 
 test('started without any key of a model, the console works under a policy without unsafe-inline and unsafe-eval, and asks nobody but its server', async ({
   page,
@@ -15,8 +15,7 @@ test('started without any key of a model, the console works under a policy witho
   expect(policy).toContain("default-src 'none'")
   expect(policy).not.toContain('unsafe-')
   await ask(page, demo, 'mark ORD-001 as processing')
-  await ready(cards(page))
-  await approveButton(cards(page)).click()
+  await approve(cards(page))
   await expect(cards(page)).toHaveAttribute('data-state', 'succeeded')
   await page.getByTestId('account').click()
   await page.keyboard.press('Escape')

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base, expect, type Page } from '@playwright/test'
+import { freePort } from '../verification/testing/free-port.ts'
 import { startSignInService, type TestSignInService } from '../verification/testing/sign-in-service.ts'
-import { freePort } from './demo.ts'
 import { startServer } from './desk.ts'
 
 /** A server whose people sign in with the certified provider, on this machine. */

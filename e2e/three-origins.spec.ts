@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@playwright/test'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
-import { browserOf, freePort } from './demo.ts'
+import { freePort } from '../verification/testing/free-port.ts'
+import { browserOf } from './demo.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const EXAMPLE = join(ROOT, 'examples/three-origins')

@@ -50,8 +50,8 @@ function moduleOf(block: Block): Module | undefined {
   return { block, text: `${head}${code}${after}\nexport {}\n`, linesBefore: head.split('\n').length - 1 }
 }
 
-/** Returns the compiler's errors for the blocks, each with its page and line. */
-export function typeProblems(root: string, blocks: readonly Block[]): string[] {
+/** Returns the compiler's errors for the blocks, each with its page and line. @param paths Where packages are that are not installed here. */
+export function typeProblems(root: string, blocks: readonly Block[], paths: Readonly<Record<string, string[]>> = {}): string[] {
   // Inside the repository, so that imports find its packages.
   const folder = mkdtempSync(join(root, 'scripts', 'docs', '.snippets-'))
   try {
@@ -59,7 +59,7 @@ export function typeProblems(root: string, blocks: readonly Block[]): string[] {
     const files = modules.map(({ block }, index) => `${index}.${block.language}`)
     for (const [index, { text }] of modules.entries()) writeFileSync(join(folder, files[index] ?? ''), text)
     writeFileSync(join(folder, 'styles.d.ts'), "declare module '*.css'\n")
-    const options = { noUnusedLocals: false, noUnusedParameters: false }
+    const options = { noUnusedLocals: false, noUnusedParameters: false, paths }
     writeFileSync(
       join(folder, 'tsconfig.json'),
       JSON.stringify({ extends: '../../../tsconfig.json', compilerOptions: options, include: [], files: [...files, 'styles.d.ts'] }),

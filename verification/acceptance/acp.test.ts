@@ -1,10 +1,8 @@
-import { PassThrough } from 'node:stream'
 import type { Action, JsonObject } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { byteLines } from '../../packages/server/src/cli/acp/byte-lines.ts'
-import { openProxy } from '../../packages/server/src/cli/acp/proxy.ts'
-import { postHook } from '../../packages/server/src/cli/connect/post-hook.ts'
+import { createAcpDialect } from '../../packages/server/src/cli/acp/acp-dialect.ts'
 import { codingAgentStarter } from '../../packages/server/src/coding-agent/index.ts'
+import { between } from '../testing/between-programs.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const FOLDER = '/home/ana/shop'
@@ -15,42 +13,15 @@ const DENY = {
   reason: 'Not from here',
 }
 
-/** The lines that arrive at one end. */
-function receiver(stream: PassThrough) {
-  const lines = byteLines(stream)[Symbol.asyncIterator]()
-  return {
-    next: async (): Promise<Buffer> => (await lines.next()).value,
-    message: async () => JSON.parse(String((await lines.next()).value)),
-  }
-}
-
 async function start() {
   const server = await startTestServer({
     config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [DENY, ...codingAgentStarter('host')] } },
   })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { key } = await server.makeKey({ name: 'ana agent', kind: 'agent', agent: 'zed', roles: ['agent'] })
-  return { server, ...between({ base: server.url, authorization: `Bearer ${key}` }) }
+  return { server, ...between(createAcpDialect(), { base: server.url, authorization: `Bearer ${key}` }) }
 }
 
-function between(at: { base: string; authorization: string }) {
-  const [editorOut, editorIn, agentOut, agentIn] = [new PassThrough(), new PassThrough(), new PassThrough(), new PassThrough()]
-  const complaints: string[] = []
-  const proxy = openProxy(
-    { editor: { from: editorOut, to: editorIn }, agent: { from: agentOut, to: agentIn } },
-    {
-      complain: (message) => complaints.push(message),
-      post: (body, signal) => postHook({ server: at, path: '/hooks/acp?limit=600', body, withinMs: 60_000, ...(signal && { signal }) }),
-    },
-  )
-  const send = (to: PassThrough) => (message: unknown) => to.write(typeof message === 'string' ? message : `${JSON.stringify(message)}\n`)
-  return {
-    proxy,
-    complaints,
-    editor: { send: send(editorOut), raw: (bytes: Buffer) => editorOut.write(bytes), ...receiver(editorIn) },
-    agent: { send: send(agentOut), raw: (bytes: Buffer) => agentOut.write(bytes), ...receiver(agentIn) },
-  }
-}
 type Desk = Awaited<ReturnType<typeof start>>
 
 const OPTIONS = [
@@ -83,7 +54,7 @@ async function waiting(server: TestServer): Promise<Action> {
   }
 }
 const read = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}`)
-const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=30&until=settled`)
+const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=60&until=settled`)
 const decide = (server: TestServer, { id, revision, digest }: Action, body: object) =>
   server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
 
@@ -157,7 +128,7 @@ test('a decline tells its reason, and without an option for it nothing is select
 })
 
 test('nothing runs when the server is away, whatever the editor answers, and when a request cannot be asked about', async () => {
-  const { editor, agent } = between({ base: 'http://127.0.0.1:9', authorization: 'Bearer cs_x' })
+  const { editor, agent } = between(createAcpDialect(), { base: 'http://127.0.0.1:9', authorization: 'Bearer cs_x' })
   agent.send(request(1, 'npm publish'))
   editor.send(selected(1, 'yes'))
   expect(chosen(await agent.message())).toBe('no')
@@ -205,7 +176,7 @@ test('what is open when the session ends is closed: a waiting card is withdrawn,
 })
 
 test('every other line passes byte for byte, both ways: huge, odd, in pieces, and no JSON at all', async () => {
-  const { editor, agent } = between({ base: 'http://127.0.0.1:9', authorization: 'Bearer cs_x' })
+  const { editor, agent } = between(createAcpDialect(), { base: 'http://127.0.0.1:9', authorization: 'Bearer cs_x' })
   const lines = [
     Buffer.from('{ "id" : "1" ,"method":"x","a":1,"a":2}\r\n'),
     Buffer.from('\n'),

@@ -23,7 +23,7 @@ async function fill(server: TestServer): Promise<string> {
 async function expectRefusals(server: TestServer, actionId: string, words: RegExp) {
   const decide = () => server.admin.send('POST', `/api/actions/${actionId}/decision`, { body: { verdict: 'approve' } })
   await expect
-    .poll(async () => (await decide()).body, { timeout: 60_000 })
+    .poll(async () => (await decide()).body)
     .toMatchObject({ code: 'not_ready', status: 503, detail: expect.stringMatching(words) })
   const ready = await server.admin.send('GET', '/readyz')
   expect([ready.status, ready.body.detail]).toEqual([503, expect.stringMatching(words)])
@@ -79,7 +79,7 @@ function damagePages(file: string): void {
     expect(Number(rootpage)).toBeLessThanOrEqual(pages)
     overwrite(file, (Number(rootpage) - 1) * 4096, new Uint8Array(4096).fill(0x5a))
   }
-  const other = new DatabaseSync(file, { timeout: 5_000 })
+  const other = new DatabaseSync(file, { timeout: 240_000 })
   other.exec("insert into setting (name, value) values ('of another connection', '')")
   other.close()
 }

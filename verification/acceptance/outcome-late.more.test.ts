@@ -60,8 +60,9 @@ async function openPlace(bank: LateBank) {
   const folder = stack.use(temporaryFolder())
   const { environment } = stack.use(await openServerDatabase())
   const configFile = join(folder.path, 'countersign.json')
+  // Long enough for the look-ups, which are answered.
   const verify = { get: '/payments?key={idempotencyKey}', done: { state: 'paid' } }
-  const routes = { baseUrl: bank.target.url, tools: { pay: { method: 'POST', path: '/payments', timeoutMs: 300, verify } } }
+  const routes = { baseUrl: bank.target.url, tools: { pay: { method: 'POST', path: '/payments', timeoutMs: 2_000, verify } } }
   writeFileSync(configFile, JSON.stringify({ tools: { bank: { prefix: false, routes } } }))
   const start = async () => stack.use(await startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment }))
   return { start, [Symbol.asyncDispose]: () => stack.disposeAsync() }
@@ -72,7 +73,7 @@ async function approvePayment({ admin }: ChildServer): Promise<Action> {
   return admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
 }
 
-const settled = ({ admin }: ChildServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}?wait=30&until=settled`)
+const settled = ({ admin }: ChildServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
 
 test('a payment that is booked long after its request timed out is never called a failure, and is found by itself', async () => {
   await using bank = await startLateBank()

@@ -1,9 +1,10 @@
 import type { Action } from '@countersign/core'
 import { onTestFinished } from 'vitest'
+import { freePort } from '../testing/free-port.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-/** A server with tools for coding agents, the key of one, and folders for it. */
+/** A server with tools for coding agents, the key of one, and folders for it. It keeps its address when it restarts. */
 export interface Desk {
   server: TestServer
   key: string
@@ -20,7 +21,8 @@ export interface Desk {
 }
 
 export async function startDesk(): Promise<Desk> {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } } })
+  const config = { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } }
+  const server = await startTestServer({ config, flags: { port: await freePort() } })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const [home, project] = [temporaryFolder(), temporaryFolder()]
   onTestFinished(() => {

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 
 const MODULES = new URL('../../scripts/coding-agents/node_modules/', import.meta.url)
 
-const installed = (path: string): string => {
+/** The path of an installed file. @throws Error */
+export const installed = (path: string): string => {
   const file = fileURLToPath(new URL(path, MODULES))
   if (!existsSync(file)) throw new Error(`${path} is not there: npm run test:agents installs what these tests drive`)
   return file

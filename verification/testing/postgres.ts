@@ -2,12 +2,12 @@ import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn, spawn
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
+import { freePort } from './free-port.ts'
 import { findPostgresBinaries } from './postgres-binaries.ts'
 
 const USER = 'countersign'
@@ -66,7 +66,7 @@ export async function startPostgres({ fsync = true, settings = {}, copyOf }: Pos
   const password = randomBytes(12).toString('hex')
   const passwordFile = join(folder, 'password')
   writeFileSync(passwordFile, password, { mode: 0o644 })
-  const port = await findFreePort()
+  const port = await freePort()
   const config = {
     port,
     listen_addresses: "'127.0.0.1'",
@@ -234,15 +234,6 @@ function withinReach(binaries: string, owner: Owner, folder: string): string {
   if (spawnSync(join(binaries, 'initdb'), ['--version'], { ...owner, cwd: folder }).status === 0) return binaries
   cpSync(dirname(binaries), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
   return join(folder, 'native', 'bin')
-}
-
-export async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  if (address === null || typeof address === 'string') throw new Error('the loopback gave no port')
-  return address.port
 }
 
 /** Waits until the server says that it is ready, and answers its process id. */

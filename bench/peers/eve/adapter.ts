@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'eve/client'
-import { findFreePort } from '../../../verification/testing/postgres.ts'
+import { freePort } from '../../../verification/testing/free-port.ts'
 import type { Place, System, Verdicts } from '../adapter.ts'
 import { receiveEffects } from '../effect-receiver.ts'
 import { startGuarded } from '../guarded.ts'
@@ -19,7 +19,7 @@ function build(): void {
 
 /** The port is kept with the data: after a restart the server has its old address, as behind a proxy. */
 async function choosePort(file: string): Promise<string> {
-  if (!existsSync(file)) writeFileSync(file, String(await findFreePort()))
+  if (!existsSync(file)) writeFileSync(file, String(await freePort()))
   return readFileSync(file, 'utf8')
 }
 

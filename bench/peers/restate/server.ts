@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { findFreePort } from '../../../verification/testing/postgres.ts'
+import { freePort } from '../../../verification/testing/free-port.ts'
 import type { Place } from '../adapter.ts'
 import { startGuarded } from '../guarded.ts'
 
@@ -15,7 +15,7 @@ export interface Ports {
 
 async function choosePorts(file: string): Promise<Ports> {
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as Ports
-  const [node, ingress, admin, service] = [await findFreePort(), await findFreePort(), await findFreePort(), await findFreePort()]
+  const [node, ingress, admin, service] = [await freePort(), await freePort(), await freePort(), await freePort()]
   writeFileSync(file, JSON.stringify({ node, ingress, admin, service }))
   return { node, ingress, admin, service }
 }

@@ -8,6 +8,7 @@ import type {
   AgentRequestBody,
   AgentView,
   ApproveToolBody,
+  AssignBody,
   Claim,
   ClaimBody,
   ClientResultBody,
@@ -17,6 +18,7 @@ import type {
   DecisionsBody,
   FullWaiting,
   GrantSuggestion,
+  JsonObject,
   MessageList,
   PostedMessage,
   Principal,
@@ -32,6 +34,9 @@ import type {
   SessionList,
   SessionStatus,
   ShownAction,
+  Snooze,
+  SnoozeBody,
+  SnoozeList,
   Timeline,
   ToolDetails,
   ToolSourceView,
@@ -75,8 +80,10 @@ export type ActionQuery = Page & {
   session?: string
   agent?: string
   risk?: RiskLevel
-  /** `true`: only what waits for a vote of one's own. */
+  /** `true`: only what waits for a vote of one's own, and what one did not snooze. */
   mine?: 'true' | 'false'
+  /** `true`: only what one snoozed; `false`: only what one did not. */
+  snoozed?: 'true' | 'false'
   /** Text in the headline or the arguments. */
   q?: string
   /** The verdict of the policy. `ask` lists the actions that needed approval. */
@@ -101,6 +108,8 @@ export type ActionQuery = Page & {
   /** Only actions proposed before this time (ISO 8601). */
   createdBefore?: string
 }
+/** `limitSeconds`: how long the answer may take, 550 by default. `park`: with `defer` the answer at the end of that time is not a denial. */
+export type HookOptions = CallOptions & { limitSeconds?: number; park?: 'defer' }
 export type SessionQuery = Page & {
   /** One status, or several with commas between. */
   status?: SessionStatus | (string & {})
@@ -159,6 +168,14 @@ export type Client = Management & {
     undo(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Extends the deadline of a waiting action to `extendableUntil`, once. For who may decide about it. */
     extend(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** Says who should decide about an action, or with `to: null` nobody in particular. It gives and takes no right. */
+    assign(actionId: string, body: AssignBody, options?: ChangeOptions): Promise<Action>
+    /** Leaves an action out of your own inbox for a time (`{ for: 'PT1H' }`) or until one, at the latest until five minutes before its deadline. */
+    snooze(actionId: string, body: SnoozeBody, options?: ChangeOptions): Promise<Snooze>
+    /** Takes it back into your inbox. */
+    endSnooze(actionId: string, options?: ChangeOptions): Promise<void>
+    /** Lists what you snoozed. */
+    snoozes(page?: Page, options?: CallOptions): Promise<SnoozeList>
     /** Takes back what you proposed, as long as nothing has started. Repeating it changes nothing. */
     withdraw(actionId: string, body?: WithdrawBody, options?: ChangeOptions): Promise<Action>
     /** `folded` on the answer: without an idempotency key it would repeat a call that waits already. Every call here has one. */
@@ -190,6 +207,8 @@ export type Client = Management & {
   registerTool(body: RegisterToolBody, options?: ChangeOptions): Promise<RegisteredTool>
   /** Removes a tool that the caller registered. Its name stays with the caller. */
   removeTool(name: string, options?: ChangeOptions): Promise<void>
+  /** Asks as the hook of a coding agent does, in that program's own words. @param host `claude`, `codex` and others. */
+  askHook(host: string, message: JsonObject, options?: HookOptions): Promise<JsonObject>
   me(options?: CallOptions): Promise<Me>
   signIn(key: string, options?: ChangeOptions): Promise<Me>
   /** Signs the person at the server's own machine in. @param link The part of a sign-in link after `#sign-in=`, which works once. */
@@ -251,6 +270,8 @@ export function createClient(options: ClientOptions = {}): Client {
     removeTool: async (name, options) => {
       await change(`/api/tools/${encodeURIComponent(name)}`, undefined, options, { method: 'DELETE' })
     },
+    askHook: (host, body, { limitSeconds: limit, park, signal } = {}) =>
+      sendJson(http, `/hooks/${encodeURIComponent(host)}`, { method: 'POST', query: { limit, park }, body, ...(signal && { signal }) }),
     health: async (options) => {
       await (await send(http, '/healthz', options)).body?.cancel()
     },
@@ -292,6 +313,10 @@ const actionCalls = (read: Read, change: Change): Client['actions'] => ({
   retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
   undo: (actionId, options) => change(`${action(actionId)}/undo`, undefined, options),
   extend: (actionId, options) => change(`${action(actionId)}/extend`, undefined, options),
+  assign: (actionId, body, options) => change(`${action(actionId)}/assign`, body, options),
+  snooze: (actionId, body, options) => change(`${action(actionId)}/snooze`, body, options),
+  endSnooze: async (actionId, options) => void (await change(`${action(actionId)}/snooze`, undefined, options, { method: 'DELETE' })),
+  snoozes: (page, options) => read('/api/snoozes', page, options),
   withdraw: (actionId, body = {}, options) => change(`${action(actionId)}/withdraw`, body, options),
   propose: (body, options) => change('/api/actions', body, options),
   resolve: (actionId, body, options) => change(`${action(actionId)}/resolve`, body, options),

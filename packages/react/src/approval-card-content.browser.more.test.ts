@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { SAM, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, cardParts, openDetails, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
+import { type CardBrowser, cardParts, openDetails, scrollToEnd, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -91,7 +91,7 @@ test('a long argument with its payload in the tail holds a high risk until it is
   await page.getByText('Raw arguments').click()
   await page.getByRole('button', { name: /characters hidden/ }).click()
   await page.locator('.cs-approve[data-rest=blocked]').waitFor()
-  await page.keyboard.press('End')
+  await scrollToEnd(page)
   await page.locator('.cs-approve[aria-disabled=false]').waitFor()
   expect(await card().locator('pre').textContent()).toContain(body)
 })
@@ -314,7 +314,7 @@ test('a long diff says how many lines are hidden, and a high risk waits until th
   await reveal.click()
   expect(await card().locator('.cs-diff pre').textContent()).toBe(long)
   await page.locator('.cs-approve[data-rest=blocked]').waitFor()
-  await page.keyboard.press('End')
+  await scrollToEnd(page)
   await page.locator('.cs-approve[aria-disabled=false]').waitFor()
 })
 

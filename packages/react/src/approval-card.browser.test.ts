@@ -165,8 +165,10 @@ test('a move of the card is noticed without any click, and a small one is not a 
   await page.evaluate(() => window.cardPage.setAbovePx(4))
   await page.waitForTimeout(100)
   expect(await approve().getAttribute('aria-disabled')).toBe('false')
+  // It says so for half a second only.
+  const moved = page.locator('.cs-approve[data-rest=moved]').waitFor()
   await page.evaluate(() => window.cardPage.setAbovePx(120))
-  await page.locator('.cs-approve[aria-disabled=true]').waitFor()
+  await moved
   await untilReady(page)
   await approve().click()
   expect(await calls()).toHaveLength(1)
@@ -176,12 +178,14 @@ test('small steps that add up to a move are noticed without any click', async ()
   page = await cards.open()
   await show(page, { action: sampleAction() })
   await untilReady(page)
+  // It says so for half a second only.
+  const moved = page.locator('.cs-approve[data-rest=moved]').waitFor()
   for (const px of [7, 9]) {
     await page.evaluate((px) => window.cardPage.setAbovePx(px), px)
     // Two frames: the observer looks once in each.
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
   }
-  await page.locator('.cs-approve[data-rest=moved]').waitFor()
+  await moved
 })
 
 test('the first moment in which a button says that it can be pressed, it can', async () => {

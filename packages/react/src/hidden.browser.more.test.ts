@@ -4,7 +4,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
-import { type CardBrowser, openDetails, show, startCardBrowser, untilReady } from './testing/browser.ts'
+import { type CardBrowser, openDetails, scrollToEnd, show, startCardBrowser, untilReady } from './testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -52,7 +52,7 @@ for (const level of LEVELS) {
     // Opened is not read.
     await page.waitForTimeout(700)
     await page.locator('.cs-approve[data-rest=blocked]').waitFor()
-    await page.keyboard.press('End')
+    await scrollToEnd(page)
     await card().getByText('Everything was shown.').waitFor()
     await untilApprove()
     expect(await calls()).toEqual([])
@@ -69,7 +69,7 @@ test('many short arguments behind the closed disclosure hold Approve as one long
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('PRE')
   await page.waitForTimeout(700)
   await page.locator('.cs-approve[data-rest=blocked]').waitFor()
-  await page.keyboard.press('End')
+  await scrollToEnd(page)
   await untilApprove()
 })
 
@@ -80,7 +80,7 @@ test('without a preview the arguments stand open, and are scrolled to their end'
   await untilReady(page)
   await expect.poll(rest).toBe('blocked')
   await goTo().click()
-  await page.keyboard.press('End')
+  await scrollToEnd(page)
   await untilApprove()
 })
 
@@ -91,7 +91,7 @@ test('what is not a person’s reading opens nothing: a new revision hides it ag
   await untilReady(page)
   await goTo().click()
   await page.keyboard.press('Enter')
-  await page.keyboard.press('End')
+  await scrollToEnd(page)
   await untilApprove()
   await show(page, { action: { ...action, revision: 2, digest: 'sha256:two' } })
   await card()
@@ -127,7 +127,7 @@ test('a value of 500 KB stays usable: the page stays short, keys answer at once'
   await goTo().click()
   await page.keyboard.press('Enter')
   await page.locator('.cs-read').waitFor()
-  await page.keyboard.press('End')
+  await scrollToEnd(page)
   await untilApprove()
   const tookMs = performance.now() - startedMs
   const height = await page.evaluate(() => document.documentElement.scrollHeight)
@@ -197,7 +197,7 @@ for (const look of ['light', 'dark'] as const) {
       expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44)
     }
     expect(await violations()).toEqual([])
-    await page.keyboard.press('End')
+    await scrollToEnd(page)
     await untilApprove()
     await card().screenshot({ path: join(folder, `read-${look}.png`) })
     await page.setViewportSize({ width: 900, height: 900 })

@@ -4,7 +4,8 @@ import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { findFreePort, findOwner } from '../../testing/postgres.ts'
+import { freePort } from '../../testing/free-port.ts'
+import { findOwner } from '../../testing/postgres.ts'
 
 /** Makes the kernel kill a program once its parent has ended. The program replaces `setpriv` in the same process. */
 const GUARD = process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL'] : []
@@ -40,7 +41,7 @@ export async function startPooler(options: PoolerOptions): Promise<Pooler> {
   cpSync(execFileSync('sh', ['-c', 'command -v "$0"', options.binary], { encoding: 'utf8' }).trim(), binary)
   chmodSync(binary, 0o755)
   const { hostname, port: databasePort, username, password, pathname } = new URL(databaseUrl)
-  const port = await findFreePort()
+  const port = await freePort()
   const config = join(folder, 'pgbouncer.ini')
   writeFileSync(
     config,

@@ -44,6 +44,7 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   session_participant: 'kept',
   session_thread: 'kept',
   setting: 'bounded',
+  snooze: 'deleted',
   tool_pin: 'bounded',
   used_sign_in: 'deleted',
   vote: 'kept',

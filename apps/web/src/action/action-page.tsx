@@ -3,6 +3,7 @@ import { showInvisible, showLines, useInbox } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
+import { AssignButton } from '../assign/assign-button.tsx'
 import { RawJson } from '../chat/raw-json.tsx'
 import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
@@ -10,6 +11,7 @@ import { useConnection } from '../live/use-connection.ts'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
+import { SnoozeButton } from '../snooze/snooze-button.tsx'
 import { Story } from '../story/story.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Skeleton } from '../ui/index.ts'
@@ -56,6 +58,10 @@ export default function ActionPage() {
       <div className="action-page" data-testid="action-page">
         <BackToInbox />
         <ConnectionBanner connection={connection} />
+        <div className="action-tasks">
+          <AssignButton action={action} className="action-task" />
+          <SnoozeButton action={action} className="action-task" />
+        </div>
         <ActionCard action={action} connection={connection} onSettled={(settled) => queries.setQueryData(['action', actionId], settled)} />
         <Story action={action} />
         <section aria-labelledby="votes-title">

@@ -16,6 +16,7 @@ const ASKED_FROM_CHARS = 2
 
 const FIXED: readonly { to: string; name: string; icon: IconName }[] = [
   { to: '/waiting', name: 'Inbox', icon: 'inbox' },
+  { to: '/waiting?view=snoozed', name: 'Snoozed actions', icon: 'clock' },
   { to: '/', name: 'New chat', icon: 'plus' },
   { to: '/consoles', name: 'Where you are signed in', icon: 'user' },
 ]

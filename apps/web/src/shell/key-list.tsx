@@ -38,6 +38,8 @@ const KEYS: { where: string; keys: [string, string][] }[] = [
       ['E', 'Edit before you approve'],
       ['X', 'Choose it, to decide several together'],
       ['Shift + X', 'Choose all that are alike'],
+      ['S', 'Snooze it'],
+      ['M', 'Assign it'],
       ['/', 'Search'],
       ['Esc', 'Back to the list'],
     ],

@@ -77,6 +77,8 @@ test('of a thousand steps only those in sight are drawn, and new ones come in at
   expect(await rows.filter({ hasText: 'Step number 1000' }).textContent()).toContain('100,000 tokens in')
   await page.keyboard.press('Home')
   await rows.getByText(/Step number 1$/).waitFor()
+  // The box scrolls smoothly.
+  await expect.poll(() => box.evaluate(({ scrollTop }) => scrollTop)).toBe(0)
   const before = await rows.first().boundingBox()
   stored = STEPS + 1
   await page.getByTestId('timeline-count').getByText('1,001 lines').waitFor()

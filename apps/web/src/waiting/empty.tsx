@@ -17,6 +17,7 @@ const WORDS: Record<View, string> = {
   waiting: 'Nothing waiting',
   overdue: 'Nothing overdue',
   unknown: 'No unknown outcomes',
+  snoozed: 'Nothing snoozed',
   decided: 'Nothing decided yet',
 }
 

@@ -12,6 +12,10 @@ export type InboxKeys = {
   choose: () => void
   /** Chooses all rows of the same shape. */
   chooseAlike: () => void
+  /** Asks until when the row leaves this person's inbox. */
+  snooze: () => void
+  /** Asks who should decide about the row. */
+  assign: () => void
   search: () => void
   back: () => void
 }
@@ -49,6 +53,10 @@ function readKey(event: KeyboardEvent, keys: InboxKeys): (() => void) | undefine
       return () => keys.move(-1)
     case 'x':
       return event.repeat ? undefined : event.shiftKey ? keys.chooseAlike : keys.choose
+    case 's':
+      return event.repeat ? undefined : keys.snooze
+    case 'm':
+      return event.repeat ? undefined : keys.assign
     case '/':
       return keys.search
     case 'e':

@@ -187,9 +187,8 @@ test('keys act from anywhere on the page but never in a field, and not at all on
 test('A arms the card that is shown, by the rules of the card: it rests while it is new, and A alone approves nothing', async () => {
   await open()
   await cardIsReady()
-  await page.keyboard.press('j')
-  // The card of the second row has only just come.
-  await page.keyboard.press('a')
+  // One right after the other: the card of the second row has only just come.
+  await Promise.all(['j', 'a'].map((key) => page.keyboard.press(key)))
   await until(() => card().textContent()).toContain('Ignored')
   await cardIsReady()
   await page.keyboard.press('a')

@@ -7,7 +7,7 @@ import { isOrder, ORDERS } from './order.ts'
 import { focusRow } from './row-list.tsx'
 import { readSearch } from './search.ts'
 import type { useInboxAddress } from './use-inbox-address.ts'
-import { VIEWS, type WaitingView } from './views.ts'
+import { VIEWS, type View, type WaitingView } from './views.ts'
 
 type ToolbarProps = {
   address: ReturnType<typeof useInboxAddress>
@@ -21,10 +21,12 @@ type ToolbarProps = {
 export function Toolbar({ address, counts, more, searchField }: ToolbarProps) {
   const { view, order, text, typed, setTyped, setOrder, hrefOf } = address
   const { problems } = readSearch(text)
+  // Most people snooze nothing most of the time.
+  const isShown = (each: View) => each !== 'snoozed' || view === 'snoozed' || (counts?.snoozed ?? 0) > 0
   return (
     <section className="inbox-bar" aria-label="Views and search">
       <nav className="inbox-views" aria-label="Views">
-        {VIEWS.map((each) => (
+        {VIEWS.filter((each) => isShown(each.view)).map((each) => (
           <Link key={each.view} to={hrefOf(each.view)} aria-current={each.view === view ? 'page' : undefined}>
             {each.name}{' '}
             {counts && each.view !== 'decided' && (

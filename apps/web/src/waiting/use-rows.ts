@@ -4,6 +4,7 @@ import { useEffect, useMemo } from 'react'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useWaiting } from '../live/use-waiting.ts'
 import { useServices } from '../services.tsx'
+import { useSnoozes, useWakeWithChanges } from '../snooze/use-snoozes.ts'
 import { useNow } from '../time/use-now.ts'
 import { ORDERS, type Order } from './order.ts'
 import { matches, readSearch, type Search } from './search.ts'
@@ -32,6 +33,8 @@ function useWaitingRows(view: WaitingView, text: string, order: Order): Rows {
   const state = useWaiting()
   const { items, loaded, more, failure } = state
   const standsFor = useStandsFor()
+  const snoozes = useSnoozes()
+  useWakeWithChanges(items)
   const nowMs = useNow()
   const isReading = more && items.length < MOST_ROWS
   // Each step brings a new state, which asks for the next one.
@@ -41,8 +44,10 @@ function useWaitingRows(view: WaitingView, text: string, order: Order): Rows {
   const rows = useMemo(() => {
     const search = readSearch(text)
     const reader = { id: me.id, nowMs }
-    return items.filter((action) => isIn(view, action, { me, standsFor }) && matches(action, search, reader)).sort(ORDERS[order].compare)
-  }, [items, view, text, order, me, standsFor, nowMs])
+    return items
+      .filter((action) => isIn(view, action, { me, standsFor, snoozes }) && matches(action, search, reader))
+      .sort(ORDERS[order].compare)
+  }, [items, view, text, order, me, standsFor, snoozes, nowMs])
   const readMore = more && !isReading ? () => void inbox.listMore() : undefined
   return { rows, isLoaded: loaded, isReading: loaded && isReading, readMore, failure, retry: () => location.reload() }
 }
@@ -55,12 +60,17 @@ function useOlderOfMine(view: WaitingView, text: string): void {
     queryKey: ['waiting', 'older', view, text],
     queryFn: async ({ signal }) => {
       const state = view === 'unknown' ? 'outcome_unknown' : 'proposed'
-      const question = { ...termsOf(readSearch(text), Date.now()), state, ...(view === 'mine' && { mine: 'true' as const }) }
+      const question = {
+        ...termsOf(readSearch(text), Date.now()),
+        state,
+        ...(view === 'mine' && { mine: 'true' as const }),
+        ...(view === 'snoozed' && { snoozed: 'true' as const }),
+      }
       const { items } = await client.actions.list({ ...question, limit: 200 }, { signal })
       inbox.include(items)
       return items.length
     },
-    enabled: more && (view === 'mine' || text !== ''),
+    enabled: more && (view === 'mine' || view === 'snoozed' || text !== ''),
     refetchInterval: 2 * EVERY_MS,
   })
 }

@@ -16,8 +16,8 @@ const action = (more: object): Action =>
     requestedBy: { id: 'agent', kind: 'agent', name: 'agent', roles: [] },
     ...more,
   }) as unknown as Action
-const viewsOf = (one: Action, me = mia, standsFor: Principal[] = []) =>
-  (['mine', 'waiting', 'overdue', 'unknown'] as const).filter((view) => isIn(view, one, { me, standsFor }))
+const viewsOf = (one: Action, me = mia, standsFor: Principal[] = [], snoozes: ReadonlyMap<string, string> = new Map()) =>
+  (['mine', 'waiting', 'overdue', 'unknown', 'snoozed'] as const).filter((view) => isIn(view, one, { me, standsFor, snoozes }))
 
 test('each action stands in the views that it belongs to', () => {
   expect(viewsOf(action({}))).toEqual(['mine', 'waiting'])
@@ -29,14 +29,32 @@ test('each action stands in the views that it belongs to', () => {
   expect(viewsOf(action({ votes: [{ by: fay, verdict: 'approve', at: '' }] }))).toEqual(['mine', 'waiting'])
 })
 
+test('a snoozed action is not for its person until it returns, and stays where everybody looks', () => {
+  const snoozes = new Map([['act_1', '2026-11-24T12:00:00.000Z']])
+  expect(viewsOf(action({ id: 'act_1', overdue: true }), mia, [], snoozes)).toEqual(['waiting', 'overdue', 'snoozed'])
+  expect(viewsOf(action({ id: 'act_2' }), mia, [], snoozes)).toEqual(['mine', 'waiting'])
+})
+
 test('what was just decided stays in its view, and counts nowhere', () => {
   const declined = action({ state: 'declined', votes: [{ by: mia, verdict: 'decline', at: '' }] })
   const settled = action({ state: 'succeeded', resolution: { by: mia, outcome: 'succeeded', note: 'seen', at: '' } })
   expect(viewsOf(declined)).toEqual(['mine', 'waiting'])
   expect(viewsOf(settled)).toEqual(['mine', 'waiting', 'unknown'])
   const open = [action({}), action({ overdue: true }), action({ state: 'outcome_unknown' })]
-  expect(countViews([declined, settled, ...open], { me: mia, standsFor: [] })).toEqual({ mine: 3, waiting: 3, overdue: 1, unknown: 1 })
-  expect(countViews(open, { me: fay, standsFor: [] })).toEqual({ mine: 0, waiting: 3, overdue: 1, unknown: 1 })
+  expect(countViews([declined, settled, ...open], { me: mia, standsFor: [], snoozes: new Map() })).toEqual({
+    mine: 3,
+    waiting: 3,
+    overdue: 1,
+    unknown: 1,
+    snoozed: 0,
+  })
+  expect(countViews(open, { me: fay, standsFor: [], snoozes: new Map() })).toEqual({
+    mine: 0,
+    waiting: 3,
+    overdue: 1,
+    unknown: 1,
+    snoozed: 0,
+  })
 })
 
 test('an address names a view or none', () => {

@@ -1,7 +1,7 @@
 import type { Action, Principal } from '@countersign/client'
 import { ownVote, whyNot } from '@countersign/react'
 
-export type View = 'mine' | 'waiting' | 'overdue' | 'unknown' | 'decided'
+export type View = 'mine' | 'waiting' | 'overdue' | 'unknown' | 'snoozed' | 'decided'
 /** The views of actions that need a person. Decided actions are read from the server, page by page. */
 export type WaitingView = Exclude<View, 'decided'>
 
@@ -11,6 +11,7 @@ export const VIEWS: readonly { view: View; name: string }[] = [
   { view: 'waiting', name: 'All waiting' },
   { view: 'overdue', name: 'Overdue' },
   { view: 'unknown', name: 'Unknown outcome' },
+  { view: 'snoozed', name: 'Snoozed' },
   { view: 'decided', name: 'Decided' },
 ]
 
@@ -18,11 +19,11 @@ export const isView = (text: string | null): text is View => VIEWS.some(({ view 
 
 export const needsPerson = ({ state }: Action): boolean => state === 'proposed' || state === 'outcome_unknown'
 
-type Viewer = { me: Principal; standsFor: readonly Principal[] }
+type Viewer = { me: Principal; standsFor: readonly Principal[]; snoozes: ReadonlyMap<string, string> }
 
-/** True when the action needs this person: their vote, or their word about an unknown outcome. */
-const isMine = (action: Action, { me, standsFor }: Viewer): boolean =>
-  whyNot(action, me, standsFor) === null && (action.state !== 'proposed' || !ownVote(action, me))
+/** True when the action needs this person now: their vote, or their word about an unknown outcome. */
+const isMine = (action: Action, { me, standsFor, snoozes }: Viewer): boolean =>
+  !snoozes.has(action.id) && whyNot(action, me, standsFor) === null && (action.state !== 'proposed' || !ownVote(action, me))
 
 /**
  * True when the view shows `action`. A decided action stays where it was for some seconds, so that nothing disappears under a pointer.
@@ -37,15 +38,17 @@ export function isIn(view: WaitingView, action: Action, viewer: Viewer): boolean
       return action.overdue
     case 'unknown':
       return action.state === 'outcome_unknown' || action.resolution !== null
+    case 'snoozed':
+      return viewer.snoozes.has(action.id)
   }
 }
 
 /** How many of the actions need a person, in each view. */
 export function countViews(actions: readonly Action[], viewer: Viewer): Record<WaitingView, number> {
-  const counts = { mine: 0, waiting: 0, overdue: 0, unknown: 0 }
+  const counts = { mine: 0, waiting: 0, overdue: 0, unknown: 0, snoozed: 0 }
   for (const action of actions) {
     if (!needsPerson(action)) continue
-    for (const view of ['mine', 'waiting', 'overdue', 'unknown'] as const) if (isIn(view, action, viewer)) counts[view]++
+    for (const view of ['mine', 'waiting', 'overdue', 'unknown', 'snoozed'] as const) if (isIn(view, action, viewer)) counts[view]++
   }
   return counts
 }

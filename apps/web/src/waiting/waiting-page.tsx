@@ -7,6 +7,7 @@ import { useWaiting } from '../live/use-waiting.ts'
 import { keepSubscribed } from '../push/subscribe.ts'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
+import { useSnoozes } from '../snooze/use-snoozes.ts'
 import { Button, Notice, Skeleton } from '../ui/index.ts'
 import { Empty } from './empty.tsx'
 import { FullNotice } from './full-notice.tsx'
@@ -24,11 +25,15 @@ export default function WaitingPage() {
   useEffect(() => void keepSubscribed(client, me.id), [client, me.id])
   const { items, waiting, unknown, more, actionable, loaded, connection: stream } = useWaiting()
   const standsFor = useStandsFor()
+  const snoozes = useSnoozes()
   const connection = useConnection(stream)
   const address = useInboxAddress()
   const { view, order, text } = address
   const found = useRows(view, text, order)
-  const counts = useMemo(() => (loaded ? countViews(items, { me, standsFor }) : undefined), [loaded, items, me, standsFor])
+  const counts = useMemo(
+    () => (loaded ? countViews(items, { me, standsFor, snoozes }) : undefined),
+    [loaded, items, me, standsFor, snoozes],
+  )
   const searchField = useRef<HTMLInputElement>(null)
   // After the page of an action, the focus returns to its row.
   const [firstId] = useState(placeLeft)

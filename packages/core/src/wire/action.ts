@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ACTION_STATES } from '../action/lifecycle.ts'
 import { OUTCOME_STATUSES } from '../action/outcome.ts'
+import { Assignment } from './assign.ts'
 import { Duration, Grace } from './duration.ts'
 import { Remember } from './grant.ts'
 import { Json } from './json.ts'
@@ -188,6 +189,8 @@ export const Action = z.object({
   extendableUntil: z.string().optional(),
   /** Names who extended the deadline, when, and the deadline before. */
   extension: Extension.optional(),
+  /** Who should decide about it, which gives nobody a right. Absent where nobody said so; null once it was taken back. */
+  assignment: Assignment.nullable().optional(),
   /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */
   startsAt: z.string().nullable(),
   /** True while it waits and nobody has decided for as long as policy says (`remind`; five minutes without it). */
@@ -365,8 +368,9 @@ export const ActionFilterQuery = z.object({
   session: z.string().optional(),
   agent: z.string().optional(),
   risk: RiskLevel.optional(),
-  /** `true`: only what waits for a vote of the caller's. */
+  /** `true`: only what waits for a vote of the caller's, and what they did not snooze. */
   mine: z.enum(['true', 'false']).optional(),
+  snoozed: z.enum(['true', 'false']).optional().describe('`true`: only what you snoozed; `false`: only what you did not.'),
   q: z.string().max(200).optional(),
   verdict: z.enum(['allow', 'ask', 'deny']).optional().describe('What the policy said: `ask` leaves out what nobody was asked about.'),
   words: z
@@ -392,8 +396,10 @@ export const ActionListQuery = ActionFilterQuery.extend({
 })
 export type ActionListQuery = z.infer<typeof ActionListQuery>
 
-/** `mine` cannot be exported: it changes with every vote. */
-export const ActionExportQuery = ActionFilterQuery.omit({ mine: true }).extend({ format: z.enum(['jsonl', 'csv']).default('jsonl') })
+/** `mine` and `snoozed` cannot be exported: they change with every vote, and with time. */
+export const ActionExportQuery = ActionFilterQuery.omit({ mine: true, snoozed: true }).extend({
+  format: z.enum(['jsonl', 'csv']).default('jsonl'),
+})
 export type ActionExportQuery = z.infer<typeof ActionExportQuery>
 
 export const ActionList = z.object({ items: z.array(Action), nextCursor: z.string().nullable() })

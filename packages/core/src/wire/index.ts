@@ -31,6 +31,7 @@ export {
   WithdrawBody,
 } from './action.ts'
 export { AgentRequest, AgentRequestBody, ApproveToolBody, Checkpoint, RequestAnswer, RequestStatus, RequestView } from './agent-request.ts'
+export { AssignBody, Assignment, AssignTo } from './assign.ts'
 export {
   AcceptRecordBody,
   ActionStory,
@@ -122,6 +123,7 @@ export {
   ToolCall,
   ToolView,
 } from './session.ts'
+export { Snooze, SnoozeBody, SnoozeList } from './snooze.ts'
 export { type AnswerStats, ModelStats, Stats, StatsQuery } from './stats.ts'
 export { AcceptToolBody, ToolDetails, ToolSourceView } from './tool.ts'
 export {

@@ -94,6 +94,28 @@ export const seeAll = (page: Page): Promise<void> =>
     scrollTo(0, 0)
   })
 
+/**
+ * Scrolls the box that has the focus to its end, by its key. On a busy machine, Chromium loses the key for a box that it has not drawn yet:
+ * then it is pressed again, as a person does who sees that nothing moved.
+ */
+export async function scrollToEnd(page: Page): Promise<void> {
+  const rests = () =>
+    page.evaluate(async () => {
+      const box = document.activeElement?.closest('.cs-read, pre')
+      if (!box) throw new Error(`no box has the focus, but ${document.activeElement?.outerHTML.slice(0, 200)}`)
+      const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+      for (let before = -1; before !== box.scrollTop; ) {
+        before = box.scrollTop
+        await drawn()
+        await drawn()
+      }
+      return box.scrollTop + box.clientHeight >= box.scrollHeight - 1
+    })
+  await rests()
+  do await page.keyboard.press('End')
+  while (!(await rests()))
+}
+
 /** Opens what the first card keeps behind *Details*. */
 export const openDetails = (page: Page): Promise<void> => page.locator('.cs-more:not([open]) > summary').first().click()
 

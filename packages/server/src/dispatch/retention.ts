@@ -4,7 +4,7 @@ import { retention, type Store } from '../store/index.ts'
 
 /** Soon after the start, but not in the middle of it. */
 const FIRST_AFTER_MS = 60_000
-/** Rows that are kept for a day may stay a few minutes longer. A round that finds nothing costs nine queries. */
+/** Rows that are kept for a day may stay a few minutes longer. A round that finds nothing costs ten queries. */
 const EVERY_MS = 10 * 60_000
 
 interface RetentionOptions {
@@ -31,6 +31,7 @@ export function startRetention({ store, clock, log, limits, sessionLimits }: Ret
     console_session: retention.deleteConsoleSessions(sessionLimits),
     embed_token: retention.deleteEmbedTokens,
     policy_difference: retention.deletePolicyDifferences,
+    snooze: retention.deleteSnoozes,
     webhook_delivery: retention.deleteDeliveries,
     jobs: retention.deleteFailedJobs,
   }

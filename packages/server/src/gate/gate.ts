@@ -1,5 +1,6 @@
 import type {
   Action,
+  AssignBody,
   Claim,
   ClaimBody,
   ClientResultBody,
@@ -14,6 +15,8 @@ import type {
   ProposedAction,
   RedactBody,
   ResolveBody,
+  Snooze,
+  SnoozeBody,
   VoidBody,
   WithdrawBody,
 } from '@countersign/core'
@@ -25,6 +28,7 @@ import type { ConcurrencyLimiter } from '../dispatch/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
 import type { Caller } from './caller.ts'
+import { assign } from './decide/assign.ts'
 import { decide } from './decide/decide.ts'
 import { decideMany } from './decide/decide-many.ts'
 import { createDelegation, endDelegation } from './decide/delegations.ts'
@@ -49,6 +53,7 @@ import { createGrant, revokeGrant } from './grants/manage-grants.ts'
 import { suggestGrant } from './grants/suggest.ts'
 import { type ProposeInput, propose } from './propose/propose.ts'
 import { redact } from './redact.ts'
+import { endSnooze, snooze } from './snooze.ts'
 
 /** The dependencies of the gate. All of them are passed in. */
 export interface GateDeps {
@@ -110,6 +115,11 @@ export interface Gate {
   undo(actionId: string, caller: Caller): Promise<Action>
   /** Extends the deadline of a waiting action, once. */
   extend(actionId: string, caller: Caller): Promise<Action>
+  /** Says who should decide about an action, or takes that back. */
+  assign(actionId: string, body: AssignBody, caller: Caller): Promise<Action>
+  /** Leaves an action out of the caller's own inbox for a time. */
+  snooze(actionId: string, body: SnoozeBody, caller: Caller): Promise<Snooze>
+  endSnooze(actionId: string, caller: Caller): Promise<void>
   /** Redacts a settled action, in its row and in the audit record. */
   redact(actionId: string, body: RedactBody, caller: Caller): Promise<Action>
   /** Makes a grant from an action. */
@@ -148,6 +158,9 @@ export const createGate = (deps: GateDeps): Gate => ({
   withdraw: (actionId, body, caller) => withdraw(deps, actionId, body, caller),
   undo: (actionId, caller) => undo(deps, actionId, caller),
   extend: (actionId, caller) => extend(deps, actionId, caller),
+  assign: (actionId, body, caller) => assign(deps, actionId, body, caller),
+  snooze: (actionId, body, caller) => snooze(deps, actionId, body, caller),
+  endSnooze: (actionId, caller) => endSnooze(deps, actionId, caller),
   redact: (actionId, body, caller) => redact(deps, actionId, body, caller),
   createGrant: (body, caller) => createGrant(deps, body, caller),
   revokeGrant: (grantId, caller) => revokeGrant(deps, grantId, caller),

@@ -29,13 +29,23 @@ export { type ImpossibleCall, readImpossible, recordImpossible } from './propose
 export { type PreparedAction, type PrepareInput, prepareAction } from './propose/prepare.ts'
 export { insertPrepared } from './propose/propose.ts'
 export { countRepeat } from './propose/repeat-ask.ts'
-export { findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './propose/waiting-limits.ts'
+export { countNear, findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './propose/waiting-limits.ts'
 export { isWaitingFor, listWaitingFor } from './read/inbox-query.ts'
 export { searchActions } from './read/search-actions.ts'
-export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal, viewSaid, viewSession } from './read/view.ts'
+export {
+  isoTime,
+  type StoredAssignment,
+  viewAction,
+  viewActions,
+  viewMessageWithActions,
+  viewPrincipal,
+  viewSaid,
+  viewSession,
+} from './read/view.ts'
 export { viewRevisions } from './read/view-revisions.ts'
 export { viewStory } from './read/view-story.ts'
 export { viewTimelineEntry } from './read/view-timeline.ts'
 export { readerOf, requireVisibleAction, requireVisibleSession, visibleAmong } from './read/visible.ts'
 export { type OtherEvent, type SessionWriter, writeSession } from './session-writer.ts'
+export { viewSnooze } from './snooze.ts'
 export type { DeliveryFacts, DeliveryWords } from './tell-webhooks.ts'

@@ -74,13 +74,15 @@ export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Ve
   for (;;) {
     const decisionMs = Math.max(endsAtMs - deps.clock.nowMs(), 0)
     const action = await waitForAction(deps, hook, id, { decisionMs, resultMs: 0, stop: hook.hungUp, onBeat() {} })
-    const startsAtMs = action.state === 'approved' && action.startsAt !== null ? Date.parse(action.startsAt) : 0
+    const startsAtMs = action.state === 'approved' ? startsAtMsOf(action) : 0
     // Until an approval has come into effect, whoever gave it can take it back.
     if (startsAtMs <= deps.clock.nowMs() || startsAtMs > endsAtMs || hook.hungUp.aborted)
       return verdictOf(deps, hook, ask, { action, isParked })
     await passed(deps, startsAtMs, hook.hungUp)
   }
 }
+
+const startsAtMsOf = ({ startsAt }: Action): number => (startsAt === null ? 0 : Date.parse(startsAt))
 
 async function passed({ clock, stopping }: HookDeps, atMs: number, hungUp: AbortSignal): Promise<void> {
   const done = Promise.withResolvers<void>()
@@ -99,6 +101,8 @@ async function verdictOf(
 ): Promise<Verdict> {
   const { state } = action
   if (state === 'proposed') return undecided(deps, hook, ask, action)
+  // The host asks again: by then the approval has come into effect, or was taken back.
+  if (hook.parks && state === 'approved' && startsAtMsOf(action) > deps.clock.nowMs()) return { kind: 'defer' }
   // An earlier hook of the same call got it: the host asks in two places, and runs it once.
   if (state === 'executing' && !isParked) return { kind: 'allow', input: changedInput(ask, action.arguments) }
   if (state !== 'approved') return { kind: 'deny', reason: deniedAbout(action, hook.consoleUrl) }

@@ -4,6 +4,7 @@ import {
   ActionListQuery,
   ActionRevisionList,
   ActionStory,
+  AssignBody,
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
@@ -60,9 +61,14 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
     },
     async (request) => {
       const { principal } = callerOf(request)
-      const { limit, cursor, mine, ...query } = request.query
+      const { limit, cursor, mine, snoozed = mine === 'true' ? 'false' : undefined, ...query } = request.query
       const place = decodeCursor(cursor, ['string'])
-      const filter = { ...readFilter(query, principal), before: place && String(place[0]), limit: limit + 1 }
+      const filter = {
+        ...readFilter(query, principal),
+        snoozed: snoozed && { by: principal.id, now: clock.nowMs(), not: snoozed === 'false' },
+        before: place && String(place[0]),
+        limit: limit + 1,
+      }
       const found =
         mine === 'true' ? await store.read(() => listWaitingFor(principal, filter, clock.nowMs())) : await searchActions(store, filter)
       const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
@@ -257,6 +263,22 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       },
     },
     (request) => gate.extend(request.params.id, callerOf(request)),
+  )
+
+  app.post(
+    '/api/actions/:id/assign',
+    {
+      schema: {
+        operationId: 'assignAction',
+        summary: 'Say who should decide about an action',
+        errors: ['forbidden', 'gone', 'illegal_transition'],
+        tags,
+        params: Params,
+        body: AssignBody,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.assign(request.params.id, request.body, callerOf(request)),
   )
 
   app.post(

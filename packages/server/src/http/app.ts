@@ -72,6 +72,7 @@ import { registeredToolRoutes } from './registered-tools.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
 import { identityRoutes } from './sign-in.ts'
+import { snoozeRoutes } from './snoozes.ts'
 import type { Streams } from './sse.ts'
 import { statsRoutes } from './stats.ts'
 import { timelineRoutes } from './timeline.ts'
@@ -232,6 +233,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     webhookRoutes(app, deps)
     pushRoutes(app, deps)
     preferenceRoutes(app, deps)
+    snoozeRoutes(app, deps)
     const holders = createHolders()
     mcpRoutes(app, deps, holders)
     authzenRoutes(app, deps)

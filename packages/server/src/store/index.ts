@@ -78,10 +78,12 @@ export * as sessionSearch from './tables/session-search.ts'
 export {
   currentAction,
   currentSession,
+  historyAfter,
   historyAtStep,
   type KnownRows,
   keepSession,
   loadSession,
+  openAhead,
   type QueuedMessage,
   readSession,
   type SessionState,
@@ -90,6 +92,7 @@ export {
 export * as sessionThreads from './tables/session-threads.ts'
 export * as sessions from './tables/sessions.ts'
 export * as settings from './tables/settings.ts'
+export * as snoozes from './tables/snoozes.ts'
 export * as stats from './tables/stats.ts'
 export * as toolPins from './tables/tool-pins.ts'
 export * as visibility from './tables/visibility.ts'

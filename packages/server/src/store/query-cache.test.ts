@@ -52,7 +52,7 @@ test('what another connection wrote is seen by the next transaction', async () =
   await using it = await openTempSqlite()
   await it.store.transact(() => principals.savePrincipal(person('prn_a', 'approver'), 1))
   expect(await roles(it.store, 'prn_a')).toBe('["approver"]')
-  using other = new DatabaseSync(join(it.dataDir, 'countersign.db'), { timeout: 5_000 })
+  using other = new DatabaseSync(join(it.dataDir, 'countersign.db'), { timeout: 240_000 })
   other.exec(`update principal set roles = '["viewer"]' where id = 'prn_a'`)
   expect(await roles(it.store, 'prn_a')).toBe('["viewer"]')
 })

@@ -17,7 +17,7 @@ const REFUSED = { status: 'rejected', reason: { code: 'not_ready', message: expe
 /** Overwrites the first page of a table under a running store, and makes the store read the page again. */
 function damageTable({ dataDir }: TempStore, table: string): void {
   const file = join(dataDir, 'countersign.db')
-  const db = new DatabaseSync(file, { timeout: 5_000 })
+  const db = new DatabaseSync(file, { timeout: 240_000 })
   const page = Number(db.prepare('select rootpage from sqlite_schema where name = ?').get(table)?.rootpage)
   db.exec('pragma wal_checkpoint(truncate)')
   const handle = openSync(file, 'r+')

@@ -63,7 +63,7 @@ for (const [what, kind] of [
       body: { amount: 1 },
       idempotencyKey: 'act_1.1',
       signal: new AbortController().signal,
-      timeoutMs: 5_000,
+      timeoutMs: 240_000,
     })
     await expect(call).rejects.toMatchObject({ kind })
     expect(received).toBe(kind === 'ambiguous' ? 1 : 0)

@@ -95,7 +95,7 @@ test('a connection that another client kept open to the same target is not used'
     body: {},
     idempotencyKey: 'k',
     signal: new AbortController().signal,
-    timeoutMs: 5_000,
+    timeoutMs: 240_000,
   }
   await callHttp({ ...call, url: new URL(sink.url) })
   await callHttp({ ...call, url: new URL(sink.url) })

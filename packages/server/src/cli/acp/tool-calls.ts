@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { isObject } from '../../coding-agent/host-input.ts'
-import { isAnswer, isRequest, keyOf, paramsOf } from './messages.ts'
+import { isAnswer, isRequest, keyOf, paramsOf } from '../proxy/messages.ts'
 
 /** What is kept of each call: updates name only what changed. */
 const FIELDS = ['title', 'name', 'kind', 'rawInput', 'content', 'locations'] as const

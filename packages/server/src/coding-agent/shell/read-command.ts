@@ -222,6 +222,17 @@ function isReader(program: string, args: readonly (string | undefined)[]): boole
 const COMPOUND = /^(If|For|ArithmeticFor|Select|While|Subshell|BraceGroup|Case|TestCommand|ArithmeticCommand|ArithmeticExpansion)$/
 const isCompound = (type: string): boolean => COMPOUND.test(type)
 
+/** The words of a text that is one command and nothing else; empty for every other. */
+export function plainWords(text: string): string[] {
+  if (text.length > MAX_CHARS) return []
+  try {
+    const script = parse(text)
+    return script.errors && script.errors.length > 0 ? [] : wordsOf(script)
+  } catch {
+    return []
+  }
+}
+
 /** The words of a script that is one command and nothing else: no operator, redirection, assignment or variable. */
 function wordsOf({ commands }: ReturnType<typeof parse>): string[] {
   const [statement] = commands

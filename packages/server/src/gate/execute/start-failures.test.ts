@@ -16,13 +16,13 @@ test('an action whose start fails each time ends as failed, with nothing sent', 
   await using gate = await openGate([
     defineTool({ name: 'write', description: 'write', input: z.object({}), effect: 'write', execute, preview }),
   ])
-  using beside = new DatabaseSync(join(gate.dataDir, 'countersign.db'), { timeout: 5_000 })
+  using beside = new DatabaseSync(join(gate.dataDir, 'countersign.db'), { timeout: 240_000 })
   // The requirements cannot be read after the approval: each start fails where it checks the decision.
   beside.exec(`create trigger break_it after update on action when new.state = 'approved' and old.state = 'proposed'
     begin update action set requires = '{' where id = new.id; end`)
   const { id } = await gate.approve('write')
   const read = () => beside.prepare('select state, error, attempt from action where id = ?').get(id)
-  await expect.poll(() => read()?.state, { timeout: 60_000 }).toBe('failed')
+  await expect.poll(() => read()?.state).toBe('failed')
   expect(JSON.parse(String(read()?.error))).toMatchObject({
     kind: 'internal',
     retryable: true,
@@ -34,7 +34,7 @@ test('an action whose start fails each time ends as failed, with nothing sent', 
 test('an approval stands although the action cannot be started with it', async () => {
   const execute = () => 'done'
   await using gate = await openGate([defineTool({ name: 'write', description: 'write', input: z.object({}), effect: 'write', execute })])
-  using beside = new DatabaseSync(join(gate.dataDir, 'countersign.db'), { timeout: 5_000 })
+  using beside = new DatabaseSync(join(gate.dataDir, 'countersign.db'), { timeout: 240_000 })
   beside.exec(`create trigger break_it before update on action when new.state = 'executing' begin select raise(abort, 'not now'); end`)
   const { id, state } = await gate.approve('write')
   expect(state).toBe('approved')

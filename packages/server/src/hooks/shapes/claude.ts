@@ -15,15 +15,17 @@ const Body = z.looseObject({
 })
 
 const ASKS = new Set(['PreToolUse', 'PermissionRequest'])
+/** What a host is asked about, and for Codex the answer at another prompt. */
+const isAbout = (host: Host, event: string): boolean => ASKS.has(event) || (host === 'codex' && event === 'Answered')
 const REPORTS = new Set(['PostToolUse', 'PostToolUseFailure'])
 
 function readEvent(host: Host, body: JsonObject, mayEdit: (event: string) => boolean): HookEvent {
   const { hook_event_name: event, session_id: session, cwd, tool_name, tool_input, tool_use_id, ...rest } = readShape(Body, body, host)
   if (event === 'SessionEnd') return { kind: 'ended', host, event, session }
-  if (tool_name === undefined || !(ASKS.has(event) || REPORTS.has(event))) return { kind: 'ignored', event }
+  if (tool_name === undefined || !(isAbout(host, event) || REPORTS.has(event))) return { kind: 'ignored', event }
   const call = { host, tool: tool_name, input: inputOf(tool_input), folder: cwd }
   const named = { event, session, callId: tool_use_id, call }
-  if (ASKS.has(event)) return { kind: 'ask', ...named, mayEdit: mayEdit(event) }
+  if (isAbout(host, event)) return { kind: 'ask', ...named, mayEdit: mayEdit(event) }
   if (event === 'PostToolUse') return { kind: 'report', ...named, report: { ok: rest.tool_response ?? null } }
   return { kind: 'report', ...named, report: { failed: typeof rest.error === 'string' ? rest.error : JSON.stringify(rest.error ?? null) } }
 }
@@ -59,7 +61,14 @@ export const claudeShape: HookShape = {
  * PermissionRequest is then answered. That one takes no changed input.
  */
 export const codexShape: HookShape = {
-  read: (body) => readEvent('codex', body, (event) => event === 'PreToolUse'),
+  read(body) {
+    const event = readEvent('codex', body, (event) => event === 'PreToolUse')
+    // Of `countersign codex`: the person at the other prompt has answered.
+    const { hook_event_name, allowed } = body
+    if (hook_event_name !== 'Answered' || event.kind !== 'ask') return event
+    const { mayEdit: _, ...named } = event
+    return { ...named, kind: 'answered', allowed: allowed === true }
+  },
   answer(event, verdict): JsonObject {
     if (verdict.kind === 'deny') return denied(event, verdict.reason)
     if (verdict.kind === 'defer') return denied(event, 'This waits for approval.')

@@ -158,7 +158,8 @@ test('a connection that breaks before the COMMIT costs a caller nothing but time
 })
 
 test('while the database is away work waits; when it stays away a caller is told, nothing is written, and later all is well', async () => {
-  await using db = await openReached(hurriedClock)
+  let isHurried = true
+  await using db = await openReached({ nowMs: () => (isHurried ? hurriedClock : systemClock).nowMs(), after: systemClock.after })
   const { count } = openCounted(db.store)
   db.proxy.refuse(true)
   db.proxy.cutAll()
@@ -167,6 +168,7 @@ test('while the database is away work waits; when it stays away a caller is told
   expect(await db.directly(WRITTEN)).toEqual([])
   expect(db.committed).toEqual([])
   db.proxy.refuse(false)
+  isHurried = false
   expect(await count()).toBeGreaterThan(0)
 })
 
@@ -202,8 +204,8 @@ test('two transactions that wait for each other both succeed in the end', async 
   const both = (first: string, second: string) =>
     db.store.transact(function* () {
       yield* add(first)
-      // Long enough for the other one to get its first row, and no delay on a retry.
-      yield* raw(sql`select pg_sleep(${tries++ < 2 ? 0.5 : 0})`)
+      tries++
+      while (tries < 2) yield* raw(sql`select pg_sleep(0.005)`)
       yield* add(second)
     })
   await Promise.all([both('a', 'b'), both('b', 'a')])

@@ -6,6 +6,7 @@ import { type ActionSearch, lowestIdAt, searchConditions } from './action-search
 import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
 import { insertNoted } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
+import { isSnoozed } from './snoozes.ts'
 import { listOfStates } from './state-in.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
@@ -64,6 +65,7 @@ export const insertAction = insertNoted('action', {
   error: true,
   expires_at: true,
   extended: true,
+  assigned: true,
   remind_at: true,
   escalate_at: true,
   grant_id: true,
@@ -136,6 +138,14 @@ export const extendAction = notedUpdate(['expires_at', 'extended', 'updated_at']
   isSameQuestion(update, p, dialect)
     .set({ due_at: earliestOf(p.until) })
     .where('extended', 'is', null),
+)
+
+/**
+ * Says who should decide about an action that needs a person. No row changes when it needs nobody any more, or when the assignment is not
+ * `was` any more; empty for none.
+ */
+export const assignAction = notedUpdate(['assigned', 'updated_at'], (update, p: { was: string }) =>
+  update.where('state', 'in', [lit('proposed'), lit('outcome_unknown')]).where(sql<boolean>`coalesce(assigned, '') = ${p.was}`),
 )
 
 /** The earliest of the other timers and a new deadline. */
@@ -268,6 +278,8 @@ export interface ActionFilter {
   /** Text in the description or the arguments. */
   text?: string | undefined
   search?: ActionSearch | undefined
+  /** Only what a person has snoozed, or with `not` only what they have not. */
+  snoozed?: { by: string; now: number; not: boolean } | undefined
   /** The reader; undefined for readers who see everything. */
   reader?: Reader | undefined
   /** Only ids before this one. */
@@ -291,6 +303,10 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   if (filter.session !== undefined) query = query.where('session_id', '=', filter.session)
   if (filter.agent !== undefined) query = query.where('agent', '=', filter.agent)
   if (filter.reader !== undefined) query = query.where(actionIsVisible(filter.reader, 'action', dialect))
+  if (filter.snoozed !== undefined) {
+    const snoozed = isSnoozed(filter.snoozed)
+    query = query.where(filter.snoozed.not ? sql<boolean>`not ${snoozed}` : snoozed)
+  }
   if (filter.before !== undefined) query = query.where('id', '<', filter.before)
   if (filter.from !== undefined) query = query.where('id', '>=', filter.from)
   if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)

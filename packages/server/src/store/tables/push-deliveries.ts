@@ -8,8 +8,8 @@ export const EVERY_SUBSCRIPTION = 'push'
 
 type NewRow = Pick<WebhookDeliveryRow, 'id' | 'type'> & { action_id: string; now: number }
 
-/** Enqueues a look at whom an action waits for. Stores nothing where nobody has subscribed. */
-export const insertLook = question<NewRow>(
+/** Enqueues a look, for `at`, at whom an action waits for. Stores nothing where nobody has subscribed. */
+export const insertLook = question<NewRow & { at: number }>(
   (db, p) =>
     db
       .insertInto('webhook_delivery')
@@ -25,7 +25,7 @@ export const insertLook = question<NewRow>(
             sql<string>`cast(${p.action_id} as text)`.as('action_id'),
             sql<string>`'{}'`.as('facts'),
             sql<'waiting'>`'waiting'`.as('state'),
-            sql<number>`cast(${p.now} as bigint)`.as('next_at'),
+            sql<number>`cast(${p.at} as bigint)`.as('next_at'),
             sql<number>`cast(${p.now} as bigint)`.as('created_at'),
           ])
           .limit(lit(1)),

@@ -229,6 +229,29 @@ export function* deleteEmbedTokens(nowMs: number): Tx<Batch> {
   return batchOf(yield* deleteOldTokens.change({ before: nowMs }))
 }
 
+const deleteOldSnoozes = question<{ now: number }>((db, p) =>
+  db
+    .deleteFrom('snooze')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('principal_id', 'action_id'),
+        'in',
+        selectFrom('snooze as old')
+          .select(['old.principal_id', 'old.action_id'])
+          .where('old.until', '<=', p.now)
+          .orderBy('old.until')
+          .limit(lit(BATCH_ROWS))
+          .$asTuple('principal_id', 'action_id'),
+      ),
+    ),
+)
+
+/** Snoozes that are over. */
+export function* deleteSnoozes(nowMs: number): Tx<Batch> {
+  yield* alone()
+  return batchOf(yield* deleteOldSnoozes.change({ now: nowMs }))
+}
+
 const deleteOldDifferences = question<Record<never, never>>((db) =>
   db.deleteFrom('policy_difference').where(({ eb, refTuple, selectFrom }) =>
     eb(

@@ -2,6 +2,7 @@ import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus, Verdi
 import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
 import type { PreferenceRow } from './preferences.ts'
 import type { PushSubscriptionRow } from './push-subscriptions.ts'
+import type { SnoozeRow } from './snoozes.ts'
 import type { WebhookDeliveryRow, WebhookRow } from './webhook-rows.ts'
 
 /** The tables in the form that both databases share: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
@@ -40,6 +41,7 @@ export interface Schema {
   webhook_delivery: WebhookDeliveryRow
   push_subscription: PushSubscriptionRow
   preference: PreferenceRow
+  snooze: SnoozeRow
   instance: InstanceRow
   once: { scope: string; key: string; request_hash: string; answer: string; kept_for: 'day' | 'action'; created_at: number }
 }
@@ -332,6 +334,8 @@ export interface ActionRow {
   expires_at: number | null
   /** Who extended the deadline: JSON of `{by, at, from}`. Null while nobody did; then it stays, so that it is done once. */
   extended: string | null
+  /** JSON of who should decide, said by whom and when; null for nobody in particular. */
+  assigned: string | null
   /** When people are reminded; null after the reminder. */
   remind_at: number | null
   /** When it is escalated to further people; null after that. */

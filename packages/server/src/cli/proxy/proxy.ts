@@ -1,9 +1,8 @@
 import type { Readable, Writable } from 'node:stream'
 import { isObject } from '../../coding-agent/host-input.ts'
 import { byteLines } from './byte-lines.ts'
-import { ASKS, answerWith, isAnswer, isRequest, keyOf, lineOf, paramsOf, readMessage } from './messages.ts'
+import { isAnswer, keyOf, lineOf, readMessage } from './messages.ts'
 import { createPermissions, type PermissionDeps } from './permissions.ts'
-import { createToolCalls } from './tool-calls.ts'
 
 /** Two programs that talk over lines of JSON. */
 export interface ProxyEnds {
@@ -24,11 +23,10 @@ export interface Proxy {
  * Passes every line on as it came, both ways. Only permission requests are asked about in Countersign as well, and answers that come second
  * are dropped.
  */
-export function openProxy({ editor, agent }: ProxyEnds, deps: Pick<PermissionDeps, 'post' | 'complain'>): Proxy {
-  const calls = createToolCalls()
+export function openProxy({ editor, agent }: ProxyEnds, deps: Pick<PermissionDeps, 'dialect' | 'post' | 'complain'>): Proxy {
+  const { dialect } = deps
   const permissions = createPermissions({
     ...deps,
-    calls,
     toAgent: (line) => void agent.to.write(line),
     toEditor: (line) => void editor.to.write(line),
   })
@@ -36,20 +34,20 @@ export function openProxy({ editor, agent }: ProxyEnds, deps: Pick<PermissionDep
   async function fromAgent(): Promise<void> {
     for await (const line of byteLines(agent.from)) {
       const message = readMessage(line)
-      if (Array.isArray(message) && message.some((one) => isRequest(one, ASKS))) {
+      if (Array.isArray(message) && message.some((one) => dialect.isAsk(one))) {
         deps.complain('the agent asked for permission in a batch, which the protocol does not have: refused')
-        for (const one of message) if (isRequest(one, ASKS)) agent.to.write(lineOf(answerWith(one, 'reject_once')))
+        for (const one of message) if (dialect.isAsk(one)) agent.to.write(lineOf(dialect.answer(one, false)))
         continue
       }
-      if (isRequest(message, ASKS)) {
+      if (dialect.isAsk(message)) {
         permissions.ask(message, line)
         continue
       }
       if (isObject(message)) {
-        calls.fromAgent(message)
-        if (isRequest(message, '$/cancel_request')) permissions.cancel(keyOf(paramsOf(message).requestId))
-        const { sessionId, update } = paramsOf(message)
-        if (typeof sessionId === 'string' && isObject(update)) permissions.report(sessionId, update)
+        dialect.fromAgent(message)
+        const takenBack = dialect.takesBack(message)
+        if (takenBack !== undefined) permissions.cancel(keyOf(takenBack))
+        for (const ended of dialect.ended(message)) permissions.report(ended)
       }
       await write(editor.to, line)
     }
@@ -59,7 +57,7 @@ export function openProxy({ editor, agent }: ProxyEnds, deps: Pick<PermissionDep
     for await (const line of byteLines(editor.from)) {
       const message = readMessage(line)
       if (isObject(message)) {
-        calls.fromEditor(message)
+        dialect.fromEditor(message)
         if (isAnswer(message) && permissions.answer(message, line)) continue
       }
       await write(agent.to, line)

@@ -1,11 +1,10 @@
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/host-input.ts'
-import { allows, answerWith, keyOf, lineOf, optionsOf, paramsOf } from './messages.ts'
-import type { ToolCalls } from './tool-calls.ts'
+import type { Asked, Dialect, Ended, ServerMessage } from './dialect.ts'
+import { keyOf, lineOf } from './messages.ts'
 
 export interface PermissionDeps {
-  calls: ToolCalls
-  /** Sends a message to the server. @throws Error when it cannot be asked. */
+  dialect: Dialect
+  /** Sends a message to the server, with a signal for a question that may be dropped. @throws Error when it cannot be asked. */
   post(body: JsonObject, signal?: AbortSignal): Promise<JsonObject>
   toAgent(line: Buffer): void
   toEditor(line: Buffer): void
@@ -20,22 +19,22 @@ export interface Permissions {
   answer(answer: JsonObject, line: Buffer): boolean
   /** The agent does not need the answer any more. */
   cancel(id: string): void
-  /** The agent says how a call goes. */
-  report(session: string, update: JsonObject): void
+  /** The agent says what came of a call. */
+  report(ended: Ended): void
   /** Nobody answers any more. Resolves when the server knows. */
   end(): Promise<void>
 }
 
-interface Open {
+interface Open extends Asked {
   request: JsonObject
-  about: JsonObject
   stop: AbortController
   /** The editor has allowed it, and the server is told. */
   isAnswering: boolean
 }
 
 /** The first answer wins, and the other prompt closes. The editor's permission counts once the server has recorded it. */
-export function createPermissions({ calls, post, toAgent, toEditor, complain }: PermissionDeps): Permissions {
+export function createPermissions({ dialect, post, toAgent, toEditor, complain }: PermissionDeps): Permissions {
+  const tell = async (message: ServerMessage, signal?: AbortSignal) => dialect.fromServer(await post(dialect.toServer(message), signal))
   const open = new Map<string, Open>()
   /** Requests that Countersign answered: the editor's late answer is dropped. */
   const closed = new Set<string>()
@@ -44,12 +43,12 @@ export function createPermissions({ calls, post, toAgent, toEditor, complain }: 
   const sessions = new Set<string>()
   const reports = new Set<Promise<void>>()
 
-  const callKey = (session: unknown, toolCallId: unknown) => JSON.stringify([session, toolCallId])
+  const callKey = ({ session, callId }: Pick<Asked, 'session' | 'callId'>) => JSON.stringify([session, callId])
   const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
   function refuse(request: JsonObject, reason: string): void {
     complain(reason)
-    toAgent(lineOf(answerWith(request, 'reject_once', reason)))
+    toAgent(lineOf(dialect.answer(request, false, reason)))
   }
 
   /** True for the first answer to a request. */
@@ -58,23 +57,20 @@ export function createPermissions({ calls, post, toAgent, toEditor, complain }: 
   }
 
   /** Countersign's answer: to the agent, and the editor's prompt is taken back. */
-  function settleHere(id: string, { request, about }: Open, isAllowed: boolean, reason?: string): void {
+  function settleHere(id: string, asked: Open, isAllowed: boolean, reason?: string): void {
     if (!settle(id)) return
-    if (isAllowed) allow(about)
+    if (isAllowed) allowed.set(callKey(asked), asked.about)
     else if (reason !== undefined) complain(reason)
-    toAgent(lineOf(answerWith(request, isAllowed ? 'allow_once' : 'reject_once', reason)))
+    const { request } = asked
+    toAgent(lineOf(dialect.answer(request, isAllowed, reason)))
     closed.add(id)
-    toEditor(lineOf({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: request.id ?? null } }))
-  }
-
-  function allow(about: JsonObject): void {
-    const { session, toolCall } = about
-    allowed.set(callKey(session, isObject(toolCall) ? toolCall.toolCallId : null), about)
+    const closing = dialect.closePrompt(request)
+    if (closing) toEditor(lineOf(closing))
   }
 
   async function askServer(id: string, asked: Open): Promise<void> {
     try {
-      const { decision, reason } = await post({ event: 'ask', ...asked.about }, asked.stop.signal)
+      const { decision, reason } = await tell({ event: 'ask', about: asked.about }, asked.stop.signal)
       // The card was closed by the editor's permission: whether that counts is in the other answer.
       if (decision !== 'allow' && asked.isAnswering) return
       settleHere(id, asked, decision === 'allow', typeof reason === 'string' ? reason : undefined)
@@ -86,14 +82,14 @@ export function createPermissions({ calls, post, toAgent, toEditor, complain }: 
 
   /** The answer of the editor. A refusal counts at once; what is allowed counts when the server accepts it. */
   async function takeEditors(id: string, asked: Open, answer: JsonObject, line: Buffer): Promise<void> {
-    const isAllowed = allows(answer, asked.request)
+    const isAllowed = dialect.allows(answer, asked.request)
     if (!isAllowed && settle(id)) toAgent(line)
     asked.isAnswering = isAllowed
     try {
-      const { accepted, reports: isReported } = await post({ event: 'answered', ...asked.about, allowed: isAllowed })
+      const { accepted, reports: isReported } = await tell({ event: 'answered', about: asked.about, allowed: isAllowed })
       if (!isAllowed || !settle(id)) return
       if (accepted === true) {
-        if (isReported === true) allow(asked.about)
+        if (isReported === true) allowed.set(callKey(asked), asked.about)
         toAgent(line)
       } else refuse(asked.request, 'Not allowed: Countersign refuses this call, so the permission of the editor does not count.')
     } catch (error) {
@@ -107,15 +103,11 @@ export function createPermissions({ calls, post, toAgent, toEditor, complain }: 
   return {
     ask(request, line) {
       const id = keyOf(request.id)
-      const { sessionId: session, toolCall } = paramsOf(request)
       if (open.has(id)) return refuse(request, 'Not allowed: the agent used the id of this request twice.')
-      if (typeof session !== 'string' || !isObject(toolCall))
-        return refuse(request, 'Not allowed: this request names no session or no call.')
-      if (!optionsOf(paramsOf(request)).some(({ kind }) => kind === 'allow_once'))
-        return refuse(request, 'Not allowed: the agent offers no permission for one call only.')
-      const about = { session, cwd: calls.folderOf(session), toolCall: calls.whole(session, toolCall) }
-      const asked = { request, about, stop: new AbortController(), isAnswering: false }
-      sessions.add(session)
+      const read = dialect.read(request)
+      if (typeof read === 'string') return refuse(request, `Not allowed: ${read}`)
+      const asked = { ...read, request, stop: new AbortController(), isAnswering: false }
+      sessions.add(read.session)
       closed.delete(id)
       open.set(id, asked)
       toEditor(line)
@@ -132,17 +124,14 @@ export function createPermissions({ calls, post, toAgent, toEditor, complain }: 
       if (!asked || !settle(id)) return
       closed.add(id)
       asked.stop.abort()
-      toAgent(lineOf(answerWith(asked.request, 'reject_once', 'The agent cancelled its request.')))
+      if (dialect.answersTakenBack) toAgent(lineOf(dialect.answer(asked.request, false, 'The agent cancelled its request.')))
     },
-    report(session, update) {
-      const { toolCallId, status } = update
-      const key = callKey(session, toolCallId)
+    report(ended) {
+      const key = callKey(ended)
       const about = allowed.get(key)
-      if (!about || (status !== 'completed' && status !== 'failed') || typeof toolCallId !== 'string') return
+      if (!about) return
       allowed.delete(key)
-      calls.forget(session, toolCallId)
-      const output = update.rawOutput ?? update.content ?? null
-      const sent = post({ event: 'report', ...about, status, output: cut(output) }).then(
+      const sent = tell({ event: 'report', about, status: ended.status, output: cut(ended.output) }).then(
         () => undefined,
         (error: unknown) => complain(`what came of a call could not be stored: ${sentenceOf(error)}`),
       )
@@ -154,7 +143,7 @@ export function createPermissions({ calls, post, toAgent, toEditor, complain }: 
       open.clear()
       for (const { stop } of waiting) stop.abort()
       await Promise.all(reports)
-      const ended = [...sessions].map((session) => post({ event: 'ended', session }))
+      const ended = [...sessions].map((session) => tell({ event: 'ended', session }))
       for (const { reason } of (await Promise.allSettled(ended)).filter((one) => one.status === 'rejected')) complain(sentenceOf(reason))
     },
   }

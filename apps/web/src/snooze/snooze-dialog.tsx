@@ -1,0 +1,60 @@
+import type { Action, SnoozeBody } from '@countersign/client'
+import { clockText, showInvisible } from '@countersign/react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useId } from 'react'
+import { errorText } from '../errors.ts'
+import { useServices } from '../services.tsx'
+import { Button } from '../ui/index.ts'
+import { Dialog } from '../ui/overlays.ts'
+import { snoozeTimes } from './times.ts'
+import { SNOOZES, useSnoozes } from './use-snoozes.ts'
+import './snooze.css'
+
+/** Asks until when an action is left out of this person's inbox. */
+export default function SnoozeDialog({ action, onClose }: { action: Action; onClose: () => void }) {
+  const { client } = useServices()
+  const until = useSnoozes().get(action.id)
+  const queries = useQueryClient()
+  const id = useId()
+  const change = useMutation({
+    mutationFn: (body: SnoozeBody | undefined): Promise<unknown> =>
+      body === undefined ? client.actions.endSnooze(action.id) : client.actions.snooze(action.id, body),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: SNOOZES })
+      onClose()
+    },
+  })
+  const nowMs = Date.now()
+  const times = snoozeTimes(action, nowMs)
+  return (
+    <Dialog open onClose={onClose} aria-labelledby={id} fullWidth maxWidth="xs">
+      <div className="snooze">
+        <h2 id={id}>Snooze</h2>
+        <p className="muted">
+          <bdi>{showInvisible(action.description)}</bdi> leaves your inbox until then. Others still see it, and it returns at once when it
+          changes.
+        </p>
+        {times.map(({ words, atMs, body }, at) => (
+          <Button key={words} variant="outlined" autoFocus={at === 0} disabled={change.isPending} onClick={() => change.mutate(body)}>
+            <span>{words}</span>
+            <time>{clockText(new Date(atMs).toISOString(), nowMs)}</time>
+          </Button>
+        ))}
+        {times.length === 0 && <p>It expires too soon to be snoozed.</p>}
+        {change.isError && (
+          <p role="alert" className="field-issue">
+            {errorText(change.error)}
+          </p>
+        )}
+        <div className="snooze-actions">
+          {until !== undefined && (
+            <Button disabled={change.isPending} onClick={() => change.mutate(undefined)}>
+              Back to the inbox now
+            </Button>
+          )}
+          <Button onClick={onClose}>Cancel</Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

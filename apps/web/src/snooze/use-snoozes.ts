@@ -1,0 +1,52 @@
+import type { Action, Snooze } from '@countersign/client'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
+import { useServices } from '../services.tsx'
+import { useNow } from '../time/use-now.ts'
+
+/** When each action that this person snoozed returns, as ISO 8601. */
+export type Snoozes = ReadonlyMap<string, string>
+
+export const SNOOZES = ['snoozes']
+/** Snoozes that were set in another browser are noticed after this long at the latest. */
+const EVERY_MS = 60_000
+const MOST_PAGES = 10
+const NONE: readonly Snooze[] = []
+
+/** Returns what this person snoozed, by the clock: an action returns by itself. */
+export function useSnoozes(): Snoozes {
+  const { client } = useServices()
+  const nowMs = useNow()
+  const { data = NONE } = useQuery({
+    queryKey: SNOOZES,
+    queryFn: async ({ signal }) => {
+      const all: Snooze[] = []
+      let cursor: string | null = null
+      for (let page = 0; page < MOST_PAGES; page++) {
+        const read = await client.actions.snoozes({ limit: 200, ...(cursor !== null && { cursor }) }, { signal })
+        all.push(...read.items)
+        cursor = read.nextCursor
+        if (cursor === null) break
+      }
+      return all
+    },
+    staleTime: EVERY_MS,
+    refetchInterval: EVERY_MS,
+  })
+  // The time moves every 15 s, and the map changes only when an action returns.
+  const running = data.filter(({ until }) => Date.parse(until) > nowMs)
+  const key = running.map(({ actionId, until }) => `${actionId} ${until}`).join()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the list
+  return useMemo(() => new Map(running.map(({ actionId, until }) => [actionId, until])), [key])
+}
+
+/** Asks the server again when a snoozed action changed: a new revision or an escalation has ended its snooze. */
+export function useWakeWithChanges(items: readonly Action[]): void {
+  const snoozes = useSnoozes()
+  const queries = useQueryClient()
+  const changes = items
+    .filter(({ id }) => snoozes.has(id))
+    .map(({ id, revision, state, requires }) => `${id} ${revision} ${state} ${requires.escalation?.isDone}`)
+    .join()
+  useEffect(() => void (changes !== '' && queries.invalidateQueries({ queryKey: SNOOZES })), [changes, queries])
+}

@@ -1,0 +1,50 @@
+import type { JsonObject, JsonValue } from '@countersign/core'
+
+/** A message of the proxy to the server. Its answer is a `decision` with a `reason`, or `accepted` with `reports`. */
+export type ServerMessage =
+  | { event: 'ask'; about: JsonObject }
+  | { event: 'answered'; about: JsonObject; allowed: boolean }
+  | { event: 'report'; about: JsonObject; status: Ended['status']; output: JsonValue }
+  | { event: 'ended'; session: string }
+
+/** A permission request, as the server is told about it. */
+export interface Asked {
+  session: string
+  callId: string
+  /** The fields of its messages to the server, the same for the question, the answer and the report. */
+  about: JsonObject
+}
+
+/** What an agent says came of a call. */
+export interface Ended {
+  session: string
+  callId: string
+  status: 'completed' | 'failed'
+  output: JsonValue
+}
+
+/** The words of one protocol between an agent and the program with its prompts. It may remember what messages say. */
+export interface Dialect {
+  /** Whose messages the server reads at `/hooks/:host`. */
+  host: 'acp' | 'codex'
+  /** A message for the server in the words of that host. */
+  toServer(message: ServerMessage): JsonObject
+  fromServer(answer: JsonObject): JsonObject
+  isAsk(message: JsonValue | undefined): message is JsonObject
+  fromEditor(message: JsonObject): void
+  fromAgent(message: JsonObject): void
+  /** Reads a permission request. Returns the reason for one that is refused without asking. */
+  read(request: JsonObject): Asked | string
+  /** The answer to a request: for one call, never one that lasts. */
+  answer(request: JsonObject, isAllowed: boolean, reason?: string): JsonObject
+  /** True when an answer of the editor may let the call run. */
+  allows(answer: JsonObject, request: JsonObject): boolean
+  /** Tells the editor that its prompt is answered. Undefined where the agent tells it. */
+  closePrompt(request: JsonObject): JsonObject | undefined
+  /** The request that a message of the agent takes back. */
+  takesBack(message: JsonObject): JsonValue | undefined
+  /** True when the agent waits for an answer to a request that it took back. */
+  answersTakenBack: boolean
+  /** The calls that ended with a message of the agent. */
+  ended(message: JsonObject): Ended[]
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { constants } from 'node:os'
+import type { Environment } from '../../config/index.ts'
+import { type ApiFlags, serverOf } from '../api.ts'
+import { postHook } from '../connect/post-hook.ts'
+import { secondsOf } from '../hook.ts'
+import { complain } from '../say.ts'
+import type { Dialect } from './dialect.ts'
+import { openProxy } from './proxy.ts'
+
+export interface ProxyFlags extends ApiFlags {
+  limit: string
+}
+
+export interface RunProxy {
+  /** The command that starts the agent. */
+  command: readonly string[]
+  flags: ProxyFlags
+  environment: Environment
+  dialect: Dialect
+}
+
+/** After its limit the server answers by itself; the rest is for the way. */
+const GRACE_SECONDS = 5
+
+/** Starts the agent and stands between it and the program that started this one. Exits as the agent does. */
+export async function runProxy({ command, flags, environment, dialect }: RunProxy): Promise<void> {
+  const [program = '', ...args] = command
+  const server = serverOf(flags, environment)
+  const limitSeconds = secondsOf(flags.limit)
+  const { COUNTERSIGN_KEY: _key, COUNTERSIGN_KEY_FILE: _file, ...rest } = environment
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env: rest })
+  const ended = once(child, 'close')
+  await once(child, 'spawn').catch((cause: unknown) => {
+    throw new Error(`${program} could not be started: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+  // Either side may be gone while something is written to it.
+  child.stdin.on('error', () => undefined)
+  process.stdout.on('error', () => child.stdin.end())
+  const proxy = openProxy(
+    { editor: { from: process.stdin, to: process.stdout }, agent: { from: child.stdout, to: child.stdin } },
+    {
+      dialect,
+      complain,
+      post: (body, signal) =>
+        postHook({
+          server,
+          path: `/hooks/${dialect.host}?limit=${limitSeconds}`,
+          body,
+          // Only the question can be dropped.
+          withinMs: (signal ? limitSeconds + GRACE_SECONDS : REPORT_SECONDS) * 1_000,
+          ...(signal && { signal }),
+        }),
+    },
+  )
+  void proxy.editorEnded
+    .catch(() => undefined)
+    .then(() => {
+      child.stdin.end()
+      setTimeout(() => child.kill(), AGENT_END_MS).unref()
+    })
+  const [code, signal]: [number | null, NodeJS.Signals | null] = await ended.then(([code, signal]) => [code, signal])
+  await proxy.agentEnded.catch(() => undefined)
+  await proxy.end()
+  process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0))
+}
+
+/** An agent whose editor is gone has so long to end by itself. */
+const AGENT_END_MS = 5_000
+/** A message that nobody waits for takes no longer. */
+const REPORT_SECONDS = 30

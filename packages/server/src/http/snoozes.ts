@@ -1,0 +1,71 @@
+import { PageQuery, Snooze, SnoozeBody, SnoozeList } from '@countersign/core'
+import { z } from 'zod'
+import { requirePerson, viewSnooze } from '../gate/index.ts'
+import { callerOf } from '../identity/authenticate.ts'
+import { snoozes } from '../store/index.ts'
+import type { App, HttpDeps } from './app.ts'
+import { decodeCursor, pageOf } from './page.ts'
+
+const Params = z.object({ id: z.string().max(100) })
+/** After every id of an action. */
+const END = 'act_~'
+
+/** Registers the routes with which people leave actions out of their own inbox for a time. */
+export function snoozeRoutes(app: App, { store, gate, clock }: HttpDeps): void {
+  const tags = ['actions']
+
+  app.get(
+    '/api/snoozes',
+    {
+      schema: {
+        operationId: 'listSnoozes',
+        summary: 'List the actions you snoozed',
+        errors: ['forbidden'],
+        tags,
+        querystring: PageQuery,
+        response: { 200: SnoozeList },
+      },
+    },
+    async (request) => {
+      const { id } = requirePerson(callerOf(request).principal, 'have an inbox')
+      const { limit, cursor } = request.query
+      const before = decodeCursor(cursor, ['string'])?.map(String)[0] ?? END
+      const page = { principal_id: id, before, now: clock.nowMs(), limit: limit + 1 }
+      const { rows, nextCursor } = pageOf(await store.read(() => snoozes.listSnoozes.all(page)), limit, (row) => [row.action_id])
+      return { items: rows.map(viewSnooze), nextCursor }
+    },
+  )
+
+  app.post(
+    '/api/actions/:id/snooze',
+    {
+      schema: {
+        operationId: 'snoozeAction',
+        summary: 'Leave an action out of your own inbox for a time',
+        errors: ['illegal_transition'],
+        tags,
+        params: Params,
+        body: SnoozeBody,
+        response: { 200: Snooze },
+      },
+    },
+    (request) => gate.snooze(request.params.id, request.body, callerOf(request)),
+  )
+
+  app.delete(
+    '/api/actions/:id/snooze',
+    {
+      schema: {
+        operationId: 'endSnooze',
+        summary: 'Take an action back into your inbox',
+        tags,
+        params: Params,
+        response: { 200: z.object({}) },
+      },
+    },
+    async (request) => {
+      await gate.endSnooze(request.params.id, callerOf(request))
+      return {}
+    },
+  )
+}

@@ -1,0 +1,172 @@
+import type { Action } from '@countersign/core'
+import { expect, onTestFinished, test } from 'vitest'
+import { createCodexDialect } from '../../packages/server/src/cli/codex/codex-dialect.ts'
+import { between } from '../testing/between-programs.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+// With the messages of codex app-server 0.169.0, as it sent them; `npm run test:agents` drives the program itself.
+
+const FOLDER = '/home/ana/shop'
+const DENY = { name: 'no deploys', match: { tool: 'host.shell', when: 'args.command.contains("deploy")' }, verdict: 'deny' as const }
+
+async function start() {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [DENY] } } })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { key } = await server.makeKey({ name: 'ana codex', kind: 'agent', agent: 'codex', roles: ['agent'] })
+  const ends = between(createCodexDialect(), { base: server.url, authorization: `Bearer ${key}` })
+  ends.agent.send({ id: 2, result: { thread: { id: 't1', cwd: FOLDER }, cwd: FOLDER } })
+  await ends.editor.next()
+  return { server, ...ends }
+}
+type Desk = Awaited<ReturnType<typeof start>>
+
+const command = (id: number, text: string, more: object = {}) => ({
+  method: 'item/commandExecution/requestApproval',
+  id,
+  params: {
+    kind: 'command',
+    threadId: 't1',
+    turnId: 'u1',
+    itemId: `call_${id}`,
+    startedAtMs: 1,
+    environmentId: 'local',
+    command: `/bin/bash -lc '${text}'`,
+    cwd: FOLDER,
+    availableDecisions: ['accept', 'cancel'],
+    ...more,
+  },
+})
+const resolved = (requestId: number) => ({ method: 'serverRequest/resolved', params: { threadId: 't1', requestId } })
+const completed = (id: number, item: object) => ({
+  method: 'item/completed',
+  params: { threadId: 't1', item: { id: `call_${id}`, ...item } },
+})
+
+async function waiting(server: TestServer): Promise<Action> {
+  using events = await server.admin.stream('/api/events')
+  for (;;) {
+    const { items } = await server.admin.get('/api/actions?state=proposed')
+    if (items.length === 1) return items[0]
+    await events.arrival()
+  }
+}
+const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=30&until=settled`)
+const decide = (server: TestServer, { id, revision, digest }: Action, body: object) =>
+  server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
+
+/** Codex asks; resolves with the card once both prompts are open. */
+async function ask({ server, agent, editor }: Desk, request: object): Promise<Action> {
+  agent.send(request)
+  expect(await editor.message()).toEqual(request)
+  return waiting(server)
+}
+
+test('an approval in Countersign answers Codex for one call, a late answer of the editor is dropped, and the report ends the action', async () => {
+  const desk = await start()
+  const { server, agent, editor } = desk
+  const card = await ask(desk, command(0, 'npm publish'))
+  expect(card).toMatchObject({ description: 'Run npm publish', arguments: { host: 'codex', command: 'npm publish', folder: FOLDER } })
+  expect(card).toMatchObject({ toolCallId: 'call_0', context: { run: 'codex t1' }, risk: { level: 'medium' } })
+  await decide(server, card, { verdict: 'approve' })
+  expect(await agent.message()).toEqual({ id: 0, result: { decision: 'accept' } })
+  agent.send(resolved(0))
+  expect(await editor.message()).toEqual(resolved(0))
+  editor.send({ id: 0, result: { decision: 'cancel' } })
+  agent.send(completed(0, { type: 'commandExecution', status: 'completed', exitCode: 0, aggregatedOutput: 'published\n' }))
+  expect((await editor.message()).method).toBe('item/completed')
+  expect(await settled(server, card.id)).toMatchObject({
+    state: 'succeeded',
+    result: { ranBy: 'Codex', report: { exitCode: 0, output: 'published\n' } },
+  })
+  editor.send({ id: 9, method: 'turn/interrupt', params: {} })
+  expect((await agent.message()).method).toBe('turn/interrupt')
+})
+
+test('the editor answers first: its answer passes as it is, and the card is closed as answered elsewhere', async () => {
+  const desk = await start()
+  const always = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['npm'] } }
+  const answers = ['accept', 'acceptForSession', always, 'decline', 'cancel']
+  for (const [id, decision] of answers.entries()) {
+    const card = await ask(desk, command(id, `npm publish ${id}`))
+    desk.editor.send({ id, result: { decision } })
+    expect(await desk.agent.message()).toEqual({ id, result: { decision } })
+    expect(JSON.stringify(await settled(desk.server, card.id))).toContain('answered elsewhere')
+    const late = await desk.server.admin.send('POST', `/api/actions/${card.id}/decision`, { body: { verdict: 'approve' } })
+    expect(late.status).toBe(409)
+  }
+})
+
+test('the editor cannot allow what policy denies, also not with a decision that nobody knows', async () => {
+  const { agent, editor } = await start()
+  for (const [id, decision] of ['accept', 'acceptForSession', 'yes', null].entries()) {
+    agent.send(command(id, 'npm run deploy'))
+    editor.send({ id, result: { decision } })
+    expect(await agent.message()).toEqual({ id, result: { decision: 'decline' } })
+    await editor.next()
+  }
+})
+
+test('a command that failed in the sandbox is asked about again, although it was approved inside of it', async () => {
+  const desk = await start()
+  const first = await ask(desk, command(0, 'npm publish'))
+  await decide(desk.server, first, { verdict: 'approve' })
+  await desk.agent.next()
+  const again = command(1, 'npm publish', { itemId: 'call_0' })
+  const second = await ask(desk, again)
+  expect(second.id).not.toBe(first.id)
+  await decide(desk.server, second, { verdict: 'decline', reason: 'Not outside' })
+  expect(await desk.agent.message()).toEqual({ id: 1, result: { decision: 'decline' } })
+  expect(desk.complaints.join()).toContain('Not outside')
+})
+
+test('changed files are on the card as a patch; what is not shown, and what lasts, is declined without a card', async () => {
+  const desk = await start()
+  const { server, agent, editor } = desk
+  const request = (id: number, more: object = {}) => ({
+    method: 'item/fileChange/requestApproval',
+    id,
+    params: { threadId: 't1', turnId: 'u1', itemId: `call_${id}`, startedAtMs: 1, reason: null, grantRoot: null, ...more },
+  })
+  const changes = [
+    { path: `${FOLDER}/new.txt`, kind: { type: 'add' }, diff: '*** Delete File: all\n' },
+    { path: `${FOLDER}/a.ts`, kind: { type: 'update', move_path: null }, diff: '@@ -1 +1 @@\n-old\n+new\n' },
+    { path: '/etc/hosts', kind: { type: 'delete' }, diff: 'x\n' },
+  ]
+  agent.send({ method: 'item/started', params: { threadId: 't1', item: { type: 'fileChange', id: 'call_1', changes } } })
+  await editor.next()
+  const card = await ask(desk, request(1))
+  expect(card).toMatchObject({
+    tool: 'host.patch',
+    arguments: { files: [`${FOLDER}/new.txt`, `${FOLDER}/a.ts`, '/etc/hosts'], outside: true },
+    risk: { level: 'high' },
+  })
+  await decide(server, card, { verdict: 'approve' })
+  expect(await agent.message()).toEqual({ id: 1, result: { decision: 'accept' } })
+
+  const sneaky = [{ path: 'a.ts\n*** Update File: b.ts', kind: { type: 'add' }, diff: '' }]
+  agent.send({ method: 'item/started', params: { threadId: 't1', item: { type: 'fileChange', id: 'call_2', changes: sneaky } } })
+  await editor.next()
+  for (const one of [request(2), request(3), request(1, { grantRoot: '/' })]) {
+    agent.send(one)
+    expect((await agent.message()).result).toEqual({ decision: 'decline' })
+  }
+  expect((await server.admin.get('/api/actions')).items).toHaveLength(1)
+})
+
+test('a turn that is interrupted while it waits withdraws the card, and Codex gets no answer that it does not wait for', async () => {
+  const desk = await start()
+  const card = await ask(desk, command(0, 'npm publish'))
+  desk.agent.send(resolved(0))
+  expect(await desk.editor.message()).toEqual(resolved(0))
+  expect((await settled(desk.server, card.id)).state).toBe('cancelled')
+  desk.editor.send({ id: 0, result: { decision: 'accept' } })
+  desk.editor.send({ id: 5, method: 'x' })
+  expect(await desk.agent.message()).toEqual({ id: 5, method: 'x' })
+})
+
+test('nothing runs when the server is away, whatever the editor answers', async () => {
+  const { editor, agent } = between(createCodexDialect(), { base: 'http://127.0.0.1:9', authorization: 'Bearer cs_x' })
+  agent.send(command(0, 'npm publish'))
+  editor.send({ id: 0, result: { decision: 'acceptForSession' } })
+  expect(await agent.message()).toEqual({ id: 0, result: { decision: 'decline' } })
+})

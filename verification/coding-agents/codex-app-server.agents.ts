@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { type Desk, startDesk } from './desk.ts'
+import { CODEX } from './programs.ts'
+import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
+
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const SOURCE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning']
+
+let calls = 0
+const shell = (command: string): Speech => ({
+  calls: [{ id: `call_${++calls}`, name: 'exec_command', argumentsText: JSON.stringify({ cmd: command }) }],
+})
+/** Appends one letter, so that running twice would show. */
+const APPEND = 'printf x >> ran.txt'
+const PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\nEOF\n"
+const ran = ({ project }: Desk, file = 'ran.txt'): string =>
+  existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8') : ''
+
+interface Message {
+  id?: number
+  method?: string
+  params?: { itemId?: string; item?: { type: string; status?: string }; turn?: { status: string } }
+  result?: { thread?: { id: string } }
+}
+
+interface Driver {
+  desk: Desk
+  model: ScriptedEndpoint
+  send(message: object): void
+  /** Resolves with the next message of Codex that fits. */
+  next(fits: (message: Message) => boolean): Promise<Message>
+}
+
+/** A program that drives codex app-server through `countersign codex`, with one turn begun. */
+async function startTurn(steps: readonly Speech[]): Promise<Driver> {
+  const desk = await startDesk()
+  const model = await startScriptedEndpoint(steps)
+  onTestFinished(() => model[Symbol.asyncDispose]())
+  mkdirSync(join(desk.home, '.codex'), { recursive: true })
+  writeFileSync(
+    join(desk.home, '.codex', 'config.toml'),
+    `model = "scripted"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.scripted]
+name = "scripted"
+base_url = "${model.url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+`,
+  )
+  const env = {
+    HOME: desk.home,
+    PATH: process.env.PATH ?? '',
+    SCRIPTED_KEY: 'x',
+    COUNTERSIGN_URL: desk.server.url,
+    COUNTERSIGN_KEY: desk.key,
+  }
+  const args = [...SOURCE, MAIN, 'codex', '--', process.execPath, CODEX(), 'app-server']
+  const child = spawn(process.execPath, args, { cwd: desk.project, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  onTestFinished(() => void child.kill())
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const send = (message: object) => void child.stdin.write(`${JSON.stringify(message)}\n`)
+  async function next(fits: (message: Message) => boolean): Promise<Message> {
+    for (;;) {
+      const { value, done } = await lines.next()
+      if (done) throw new Error('Codex ended')
+      const message: Message = JSON.parse(value)
+      if (fits(message)) return message
+    }
+  }
+  send({ id: 101, method: 'initialize', params: { clientInfo: { name: 'test', version: '1' } } })
+  await next(({ id }) => id === 101)
+  send({ method: 'initialized' })
+  const sandbox = 'danger-full-access'
+  send({ id: 102, method: 'thread/start', params: { cwd: desk.project, approvalPolicy: 'untrusted', sandbox } })
+  const threadId = (await next(({ id }) => id === 102)).result?.thread?.id
+  send({ id: 103, method: 'turn/start', params: { threadId, input: [{ type: 'text', text: 'Do it.' }] } })
+  return { desk, model, send, next }
+}
+const isAsk = ({ method }: Message) => method?.endsWith('/requestApproval') === true
+const isEnd = ({ method }: Message) => method === 'turn/completed'
+
+test('both prompts are open: an approval in Countersign runs the command once, and the report of Codex ends the action', async () => {
+  const { desk, model, next } = await startTurn([shell(APPEND), { text: 'All done.' }])
+  await next(isAsk)
+  const card = await desk.waiting()
+  expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'codex', command: APPEND, folder: desk.project } })
+  expect(ran(desk)).toBe('')
+  await desk.decide(card, { verdict: 'approve' })
+  await next(({ method }) => method === 'serverRequest/resolved')
+  expect((await next(isEnd)).params?.turn?.status).toBe('completed')
+  expect(ran(desk)).toBe('x')
+  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Codex', report: { exitCode: 0 } } })
+  expect(model.requests).toHaveLength(2)
+})
+
+test('answered at the prompt of the program: the command runs once, and the card is closed as answered elsewhere', async () => {
+  const { desk, send, next } = await startTurn([shell(APPEND), { text: 'All done.' }])
+  const { id } = await next(isAsk)
+  const card = await desk.waiting()
+  send({ id, result: { decision: 'accept' } })
+  await next(isEnd)
+  expect(ran(desk)).toBe('x')
+  expect(JSON.stringify(await desk.settled(card))).toContain('answered elsewhere: it was allowed')
+})
+
+test('declined in Countersign: nothing runs, and the turn goes on', async () => {
+  const { desk, model, next } = await startTurn([shell(APPEND), { text: 'Understood.' }])
+  await next(isAsk)
+  await desk.decide(await desk.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
+  expect((await next(isEnd)).params?.turn?.status).toBe('completed')
+  expect(ran(desk)).toBe('')
+  expect(model.requests).toHaveLength(2)
+})
+
+test('a patch is on the card with its files, and changes them after an approval', async () => {
+  const { desk, next } = await startTurn([shell(PATCH), { text: 'Done.' }])
+  await next(isAsk)
+  const card = await desk.waiting()
+  expect(card).toMatchObject({ tool: 'host.patch', arguments: { files: [join(desk.project, 'new.txt')], outside: false } })
+  expect(ran(desk, 'new.txt')).toBe('')
+  await desk.decide(card, { verdict: 'approve' })
+  await next(isEnd)
+  expect(ran(desk, 'new.txt')).toBe('hello\n')
+  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded' })
+})
+
+test('server away: what would have asked does not run', async () => {
+  const { desk, next } = await startTurn([shell(APPEND), { text: 'It did not run.' }])
+  await desk.server.stop()
+  await next(isEnd)
+  expect(ran(desk)).toBe('')
+})
