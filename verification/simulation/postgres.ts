@@ -102,7 +102,8 @@ export class SimulatedPostgres {
       case 'process_beat':
         return this.#beat(String(values[0]))
       case 'step_claim':
-        return this.#claimStep(values as [string, string, string, number])
+      case 'step_claim_as_written':
+        return this.#isAsWritten(values) ? this.#claimStep(values as [string, string, string, number]) : []
       case 'step_give_back':
         return this.#giveBack(String(values[0]))
       case 'job_give_back':
@@ -222,6 +223,23 @@ export class SimulatedPostgres {
 
   #openRun(sessionId: string): Pick<RunRow, 'id' | 'steps'> | undefined {
     return this.parts.database.all<RunRow>(`select id, steps from run where session_id = ? and state = 'open'`, sessionId)[0]
+  }
+
+  #isAsWritten([, sessionId, , , lastSeq, auditSeq, people]: unknown[]): boolean {
+    if (lastSeq === undefined) return true
+    const { database } = this.parts
+    const disabled = database.all(
+      `select 1 from principal join principal as person on person.id = coalesce(principal.person_id, principal.id)
+      where principal.id in (select value from json_each(?)) and person.disabled_at is not null`,
+      JSON.stringify(people),
+    )
+    const session = database.all(
+      'select 1 from session where id = ? and last_seq = ? and audit_seq = ? and deleted_at is null',
+      String(sessionId),
+      Number(lastSeq),
+      Number(auditSeq),
+    )
+    return disabled.length === 0 && session.length === 1
   }
 
   #claimStep([runner, sessionId, id, steps]: [string, string, string, number]): Rows {

@@ -4,6 +4,7 @@ import { type Dialect, SQLITE } from '../../packages/server/src/store/dialect.ts
 import type { Outbox, Store, Tx } from '../../packages/server/src/store/index.ts'
 import { ConnectionLost } from '../../packages/server/src/store/postgres/errors.ts'
 import { createPatience } from '../../packages/server/src/store/postgres/retry.ts'
+import { type LeftSessions, WrittenSessions } from '../../packages/server/src/store/postgres/written-sessions.ts'
 import { type BoundQuery, prepareForSqlite, type Request, type Row } from '../../packages/server/src/store/query.ts'
 import { drive, queryRunner } from '../../packages/server/src/store/sqlite/statements.ts'
 import { ALWAYS_WELL } from '../../packages/server/src/store/store.ts'
@@ -57,6 +58,7 @@ export function openSharedStore(parts: SharedStoreParts): Store {
   const { process, timeline, random, clock, database, jobs } = parts
   const runQuery = queryRunner(database.connection, parts.dialect)
   const patience = createPatience(clock)
+  const written = new WrittenSessions()
   let isClosed = false
 
   const pass = (): Promise<void> =>
@@ -64,31 +66,37 @@ export function openSharedStore(parts: SharedStoreParts): Store {
 
   async function transactOnce<T>(work: (outbox: Outbox) => Tx<T>): Promise<T> {
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
+    const left = written.begin()
     const tx = work(outbox)
     await pass()
     let next = tx.next([])
-    while (!next.done && isRead(next.value)) {
-      const rows: Row[] = runQuery(next.value)
+    while (!next.done && (isRead(next.value) || 'recall' in next.value)) {
+      const rows: Row[] = answer(next.value, left)
       if (random.chance(0.3)) await pass()
       next = tx.next(rows)
     }
     if (!next.done) await pass()
-    const { fate, value } = finish(tx, next, outbox)
+    const { fate, value } = finish(tx, next, { outbox, left })
     await pass()
     if (fate === 'lost') throw new ConnectionLost(new Error(AWAY))
     if (fate === 'unanswered') await new Promise<void>((resolve) => timeline.after(25 + random.next() * 300, '', resolve, process))
     if (fate === 'unknown') parts.onUnknown()
     if (fate === 'refused' || fate === 'unknown') throw new CountersignError('not_ready', AWAY)
+    left.keep()
     parts.onCommitted(outbox)
     return value as T
   }
 
   /** From the first write to the end, at one moment. */
-  function finish<T>(tx: Tx<T>, first: IteratorResult<Request, T>, outbox: Outbox): { fate: CommitFate; value: T | undefined } {
+  function finish<T>(
+    tx: Tx<T>,
+    first: IteratorResult<Request, T>,
+    { outbox, left }: { outbox: Outbox; left: LeftSessions },
+  ): { fate: CommitFate; value: T | undefined } {
     database.connection.exec('BEGIN IMMEDIATE')
     try {
       let next = first
-      while (!next.done) next = tx.next(answer(next.value))
+      while (!next.done) next = tx.next(answer(next.value, left))
       parts.hold(outbox)
       const fate = parts.fateOf()
       const isWritten = fate !== 'lost' && fate !== 'refused'
@@ -111,7 +119,8 @@ export function openSharedStore(parts: SharedStoreParts): Store {
     }
   }
 
-  function answer(request: Request): Row[] {
+  function answer(request: Request, { memory }: LeftSessions): Row[] {
+    if ('recall' in request) return [{ value: request.recall(memory) }]
     if ('places' in request) return [{ last: parts.takePlaces(request.places) }]
     if ('together' in request) return [{ answers: request.together.map(runQuery) }]
     return 'definition' in request ? runQuery(request) : []
@@ -137,6 +146,7 @@ export function openSharedStore(parts: SharedStoreParts): Store {
       await pass()
       return value
     },
+    lastWritten: (sessionId) => written.find(sessionId),
     async close() {
       isClosed = true
     },

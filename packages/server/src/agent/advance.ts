@@ -15,6 +15,9 @@ type Next = { do: 'nothing' } | { do: 'end_for_disabled' } | { do: 'start_run' }
  */
 export async function advance(deps: AgentDeps, state: AgentState, sessionId: string): Promise<void> {
   for (;;) {
+    const stepped = await stepAsWritten(deps, state, sessionId)
+    if (stepped === false) return
+    if (stepped === true) continue
     const next = await deps.store.read(() => nextThing(sessionId))
     if (next.do === 'nothing') return
     if (next.do === 'end_for_disabled') {
@@ -30,8 +33,18 @@ export async function advance(deps: AgentDeps, state: AgentState, sessionId: str
         yield* writer.finish()
       })
       checkpoint('run.after_start')
-    } else if (!(await takeStep(deps, state, next.found, next.run))) return
+    } else if (!(await takeStep(deps, state, next))) return
   }
+}
+
+/**
+ * Makes the step that the session required when this process wrote to it last, if it is still like that: then nothing of it is read again.
+ * Returns what {@link takeStep} returns; undefined when the session has to be read.
+ */
+async function stepAsWritten(deps: AgentDeps, state: AgentState, sessionId: string): Promise<boolean | undefined> {
+  const found = deps.store.lastWritten(sessionId)
+  if (found?.run?.state !== 'open' || found.open.length > 0) return undefined
+  return await takeStep(deps, state, { found, run: found.run, isAsWritten: true })
 }
 
 function* nextThing(sessionId: string): Tx<Next> {

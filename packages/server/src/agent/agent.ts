@@ -4,7 +4,7 @@ import type { Refusals } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
 import type { Policies } from '../policy/index.ts'
-import type { RunRow, Store } from '../store/index.ts'
+import type { RunRow, SessionState, Store } from '../store/index.ts'
 import { advance } from './advance.ts'
 import type { Announcements } from './announcements.ts'
 import { approveInSession, type SessionVerdict } from './approve.ts'
@@ -51,8 +51,8 @@ export interface AgentDeps {
   refusals: Refusals
   /** The actions sent to each person, for typed decisions. */
   announcements: Announcements
-  /** Takes the next model call of a run. False when somebody else makes it. */
-  claimStep(run: RunRow): Promise<boolean>
+  /** Takes the next model call of a run. False when somebody else makes it, or the session is not as it was written. */
+  claimStep(run: RunRow, written?: SessionState): Promise<boolean>
   /** Calls `ended` when a person ended the run, and answers what takes that back. */
   onRunEnded(runId: string, ended: () => void): () => void
 }

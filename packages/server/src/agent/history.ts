@@ -1,6 +1,6 @@
 import { assert, type ModelMessage, type ModelToolCall, type ToolCall } from '@countersign/core'
 import { LRUCache } from 'lru-cache'
-import { historyAtStep, type MessageRow, principals, type RunRow, type Store } from '../store/index.ts'
+import { historyAfter, historyAtStep, type MessageRow, principals, type RunRow, type SessionState, type Store } from '../store/index.ts'
 import type { Agent } from './agent.ts'
 import { asCalled } from './catalogue/index.ts'
 
@@ -24,19 +24,22 @@ export interface History {
 
 /** The model's view of sessions. Rows are the truth: a history only ever grows, so a cached one is read on from where it ends. */
 export interface Histories {
-  /** Undefined when the run has made this step, or has ended: then the history is not one to be asked about. */
-  read(store: Store, run: RunRow, agent: Agent): Promise<History | undefined>
+  /**
+   * Undefined when the run has made this step, or has ended: then the history is not one to be asked about.
+   * @param written The session as it was written last; it is read from the database where this does not have all of it.
+   */
+  read(store: Store, run: RunRow, agent: Agent, written?: SessionState): Promise<History | undefined>
 }
 
 export function createHistories(): Histories {
   const cache = new LRUCache<string, Cached>({ max: MAX_CACHED })
   return {
-    async read(store, run, agent) {
+    async read(store, run, agent, written) {
       const sessionId = run.session_id
       const known = cache.get(sessionId) ?? { upTo: 0, messages: [], callIds: new Set(), user: undefined }
       const place = { session_id: sessionId, run_id: run.id, steps: run.steps, after: known.upTo }
       // A process that stood still since it looked may be behind others by whole steps.
-      const rows = await store.read(() => historyAtStep(place))
+      const rows = (written && historyAfter(written, known.upTo)) ?? (await store.read(() => historyAtStep(place)))
       if (!rows) return undefined
       const author = rows.findLast(({ role, author_id }) => role === 'user' && author_id !== null)?.author_id ?? known.user?.id
       // Read by itself: as part of the same read, both would need a transaction.

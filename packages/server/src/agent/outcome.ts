@@ -2,6 +2,7 @@ import { assert, type CountersignError, isCountersignError, isSettled, type Tool
 import { checkpoint } from '@countersign/toolkit/internal'
 import { outcomeOf } from '../gate/execute/tool-result.ts'
 import {
+  countNear,
   countRepeat,
   INSISTED,
   insertPrepared,
@@ -90,10 +91,11 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
   // Whether this version is in force is only known below: if it is not, nothing is stored.
   let limits = limitsOf(policies.current.document)
   const asks = said.some(({ verdict }) => verdict === 'ask')
-  const waitingNow = asks ? yield* queueNearLimit(step.session.owner_id, limits) : undefined
+  const { owner_id: owner } = step.session
   // The owner is read for the cards.
-  const soon = said.length > 0 ? [policies.inForce(), principals.findPrincipal.first({ id: step.session.owner_id })] : []
-  const writer = yield* writeSession(outbox, step.session.id, now, { soon })
+  const soon = said.length > 0 ? [policies.inForce(), principals.findPrincipal.first({ id: owner })] : []
+  const writer = yield* writeSession(outbox, step.session.id, now, { soon: asks ? [countNear(owner, limits), ...soon] : soon })
+  const waitingNow = asks ? yield* queueNearLimit(owner, limits) : undefined
   if (said.length > 0) {
     const force = yield* policies.inForce()
     if (said.some(({ version }) => version !== force.version)) return 'policy_changed'

@@ -1,6 +1,6 @@
 import { isCountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { newId, type RunRow, type SessionState } from '../store/index.ts'
+import { newId, type RunRow, type SessionRow, type SessionState } from '../store/index.ts'
 import type { Agent, AgentDeps, AgentState } from './agent.ts'
 import { openCallIds } from './call-ids.ts'
 import { findTool, prepareCalls } from './calls.ts'
@@ -14,35 +14,35 @@ import { whyExhausted } from './usage.ts'
 
 const ONE_AT_A_TIME = `When you need to change something, propose ONE action and wait for its result before you propose the next.`
 
-/** Makes one model call and stores all that came of it in one transaction. True when the loop should look at the session again at once. */
-export async function takeStep(deps: AgentDeps, state: AgentState, found: SessionState, run: RunRow): Promise<boolean> {
+/** The step that a session requires. */
+interface NextStep {
+  found: SessionState
+  run: RunRow
+  /** True when the session was not read again since this process wrote to it. */
+  isAsWritten?: boolean
+}
+
+/**
+ * Makes one model call and stores all that came of it in one transaction. True when the loop should look at the session again at once;
+ * undefined when the session is not as it was written, or its run may not take this step: then it has to be read.
+ */
+export async function takeStep(
+  deps: AgentDeps,
+  state: AgentState,
+  { found, run, isAsWritten = false }: NextStep,
+): Promise<boolean | undefined> {
   const { session } = found
-  const agent = deps.agents.get(session.agent)
   const messageId = stepMessageId(run)
-  if (!agent) {
-    return failRun(deps, {
-      session,
-      run,
-      messageId,
-      text: '',
-      code: 'agent_missing',
-      error: `The agent ${session.agent} is no longer configured.`,
-    })
-  }
-  if (run.steps >= agent.maxSteps) {
-    const error = `Stopped after ${agent.maxSteps} steps, the most that this agent may take for one message.`
-    return failRun(deps, { session, run, messageId, text: '', code: 'max_steps', error })
-  }
-  const exhausted = agent.budget && whyExhausted(run, agent.budget)
-  if (exhausted !== undefined) {
-    return failRun(deps, { session, run, messageId, text: '', code: 'budget_exhausted', error: exhausted })
-  }
+  const next = findAgent(deps, session, run)
+  if ('code' in next) return isAsWritten ? undefined : failRun(deps, { session, run, messageId, text: '', ...next })
+  const { agent } = next
+  const written = isAsWritten ? found : undefined
 
   checkpoint('step.before_claim')
   // Read meanwhile: a history of this step stays the same until the step is stored.
-  const reading = state.histories.read(deps.store, run, agent)
+  const reading = state.histories.read(deps.store, run, agent, written)
   reading.catch(() => undefined)
-  if (!(await deps.claimStep(run))) return false
+  if (!(await deps.claimStep(run, written))) return isAsWritten ? undefined : false
   checkpoint('step.claimed')
   const call = new AbortController()
   state.modelCalls.add(call)
@@ -104,6 +104,17 @@ export async function takeStep(deps: AgentDeps, state: AgentState, found: Sessio
     stopListening()
     state.modelCalls.delete(call)
   }
+}
+
+/** Returns the agent of a run, or why the run ends before its next step. */
+function findAgent({ agents }: AgentDeps, session: SessionRow, run: RunRow): { agent: Agent } | { code: string; error: string } {
+  const agent = agents.get(session.agent)
+  if (!agent) return { code: 'agent_missing', error: `The agent ${session.agent} is no longer configured.` }
+  if (run.steps >= agent.maxSteps) {
+    return { code: 'max_steps', error: `Stopped after ${agent.maxSteps} steps, the most that this agent may take for one message.` }
+  }
+  const exhausted = agent.budget && whyExhausted(run, agent.budget)
+  return exhausted === undefined ? { agent } : { code: 'budget_exhausted', error: exhausted }
 }
 
 const instructionsOf = (agent: Agent): string =>

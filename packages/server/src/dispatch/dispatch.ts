@@ -1,4 +1,4 @@
-import type { Outbox, RunRow } from '../store/index.ts'
+import type { Outbox, RunRow, SessionState } from '../store/index.ts'
 
 /** The kinds of work, by the ids they belong to. */
 export interface Work {
@@ -30,8 +30,11 @@ export interface Dispatch {
   start(work: Work): void
   /** Receives a commit of this process. */
   take(outbox: Pick<Outbox, 'sessions' | 'actions' | 'held' | 'ended'>): void
-  /** Claims the next model call of a run. Returns false when another process makes it, or it is too late to begin one. */
-  claimStep(run: RunRow): Promise<boolean>
+  /**
+   * Claims the next model call of a run. Returns false when another process makes it, or it is too late to begin one.
+   * @param written The session as this process wrote it last: false, too, when it is not like that any more.
+   */
+  claimStep(run: RunRow, written?: SessionState): Promise<boolean>
   /** Counts work that was begun elsewhere, so that `idle` waits for it, and logs its failure. */
   background(work: Promise<unknown>): void
   /** Compares the due work with the work in flight, and enqueues what is missing again. Harmless for work that was begun meanwhile. */

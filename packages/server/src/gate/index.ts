@@ -29,7 +29,7 @@ export { type ImpossibleCall, readImpossible, recordImpossible } from './propose
 export { type PreparedAction, type PrepareInput, prepareAction } from './propose/prepare.ts'
 export { insertPrepared } from './propose/propose.ts'
 export { countRepeat } from './propose/repeat-ask.ts'
-export { findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './propose/waiting-limits.ts'
+export { countNear, findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './propose/waiting-limits.ts'
 export { isWaitingFor, listWaitingFor } from './read/inbox-query.ts'
 export { searchActions } from './read/search-actions.ts'
 export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal, viewSaid, viewSession } from './read/view.ts'

@@ -5,7 +5,7 @@ import type { DamageWatch } from './damage-watch.ts'
 import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'
 import { cacheQueries } from './query-cache.ts'
-import { SessionMemory } from './session-memory.ts'
+import { OwnSessions } from './session-memory.ts'
 import { findLastPlace } from './sqlite/last-place.ts'
 import { drive, queryRunner } from './sqlite/statements.ts'
 import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
@@ -42,7 +42,7 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
     if (!isNoted) sessions.bypass(table)
   })
   const memory = cacheQueries(runQuery, (table) => db.prepare(`select 1 from "${table}" limit 1`).get() === undefined)
-  const sessions = new SessionMemory()
+  const sessions = new OwnSessions()
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const rollback = db.prepare('ROLLBACK')
@@ -173,6 +173,8 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
         }
       })
     },
+    // Reading a session costs nothing here.
+    lastWritten: () => undefined,
     // Between batches no transaction is open on the connection, so a read sees exactly what is committed.
     read: async (work) => {
       joinOthers()

@@ -78,10 +78,12 @@ export * as sessionSearch from './tables/session-search.ts'
 export {
   currentAction,
   currentSession,
+  historyAfter,
   historyAtStep,
   type KnownRows,
   keepSession,
   loadSession,
+  openAhead,
   type QueuedMessage,
   readSession,
   type SessionState,

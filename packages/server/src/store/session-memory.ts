@@ -8,11 +8,27 @@ const MOST_SESSIONS = 1_000
 /** The tables that the state of a session is read from. */
 const TABLES: ReadonlySet<string> = new Set(['session', 'run', 'action', 'message', 'principal', 'action_grant', 'event'])
 
+/** What a transaction may use of what its process remembers of sessions. */
+export interface SessionMemory {
+  /** The state of a session, to read it. */
+  peek(sessionId: string): SessionState | undefined
+  /** The state of a session, for the transaction that writes to it. */
+  take(sessionId: string): SessionState | undefined
+  /** Remembers a session as this transaction leaves it. */
+  keep(state: SessionState): void
+  /** An action that is open, where its session is remembered with it. */
+  action(actionId: string): ActionRow | undefined
+  /** The session of an action, which never changes. */
+  sessionOf(actionId: string): string | undefined
+  /** Adds what is remembered to a session as it was read from the database. */
+  recognize(read: SessionState): SessionState
+}
+
 /**
  * The states of sessions that the only process on a database remembers: each as the last transaction that wrote to the session left it. It is
  * taken out by the next one, so that a transaction that writes nothing back, or fails, leaves nothing that may be wrong.
  */
-export class SessionMemory {
+export class OwnSessions implements SessionMemory {
   readonly #states = new LRUCache<string, SessionState>({ max: MOST_SESSIONS })
   readonly #sessionOf = new LRUCache<string, string>({ max: 4 * MOST_SESSIONS })
   /** What the sessions of this batch were before it; undefined for one that was not known. */
@@ -20,29 +36,34 @@ export class SessionMemory {
   /** True when this transaction changed tables of sessions without their writers: then what their writers know may be out of date. */
   #isBypassed = false
 
-  /** The state of a session, for who only reads it. */
   peek(sessionId: string): SessionState | undefined {
     return this.#states.peek(sessionId)
   }
 
-  /** The state of a session, for the transaction that writes to it. */
   take(sessionId: string): SessionState | undefined {
     const state = this.#states.get(sessionId)
     if (state) this.#replace(sessionId, undefined)
     return state
   }
 
-  /** Remembers a session as this transaction leaves it. */
   keep(state: SessionState): void {
     if (this.#isBypassed) return
     this.#replace(state.session.id, state)
     for (const id of state.known.actions.keys()) this.#sessionOf.set(id, state.session.id)
   }
 
-  /** An action that is open, where its session is remembered with it. */
   action(actionId: string): ActionRow | undefined {
-    const sessionId = this.#sessionOf.get(actionId)
+    const sessionId = this.sessionOf(actionId)
     return sessionId === undefined ? undefined : this.peek(sessionId)?.known.actions.get(actionId)
+  }
+
+  sessionOf(actionId: string): string | undefined {
+    return this.#sessionOf.get(actionId)
+  }
+
+  /** A session that was read is one that nothing was remembered of. */
+  recognize(read: SessionState): SessionState {
+    return read
   }
 
   #replace(sessionId: string, state: SessionState | undefined): void {

@@ -3,6 +3,7 @@ import type { Tx } from './query.ts'
 import type { Happening } from './tables/happening.ts'
 import type { Mark } from './tables/instance.ts'
 import type { EndedJobs, HeldJob } from './tables/jobs.ts'
+import type { SessionState } from './tables/session-state.ts'
 
 /** Where the data is: in a folder of this machine, or in a Postgres that several processes share. */
 export type Database =
@@ -75,6 +76,11 @@ export interface Store {
    * @throws The error of `work`, after its writes were rolled back; CountersignError `storage_full` when the disk is full.
    */
   transact<T>(work: (outbox: Outbox) => Tx<T>): Promise<T>
+  /**
+   * The session as this process wrote it last, on a database where that saves a round trip. Others may have written to it since: see
+   * `claimStep`.
+   */
+  lastWritten(sessionId: string): SessionState | undefined
   /** Runs `work` without writing, on a consistent view. */
   read<T>(work: () => Tx<T>): Promise<T>
   close(): Promise<void>

@@ -50,6 +50,7 @@ export function watchHealth(store: Store, { watch, findRoom }: HealthOptions): S
         throw learn(error)
       }
     },
+    lastWritten: (sessionId) => store.lastWritten(sessionId),
     close: () => store.close(),
   }
 }

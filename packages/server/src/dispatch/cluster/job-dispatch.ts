@@ -187,7 +187,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       nudge('advance', sessions.size)
       nudge('execute', actions.size)
     },
-    claimStep: async (run) => !isStopped && (await claims.claimStep(connection, processes.id, run)),
+    claimStep: async (run, written) => !isStopped && (await claims.claimStep(connection, processes.id, run, written)),
     background: underWay.add,
     reconcile,
     countWaiting: () => claims.countWaitingJobs(connection),

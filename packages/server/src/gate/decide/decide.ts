@@ -5,6 +5,7 @@ import {
   actions,
   currentAction,
   idempotently,
+  openAhead,
   principals,
   stored,
   type Tx,
@@ -59,8 +60,15 @@ function* takeDecision(
   if (body.remember && body.verdict === 'decline') throw new CountersignError('bad_request', 'remember: only an approval can be remembered')
   if (body.startAfter !== undefined && body.verdict === 'decline')
     throw new CountersignError('bad_request', 'startAfter: nothing starts after a decline')
+  yield* openAhead(actionId, soonFor(deps, context, early))
   return yield* takeVote(deps, context, { found: yield* findForVote(actionId, context.caller, context.nowMs), body, early })
 }
+
+/** What a vote reads behind the lock of its session. */
+const soonFor = (deps: GateDeps, { caller }: CallerContext, early: EarlyStart | undefined): readonly Tx<unknown>[] => [
+  principals.findPrincipal.first({ id: caller.principal.id }),
+  ...(early ? [deps.policies.inForce()] : []),
+]
 
 /** A vote on an action as it was found. */
 interface Voted {
@@ -77,8 +85,7 @@ interface Voted {
 /** Takes a vote, and does what follows from it. */
 export function* takeVote(deps: GateDeps, context: CallerContext, voted: Voted): Tx<Action> {
   const { body, early } = voted
-  const soon = [principals.findPrincipal.first({ id: context.caller.principal.id }), ...(early ? [deps.policies.inForce()] : [])]
-  const { row, written, votes, counted } = yield* decideRow(context, { soon, ...voted })
+  const { row, written, votes, counted } = yield* decideRow(context, { soon: soonFor(deps, context, early), ...voted })
   if (!written) return yield* viewAction(row, votes)
   // A repeat has made its grant before.
   if (body.remember && votes) yield* makeGrant(written, row, body.remember)

@@ -12,19 +12,24 @@ export interface WaitingLimits {
 /** More transactions of one requester than this are not under way at once; below this distance from the limit none waits for another. */
 const HEADROOM = 100
 
+const nearOf = ({ perAgent }: WaitingLimits): number => Math.max(perAgent - HEADROOM, 0)
+
+/** The first query of {@link queueNearLimit}. */
+export const countNear = (requestedBy: string, limits: WaitingLimits): Tx<number> => waiting.countWaitingOf(requestedBy, nearOf(limits))
+
 export const limitsOf = ({ limits }: PolicyDocument): WaitingLimits => ({
   perAgent: limits?.waitingPerAgent ?? WAITING_LIMITS.perAgent,
   perSession: limits?.waitingPerSession ?? WAITING_LIMITS.perSession,
 })
 
 /**
- * Lets the asks of one requester wait for each other once their limit is near, so that two at once do not both take the last place. To be
- * asked for before any other lock.
+ * Lets the asks of one requester wait for each other once their limit is near, so that two at once do not both take the last place. A
+ * transaction that writes to a session opens the session first, so that all take the two locks in one order.
  * @returns How many actions of the requester wait; undefined near the limit, where they are counted again behind the lock.
  */
-export function* queueNearLimit(requestedBy: string, { perAgent }: WaitingLimits): Tx<number | undefined> {
-  const near = Math.max(perAgent - HEADROOM, 0)
-  const count = near > 0 ? yield* waiting.countWaitingOf(requestedBy, near) : 0
+export function* queueNearLimit(requestedBy: string, limits: WaitingLimits): Tx<number | undefined> {
+  const near = nearOf(limits)
+  const count = near > 0 ? yield* countNear(requestedBy, limits) : 0
   if (count < near) return count
   yield* lockKey(`waiting ${requestedBy}`)
   return undefined

@@ -14,6 +14,7 @@ import { createPatience } from './retry.ts'
 import { postgresRoom } from './room.ts'
 import type { Session } from './session.ts'
 import { CommitUnanswered, findFate, NotAsExpected, Transaction } from './transaction.ts'
+import { WrittenSessions } from './written-sessions.ts'
 
 /** Longer than any transaction may take: after that, the other side has disappeared. */
 const ATTEMPT_LIMIT_MS = 35_000
@@ -64,6 +65,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions, clock)
   const patience = createPatience(clock)
   const underWay = new Set<Promise<unknown>>()
+  const sessions = new WrittenSessions()
   let isClosed = false
 
   /** Runs `work` with a connection, which is closed when even the server's own timeouts do not end it. */
@@ -84,13 +86,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 
   async function transactOnce<T>(work: (outbox: Outbox) => Tx<T>, isExpecting = true): Promise<T> {
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
+    const left = sessions.begin()
     const result: { value?: T } = {}
     const tx = function* (): Tx<void> {
       result.value = yield* work(outbox)
       if (enqueue) yield* enqueue(outbox)
     }
     try {
-      await inSession((session) => new Transaction(session, isExpecting).write(tx(), firstTransaction))
+      await inSession((session) => new Transaction(session, { isExpecting, memory: left.memory }).write(tx(), firstTransaction))
     } catch (error) {
       if (error instanceof NotAsExpected) return transactOnce(work, false)
       if (!(error instanceof CommitUnanswered)) throw error
@@ -101,6 +104,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       })
       if (!isCommitted) throw new ConnectionLost(error)
     }
+    left.keep()
     onCommitted(outbox)
     return result.value as T
   }
@@ -117,6 +121,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const store: Store = {
     health: ALWAYS_WELL,
     transact: (work) => start(() => transactOnce(work)),
+    lastWritten: (sessionId) => sessions.find(sessionId),
     read: (work) => start(() => inSession((session) => new Transaction(session).read(work))),
     async close() {
       isClosed = true

@@ -2,6 +2,7 @@ import { assert } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { PLACES_PER_TRANSACTION } from '../dialect.ts'
 import type { BoundQuery, JointRequest, LockRequest, Request, Row, Tx } from '../query.ts'
+import type { SessionMemory } from '../session-memory.ts'
 import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
 import { failureOf, isNotAsExpected, isOfTheFuture } from './errors.ts'
 import { COMMIT, ROLLBACK, type Session, statementOf } from './session.ts'
@@ -57,10 +58,16 @@ export class Transaction {
   readonly #isExpecting: boolean
   readonly #batch = new WriteBatch()
 
-  /** @param isExpecting False to wait for the number of rows of each write: after {@link NotAsExpected}. */
-  constructor(session: Session, isExpecting = true) {
+  readonly #memory: SessionMemory | undefined
+
+  /**
+   * @param isExpecting False to wait for the number of rows of each write: after {@link NotAsExpected}.
+   * @param memory What it may use of what the process remembers of sessions. Default: nothing.
+   */
+  constructor(session: Session, { isExpecting = true, memory }: { isExpecting?: boolean; memory?: SessionMemory } = {}) {
     this.#session = session
     this.#isExpecting = isExpecting
+    this.#memory = memory
   }
 
   /**
@@ -74,8 +81,7 @@ export class Transaction {
       const value = await drive(tx, (request) => {
         if ('places' in request) return this.#takePlaces(request.places, firstTransaction)
         if ('ahead' in request) return this.#sendAhead(request.ahead)
-        // Other processes write here too, so nothing is remembered from one transaction to the next.
-        if ('recall' in request) return NO_ROWS
+        if ('recall' in request) return this.#memory ? [{ value: request.recall(this.#memory) }] : NO_ROWS
         return 'lock' in request ? this.#lock(request) : this.#ask(request)
       })
       await this.#commit()

@@ -1,22 +1,39 @@
 import type { JobName } from './jobs.ts'
 import type { OwnConnection } from './processes.ts'
 import type { RunRow } from './schema.ts'
+import type { SessionState } from './session-state.ts'
+
+const CLAIM = `update run set runner = $1, claimed = steps
+  where session_id = $2 and state = 'open' and id = $3 and steps = $4
+  and (runner is null or runner = $1 or claimed is distinct from steps)
+  and not exists (select 1 from instance where held_at is not null or timeline <> countersign_timeline())`
+
+// Everything that is written to a session gets a number of its log or of its part of the record, except that somebody behind it is disabled.
+const IS_AS_WRITTEN = `exists (select 1 from session where id = $2 and last_seq = $5 and audit_seq = $6 and deleted_at is null)
+  and not exists (select 1 from principal join principal as person on person.id = coalesce(principal.person_id, principal.id)
+    where principal.id = any($7) and person.disabled_at is not null)`
 
 /**
  * Claims the next model call of a run for a process. Returns false when another process makes that call, or it has been made: one caller
  * per step, however many processes were woken. Returns false, too, while everything is held.
+ * @param written The session as it must still be: false when anybody has written to it since, or a person behind it is disabled.
  */
-export async function claimStep(connection: OwnConnection, processId: string, { session_id, id, steps }: RunRow): Promise<boolean> {
-  const { rowCount } = await connection.query({
-    name: 'step_claim',
-    text: `update run set runner = $1, claimed = steps
-      where session_id = $2 and state = 'open' and id = $3 and steps = $4
-      and (runner is null or runner = $1 or claimed is distinct from steps)
-      and not exists (select 1 from instance where held_at is not null or timeline <> countersign_timeline())`,
-    values: [processId, session_id, id, steps],
-  })
+export async function claimStep(
+  connection: OwnConnection,
+  processId: string,
+  { session_id, id, steps }: RunRow,
+  written?: SessionState,
+): Promise<boolean> {
+  const values = [processId, session_id, id, steps]
+  const { rowCount } = await connection.query(
+    written
+      ? { name: 'step_claim_as_written', text: `${CLAIM} and ${IS_AS_WRITTEN}`, values: [...values, ...versionOf(written)] }
+      : { name: 'step_claim', text: CLAIM, values },
+  )
   return rowCount === 1
 }
+
+const versionOf = ({ session: { last_seq, audit_seq, owner_id }, authors }: SessionState) => [last_seq, audit_seq, [owner_id, ...authors]]
 
 const GIVE_BACK = `with given as (
     update run set runner = null, claimed = null where runner = $1 and state = 'open' and claimed = steps returning session_id

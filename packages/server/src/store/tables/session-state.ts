@@ -1,6 +1,6 @@
 import { OPEN_STATES } from '@countersign/core'
 import { type RawBuilder, sql } from 'kysely'
-import { lit, question, recall, type Tx } from '../query.ts'
+import { ahead, lit, lock, question, recall, type Tx } from '../query.ts'
 import { findAction, type OpenAction } from './actions.ts'
 import { historyAtStep as messagesAtStep } from './messages.ts'
 import type { ActionRow, MessageRow, RunRow, SessionRow } from './schema.ts'
@@ -114,7 +114,21 @@ export function* loadSession(id: string): Tx<SessionState | undefined> {
 
 /** The same for the transaction that writes to the session: the process remembers it again when {@link keepSession} is called. */
 export function* takeSession(id: string): Tx<SessionState | undefined> {
-  return (yield* recall((memory) => memory.take(id))) ?? (yield* readSession(id))
+  const taken = yield* recall((memory) => memory.take(id))
+  if (taken) return taken
+  const read = yield* readSession(id)
+  return read && ((yield* recall((memory) => memory.recognize(read))) ?? read)
+}
+
+/**
+ * Opens the session of an action together with the action, where this process knows which one that is: the transaction then has both, and
+ * the answers to `soon`, in one round trip.
+ */
+export function* openAhead(actionId: string, soon: readonly Tx<unknown>[]): Tx<void> {
+  const sessionId = yield* recall((memory) => memory.sessionOf(actionId))
+  if (sessionId === undefined) return
+  yield* lock(sessionId)
+  yield* ahead(findAction.first({ id: actionId }), ...soon, findState.first({ id: sessionId }))
 }
 
 /** Lets the process remember a session as this transaction leaves it. */
@@ -134,13 +148,17 @@ export function* historyAtStep(place: HistoryPlace): Tx<MessageRow[] | undefined
   const { session_id, run_id, steps, after } = place
   const state = yield* recall((memory) => memory.peek(session_id))
   if (state && state.known.history.after <= after) {
-    const { run, known } = state
+    const { run } = state
     const isThere = run?.id === run_id && run.state === 'open' && run.steps === steps
-    return isThere ? known.history.rows.filter(({ seq }) => seq > after) : undefined
+    return isThere ? historyAfter(state, after) : undefined
   }
   const rows = yield* messagesAtStep.all(place)
   return rows.length === 0 ? undefined : rows.filter((row) => row.seq !== null)
 }
+
+/** The messages of the model's history after a place; undefined where not all of them are known. */
+export const historyAfter = ({ known: { history } }: SessionState, after: number): MessageRow[] | undefined =>
+  history.after <= after ? history.rows.filter(({ seq }) => seq > after) : undefined
 
 /** Returns an action, which may be open and remembered with its session. */
 export function* currentAction(id: string): Tx<ActionRow | undefined> {
