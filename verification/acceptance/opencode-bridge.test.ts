@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import type { Action } from '@countersign/core'
+import type { Action, JsonObject } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { postHook } from '../../packages/server/src/cli/connect/post-hook.ts'
 import { createBridge } from '../../packages/server/src/cli/opencode/bridge.ts'
@@ -16,7 +16,7 @@ const DENY = { name: 'no deploys', match: { tool: 'host.shell', when: 'args.comm
 
 /** A stand-in for `opencode serve`, with permissions that the test asks for. */
 async function startOpencode() {
-  const pending = new Map<string, object>()
+  const pending = new Map<string, JsonObject>()
   const parts = new Map<string, object>()
   const replies: { id: string; reply: string; message?: string }[] = []
   const changed = { ...Promise.withResolvers<void>() }
@@ -47,7 +47,7 @@ async function startOpencode() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     replies,
     /** Opencode waits for a permission of a call. */
-    wait(id: string, permission: string, tool: string, input: object) {
+    wait(id: string, permission: string, tool: string, input: JsonObject) {
       const call = { messageID: `msg_${id}`, callID: `call_${id}` }
       parts.set(call.messageID, { type: 'tool', sessionID: 's1', callID: call.callID, tool, state: { status: 'running', input } })
       const asked = { id, sessionID: 's1', permission, patterns: ['*'], metadata: {}, always: ['*'], tool: call }
@@ -93,7 +93,7 @@ async function waiting(server: TestServer): Promise<Action> {
 const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=30&until=settled`)
 const decide = (server: TestServer, { id, revision, digest }: Action, body: object) =>
   server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
-const part = (id: string, state: object) => ({
+const part = (id: string, state: JsonObject) => ({
   type: 'message.part.updated',
   properties: { part: { type: 'tool', sessionID: 's1', callID: `call_${id}`, tool: 'bash', state } },
 })
