@@ -54,6 +54,10 @@ async function startOpencode() {
       pending.set(id, asked)
       return { type: 'permission.asked', properties: asked }
     },
+    /** The call of a message has another id: it needs more than one permission. */
+    name(message: string, callID: string) {
+      parts.set(message, { ...parts.get(message), callID })
+    },
     /** Somebody replies in opencode. */
     replied(id: string, reply: string) {
       pending.delete(id)
@@ -154,6 +158,24 @@ test('denied, declined, unknown: the words reach the model; a permission that is
   expect(card).toMatchObject({ tool: 'host.other', arguments: { hostTool: 'external_directory', input: { tool: 'read' } } })
   await decide(server, card, { verdict: 'decline', reason: 'Not on a Friday' })
   expect(await opencode.nextReply()).toMatchObject({ id: 'p2', reply: 'reject', message: expect.stringContaining('Not on a Friday') })
+})
+
+test('a call with two permissions is two cards, and its report ends both', async () => {
+  const { server, opencode, bridge } = await start()
+  const input = { command: 'cp a /tmp/b' }
+  const cards: Action[] = []
+  for (const permission of ['external_directory', 'bash']) {
+    const asked = opencode.wait(permission, permission, 'bash', input)
+    const { tool } = asked.properties
+    bridge.take({ ...asked, properties: { ...asked.properties, tool: { ...tool, callID: 'call_x' } } })
+    opencode.name(tool.messageID, 'call_x')
+    const card = await waiting(server)
+    cards.push(card)
+    await decide(server, card, { verdict: 'approve' })
+    expect(await opencode.nextReply()).toEqual({ id: permission, reply: 'once' })
+  }
+  bridge.take(part('x', { status: 'completed', output: '', metadata: { exit: 1 } }))
+  for (const { id } of cards) expect((await settled(server, id)).state).toBe('failed')
 })
 
 test('nothing is allowed when the server is away, and nothing is replied to opencode when the bridge stops', async () => {

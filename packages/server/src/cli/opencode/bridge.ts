@@ -31,11 +31,11 @@ const MAX_OUTPUT_CHARS = 100_000
 /** Asks in Countersign about every permission that opencode waits for. The first answer wins: opencode takes no second one. */
 export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
   const open = new Map<string, Open>()
-  /** Calls that may run, with the words in which they were asked about. */
-  const allowed = new Map<string, JsonObject>()
+  /** Calls that may run, with the words in which each of their permissions was asked about. */
+  const allowed = new Map<string, Set<JsonObject>>()
   const sessions = new Set<string>()
   const working = new Set<Promise<void>>()
-  const keyOf = ({ session, callId }: JsonObject | ToolPart) => JSON.stringify([session, callId])
+  const keyOf = ({ session, callId }: Pick<ToolPart, 'session' | 'callId'>) => JSON.stringify([session, callId])
   const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
   function work(doing: Promise<void>): void {
@@ -65,6 +65,7 @@ export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
 
   async function ask(permission: Permission): Promise<void> {
     const { id, session } = permission
+    const key = keyOf({ session, callId: permission.call?.id ?? id })
     const asked: Open = { stop: new AbortController(), replied: Promise.withResolvers() }
     const { signal } = asked.stop
     open.set(id, asked)
@@ -73,59 +74,63 @@ export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
     const first = await Promise.race([verdictOf(about, signal), asked.replied.promise])
     if (typeof first !== 'string') {
       if (signal.aborted) return
-      if (await reply(id, await about.catch(() => undefined), first)) return void open.delete(id)
+      // Before the reply: what came of the call may be here before its answer.
+      if (first.isAllowed) allow(key, await about)
+      if (await reply(id, first)) return void open.delete(id)
     }
-    await takeReply(await about, await asked.replied.promise)
+    const said = await asked.replied.promise
+    if (signal.aborted) return
+    if (await takeReply(await about, said)) allow(key, await about)
+    else allowed.get(key)?.delete(await about)
     open.delete(id)
     asked.stop.abort()
   }
 
-  /** Replies to opencode. Returns false when somebody else was first. */
-  async function reply(
-    id: string,
-    about: JsonObject | undefined,
-    { isAllowed, reason }: { isAllowed: boolean; reason: string },
-  ): Promise<boolean> {
-    if (!isAllowed) complain(reason)
-    // Before the reply: what came of the call may be here before its answer.
-    else if (about) allowed.set(keyOf(about), about)
-    const isFirst = await opencode.reply(id, isAllowed ? { reply: 'once' } : { reply: 'reject', message: reason })
-    if (!isFirst && about) allowed.delete(keyOf(about))
-    return isFirst
+  function allow(key: string, about: JsonObject): void {
+    allowed.set(key, (allowed.get(key) ?? new Set()).add(about))
   }
 
-  /** Tells the server that somebody replied in opencode. */
-  async function takeReply(about: JsonObject, said: string): Promise<void> {
+  /** Replies to opencode. Returns false when somebody else was first. */
+  async function reply(id: string, { isAllowed, reason }: { isAllowed: boolean; reason: string }): Promise<boolean> {
+    if (!isAllowed) complain(reason)
+    return opencode.reply(id, isAllowed ? { reply: 'once' } : { reply: 'reject', message: reason })
+  }
+
+  /** Tells the server that somebody replied in opencode. Returns true when it waits for what comes of the call. */
+  async function takeReply(about: JsonObject, said: string): Promise<boolean> {
     const { reports } = await post({ event: 'answered', ...about, allowed: said !== 'reject' })
-    if (reports === true && said !== 'reject') allowed.set(keyOf(about), about)
+    return reports === true && said !== 'reject'
   }
 
   async function report(part: ToolPart): Promise<void> {
     const { status, output, error, metadata } = part.state
     const key = keyOf(part)
-    const about = allowed.get(key)
-    if (!about || (status !== 'completed' && status !== 'error')) return
+    const asked = allowed.get(key)
+    if (!asked || (status !== 'completed' && status !== 'error')) return
     allowed.delete(key)
     const exit = isObject(metadata) && typeof metadata.exit === 'number' ? metadata.exit : 0
     const text = String((status === 'error' ? error : output) ?? '')
     const isDone = status === 'completed' && exit === 0
-    await post({
+    const body = {
       event: 'report',
-      ...about,
       status: isDone ? 'completed' : 'failed',
       output: { exit, output: text.slice(0, MAX_OUTPUT_CHARS).toWellFormed() },
-    })
+    }
+    for (const about of asked) await post({ ...body, ...about })
+  }
+
+  /** Nobody waits for the answer to this any more. */
+  function drop(id: string, { stop, replied }: Open): void {
+    open.delete(id)
+    stop.abort()
+    replied.resolve('')
   }
 
   return {
     async catchUp() {
       const pending = await opencode.pending()
       const ids = new Set(pending.map(({ id }) => id))
-      for (const [id, { stop }] of open) {
-        if (ids.has(id)) continue
-        open.delete(id)
-        stop.abort()
-      }
+      for (const [id, asked] of open) if (!ids.has(id)) drop(id, asked)
       for (const permission of pending) if (!open.has(permission.id)) work(ask(permission))
     },
     take(event) {
@@ -142,8 +147,7 @@ export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
       }
     },
     async end() {
-      for (const { stop } of open.values()) stop.abort()
-      open.clear()
+      for (const [id, asked] of open) drop(id, asked)
       await Promise.all(working)
       for (const session of sessions) await post({ event: 'ended', session }).catch((error: unknown) => complain(sentenceOf(error)))
     },
