@@ -84,7 +84,7 @@ onBoth('a backup under traffic holds every decision that was answered before it 
     }),
   )
   const waiting = await propose('nobody has decided this')
-  await expect.poll(() => answered.length, { timeout: 60_000 }).toBeGreaterThan(50)
+  await expect.poll(() => answered.length).toBeGreaterThan(50)
   const before = [...answered]
   const backup = await runCommandLine(['backup', file, ...flags])
   const during = answered.length - before.length

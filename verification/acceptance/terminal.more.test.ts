@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 const propose = async (what: string): Promise<Action> => server.admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
-const settled = async ({ id }: Pick<Action, 'id'>): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=30&until=settled`)
+const settled = async ({ id }: Pick<Action, 'id'>): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=60&until=settled`)
 
 atTerminal('the inbox fills the terminal: move, approve with two keys, decline with a reason, and leave it as it was', async () => {
   const [one, two] = [await propose('first'), await propose('second')]
