@@ -98,7 +98,10 @@ test('the bins of the histogram add up to the table, and to the decisions of peo
 })
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`axe finds nothing on decided, sessions, dashboard, record and story, and 320 px is enough, ${colorScheme}`, async ({ page, demo }) => {
+  test(`axe finds nothing on decided, sessions, dashboard, record and story, and 320 px is enough, ${colorScheme}`, async ({
+    page,
+    demo,
+  }) => {
     await page.emulateMedia({ colorScheme })
     const { id } = await decided(demo, 'ORD-001', 'approve')
     await page.setViewportSize({ width: colorScheme === 'light' ? 320 : 1_280, height: 800 })
