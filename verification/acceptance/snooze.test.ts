@@ -50,7 +50,8 @@ test('a snoozed action leaves the inbox of who snoozed it, and nobody else’s, 
   await using desk = await startDesk()
   const [ana, ben] = [await desk.person('Ana'), await desk.person('Ben')]
   const [later, now] = [await desk.propose(), await desk.propose({ arguments: { what: 'y' } })]
-  const before = await desk.server.admin.get('/api/audit')
+  const recorded = async () => (await desk.server.admin.get('/api/audit')).items.map(({ id }: { id: number }) => id)
+  const before = await recorded()
   const snooze = await ana.post(`/api/actions/${later.id}/snooze`, { for: 'PT1H' })
   expect(snooze).toMatchObject({ actionId: later.id })
   expect(await mine(ana)).toEqual([now.id])
@@ -60,7 +61,7 @@ test('a snoozed action leaves the inbox of who snoozed it, and nobody else’s, 
   expect(await snoozed(ben)).toEqual([])
   // It is how one person looks at it: nothing about the action, and nothing for the record.
   expect(await ana.get(`/api/actions/${later.id}`)).toEqual(later)
-  expect((await desk.server.admin.get('/api/audit')).items).toEqual(before.items)
+  expect(await recorded()).toEqual(before)
 
   desk.pass(30 * MINUTE_MS)
   await desk.server.restart()
