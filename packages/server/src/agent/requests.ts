@@ -33,7 +33,7 @@ export async function createRequest(
   const now = deps.clock.nowMs()
   checkpoint('request.before_store')
   const request = await deps.store.transact(function* (outbox) {
-    const inSession = 'agent' in place ? yield* insertSessionOnce({ ...place, title: '', now }, caller) : place.sessionId
+    const inSession = place.sessionId ?? (yield* insertSessionOnce({ agent: place.agent, title: '', now }, caller))
     return yield* idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(inSession, caller)
       yield* requireParticipant(session, caller.principal)
