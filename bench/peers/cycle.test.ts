@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Adapter } from './adapter.ts'
 import * as countersign from './countersign/adapter.ts'
+import { runBlock, runCycle } from './cycles.ts'
 import * as floor from './floor/adapter.ts'
-import { runBlock, runCycle } from './lanes.ts'
 import { answerStart, type Call, callsFor, messageFor, resultOf } from './script.ts'
 
 async function withFolder(work: (folder: string) => Promise<void>): Promise<void> {

@@ -2,7 +2,7 @@
 import { appendFileSync, closeSync, fsyncSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Adapter, Place } from './adapter.ts'
-import { runBlock } from './lanes.ts'
+import { runBlock } from './cycles.ts'
 import type { Job, Reply, WorkerOptions } from './messages.ts'
 import { type Call, resultOf } from './script.ts'
 

@@ -1,6 +1,6 @@
 import { cpus, release, totalmem } from 'node:os'
 import { type Stats, statsOf } from '../stats.ts'
-import type { Block } from './lanes.ts'
+import type { Block } from './cycles.ts'
 import { baselineOf, type SystemKey } from './systems.ts'
 
 export interface Figures {

@@ -1,4 +1,4 @@
-import type { Block } from './lanes.ts'
+import type { Block } from './cycles.ts'
 import { type Blocks, CONCURRENCIES } from './report.ts'
 import type { SystemKey } from './systems.ts'
 import type { Worker } from './worker.ts'

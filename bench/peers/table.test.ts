@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Block } from './lanes.ts'
+import type { Block } from './cycles.ts'
 import { type Blocks, figuresOf, type Probe, type Report } from './report.ts'
 import { SYSTEMS, type SystemKey } from './systems.ts'
 import { toMarkdown } from './table.ts'

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Verdicts } from './adapter.ts'
-import type { Block } from './lanes.ts'
+import type { Block } from './cycles.ts'
 import type { Job, Reply, Work, WorkerOptions } from './messages.ts'
 
 const OUTPUT_LIMIT = 4_000

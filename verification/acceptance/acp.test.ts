@@ -54,7 +54,7 @@ async function waiting(server: TestServer): Promise<Action> {
   }
 }
 const read = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}`)
-const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=30&until=settled`)
+const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=60&until=settled`)
 const decide = (server: TestServer, { id, revision, digest }: Action, body: object) =>
   server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
 

@@ -11,7 +11,7 @@ import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
 
-const SOON = { timeout: 60_000, interval: 200 }
+const SOON = { interval: 200 }
 
 const bodiesOf = ({ writes }: Target) => writes.map(({ body }) => (body as { what: string }).what)
 
@@ -152,7 +152,7 @@ onPostgres('failover to a synchronous standby is no copy: nobody is held and no 
   }
   const acknowledged = traffic.flatMap(({ acknowledged }) => acknowledged)
   for (const id of acknowledged) {
-    const { state } = await fresh.admin.get(`/api/actions/${id}?wait=30&until=settled`)
+    const { state } = await fresh.admin.get(`/api/actions/${id}?wait=60&until=settled`)
     expect([id, state]).toEqual([id, expect.stringMatching(/^(succeeded|outcome_unknown)$/)])
   }
   const unkeyed = pair.target.writes.filter(({ path }) => path === '/unkeyed').map(({ body }) => JSON.stringify(body))
@@ -170,7 +170,7 @@ onPostgres('a standby that lacks what was committed holds the processes that kno
     .toBe(1)
   pair.lag()
   await first.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
-  expect((await first.admin.get(`/api/actions/${id}?wait=10&until=settled`)).state).toBe('succeeded')
+  expect((await first.admin.get(`/api/actions/${id}?wait=60&until=settled`)).state).toBe('succeeded')
   // Puts the standby where the approval was replicated and the start was not.
   await pair.failOver(async () => {
     await runOn(pair.standby.url(pair.database), `update action set state = 'approved' where id = '${id}'`)

@@ -53,7 +53,7 @@ test('kill -9 while an approval waits: after the start the same card waits, the 
   using watching = await second.admin.stream(`/api/sessions/${sessionId}/events`)
   // A command word counts only one second after the action was shown.
   const say = async () => (await second.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'approve' })).decided
-  await expect.poll(say, { timeout: 60_000 }).toMatchObject([{ id: proposal.id }])
+  await expect.poll(say).toMatchObject([{ id: proposal.id }])
   const answer = await watching.next('message', ({ message }) => message.role === 'assistant' && message.content.includes('is now'))
   expect(answer.message.content).toContain('Order ORD-001 is now **processing**')
   await watching.next('done')

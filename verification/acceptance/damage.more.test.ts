@@ -23,7 +23,7 @@ async function fill(server: TestServer): Promise<string> {
 async function expectRefusals(server: TestServer, actionId: string, words: RegExp) {
   const decide = () => server.admin.send('POST', `/api/actions/${actionId}/decision`, { body: { verdict: 'approve' } })
   await expect
-    .poll(async () => (await decide()).body, { timeout: 60_000 })
+    .poll(async () => (await decide()).body)
     .toMatchObject({ code: 'not_ready', status: 503, detail: expect.stringMatching(words) })
   const ready = await server.admin.send('GET', '/readyz')
   expect([ready.status, ready.body.detail]).toEqual([503, expect.stringMatching(words)])

@@ -10,8 +10,8 @@ import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.
 import { gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
 import { createClient } from '../../packages/client/src/index.ts'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
-import { type GateDesk, openGateDesk, openLedger } from '../testing/gate-desk.ts'
 import { FRAMEWORKS, type RunAgent, type RunOptions, type ScriptedCall } from '../testing/gate-frameworks.ts'
+import { type GateServer, openGateServer, openLedger } from '../testing/gate-server.ts'
 
 const SHIP = { order: 'ORD-1', status: 'shipped' }
 const CALL = { id: 'call_1', name: 'setStatus', args: SHIP } as const
@@ -19,7 +19,7 @@ const CALL = { id: 'call_1', name: 'setStatus', args: SHIP } as const
 type Name = keyof typeof FRAMEWORKS
 /** Runs an agent that makes one call; resolves with what its model was told. */
 type RunOne = (
-  desk: GateDesk,
+  desk: GateServer,
   ledger: ReturnType<typeof openLedger>,
   call: ScriptedCall,
   options?: RunOptions,
@@ -34,7 +34,7 @@ const runOne =
 const each = test.each((Object.keys(FRAMEWORKS) as Name[]).map((name): [Name, RunOne] => [name, runOne(FRAMEWORKS[name])]))
 
 each('%s: a read that policy allows runs by itself', async (_, run) => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   expect(await run(desk, ledger, { id: 'call_1', name: 'readOrder', args: { order: 'ORD-1' } })).toBe(
     '{"order":"ORD-1","status":"pending"}',
@@ -43,7 +43,7 @@ each('%s: a read that policy allows runs by itself', async (_, run) => {
 })
 
 each('%s: an approved write runs once, also when the same call comes again, and the model gets its output', async (_, run) => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const both = Promise.all([run(desk, ledger, CALL), run(desk, ledger, CALL)])
   await desk.decide(await desk.nextWaiting(), 'approve')
@@ -53,7 +53,7 @@ each('%s: an approved write runs once, also when the same call comes again, and 
 })
 
 each('%s: what a person changed is what runs, and the model is told', async (_, run) => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const running = run(desk, ledger, CALL)
   const changed = { order: 'ORD-1', status: 'cancelled' }
@@ -63,7 +63,7 @@ each('%s: what a person changed is what runs, and the model is told', async (_, 
 })
 
 each('%s: a declined call never runs, and the reason reaches the model', async (_, run) => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const running = run(desk, ledger, CALL)
   await desk.decide(await desk.nextWaiting(), 'decline', { reason: 'The customer has not paid.' })
@@ -72,14 +72,14 @@ each('%s: a declined call never runs, and the reason reaches the model', async (
 })
 
 each('%s: what nobody decides about in time never runs, and the model is told', async (_, run) => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   expect(await run(desk, ledger, CALL, { expiresIn: 'PT1S' })).toMatch(/^Nobody decided about this in time/)
   expect(ledger.ran).toEqual([])
 })
 
 each('%s: of two calls in one step the approved one runs although the other is declined, and each is told its own end', async (name) => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const refuse = { id: 'call_2', name: 'setStatus', args: { order: 'ORD-2', status: 'lost' } } as const
   const running = FRAMEWORKS[name](desk.client, ledger, [CALL, refuse])
@@ -91,7 +91,7 @@ each('%s: of two calls in one step the approved one runs although the other is d
 })
 
 each('%s: a cancelled run withdraws its call, which never runs', async (_, run) => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const stop = new AbortController()
   const running = run(desk, ledger, CALL, { signal: stop.signal })
@@ -103,7 +103,7 @@ each('%s: a cancelled run withdraws its call, which never runs', async (_, run) 
 })
 
 each('%s: a server that restarts while people think is found again', async (_, run) => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const running = run(desk, ledger, CALL)
   await desk.nextWaiting()
@@ -116,7 +116,7 @@ each('%s: a server that restarts while people think is found again', async (_, r
 const PROCESS = fileURLToPath(new URL('../testing/gate-agent-process.ts', import.meta.url))
 
 /** Starts the agent in a process of its own. */
-function startAgent(framework: string, { server, key }: GateDesk, environment: Record<string, string> = {}) {
+function startAgent(framework: string, { server, key }: GateServer, environment: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', PROCESS, framework], {
     env: { ...COMPILE_CACHE, ...environment, URL: server.url, KEY: key },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -134,7 +134,7 @@ function startAgent(framework: string, { server, key }: GateDesk, environment: R
 }
 
 each('%s: an agent that is killed while it waits goes on when it starts again, and runs once', async (framework) => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   {
     await using _first = startAgent(framework, desk)
     await desk.nextWaiting()
@@ -148,7 +148,7 @@ each('%s: an agent that is killed while it waits goes on when it starts again, a
 })
 
 each('%s: an agent that is killed while its tool runs never runs it again, and its model is told that nobody knows', async (framework) => {
-  await using desk = await openGateDesk({ timeoutMs: 5_000 })
+  await using desk = await openGateServer({ timeoutMs: 5_000 })
   {
     await using first = startAgent(framework, desk, { HANGS: '1' })
     await desk.decide(await desk.nextWaiting(), 'approve')

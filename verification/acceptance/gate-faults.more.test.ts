@@ -2,13 +2,13 @@ import type { Action } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
 import { createClient, gate } from '../../packages/client/src/index.ts'
 import { seededRandom } from '../simulation/random.ts'
-import { openGateDesk } from '../testing/gate-desk.ts'
+import { openGateServer } from '../testing/gate-server.ts'
 
 const CALLS = 40
 
 test('whatever breaks on the way, each call is asked once, runs at most once, and is answered with what the record says', async () => {
   // Of several answers lost in a row, the last is repeated after 30 s: within a hold of 60 s, the claim would sometimes come too late.
-  await using desk = await openGateDesk({ timeoutMs: 600_000 })
+  await using desk = await openGateServer({ timeoutMs: 600_000 })
   const random = seededRandom(inject('propertySeed'))
   const breaks = { before: 0, after: 0 }
   const client = createClient({
@@ -80,7 +80,7 @@ test('whatever breaks on the way, each call is asked once, runs at most once, an
 const orderOf = ({ arguments: args }: Action): string => String(args.order)
 
 /** A third is approved, a third with other arguments, a third declined. */
-async function decideSomehow(desk: Awaited<ReturnType<typeof openGateDesk>>, action: Action): Promise<void> {
+async function decideSomehow(desk: Awaited<ReturnType<typeof openGateServer>>, action: Action): Promise<void> {
   const turn = Number(orderOf(action).slice(4)) % 3
   if (turn === 0) await desk.decide(action, 'approve')
   else if (turn === 1) await desk.decide(action, 'approve', { arguments: { order: orderOf(action), status: 'cancelled' } })

@@ -4,8 +4,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { blocksOf } from '../../scripts/docs/blocks.ts'
 import { counterpart } from '../testing/counterparts.ts'
-import { openGateDesk } from '../testing/gate-desk.ts'
 import { FRAMEWORKS, MODELS } from '../testing/gate-frameworks.ts'
+import { openGateServer } from '../testing/gate-server.ts'
 import { runModule } from '../testing/run-command.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -26,7 +26,7 @@ test('the guide has an example for every framework', () => {
 test.each(EXAMPLES.map((block) => [block.attributes.example ?? '', block.code] as const))(
   'the example of the guide for %s runs its tool once, after a person approved it',
   async (name, code) => {
-    await using desk = await openGateDesk()
+    await using desk = await openGateServer()
     // Beside the helpers, so that packages are found as in a project that has them installed.
     const folder = mkdtempSync(join(ROOT, 'verification', 'testing', '.guide-'))
     try {

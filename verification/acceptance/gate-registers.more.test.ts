@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createClient, gate } from '../../packages/client/src/index.ts'
-import { openGateDesk, openLedger } from '../testing/gate-desk.ts'
 import { FRAMEWORKS } from '../testing/gate-frameworks.ts'
+import { openGateServer, openLedger } from '../testing/gate-server.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const input = { type: 'object', properties: { order: { type: 'string' }, status: { type: 'string' } }, required: ['order', 'status'] }
@@ -31,7 +31,7 @@ test.each(Object.entries(FRAMEWORKS))(
 )
 
 test('what the configuration declares stays as it is there, whatever the agent says', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const { setStatus } = gate(
     desk.client,
@@ -47,7 +47,7 @@ test('what the configuration declares stays as it is there, whatever the agent s
 })
 
 test('a function without a schema is refused before anything is asked', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   await expect(gate(desk.client, { setStatus: ledger.setStatus }, { register: true }).setStatus(CALL.args)).rejects.toThrow('has no schema')
   expect(await desk.all()).toEqual([])

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { CarryOutError, createClient, gate, gatedCall } from '../../packages/client/src/index.ts'
-import { openGateDesk, openLedger } from '../testing/gate-desk.ts'
+import { openGateServer, openLedger } from '../testing/gate-server.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const SHIP = { order: 'ORD-1', status: 'shipped' }
 
 test('a read that policy allows runs by itself, and its output comes back with one text', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const { readOrder } = gate(desk.client, { readOrder: ledger.readOrder })
   const answer = await readOrder({ order: 'ORD-1' }, { toolCallId: 'call_1' })
@@ -17,7 +17,7 @@ test('a read that policy allows runs by itself, and its output comes back with o
 })
 
 test('a write waits for a person, runs once, and the server knows what came of it', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const { setStatus } = gate(desk.client, { setStatus: ledger.setStatus }, { run: 'conv-1', url: 'https://ci.example.com/1' })
   const answering = setStatus(SHIP, { toolCallId: 'call_1' })
@@ -31,7 +31,7 @@ test('a write waits for a person, runs once, and the server knows what came of i
 })
 
 test('what a person changed is what runs, and the answer says so', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const answering = gate(desk.client, { setStatus: ledger.setStatus }).setStatus(SHIP, { toolCallId: 'call_1' })
   const changed = { order: 'ORD-1', status: 'cancelled' }
@@ -43,7 +43,7 @@ test('what a person changed is what runs, and the answer says so', async () => {
 })
 
 test('a declined call never runs, and its text holds the reason', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const answering = gate(desk.client, { setStatus: ledger.setStatus }).setStatus(SHIP)
   await desk.decide(await desk.nextWaiting(), 'decline', { reason: 'The customer has not paid.' })
@@ -56,7 +56,7 @@ test('a declined call never runs, and its text holds the reason', async () => {
 })
 
 test('what policy denies, and what nobody decides about in time, never runs', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const tools = gate(desk.client, { deleteOrder: ledger.readOrder, setStatus: ledger.setStatus }, { expiresIn: 'PT1S' })
   expect(await tools.deleteOrder({ order: 'ORD-1' })).toMatchObject({ status: 'denied', text: expect.stringContaining('orders stay') })
@@ -65,7 +65,7 @@ test('what policy denies, and what nobody decides about in time, never runs', as
 })
 
 test('the same call twice at once, and once more later, is asked once and runs once', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const { setStatus } = gate(desk.client, { setStatus: ledger.setStatus })
   const both = Promise.all([setStatus(SHIP, { toolCallId: 'call_1' }), setStatus(SHIP, { toolCallId: 'call_1' })])
@@ -78,7 +78,7 @@ test('the same call twice at once, and once more later, is asked once and runs o
 })
 
 test('the id of a call means its action for as long as that is open, and not only for a day', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const stop = new AbortController()
   const { setStatus } = gate(desk.client, { setStatus: openLedger().setStatus })
   const answering = setStatus(SHIP, { toolCallId: 'call_1', signal: stop.signal })
@@ -90,7 +90,7 @@ test('the id of a call means its action for as long as that is open, and not onl
 })
 
 test('one id for two different calls of a run is an error, and the second one never runs', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const { readOrder } = gate(desk.client, { readOrder: ledger.readOrder }, { run: 'a' })
   await readOrder({ order: 'ORD-1' }, { toolCallId: 'call_0' })
@@ -103,7 +103,7 @@ test('one id for two different calls of a run is an error, and the second one ne
 })
 
 test('a cancelled call is withdrawn while it waits, and never runs', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const stop = new AbortController()
   const answering = gate(desk.client, { setStatus: ledger.setStatus }).setStatus(SHIP, { signal: stop.signal })
@@ -115,14 +115,14 @@ test('a cancelled call is withdrawn while it waits, and never runs', async () =>
 })
 
 test('a call that was cancelled before it began is not even proposed', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const { setStatus } = gate(desk.client, { setStatus: openLedger().setStatus })
   await expect(setStatus(SHIP, { signal: AbortSignal.abort(new Error('too late')) })).rejects.toThrow('too late')
   expect(await desk.all()).toEqual([])
 })
 
 test('a call that is cancelled while it runs is told so, and its result is reported', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const stop = new AbortController()
   const answering = gatedCall(desk.client, {
     tool: 'readOrder',
@@ -138,7 +138,7 @@ test('a call that is cancelled while it runs is told so, and its result is repor
 })
 
 test('a function that throws leaves a write unknown and a read failed; with CarryOutError it says what is known', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const fail = (error: Error) => () => {
     throw error
   }
@@ -161,7 +161,7 @@ test('a function that throws leaves a write unknown and a read failed; with Carr
 })
 
 test('arguments that do not fit are a text for the model; a tool or a key that the server does not know is an error', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const tools = gate(desk.client, { setStatus: ledger.setStatus, unknown: ledger.readOrder })
   const refused = await tools.setStatus({ order: 'ORD-1', status: 7 as unknown as string })
@@ -171,7 +171,7 @@ test('arguments that do not fit are a text for the model; a tool or a key that t
 })
 
 test('a server that restarts while people think is found again, and the call runs once', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   const answering = gate(desk.client, { setStatus: ledger.setStatus }).setStatus(SHIP, { toolCallId: 'call_1' })
   await desk.nextWaiting()
@@ -182,7 +182,7 @@ test('a server that restarts while people think is found again, and the call run
 })
 
 test('an output that JSON cannot carry does not lose the effect: the program keeps it, and the server knows that it succeeded', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const { readOrder } = gate(desk.client, { readOrder: () => ({ total: 12n }) })
   const answer = await readOrder({ order: 'ORD-1' })
   expect(answer).toMatchObject({ status: 'succeeded', output: { total: 12n } })
@@ -206,7 +206,7 @@ test('a tool that the server itself carries out is not run here: the answer is w
 })
 
 test('a claim that is cut is made again, and the function still runs once', async () => {
-  await using desk = await openGateDesk()
+  await using desk = await openGateServer()
   const ledger = openLedger()
   let cuts = 0
   const client = createClient({

@@ -97,7 +97,7 @@ for (const { model, api } of PROVIDERS) {
     await stream.next('session_status', (data) => data.pendingApprovals.length === 2)
     // Command words count only one second after the actions were shown.
     const say = async () => (await admin.post(`${path}/messages`, { content: 'approve all' })).decided
-    await expect.poll(say, { timeout: 60_000 }).toHaveLength(2)
+    await expect.poll(say).toHaveLength(2)
     await stream.next('action_update', (data) => data.state === 'outcome_unknown')
     // "approve all" also covers the third step: its calls run, and the fourth answer ends the run.
     await stream.next('message', (data) => data.message.content === 'Hello again.')

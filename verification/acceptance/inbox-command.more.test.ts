@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 const propose = async (what: string): Promise<Action> => server.admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
-const stateOf = async ({ id }: Action): Promise<string> => (await server.admin.get(`/api/actions/${id}?wait=30&until=settled`)).state
+const stateOf = async ({ id }: Action): Promise<string> => (await server.admin.get(`/api/actions/${id}?wait=60&until=settled`)).state
 
 /** Runs the command with lines on its standard input. */
 async function runWith(input: string, args: readonly string[]): Promise<{ code: number | null; stdout: string }> {

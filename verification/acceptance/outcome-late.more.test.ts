@@ -73,7 +73,7 @@ async function approvePayment({ admin }: ChildServer): Promise<Action> {
   return admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
 }
 
-const settled = ({ admin }: ChildServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}?wait=30&until=settled`)
+const settled = ({ admin }: ChildServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
 
 test('a payment that is booked long after its request timed out is never called a failure, and is found by itself', async () => {
   await using bank = await startLateBank()

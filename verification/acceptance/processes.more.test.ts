@@ -136,7 +136,7 @@ onPostgres(
     expect(byTool.unkeyed).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
     expect(byTool.keyed).toMatchObject({ state: 'succeeded', attempt: 2 })
     expect(all.target.writes.map(({ path }) => path).toSorted()).toEqual(['/keyed', '/keyed', '/unkeyed'])
-    expect(await all.sql('select count(*)::int as left from process')).toEqual([{ left: 1 }])
+    await expect.poll(() => all.sql('select count(*)::int as left from process'), TAKEN_OVER).toEqual([{ left: 1 }])
     hold.resolve()
   },
 )

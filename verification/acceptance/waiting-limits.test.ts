@@ -105,7 +105,7 @@ test('the same call again without a key is the same action: asked once, done onc
   expect(answers.filter(({ status, body }) => status === 200 && body.folded === true)).toHaveLength(7)
   const [id] = ids
   expect(await desk.server.admin.get(`/api/actions/${id}`)).toMatchObject({ state: 'proposed', timesAsked: 8 })
-  const heard = [1, 2].map(() => desk.bot.get(`/api/actions/${id}?wait=30&until=settled`))
+  const heard = [1, 2].map(() => desk.bot.get(`/api/actions/${id}?wait=60&until=settled`))
   await desk.server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
   expect(await Promise.all(heard)).toMatchObject([{ state: 'succeeded' }, { state: 'succeeded' }])
   expect(desk.target.writes).toHaveLength(1)

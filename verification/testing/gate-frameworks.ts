@@ -14,7 +14,7 @@ import { gate as gateMastra } from '../../packages/client/src/gate/mastra.ts'
 import { gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
 import { type Client, type GateOptions, gate as gateFunctions } from '../../packages/client/src/index.ts'
 import { counterpart } from './counterparts.ts'
-import type { openLedger } from './gate-desk.ts'
+import type { openLedger } from './gate-server.ts'
 
 type Work = Pick<ReturnType<typeof openLedger>, 'readOrder' | 'setStatus'>
 

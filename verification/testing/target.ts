@@ -13,6 +13,9 @@ export interface TargetRequest {
 /** `reset` breaks the connection without an answer. */
 export type TargetAnswer = { status: number; body?: unknown; headers?: Record<string, string> } | 'reset'
 
+/** Only ends what hangs: a target may hold its answer while a test starts servers, which takes long on a busy machine. */
+const PATIENCE_MS = 240_000
+
 /** A group of tools over a target: `keyed` may be sent again under its key, `unkeyed` may not, `look` only reads. */
 export const toolsOf = ({ url }: Target): NonNullable<ConfigInput['tools']> => ({
   target: {
@@ -20,9 +23,12 @@ export const toolsOf = ({ url }: Target): NonNullable<ConfigInput['tools']> => (
     routes: {
       baseUrl: url,
       tools: {
-        keyed: { method: 'POST', path: '/keyed', input: WHAT, describe: 'Do {what}', resultUrl: '/things/{result.id}', idempotent: true },
-        unkeyed: { method: 'POST', path: '/unkeyed', input: WHAT, describe: 'Do {what} once' },
-        look: { method: 'GET', path: '/look/{what}', describe: 'Look at {what}' },
+        keyed: {
+          ...{ method: 'POST', path: '/keyed', input: WHAT, describe: 'Do {what}', resultUrl: '/things/{result.id}', idempotent: true },
+          timeoutMs: PATIENCE_MS,
+        },
+        unkeyed: { method: 'POST', path: '/unkeyed', input: WHAT, describe: 'Do {what} once', timeoutMs: PATIENCE_MS },
+        look: { method: 'GET', path: '/look/{what}', describe: 'Look at {what}', timeoutMs: PATIENCE_MS },
       },
     },
   },

@@ -21,6 +21,13 @@ const Subtitle = z.string().min(1).max(1_000)
 
 /** Tools for links on issues, including links that integrations added (a pull request, a conversation). */
 export const attachmentTools = (workspace: Workspace): ToolDraft[] => [
+  listAttachments(workspace),
+  attachLink(workspace),
+  updateAttachment(workspace),
+  removeAttachment(workspace),
+]
+
+const listAttachments = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listAttachments',
     description: 'The links that are attached to an issue.',
@@ -31,7 +38,9 @@ export const attachmentTools = (workspace: Workspace): ToolDraft[] => [
       const { nodes, pageInfo } = await attachmentsOf(linear, issue, {}, signal)
       return { attachments: nodes.map(attachmentView), hasMore: pageInfo.hasNextPage }
     },
-  }),
+  })
+
+const attachLink = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'attachLink',
     description: 'Attaches a link to an issue. An issue has each address once.',
@@ -53,7 +62,9 @@ export const attachmentTools = (workspace: Workspace): ToolDraft[] => [
     view: attachmentView,
     creates: true,
     look: (linear, sent, signal) => lookForAttachment(linear, sentId(sent), signal),
-  }),
+  })
+
+const updateAttachment = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'updateAttachment',
     description: 'Changes title or subtitle of a link that is attached to an issue. null takes the subtitle away.',
@@ -82,7 +93,9 @@ export const attachmentTools = (workspace: Workspace): ToolDraft[] => [
     look: (linear, sent, signal) => lookForAttachment(linear, sentId(sent), signal),
     isDone: (attachment, { input }) =>
       isObject(input) && input.title === attachment.title && (input.subtitle === undefined || input.subtitle === attachment.subtitle),
-  }),
+  })
+
+const removeAttachment = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'removeAttachment',
     description: 'Takes a link off an issue.',
@@ -108,8 +121,7 @@ export const attachmentTools = (workspace: Workspace): ToolDraft[] => [
     view: attachmentView,
     removes: true,
     look: (linear, sent, signal) => lookForAttachment(linear, sentId(sent), signal),
-  }),
-]
+  })
 
 /** Returns a link with its issue's address as `url`. The target is `link`, which no card links to. */
 const attachmentView = (attachment: AttachmentNode): JsonObject => ({

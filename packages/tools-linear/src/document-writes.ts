@@ -18,6 +18,13 @@ import { oneLine, refuse } from './words.ts'
 import { sentId, writeTool } from './write-tool.ts'
 
 export const documentWrites = (workspace: Workspace): ToolDraft[] => [
+  createDocument(workspace),
+  updateDocument(workspace),
+  deleteDocument(workspace),
+  restoreDocument(workspace),
+]
+
+const createDocument = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'createDocument',
     description: 'Creates a document in a project or on an issue: name one of them.',
@@ -51,7 +58,9 @@ export const documentWrites = (workspace: Workspace): ToolDraft[] => [
     view: documentView,
     creates: true,
     look: (linear, sent, signal) => lookForDocument(linear, sentId(sent), signal),
-  }),
+  })
+
+const updateDocument = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'updateDocument',
     description: 'Changes title or content of a document. The content given replaces the whole content.',
@@ -77,7 +86,9 @@ export const documentWrites = (workspace: Workspace): ToolDraft[] => [
       const wanted = isObject(input) ? input : {}
       return (wanted.title ?? title) === title && (wanted.content ?? content ?? '') === (content ?? '')
     },
-  }),
+  })
+
+const deleteDocument = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'deleteDocument',
     description: 'Moves a document to the trash. restoreDocument takes it out again.',
@@ -96,7 +107,9 @@ export const documentWrites = (workspace: Workspace): ToolDraft[] => [
     view: documentView,
     look: (linear, sent, signal) => lookForDocument(linear, sentId(sent), signal),
     isDone: ({ trashed }) => trashed === true,
-  }),
+  })
+
+const restoreDocument = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'restoreDocument',
     description: 'Takes a document out of the trash.',
@@ -119,8 +132,7 @@ export const documentWrites = (workspace: Workspace): ToolDraft[] => [
     view: documentView,
     look: (linear, sent, signal) => lookForDocument(linear, sentId(sent), signal),
     isDone: ({ trashed }) => trashed !== true,
-  }),
-]
+  })
 
 /** Returns the row for the project or issue of a document. */
 const placeRows = ({ project, issue }: WholeDocumentNode): PreviewField[] => [

@@ -13,6 +13,17 @@ import { sentId, writeTool } from './write-tool.ts'
 
 /** Tools for the progress of an issue: assignee, status, cycle, labels and comments. */
 export const issueMoves = (workspace: Workspace): ToolDraft[] => [
+  assignIssue(workspace),
+  unassignIssue(workspace),
+  changeStatus(workspace),
+  moveToCycle(workspace),
+  removeFromCycle(workspace),
+  addLabel(workspace),
+  removeLabel(workspace),
+  comment(workspace),
+]
+
+const assignIssue = (workspace: Workspace): ToolDraft =>
   updateTool(workspace, {
     name: 'assignIssue',
     description: 'Gives an issue to somebody.',
@@ -23,7 +34,9 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
       const fields = [{ field: 'assignee', oldValue: userWords(issue.assignee), newValue: userWords(assignee) }]
       return issuePlan(issue, fields, { assigneeId: assignee.id }, { assignee: asName(assignee.name) })
     },
-  }),
+  })
+
+const unassignIssue = (workspace: Workspace): ToolDraft =>
   updateTool(workspace, {
     name: 'unassignIssue',
     description: 'Takes an issue from whoever has it.',
@@ -34,7 +47,9 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
       if (!issue.assignee) throw refuse(`${issue.identifier} is assigned to nobody.`)
       return issuePlan(issue, [{ field: 'assignee', oldValue: userWords(issue.assignee), newValue: null }], { assigneeId: null })
     },
-  }),
+  })
+
+const changeStatus = (workspace: Workspace): ToolDraft =>
   updateTool(workspace, {
     name: 'changeStatus',
     description: 'Moves an issue to another status of its team.',
@@ -50,7 +65,9 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
         { status: asName(state.name) },
       )
     },
-  }),
+  })
+
+const moveToCycle = (workspace: Workspace): ToolDraft =>
   updateTool(workspace, {
     name: 'moveToCycle',
     description: 'Puts an issue into a cycle of its team.',
@@ -62,7 +79,9 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
       const fields = [{ field: 'cycle', oldValue: issue.cycle && cycleWords(issue.cycle), newValue: cycleWords(cycle) }]
       return issuePlan(issue, fields, { cycleId: cycle.id }, { cycle: String(cycle.number) })
     },
-  }),
+  })
+
+const removeFromCycle = (workspace: Workspace): ToolDraft =>
   updateTool(workspace, {
     name: 'removeFromCycle',
     description: 'Takes an issue out of its cycle.',
@@ -73,19 +92,25 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
       if (!issue.cycle) throw refuse(`${issue.identifier} is in no cycle.`)
       return issuePlan(issue, [{ field: 'cycle', oldValue: cycleWords(issue.cycle), newValue: null }], { cycleId: null })
     },
-  }),
+  })
+
+const addLabel = (workspace: Workspace): ToolDraft =>
   labelTool(workspace, {
     name: 'addLabel',
     description: 'Puts a label on an issue.',
     describe: ({ issue, label }) => `Put the label ${label} on ${issue}`,
     adds: true,
-  }),
+  })
+
+const removeLabel = (workspace: Workspace): ToolDraft =>
   labelTool(workspace, {
     name: 'removeLabel',
     description: 'Takes a label off an issue.',
     describe: ({ issue, label }) => `Take the label ${label} off ${issue}`,
     adds: false,
-  }),
+  })
+
+const comment = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'comment',
     description: 'Comments on an issue, for everybody to read.',
@@ -106,8 +131,7 @@ export const issueMoves = (workspace: Workspace): ToolDraft[] => [
       const { comments } = await linear.ask(FIND_COMMENT, { filter: { id: { eq: sentId(sent) } } }, signal)
       return comments.nodes[0]
     },
-  }),
-]
+  })
 
 function labelTool(
   workspace: Workspace,

@@ -24,7 +24,9 @@ const Description = z.string().min(1).max(255)
 const OfTeam = Team.optional().describe('Key or name of the team whose label it is; without it a label of the workspace is meant')
 
 /** Tools that change labels themselves. `addLabel` puts a label on an issue. */
-export const labelWrites = (workspace: Workspace): ToolDraft[] => [
+export const labelWrites = (workspace: Workspace): ToolDraft[] => [createLabel(workspace), updateLabel(workspace), deleteLabel(workspace)]
+
+const createLabel = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'createLabel',
     description: 'Creates a label for the issues of a team, or of all teams.',
@@ -64,7 +66,9 @@ export const labelWrites = (workspace: Workspace): ToolDraft[] => [
     view: labelView,
     creates: true,
     look: (linear, sent, signal) => lookForLabel(linear, sentId(sent), signal),
-  }),
+  })
+
+const updateLabel = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'updateLabel',
     description: 'Changes name, color or description of a label, on every issue that carries it. null takes the description away.',
@@ -112,7 +116,9 @@ export const labelWrites = (workspace: Workspace): ToolDraft[] => [
       const now: JsonObject = { name, color, description }
       return isObject(input) && Object.entries(input).every(([field, value]) => now[field] === value)
     },
-  }),
+  })
+
+const deleteLabel = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'deleteLabel',
     description: 'Deletes a label and takes it off every issue that carries it. It cannot be restored.',
@@ -137,8 +143,7 @@ export const labelWrites = (workspace: Workspace): ToolDraft[] => [
     view: labelView,
     removes: true,
     look: (linear, sent, signal) => lookForLabel(linear, sentId(sent), signal),
-  }),
-]
+  })
 
 const ofTeam = (team: string | undefined): string => (team === undefined ? 'of all teams' : `of team ${team}`)
 const teamWords = ({ key, name }: TeamNode): string => `${key} (${name})`

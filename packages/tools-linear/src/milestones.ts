@@ -20,6 +20,15 @@ const Name = z.string().min(1).max(80)
 
 /** Tools for the milestones of projects, and for the milestone of an issue. */
 export const milestoneTools = (workspace: Workspace): ToolDraft[] => [
+  listMilestones(workspace),
+  createMilestone(workspace),
+  updateMilestone(workspace),
+  deleteMilestone(workspace),
+  moveToMilestone(workspace),
+  removeFromMilestone(workspace),
+]
+
+const listMilestones = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listMilestones',
     description: 'The milestones of a project with their dates.',
@@ -29,7 +38,9 @@ export const milestoneTools = (workspace: Workspace): ToolDraft[] => [
       const project = await findProject(linear, args.project, signal)
       return (await milestonesOf(linear, project, signal)).map(milestoneView)
     },
-  }),
+  })
+
+const createMilestone = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'createMilestone',
     description: 'Creates a milestone of a project.',
@@ -59,7 +70,9 @@ export const milestoneTools = (workspace: Workspace): ToolDraft[] => [
     view: milestoneView,
     creates: true,
     look: (linear, sent, signal) => lookForMilestone(linear, sentId(sent), signal),
-  }),
+  })
+
+const updateMilestone = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'updateMilestone',
     description: 'Changes name, target date or description of a milestone. null takes the date away.',
@@ -109,7 +122,9 @@ export const milestoneTools = (workspace: Workspace): ToolDraft[] => [
       const now: JsonObject = { name, targetDate, description: description ?? '' }
       return isObject(input) && Object.entries(input).every(([field, value]) => now[field] === value)
     },
-  }),
+  })
+
+const deleteMilestone = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'deleteMilestone',
     description: 'Deletes a milestone. Its issues stay in the project, without a milestone. It cannot be restored.',
@@ -135,7 +150,9 @@ export const milestoneTools = (workspace: Workspace): ToolDraft[] => [
     view: milestoneView,
     removes: true,
     look: (linear, sent, signal) => lookForMilestone(linear, sentId(sent), signal),
-  }),
+  })
+
+const moveToMilestone = (workspace: Workspace): ToolDraft =>
   updateTool(workspace, {
     name: 'moveToMilestone',
     description: 'Puts an issue into a milestone of its project.',
@@ -156,7 +173,9 @@ export const milestoneTools = (workspace: Workspace): ToolDraft[] => [
         { milestone: asTitle(milestone.name) },
       )
     },
-  }),
+  })
+
+const removeFromMilestone = (workspace: Workspace): ToolDraft =>
   updateTool(workspace, {
     name: 'removeFromMilestone',
     description: 'Takes an issue out of its milestone. It stays in the project.',
@@ -168,8 +187,7 @@ export const milestoneTools = (workspace: Workspace): ToolDraft[] => [
       const fields = [{ field: 'milestone', oldValue: issue.projectMilestone.name, newValue: null }]
       return issuePlan(issue, fields, { projectMilestoneId: null })
     },
-  }),
-]
+  })
 
 const milestoneView = ({ id, name, description, targetDate, project }: MilestoneNode): JsonObject => ({
   id,

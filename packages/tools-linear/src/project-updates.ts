@@ -23,6 +23,12 @@ const healthWords = (health: string): string => HEALTH_WORDS[health] ?? health
 
 /** Tools for updates on a project's progress. */
 export const projectUpdateTools = (workspace: Workspace): ToolDraft[] => [
+  listProjectUpdates(workspace),
+  createProjectUpdate(workspace),
+  editProjectUpdate(workspace),
+]
+
+const listProjectUpdates = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listProjectUpdates',
     description: 'The updates that were posted about a project, the newest first, with the health that each says.',
@@ -33,7 +39,9 @@ export const projectUpdateTools = (workspace: Workspace): ToolDraft[] => [
       const { nodes, pageInfo } = await updatesOf(linear, { project: { id: { eq: project.id } } }, limit, signal)
       return { updates: nodes.map(updateView), hasMore: pageInfo.hasNextPage }
     },
-  }),
+  })
+
+const createProjectUpdate = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'createProjectUpdate',
     description: 'Posts an update about a project, for everybody who follows it. The health it says becomes the health of the project.',
@@ -56,7 +64,9 @@ export const projectUpdateTools = (workspace: Workspace): ToolDraft[] => [
     view: updateView,
     creates: true,
     look: (linear, sent, signal) => lookForUpdate(linear, sentId(sent), signal),
-  }),
+  })
+
+const editProjectUpdate = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'editProjectUpdate',
     description: 'Changes health or text of an update of yours about a project. The text given replaces the whole text.',
@@ -92,8 +102,7 @@ export const projectUpdateTools = (workspace: Workspace): ToolDraft[] => [
       const now: JsonObject = { health, body }
       return isObject(input) && Object.entries(input).every(([field, value]) => now[field] === value)
     },
-  }),
-]
+  })
 
 const updateView = ({ id, health, body, url, createdAt, user, project }: ProjectUpdateNode): JsonObject => ({
   id,

@@ -21,6 +21,12 @@ const Summary = z.string().max(255).describe('One or two sentences')
 
 /** Tools that change projects and cycles. */
 export const projectWrites = (workspace: Workspace): ToolDraft[] => [
+  createProject(workspace),
+  updateProject(workspace),
+  createCycle(workspace),
+]
+
+const createProject = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'createProject',
     description: 'Creates a project for one or more teams.',
@@ -63,7 +69,9 @@ export const projectWrites = (workspace: Workspace): ToolDraft[] => [
     view: projectView,
     creates: true,
     look: (linear, sent, signal) => lookForProject(linear, sentId(sent), signal),
-  }),
+  })
+
+const updateProject = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'updateProject',
     description: 'Changes name, description, lead or dates of a project. null takes a value away.',
@@ -99,7 +107,9 @@ export const projectWrites = (workspace: Workspace): ToolDraft[] => [
     view: projectView,
     look: (linear, sent, signal) => lookForProject(linear, String(sent.id), signal),
     isDone: hasAll,
-  }),
+  })
+
+const createCycle = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'createCycle',
     description: 'Creates a cycle of a team.',
@@ -128,8 +138,7 @@ export const projectWrites = (workspace: Workspace): ToolDraft[] => [
       const { cycles } = await linear.ask(CYCLES, { filter: { id: { eq: sentId(sent) } } }, signal)
       return cycles.nodes[0]
     },
-  }),
-]
+  })
 
 async function lookForProject(linear: LinearClient, id: string, signal: AbortSignal): Promise<ProjectNode | undefined> {
   const { projects } = await linear.ask(PROJECTS, { filter: { id: { eq: id } }, first: 1 }, signal)

@@ -18,6 +18,18 @@ const quoted = (what: string, value: string | undefined) => (value === undefined
 
 /** The read tools, except for the workload. */
 export const readTools = (workspace: Workspace): ToolDraft[] => [
+  searchIssues(workspace),
+  myIssues(workspace),
+  getIssue(workspace),
+  listTeams(workspace),
+  listMembers(workspace),
+  listStatuses(workspace),
+  listLabels(workspace),
+  listProjects(workspace),
+  listCycles(workspace),
+]
+
+const searchIssues = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'searchIssues',
     description: 'Finds issues by words and by team, status, assignee, label, project or cycle; without words the ones changed last.',
@@ -51,7 +63,9 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
       ]
       return issuesOf(linear, { text, parts, limit }, signal)
     },
-  }),
+  })
+
+const myIssues = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'myIssues',
     description: 'The open issues of the person whose key it is.',
@@ -62,7 +76,9 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
       const parts = [{ assignee: { isMe: { eq: true } } }, ...(ours ? [{ team: ours }] : []), OPEN]
       return issuesOf(linear, { parts, limit }, signal)
     },
-  }),
+  })
+
+const getIssue = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'getIssue',
     description: 'One issue with its description, labels, comments and relations.',
@@ -74,7 +90,9 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
       if (!issue || !isOurs(linear, issue.team)) throw refuse(`There is no issue ${args.issue}.`)
       return wholeIssueView(issue, (team) => isOurs(linear, team))
     },
-  }),
+  })
+
+const listTeams = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listTeams',
     description: 'The teams with their keys.',
@@ -85,7 +103,9 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
       const { teams } = await linear.ask(TEAMS, { first: 100, ...(filter && { filter: filter as JsonObject }) }, signal)
       return teams.nodes.filter((team) => isOurs(linear, team)).map(({ id, key, name }) => ({ id, key, name }))
     },
-  }),
+  })
+
+const listMembers = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listMembers',
     description: 'The active people, of one team or of all.',
@@ -95,7 +115,9 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
       const members = await membersOf(linear, team, signal)
       return members.map(({ id, name, displayName, email }) => ({ id, name, displayName, email }))
     },
-  }),
+  })
+
+const listStatuses = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listStatuses',
     description: 'The statuses that issues of a team go through.',
@@ -106,7 +128,9 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
       const { workflowStates } = await linear.ask(STATES, { filter: { team: { id: { eq: id } } } }, signal)
       return workflowStates.nodes.map(({ name, type }) => ({ name, type }))
     },
-  }),
+  })
+
+const listLabels = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listLabels',
     description: "The labels of a team and of the workspace, or without a team the workspace's and those of all teams.",
@@ -125,7 +149,9 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
           team: team?.key ?? null,
         }))
     },
-  }),
+  })
+
+const listProjects = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listProjects',
     description: 'The projects, of one team or of all.',
@@ -137,7 +163,9 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
       const { projects } = await linear.ask(PROJECTS, { first: limit, ...(filter && { filter: filter as JsonObject }) }, signal)
       return projects.nodes.filter((project) => isOurProject(linear, project)).map(projectView)
     },
-  }),
+  })
+
+const listCycles = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listCycles',
     description: 'The cycles of a team with their dates; one is current, one is next.',
@@ -156,8 +184,7 @@ export const readTools = (workspace: Workspace): ToolDraft[] => [
         isNext: cycle.isNext,
       }))
     },
-  }),
-]
+  })
 
 async function issuesOf(
   linear: LinearClient,

@@ -34,6 +34,12 @@ interface Seen {
 }
 
 export const relationTools = (workspace: Workspace): ToolDraft[] => [
+  listRelations(workspace),
+  addRelation(workspace),
+  removeRelation(workspace),
+]
+
+const listRelations = (workspace: Workspace): ToolDraft =>
   readTool(workspace, {
     name: 'listRelations',
     description: 'What an issue blocks, what it is blocked by, duplicates of it, and what else it is related to.',
@@ -53,7 +59,9 @@ export const relationTools = (workspace: Workspace): ToolDraft[] => [
         hasMore,
       }
     },
-  }),
+  })
+
+const addRelation = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'addRelation',
     description:
@@ -84,7 +92,9 @@ export const relationTools = (workspace: Workspace): ToolDraft[] => [
     view: relationView,
     creates: true,
     look: (linear, sent, signal, about) => lookForRelation(linear, sentId(sent), about, signal),
-  }),
+  })
+
+const removeRelation = (workspace: Workspace): ToolDraft =>
   writeTool(workspace, {
     name: 'removeRelation',
     description: 'Takes away a relation between two issues. Where they have several, say which.',
@@ -125,8 +135,7 @@ export const relationTools = (workspace: Workspace): ToolDraft[] => [
     view: relationView,
     removes: true,
     look: (linear, sent, signal, about) => lookForRelation(linear, sentId(sent), about, signal),
-  }),
-]
+  })
 
 /** Returns the status change that Linear makes by itself when an issue becomes a duplicate. No other call could request it. */
 const duplicateRow = (type: string, { identifier, state }: FoundIssue): PreviewField[] =>

@@ -15,6 +15,13 @@ export function meansSomething({ title, metric, unit, start, target, current = s
 
 /** Tools that add, change, measure and remove key results. */
 export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
+  addKeyResult(storeOf),
+  recordProgress(storeOf),
+  updateKeyResult(storeOf),
+  removeKeyResult(storeOf),
+]
+
+const addKeyResult = (storeOf: StoreOf): ToolDraft =>
   writeTool(storeOf, {
     name: 'addKeyResult',
     description: 'Adds a key result to an open objective.',
@@ -36,7 +43,9 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
         write: { kind: 'key_result_added', before: null, after: values, objective: { to: 'note', id }, add: [values] },
       }
     },
-  }),
+  })
+
+const recordProgress = (storeOf: StoreOf): ToolDraft =>
   writeTool(storeOf, {
     name: 'recordProgress',
     description: 'Records where a key result is now, with a note. The values before stay in its history.',
@@ -66,7 +75,9 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
         },
       }
     },
-  }),
+  })
+
+const updateKeyResult = (storeOf: StoreOf): ToolDraft =>
   writeTool(storeOf, {
     name: 'updateKeyResult',
     description: 'Changes what a key result is measured by: title, metric, unit, start or target.',
@@ -98,7 +109,9 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
         },
       }
     },
-  }),
+  })
+
+const removeKeyResult = (storeOf: StoreOf): ToolDraft =>
   writeTool(storeOf, {
     name: 'removeKeyResult',
     description: 'Takes a key result out of its objective. Its history stays.',
@@ -124,8 +137,7 @@ export const keyResultWrites = (storeOf: StoreOf): ToolDraft[] => [
         },
       }
     },
-  }),
-]
+  })
 
 function progressWords({ keyResult, current, stands }: { keyResult: string; current: number } & Named): string {
   if (!stands) return `Record ${current} for the key result ${keyResult}`

@@ -9,6 +9,13 @@ const OUTCOMES = ['achieved', 'missed', 'dropped'] as const
 
 /** Tools that create, change, close and reopen objectives. */
 export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
+  createObjective(storeOf),
+  updateObjective(storeOf),
+  closeObjective(storeOf),
+  reopenObjective(storeOf),
+]
+
+const createObjective = (storeOf: StoreOf): ToolDraft =>
   writeTool(storeOf, {
     name: 'createObjective',
     description: 'Creates an objective for a period, with its key results where they are known.',
@@ -36,7 +43,9 @@ export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
         write: { kind: 'created', before: null, after: { ...values, keyResults: add }, objective: { to: 'create', values }, add },
       }
     },
-  }),
+  })
+
+const updateObjective = (storeOf: StoreOf): ToolDraft =>
   writeTool(storeOf, {
     name: 'updateObjective',
     description: 'Changes title, description, owner or period of an open objective.',
@@ -67,7 +76,9 @@ export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
         write: { kind: 'updated', before, after, objective: { to: 'set', id, version, values, state } },
       }
     },
-  }),
+  })
+
+const closeObjective = (storeOf: StoreOf): ToolDraft =>
   writeTool(storeOf, {
     name: 'closeObjective',
     description: 'Closes an objective with its outcome. Its key results stay as they are.',
@@ -93,7 +104,9 @@ export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
         },
       }
     },
-  }),
+  })
+
+const reopenObjective = (storeOf: StoreOf): ToolDraft =>
   writeTool(storeOf, {
     name: 'reopenObjective',
     description: 'Opens a closed objective again.',
@@ -115,5 +128,4 @@ export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
         },
       }
     },
-  }),
-]
+  })

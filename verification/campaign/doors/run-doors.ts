@@ -3,7 +3,7 @@ import { type Random, seededRandom } from '../../simulation/random.ts'
 import { PROXY_SETTINGS, startNginx, whyNoNginx } from '../../testing/nginx.ts'
 import { whyNoOtherUser } from '../../testing/other-user.ts'
 import { signInWithKey } from '../../testing/sign-in.ts'
-import { inLanes } from '../in-lanes.ts'
+import { concurrently } from '../concurrently.ts'
 import { ATTACKERS, type Chance, type Leaver, steal } from './attackers.ts'
 import { type Beside, openBeside } from './beside.ts'
 import { compareRefusals, createLedger } from './ledger.ts'
@@ -80,7 +80,7 @@ export async function runDoors({ database, seed, rounds, minutes, hasBrowser, sa
         }),
     )
     const fromBeside = beside ? [() => beside.attack(random.pick(actions))] : []
-    await inLanes(LANES, shuffled([...attempts, ...decisions, ...fromBeside], random).values(), (job) => job())
+    await concurrently(LANES, shuffled([...attempts, ...decisions, ...fromBeside], random).values(), (job) => job())
     say(`round ${round + 1}: ${votes.size} actions, ${ledger.violations.length} violations`)
   }
 

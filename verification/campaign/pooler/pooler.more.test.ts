@@ -128,7 +128,7 @@ describe.skipIf(found.why !== undefined)('behind PgBouncer', () => {
           whats.push(what)
           const { id } = await first.admin.post('/api/actions', { tool: i % 2 === 0 ? 'keyed' : 'unkeyed', arguments: { what } })
           await second.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
-          const action = await first.admin.get(`/api/actions/${id}?wait=20&until=settled`)
+          const action = await first.admin.get(`/api/actions/${id}?wait=60&until=settled`)
           expect(action).toMatchObject({ state: 'succeeded', attempt: 1 })
         }),
       )

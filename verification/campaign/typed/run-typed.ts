@@ -8,7 +8,7 @@ import type { Database } from '../../../packages/server/src/store/index.ts'
 import { makeKey } from '../../testing/accept-key.ts'
 import type { ApiClient } from '../../testing/api-client.ts'
 import { type Target, toolsOf } from '../../testing/target.ts'
-import { inLanes } from '../in-lanes.ts'
+import { concurrently } from '../concurrently.ts'
 import { WORDS } from './texts.ts'
 
 /** Texts that wait in one session. */
@@ -107,10 +107,10 @@ export async function runTyped({ admin, headers: adminHeaders, database, texts, 
     const all = saysWords ? [...WORDS, ...WORDS.map((word) => word.toUpperCase()), ...texts] : texts
     const starts = Array.from({ length: Math.ceil(all.length / PER_SESSION) }, (_, i) => i * PER_SESSION).values()
     // One session takes one text at a time: several are spoken in side by side.
-    await inLanes(SESSIONS_AT_ONCE, starts, async (from) => {
+    await concurrently(SESSIONS_AT_ONCE, starts, async (from) => {
       if (Date.now() >= endsAt) return
       const sessionId = await ask(owner ?? headers)
-      await inLanes(AT_ONCE, all.slice(from, from + PER_SESSION).values(), async (content) => {
+      await concurrently(AT_ONCE, all.slice(from, from + PER_SESSION).values(), async (content) => {
         const answer = await send('POST', `/api/sessions/${sessionId}/messages`, headers, { content })
         report.sent[name] = (report.sent[name] ?? 0) + 1
         if (answer.status !== status || answer.text.includes('"decided"')) {

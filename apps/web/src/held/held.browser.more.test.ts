@@ -119,7 +119,7 @@ test('what is held is released, voided and marked from its page, and nothing but
   await page.getByLabel('Note: Send executing').fill('It is there.')
   await page.getByRole('button', { name: 'Mark as done: Send executing' }).click()
   await expect
-    .poll(() => posted, { timeout: 60_000 })
+    .poll(() => posted)
     .toEqual(['/api/actions/act_approved/release', '/api/actions/act_proposed/void', '/api/actions/act_executing/resolve'])
 })
 

@@ -61,7 +61,7 @@ const saidUntil = ({ stdout, stderr }: ChildProcess, last: RegExp): Promise<stri
   })
 
 const stateOf = async ({ admin }: Running, { id }: Action): Promise<string> => (await admin.get(`/api/actions/${id}`)).state
-const settled = ({ admin }: Running, { id }: Action) => admin.get(`/api/actions/${id}?wait=20&until=settled`)
+const settled = ({ admin }: Running, { id }: Action) => admin.get(`/api/actions/${id}?wait=60&until=settled`)
 const copyFolder = (from: string, to: string) => cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith('.lock') })
 
 const HELD = 'Nothing is carried out here.'

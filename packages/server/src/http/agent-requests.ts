@@ -39,10 +39,57 @@ const TURNS = eventTypes({
   error: true,
 })
 
-/** Registers requests that run only during a call, for clients that cannot keep a connection: each call returns at the next pause. */
-export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, clock }: HttpDeps): void {
-  const tags = ['agent requests']
+const TAGS = ['agent requests']
 
+/**
+ * Answers a repeated Idempotency-Key with the first answer. The work before the pause is harmless to repeat, so only the answer is
+ * stored, once it exists.
+ */
+async function once({ store, clock }: HttpDeps, caller: Caller, work: () => Promise<RequestAnswer>): Promise<RequestAnswer> {
+  const { once: key } = caller
+  if (!key) return work()
+  const earlier = await store.read(() => findAnswer<RequestAnswer>(key))
+  if (earlier) return earlier
+  const answer = await work()
+  return store.transact(() => keepAnswer(key, clock.nowMs(), answer))
+}
+
+/**
+ * Waits until the run pauses for outside input, for as long as the caller may see it. A client that disconnects stops only the waiting.
+ */
+async function atPause(
+  { store, hub, clock }: HttpDeps,
+  place: RequestPlace,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<RequestAnswer> {
+  using standing = await watchStanding({ hub, clock }, request)
+  const answer = await readUntil({
+    listen(changed) {
+      standing.onJudged(changed)
+      return hub.onSession(place.sessionId, ({ event }) => void (TURNS.has(event.type) && changed()))
+    },
+    read: () =>
+      store.read(function* () {
+        yield* findVisibleSession(place.sessionId, { principal: standing.principal })
+        return yield* viewRequest(place)
+      }),
+    isEnough: (view) => view !== undefined,
+    giveUp: whenHungUp(reply),
+  })
+  if (!answer) throw new CountersignError('not_ready', 'the caller left before the next pause')
+  return answer
+}
+
+/** Registers requests that run only during a call, for clients that cannot keep a connection: each call returns at the next pause. */
+export function agentRequestRoutes(app: App, deps: HttpDeps): void {
+  createAgentRequestRoute(app, deps)
+  getAgentRequestRoute(app, deps)
+  executeAgentRequestRoute(app, deps)
+  approveToolRoute(app, deps)
+}
+
+function createAgentRequestRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/agent-requests',
     {
@@ -50,7 +97,7 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
         operationId: 'createAgentRequest',
         summary: 'Make a request that runs only while it is called for',
         errors: ['not_found', 'illegal_transition'],
-        tags,
+        tags: TAGS,
         body: AgentRequestBody,
         response: { 201: AgentRequest },
       },
@@ -61,13 +108,18 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
       return made
     },
   )
+}
 
+function getAgentRequestRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/agent-requests/:id',
-    { schema: { operationId: 'getAgentRequest', summary: 'Read a request', tags, params: Params, response: { 200: RequestView } } },
+    { schema: { operationId: 'getAgentRequest', summary: 'Read a request', tags: TAGS, params: Params, response: { 200: RequestView } } },
     (request) => store.read(() => readRequest(request.params.id, callerOf(request))),
   )
+}
 
+function executeAgentRequestRoute(app: App, deps: HttpDeps): void {
+  const { agentLoop } = deps
   app.post(
     '/api/agent-requests/:id/execute',
     {
@@ -75,7 +127,7 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
         operationId: 'executeAgentRequest',
         summary: 'Run a request to its next pause',
         errors: ['illegal_transition'],
-        tags,
+        tags: TAGS,
         params: Params,
         response: { 200: RequestAnswer },
       },
@@ -84,11 +136,14 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
       const caller = callerOf(request)
       return whenThere(
         reply,
-        once(caller, async () => atPause(await agentLoop.callRequest(request.params.id, caller), request, reply)),
+        once(deps, caller, async () => atPause(deps, await agentLoop.callRequest(request.params.id, caller), request, reply)),
       )
     },
   )
+}
 
+function approveToolRoute(app: App, deps: HttpDeps): void {
+  const { store, gate, clock } = deps
   app.post(
     '/api/approve-tool/:id',
     {
@@ -96,7 +151,7 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
         operationId: 'approveTool',
         summary: 'Decide a tool call and run its request to the next pause',
         errors: DECISION_ERRORS,
-        tags,
+        tags: TAGS,
         params: Params,
         body: ApproveToolBody,
         response: { 200: RequestAnswer },
@@ -107,47 +162,12 @@ export function agentRequestRoutes(app: App, { store, gate, agentLoop, hub, cloc
       const { approved, ...rest } = request.body
       return whenThere(
         reply,
-        once(caller, async () => {
+        once(deps, caller, async () => {
           const place = await store.read(() => findToolCall(request.params.id, caller, clock.nowMs()))
           await gate.decide(place.actionId, { verdict: approved ? 'approve' : 'decline', ...rest }, partOf(caller, 'decision'))
-          return atPause(place, request, reply)
+          return atPause(deps, place, request, reply)
         }),
       )
     },
   )
-
-  /**
-   * Waits until the run pauses for outside input, for as long as the caller may see it. A client that disconnects stops only the waiting.
-   */
-  async function atPause(place: RequestPlace, request: FastifyRequest, reply: FastifyReply): Promise<RequestAnswer> {
-    using standing = await watchStanding({ hub, clock }, request)
-    const answer = await readUntil({
-      listen(changed) {
-        standing.onJudged(changed)
-        return hub.onSession(place.sessionId, ({ event }) => void (TURNS.has(event.type) && changed()))
-      },
-      read: () =>
-        store.read(function* () {
-          yield* findVisibleSession(place.sessionId, { principal: standing.principal })
-          return yield* viewRequest(place)
-        }),
-      isEnough: (view) => view !== undefined,
-      giveUp: whenHungUp(reply),
-    })
-    if (!answer) throw new CountersignError('not_ready', 'the caller left before the next pause')
-    return answer
-  }
-
-  /**
-   * Answers a repeated Idempotency-Key with the first answer. The work before the pause is harmless to repeat, so only the answer is
-   * stored, once it exists.
-   */
-  async function once(caller: Caller, work: () => Promise<RequestAnswer>): Promise<RequestAnswer> {
-    const { once: key } = caller
-    if (!key) return work()
-    const earlier = await store.read(() => findAnswer<RequestAnswer>(key))
-    if (earlier) return earlier
-    const answer = await work()
-    return store.transact(() => keepAnswer(key, clock.nowMs(), answer))
-  }
 }

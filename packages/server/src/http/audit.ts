@@ -26,8 +26,31 @@ function requireAuditor({ kind, name, roles }: Principal): void {
   throw new CountersignError('forbidden', `${name} may not read the record: the role admin or viewer is needed`)
 }
 
+const PRODUCES = ['application/x-ndjson', 'text/csv']
+
+const viewSeal = ({ sealer, anchor }: HttpDeps): AuditSealView => {
+  const { problem, head, memory } = sealer.status
+  return {
+    problem: problem
+      ? { kind: problem.kind, why: problem.why, since: isoTime(problem.sinceMs), found: problem.found, remembered: problem.remembered }
+      : null,
+    head: head ? { number: head.number, hash: head.hash, at: isoTime(head.at) } : null,
+    memory: { place: memory.place, since: memory.since === undefined ? null : isoTime(memory.since), from: memory.from ?? null },
+    anchor: anchor ? { head: anchor.status.head ?? null, failure: anchor.status.failure ?? null } : null,
+  }
+}
+
 /** Registers the routes that read, export and verify the record of decisions and executions. */
-export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, anchor }: HttpDeps): void {
+export function auditRoutes(app: App, deps: HttpDeps): void {
+  listRecordRoute(app, deps)
+  getRecordKeyRoute(app, deps)
+  getRecordSealRoute(app, deps)
+  acceptRecordRoute(app, deps)
+  exportRecordRoute(app, deps)
+  redactActionRoute(app, deps)
+}
+
+function listRecordRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/audit',
     {
@@ -52,7 +75,9 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
       })
     },
   )
+}
 
+function getRecordKeyRoute(app: App, { auditKey }: HttpDeps): void {
   app.get(
     '/api/audit/key',
     {
@@ -68,19 +93,9 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
       return { algorithm: 'Ed25519' as const, publicKey: auditKey.publicKey }
     },
   )
+}
 
-  const viewSeal = (): AuditSealView => {
-    const { problem, head, memory } = sealer.status
-    return {
-      problem: problem
-        ? { kind: problem.kind, why: problem.why, since: isoTime(problem.sinceMs), found: problem.found, remembered: problem.remembered }
-        : null,
-      head: head ? { number: head.number, hash: head.hash, at: isoTime(head.at) } : null,
-      memory: { place: memory.place, since: memory.since === undefined ? null : isoTime(memory.since), from: memory.from ?? null },
-      anchor: anchor ? { head: anchor.status.head ?? null, failure: anchor.status.failure ?? null } : null,
-    }
-  }
-
+function getRecordSealRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/api/audit/seal',
     {
@@ -93,10 +108,13 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
     },
     async (request) => {
       callerOf(request)
-      return viewSeal()
+      return viewSeal(deps)
     },
   )
+}
 
+function acceptRecordRoute(app: App, deps: HttpDeps): void {
+  const { sealer } = deps
   app.post(
     '/api/audit/accept',
     {
@@ -112,11 +130,12 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
       const { principal } = callerOf(request)
       requireAdmin(principal, 'accepts the record as it is found')
       await sealer.accept(principal.id, request.body.reason)
-      return viewSeal()
+      return viewSeal(deps)
     },
   )
+}
 
-  const produces = ['application/x-ndjson', 'text/csv']
+function exportRecordRoute(app: App, { store, clock, auditKey, sealer }: HttpDeps): void {
   app.get(
     '/api/audit/export',
     {
@@ -127,7 +146,7 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
         sends: ['Content-Disposition'],
         tags: ['audit'],
         querystring: AuditExportQuery,
-        produces,
+        produces: PRODUCES,
       },
     },
     async (request, reply) => {
@@ -145,7 +164,9 @@ export function auditRoutes(app: App, { store, gate, clock, auditKey, sealer, an
       return reply.send(Readable.from(format === 'csv' ? exportCsv(options) : exportLines(options)))
     },
   )
+}
 
+function redactActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/redact',
     {

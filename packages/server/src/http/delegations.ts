@@ -8,10 +8,17 @@ import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** Registers the routes for delegated votes, and for the people who can be named. Persons see and end their own delegations; admins all. */
-export function delegationRoutes(app: App, { store, gate, clock }: HttpDeps): void {
-  const tags = ['delegations']
+const TAGS = ['delegations']
 
+/** Registers the routes for delegated votes, and for the people who can be named. Persons see and end their own delegations; admins all. */
+export function delegationRoutes(app: App, deps: HttpDeps): void {
+  listDelegationsRoute(app, deps)
+  listPeopleRoute(app, deps)
+  createDelegationRoute(app, deps)
+  endDelegationRoute(app, deps)
+}
+
+function listDelegationsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/delegations',
     {
@@ -19,7 +26,7 @@ export function delegationRoutes(app: App, { store, gate, clock }: HttpDeps): vo
         operationId: 'listDelegations',
         summary: 'List the delegations you may see',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         querystring: PageQuery,
         response: { 200: DelegationList },
       },
@@ -37,7 +44,9 @@ export function delegationRoutes(app: App, { store, gate, clock }: HttpDeps): vo
       })
     },
   )
+}
 
+function listPeopleRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/people',
     {
@@ -45,7 +54,7 @@ export function delegationRoutes(app: App, { store, gate, clock }: HttpDeps): vo
         operationId: 'listPeople',
         summary: 'List the people',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         querystring: PeopleQuery,
         response: { 200: PersonList },
       },
@@ -70,7 +79,9 @@ export function delegationRoutes(app: App, { store, gate, clock }: HttpDeps): vo
       })
     },
   )
+}
 
+function createDelegationRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/delegations',
     {
@@ -78,7 +89,7 @@ export function delegationRoutes(app: App, { store, gate, clock }: HttpDeps): vo
         operationId: 'createDelegation',
         summary: 'Let another person vote in your place',
         errors: ['not_found'],
-        tags,
+        tags: TAGS,
         body: DelegationBody,
         response: { 201: Delegation },
       },
@@ -89,10 +100,12 @@ export function delegationRoutes(app: App, { store, gate, clock }: HttpDeps): vo
       return delegation
     },
   )
+}
 
+function endDelegationRoute(app: App, { gate }: HttpDeps): void {
   app.delete(
     '/api/delegations/:id',
-    { schema: { operationId: 'endDelegation', summary: 'End a delegation', tags, params: Params, response: { 200: Delegation } } },
+    { schema: { operationId: 'endDelegation', summary: 'End a delegation', tags: TAGS, params: Params, response: { 200: Delegation } } },
     (request) => gate.endDelegation(request.params.id, callerOf(request)),
   )
 }

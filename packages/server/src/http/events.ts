@@ -24,10 +24,19 @@ function afterOf(request: FastifyRequest, query: { after?: number | undefined })
 
 const streamSchema = { tags: ['events'], produces: ['text/event-stream'] }
 
-export function eventRoutes(app: App, { store, hub, clock, announcements, streams, logs }: HttpDeps): void {
-  const noteFor = (principal: Principal) => (event: SentEvent) => noteEvent(announcements, principal, event)
-  const openStream = (request: FastifyRequest, reply: FastifyReply) => streamWhileStanding({ hub, clock, streams }, request, reply)
+const openStream = ({ hub, clock, streams }: HttpDeps, request: FastifyRequest, reply: FastifyReply) =>
+  streamWhileStanding({ hub, clock, streams }, request, reply)
 
+const noteFor = (announcements: HttpDeps['announcements'], principal: Principal) => (event: SentEvent) =>
+  noteEvent(announcements, principal, event)
+
+export function eventRoutes(app: App, deps: HttpDeps): void {
+  streamSessionRoute(app, deps)
+  streamInboxRoute(app, deps)
+}
+
+function streamSessionRoute(app: App, deps: HttpDeps): void {
+  const { store, hub, announcements, logs } = deps
   app.get(
     '/api/sessions/:id/events',
     {
@@ -56,15 +65,18 @@ export function eventRoutes(app: App, { store, hub, clock, announcements, stream
       const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
       await followLog({
         log,
-        stream: await openStream(request, reply),
+        stream: await openStream(deps, request, reply),
         logger: request.log,
         after,
-        onSent: noteFor(caller.principal),
+        onSent: noteFor(announcements, caller.principal),
         isLast: endsSession,
       })
     },
   )
+}
 
+function streamInboxRoute(app: App, deps: HttpDeps): void {
+  const { store, hub, clock, announcements, logs } = deps
   app.get(
     '/api/events',
     {
@@ -84,7 +96,13 @@ export function eventRoutes(app: App, { store, hub, clock, announcements, stream
       const log = await openInboxLog({ store: logs, hub, clock, principal })
       // Without a resume place, the stream begins now: actions that already wait are in the list of actions.
       const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))
-      await followLog({ log, stream: await openStream(request, reply), logger: request.log, after, onSent: noteFor(principal) })
+      await followLog({
+        log,
+        stream: await openStream(deps, request, reply),
+        logger: request.log,
+        after,
+        onSent: noteFor(announcements, principal),
+      })
     },
   )
 }

@@ -8,10 +8,18 @@ import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** Registers the routes for grants: recorded approvals of later calls. */
-export function grantRoutes(app: App, { store, gate, clock }: HttpDeps): void {
-  const tags = ['grants']
+const TAGS = ['grants']
 
+/** Registers the routes for grants: recorded approvals of later calls. */
+export function grantRoutes(app: App, deps: HttpDeps): void {
+  listGrantsRoute(app, deps)
+  getGrantRoute(app, deps)
+  createGrantRoute(app, deps)
+  revokeGrantRoute(app, deps)
+  suggestGrantRoute(app, deps)
+}
+
+function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/grants',
     {
@@ -19,7 +27,7 @@ export function grantRoutes(app: App, { store, gate, clock }: HttpDeps): void {
         operationId: 'listGrants',
         summary: 'List the grants you may see',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         querystring: GrantListQuery,
         response: { 200: GrantList },
       },
@@ -46,10 +54,12 @@ export function grantRoutes(app: App, { store, gate, clock }: HttpDeps): void {
       })
     },
   )
+}
 
+function getGrantRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/grants/:id',
-    { schema: { operationId: 'getGrant', summary: 'Read a grant', tags, params: Params, response: { 200: Grant } } },
+    { schema: { operationId: 'getGrant', summary: 'Read a grant', tags: TAGS, params: Params, response: { 200: Grant } } },
     (request) => {
       const caller = callerOf(request)
       return store.read(function* () {
@@ -57,7 +67,9 @@ export function grantRoutes(app: App, { store, gate, clock }: HttpDeps): void {
       })
     },
   )
+}
 
+function createGrantRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/grants',
     {
@@ -65,7 +77,7 @@ export function grantRoutes(app: App, { store, gate, clock }: HttpDeps): void {
         operationId: 'createGrant',
         summary: 'Allow later calls like an action',
         errors: ['not_found', 'gone', 'illegal_transition'],
-        tags,
+        tags: TAGS,
         body: GrantBody,
         response: { 201: Grant },
       },
@@ -76,20 +88,24 @@ export function grantRoutes(app: App, { store, gate, clock }: HttpDeps): void {
       return grant
     },
   )
+}
 
+function revokeGrantRoute(app: App, { gate }: HttpDeps): void {
   app.delete(
     '/api/grants/:id',
-    { schema: { operationId: 'revokeGrant', summary: 'Revoke a grant', tags, params: Params, response: { 200: Grant } } },
+    { schema: { operationId: 'revokeGrant', summary: 'Revoke a grant', tags: TAGS, params: Params, response: { 200: Grant } } },
     (request) => gate.revokeGrant(request.params.id, callerOf(request)),
   )
+}
 
+function suggestGrantRoute(app: App, { gate }: HttpDeps): void {
   app.get(
     '/api/actions/:id/suggestion',
     {
       schema: {
         operationId: 'suggestGrant',
         summary: 'Suggest a grant for calls like an action',
-        tags,
+        tags: TAGS,
         params: Params,
         response: { 200: GrantSuggestion },
       },

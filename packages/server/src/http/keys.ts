@@ -5,10 +5,18 @@ import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
-/** Registers the routes for keys: admins manage all keys, and every person sees their own and accepts keys that others made for them. */
-export function keyRoutes(app: App, { directory }: HttpDeps): void {
-  const tags = ['identity']
+const TAGS = ['identity']
 
+/** Registers the routes for keys: admins manage all keys, and every person sees their own and accepts keys that others made for them. */
+export function keyRoutes(app: App, deps: HttpDeps): void {
+  createKeyRoute(app, deps)
+  listKeysRoute(app, deps)
+  listOwnKeysRoute(app, deps)
+  acceptKeyRoute(app, deps)
+  revokeKeyRoute(app, deps)
+}
+
+function createKeyRoute(app: App, { directory }: HttpDeps): void {
   app.post(
     '/api/keys',
     {
@@ -16,7 +24,7 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
         operationId: 'createKey',
         summary: 'Make a key',
         errors: ['not_found', 'invalid_arguments'],
-        tags,
+        tags: TAGS,
         body: CreateKeyBody,
         response: { 201: CreatedKey },
       },
@@ -28,7 +36,9 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
       return directory.createKey(request.body, caller)
     },
   )
+}
 
+function listKeysRoute(app: App, { directory }: HttpDeps): void {
   app.get(
     '/api/keys',
     {
@@ -36,7 +46,7 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
         operationId: 'listKeys',
         summary: 'List all keys',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         querystring: PageQuery,
         response: { 200: KeyList },
       },
@@ -50,7 +60,9 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
       return { items, nextCursor }
     },
   )
+}
 
+function listOwnKeysRoute(app: App, { directory }: HttpDeps): void {
   app.get(
     '/api/keys/own',
     {
@@ -58,7 +70,7 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
         operationId: 'listOwnKeys',
         summary: 'List your own keys',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         querystring: PageQuery,
         response: { 200: KeyList },
       },
@@ -72,7 +84,9 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
       return { items, nextCursor }
     },
   )
+}
 
+function acceptKeyRoute(app: App, { directory }: HttpDeps): void {
   app.post(
     '/api/keys/:id/accept',
     {
@@ -80,7 +94,7 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
         operationId: 'acceptKey',
         summary: 'Accept a key that another person made for you',
         errors: ['gone'],
-        tags,
+        tags: TAGS,
         params: z.object({ id: z.string().max(100) }),
         response: { 200: Key },
       },
@@ -92,14 +106,16 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
       return directory.acceptKey(request.params.id, caller)
     },
   )
+}
 
+function revokeKeyRoute(app: App, { directory }: HttpDeps): void {
   app.delete(
     '/api/keys/:id',
     {
       schema: {
         operationId: 'revokeKey',
         summary: 'Revoke a key',
-        tags,
+        tags: TAGS,
         params: z.object({ id: z.string().max(100) }),
         response: { 200: Key },
       },

@@ -18,10 +18,16 @@ import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 
-/** Registers the routes that show objectives to people. Tools change objectives, through the gate. */
-export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
-  const tags = ['objectives']
+const TAGS = ['objectives']
 
+/** Registers the routes that show objectives to people. Tools change objectives, through the gate. */
+export function objectiveRoutes(app: App, deps: HttpDeps): void {
+  listObjectivesRoute(app, deps)
+  getObjectiveRoute(app, deps)
+  listObjectiveChangesRoute(app, deps)
+}
+
+function listObjectivesRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives',
     {
@@ -29,7 +35,7 @@ export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
         operationId: 'listObjectives',
         summary: 'List objectives',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         querystring: ObjectiveQuery,
         response: { 200: ObjectiveList },
       },
@@ -47,7 +53,9 @@ export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
       })
     },
   )
+}
 
+function getObjectiveRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives/:id',
     {
@@ -55,7 +63,7 @@ export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
         operationId: 'getObjective',
         summary: 'Read an objective',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         params: Params,
         response: { 200: Objective },
       },
@@ -70,7 +78,9 @@ export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
       })
     },
   )
+}
 
+function listObjectiveChangesRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives/:id/history',
     {
@@ -78,7 +88,7 @@ export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
         operationId: 'listObjectiveChanges',
         summary: 'List the changes of an objective',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         params: Params,
         querystring: PageQuery,
         response: { 200: ObjectiveChangeList },

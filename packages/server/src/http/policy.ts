@@ -42,14 +42,43 @@ const POLICY = {
   description: 'The policy in force; with `format=yaml` its document as a file that the configuration can name, as its author wrote it',
   content: { 'application/json': { schema: PolicyView }, 'application/yaml': { schema: z.string() } },
 }
+
 const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json') })
+
+/** What a policy may name. */
+const worldOf = ({ tools, agents }: HttpDeps) => ({ tools, agents: [...agents.keys()] })
+
+const TAGS = ['policy']
+
+async function save({ store, clock, policies }: HttpDeps, input: Save, once: IdempotencyKey | undefined): Promise<SavedPolicy> {
+  const nowMs = clock.nowMs()
+  const roles = await store.read(readRoles)
+  const saved = await store.transact((outbox) =>
+    idempotently(once, nowMs, function* () {
+      const { document: before } = yield* policies.inForce()
+      const number = yield* savePolicy(policies, outbox, input, nowMs)
+      const changes = diffPolicies(before, input.document)
+      return { ...(yield* viewVersion(yield* findVersion(number))), changes, warnings: warningsAbout(input.document, roles) }
+    }),
+  )
+  // The policy applies here before it is announced; other processes see it in their next transaction.
+  await store.read(() => policies.inForce())
+  return saved
+}
 
 /** Registers the routes of the policy: the version in force, its versions, and changes. Persons read it; only admins change it. */
 export function policyRoutes(app: App, deps: HttpDeps): void {
-  const { store, clock, tools, agents, policies } = deps
-  const tags = ['policy']
-  const world = { tools, agents: [...agents.keys()] }
+  getPolicyRoute(app, deps)
+  savePolicyRoute(app, deps)
+  rollBackPolicyRoute(app, deps)
+  listPolicyVersionsRoute(app, deps)
+  getPolicyVersionRoute(app, deps)
+  getPolicyShadowRoute(app, deps)
+  endPolicyShadowRoute(app, deps)
+  testPolicyRoute(app, deps)
+}
 
+function getPolicyRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy',
     {
@@ -58,7 +87,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
         summary: 'Read the policy in force',
         errors: ['forbidden'],
         sends: ['ETag'],
-        tags,
+        tags: TAGS,
         querystring: FormatQuery,
         response: { 200: POLICY },
       },
@@ -73,7 +102,9 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       return reply.type('application/yaml').serializer(String).send(text)
     },
   )
+}
 
+function savePolicyRoute(app: App, deps: HttpDeps): void {
   app.put(
     '/api/policy',
     {
@@ -83,7 +114,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
         errors: ['revision_mismatch'],
         takes: ['If-Match'],
         sends: ['ETag'],
-        tags,
+        tags: TAGS,
         body: SavePolicyBody,
         response: { 200: SavedPolicy },
       },
@@ -97,12 +128,19 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       // Rules may name what agents have registered meanwhile.
       await deps.registered.list()
       const written = typeof document === 'string' ? document : undefined
-      const saved = await save({ document: readPolicy(document, world), written, reason, use, author: principal, basedOn }, once)
+      const saved = await save(
+        deps,
+        { document: readPolicy(document, worldOf(deps)), written, reason, use, author: principal, basedOn },
+        once,
+      )
       reply.header('etag', `"${shadow ? basedOn : saved.version}"`)
       return saved
     },
   )
+}
 
+function rollBackPolicyRoute(app: App, deps: HttpDeps): void {
+  const { store } = deps
   app.post(
     '/api/policy/rollback',
     {
@@ -110,7 +148,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
         operationId: 'rollBackPolicy',
         summary: 'Put an earlier version of the policy in force again',
         errors: ['not_found'],
-        tags,
+        tags: TAGS,
         body: RollbackBody,
         response: { 200: SavedPolicy },
       },
@@ -122,27 +160,13 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       const old = await store.read(() => findVersion(version))
       // Tools and agents may have changed since then.
       await deps.registered.list()
-      const document = readPolicy(documentOf(old), world)
-      return save({ document, written: old.written ?? undefined, reason, use: 'force', author: principal, basedOn: undefined }, once)
+      const document = readPolicy(documentOf(old), worldOf(deps))
+      return save(deps, { document, written: old.written ?? undefined, reason, use: 'force', author: principal, basedOn: undefined }, once)
     },
   )
+}
 
-  async function save(input: Save, once: IdempotencyKey | undefined): Promise<SavedPolicy> {
-    const nowMs = clock.nowMs()
-    const roles = await store.read(readRoles)
-    const saved = await store.transact((outbox) =>
-      idempotently(once, nowMs, function* () {
-        const { document: before } = yield* policies.inForce()
-        const number = yield* savePolicy(policies, outbox, input, nowMs)
-        const changes = diffPolicies(before, input.document)
-        return { ...(yield* viewVersion(yield* findVersion(number))), changes, warnings: warningsAbout(input.document, roles) }
-      }),
-    )
-    // The policy applies here before it is announced; other processes see it in their next transaction.
-    await store.read(() => policies.inForce())
-    return saved
-  }
-
+function listPolicyVersionsRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/versions',
     {
@@ -150,7 +174,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
         operationId: 'listPolicyVersions',
         summary: 'List the versions of the policy',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         querystring: PageQuery,
         response: { 200: PolicyVersionList },
       },
@@ -169,7 +193,9 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       })
     },
   )
+}
 
+function getPolicyVersionRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/versions/:version',
     {
@@ -177,7 +203,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
         operationId: 'getPolicyVersion',
         summary: 'Read a version of the policy',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         params: Params,
         response: { 200: PolicyVersionView },
       },
@@ -187,7 +213,9 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       return store.read(() => viewVersionWhole(request.params.version))
     },
   )
+}
 
+function getPolicyShadowRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/shadow',
     {
@@ -195,7 +223,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
         operationId: 'getPolicyShadow',
         summary: 'Report what the version on trial would have done differently',
         errors: ['forbidden', 'not_found'],
-        tags,
+        tags: TAGS,
         response: { 200: ShadowReport },
       },
     },
@@ -204,7 +232,9 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       return store.read(reportShadow)
     },
   )
+}
 
+function endPolicyShadowRoute(app: App, { store, clock }: HttpDeps): void {
   app.delete(
     '/api/policy/shadow',
     {
@@ -212,7 +242,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
         operationId: 'endPolicyShadow',
         summary: 'End the trial of a version of the policy',
         errors: ['not_found'],
-        tags,
+        tags: TAGS,
         response: { 200: z.object({}) },
       },
     },
@@ -223,8 +253,11 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
       return {}
     },
   )
+}
 
-  const testPolicy = createPolicyTests(deps, world)
+function testPolicyRoute(app: App, deps: HttpDeps): void {
+  const testPolicy = createPolicyTests(deps, worldOf(deps))
+
   app.post(
     '/api/policy/test',
     {
@@ -232,7 +265,7 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
         operationId: 'testPolicy',
         summary: 'Test a policy on a call or on past actions',
         errors: ['not_found', 'invalid_arguments'],
-        tags,
+        tags: TAGS,
         body: TestPolicyBody,
         response: { 200: z.union([TestedCall, ReplayedActions]) },
       },

@@ -6,10 +6,16 @@ import { pushSubscriptions } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
-/** Registers the routes with which a console subscribes its person to notifications in that browser. */
-export function pushRoutes(app: App, { store, clock, network, pushKey }: HttpDeps): void {
-  const tags = ['notifications']
+const TAGS = ['notifications']
 
+/** Registers the routes with which a console subscribes its person to notifications in that browser. */
+export function pushRoutes(app: App, deps: HttpDeps): void {
+  listPushSubscriptionsRoute(app, deps)
+  createPushSubscriptionRoute(app, deps)
+  deletePushSubscriptionRoute(app, deps)
+}
+
+function listPushSubscriptionsRoute(app: App, { store, pushKey }: HttpDeps): void {
   app.get(
     '/api/push-subscriptions',
     {
@@ -17,7 +23,7 @@ export function pushRoutes(app: App, { store, clock, network, pushKey }: HttpDep
         operationId: 'listPushSubscriptions',
         summary: 'List the browsers that notify you',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         querystring: PageQuery,
         response: { 200: PushSubscriptionList },
       },
@@ -36,7 +42,9 @@ export function pushRoutes(app: App, { store, clock, network, pushKey }: HttpDep
       }
     },
   )
+}
 
+function createPushSubscriptionRoute(app: App, { store, clock, network }: HttpDeps): void {
   app.post(
     '/api/push-subscriptions',
     {
@@ -44,7 +52,7 @@ export function pushRoutes(app: App, { store, clock, network, pushKey }: HttpDep
         operationId: 'createPushSubscription',
         summary: 'Be notified in this browser',
         errors: ['invalid_arguments'],
-        tags,
+        tags: TAGS,
         body: PushSubscriptionBody,
         response: { 201: PushSubscriptionView },
       },
@@ -60,14 +68,16 @@ export function pushRoutes(app: App, { store, clock, network, pushKey }: HttpDep
       return made
     },
   )
+}
 
+function deletePushSubscriptionRoute(app: App, { store }: HttpDeps): void {
   app.delete(
     '/api/push-subscriptions/:id',
     {
       schema: {
         operationId: 'deletePushSubscription',
         summary: 'End the notifications in a browser of yours',
-        tags,
+        tags: TAGS,
         params: z.object({ id: z.string().max(100) }),
         response: { 200: z.object({}) },
       },

@@ -23,9 +23,23 @@ import { decodeCursor, encodeCursor, pageOf } from './page.ts'
 const Params = z.object({ id: z.string().max(100) })
 const ParticipantParams = Params.extend({ person: z.string().max(100) })
 
-export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
-  const tags = ['sessions']
+const TAGS = ['sessions']
 
+export function sessionRoutes(app: App, deps: HttpDeps): void {
+  createSessionRoute(app, deps)
+  listSessionsRoute(app, deps)
+  getSessionRoute(app, deps)
+  renameSessionRoute(app, deps)
+  deleteSessionRoute(app, deps)
+  listMessagesRoute(app, deps)
+  postMessageRoute(app, deps)
+  decideInSessionRoute(app, deps)
+  inviteParticipantRoute(app, deps)
+  removeParticipantRoute(app, deps)
+  cancelSessionRoute(app, deps)
+}
+
+function createSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions',
     {
@@ -33,7 +47,7 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
         operationId: 'createSession',
         summary: 'Begin a session with an agent',
         errors: ['not_found'],
-        tags,
+        tags: TAGS,
         body: CreateSessionBody,
         response: { 201: Session },
       },
@@ -44,14 +58,16 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
       return session
     },
   )
+}
 
+function listSessionsRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions',
     {
       schema: {
         operationId: 'listSessions',
         summary: 'List the sessions you may see',
-        tags,
+        tags: TAGS,
         querystring: SessionListQuery,
         response: { 200: SessionList },
       },
@@ -69,10 +85,12 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
       })
     },
   )
+}
 
+function getSessionRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions/:id',
-    { schema: { operationId: 'getSession', summary: 'Read a session', tags, params: Params, response: { 200: Session } } },
+    { schema: { operationId: 'getSession', summary: 'Read a session', tags: TAGS, params: Params, response: { 200: Session } } },
     (request) => {
       const caller = callerOf(request)
       return store.read(function* () {
@@ -80,14 +98,16 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
       })
     },
   )
+}
 
+function renameSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.patch(
     '/api/sessions/:id',
     {
       schema: {
         operationId: 'renameSession',
         summary: 'Rename a session',
-        tags,
+        tags: TAGS,
         params: Params,
         body: RenameSessionBody,
         response: { 200: Session },
@@ -95,7 +115,9 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
     },
     (request) => agentLoop.renameSession(request.params.id, request.body.title, callerOf(request)),
   )
+}
 
+function deleteSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.delete(
     '/api/sessions/:id',
     {
@@ -103,7 +125,7 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
         operationId: 'deleteSession',
         summary: 'Delete a session and what was said in it',
         errors: ['illegal_transition'],
-        tags,
+        tags: TAGS,
         params: Params,
         response: { 200: z.object({}) },
       },
@@ -113,14 +135,16 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
       return {}
     },
   )
+}
 
+function listMessagesRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions/:id/messages',
     {
       schema: {
         operationId: 'listMessages',
         summary: 'List the messages of a session',
-        tags,
+        tags: TAGS,
         params: Params,
         querystring: PageQuery,
         response: { 200: MessageList },
@@ -144,14 +168,16 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
       })
     },
   )
+}
 
+function postMessageRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/messages',
     {
       schema: {
         operationId: 'postMessage',
         summary: 'Send a message to the agent, or decide with a command word',
-        tags,
+        tags: TAGS,
         params: Params,
         body: PostMessageBody,
         response: { 202: PostedMessage },
@@ -164,7 +190,9 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
       return posted
     },
   )
+}
 
+function decideInSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/approve',
     {
@@ -172,7 +200,7 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
         operationId: 'decideInSession',
         summary: 'Decide the waiting actions of a session',
         errors: DECISION_ERRORS,
-        tags,
+        tags: TAGS,
         params: Params,
         body: SessionApproveBody,
         response: { 200: Session },
@@ -180,7 +208,9 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
     },
     (request) => agentLoop.approveInSession(request.params.id, request.body, callerOf(request)),
   )
+}
 
+function inviteParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/participants',
     {
@@ -188,7 +218,7 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
         operationId: 'inviteParticipant',
         summary: 'Invite a person to write in a session',
         errors: ['invalid_arguments'],
-        tags,
+        tags: TAGS,
         params: Params,
         body: InviteBody,
         response: { 200: Session },
@@ -196,28 +226,32 @@ export function sessionRoutes(app: App, { store, agentLoop }: HttpDeps): void {
     },
     (request) => agentLoop.invite(request.params.id, request.body.person, callerOf(request)),
   )
+}
 
+function removeParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
   app.delete(
     '/api/sessions/:id/participants/:person',
     {
       schema: {
         operationId: 'removeParticipant',
         summary: 'End an invitation to a session',
-        tags,
+        tags: TAGS,
         params: ParticipantParams,
         response: { 200: Session },
       },
     },
     (request) => agentLoop.uninvite(request.params.id, request.params.person, callerOf(request)),
   )
+}
 
+function cancelSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/cancel',
     {
       schema: {
         operationId: 'cancelSession',
         summary: 'Cancel the unstarted actions of a session',
-        tags,
+        tags: TAGS,
         params: Params,
         response: { 200: Session },
       },

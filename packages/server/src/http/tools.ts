@@ -14,18 +14,24 @@ const Params = z.object({ name: z.string().max(200) })
 const maySee = (principal: Principal, { registered }: Tool): boolean =>
   registered === undefined || principal.kind === 'person' || registered.ownerId === principal.id
 
+const TAGS = ['tools']
+
 /** Registers the routes of the tools: the list, one tool with its rules and changes, the acceptance of a change, and the sources. */
 export function toolRoutes(app: App, deps: HttpDeps): void {
-  const { tools, registered, sources, policies, store } = deps
-  const tags = ['tools']
+  listToolsRoute(app, deps)
+  getToolRoute(app, deps)
+  acceptToolRoute(app, deps)
+  listToolSourcesRoute(app, deps)
+}
 
+function listToolsRoute(app: App, { tools, registered }: HttpDeps): void {
   app.get(
     '/api/tools',
     {
       schema: {
         operationId: 'listTools',
         summary: 'List the tools and their input schemas',
-        tags,
+        tags: TAGS,
         response: { 200: z.object({ items: z.array(ToolView) }) },
       },
     },
@@ -35,14 +41,16 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       return { items: all.filter((tool) => maySee(principal, tool)).map((tool) => viewTool(tool, tools.groups)) }
     },
   )
+}
 
+function getToolRoute(app: App, { tools, registered, policies, store }: HttpDeps): void {
   app.get(
     '/api/tools/:name',
     {
       schema: {
         operationId: 'getTool',
         summary: 'Read a tool, the rules about it and what changed in it',
-        tags,
+        tags: TAGS,
         params: Params,
         response: { 200: ToolDetails },
       },
@@ -60,7 +68,9 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       }
     },
   )
+}
 
+function acceptToolRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/tools/:name/accept',
     {
@@ -68,7 +78,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
         operationId: 'acceptTool',
         summary: 'Accept the changed definition of a tool',
         errors: ['forbidden', 'revision_mismatch'],
-        tags,
+        tags: TAGS,
         params: Params,
         body: AcceptToolBody,
         response: { 200: z.object({ accepted: z.string() }) },
@@ -79,7 +89,9 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
       return { accepted: request.params.name }
     },
   )
+}
 
+function listToolSourcesRoute(app: App, { tools, sources }: HttpDeps): void {
   app.get(
     '/api/sources',
     {
@@ -87,7 +99,7 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
         operationId: 'listToolSources',
         summary: 'List where tools come from, and which source is away',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         response: { 200: z.object({ items: z.array(ToolSourceView) }) },
       },
     },

@@ -36,38 +36,51 @@ const DeliveryParams = Params.extend({ deliveryId: z.string().max(100) })
 
 const SHOWN_BEFORE = 'The secret was in the first answer to this request and is kept nowhere else to show it: rotate it.'
 
-/** Registers the routes with which admins manage webhooks and read their deliveries. */
-export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): void {
-  const tags = ['webhooks']
-  const schema = { tags, params: Params }
+const TAGS = ['webhooks']
+const SCHEMA = { tags: TAGS, params: Params }
 
-  function admin(request: Parameters<typeof callerOf>[0], what: string): Caller {
-    const caller = callerOf(request)
-    requireAdmin(caller.principal, what)
-    return caller
-  }
+function adminOf(request: Parameters<typeof callerOf>[0], what: string): Caller {
+  const caller = callerOf(request)
+  requireAdmin(caller.principal, what)
+  return caller
+}
 
-  const once = <T>({ once }: Caller, nowMs: number, work: (outbox: Outbox) => Tx<T>): Promise<T> =>
-    store.transact((outbox) => idempotently(once, nowMs, () => work(outbox)))
-
-  /** Leaves out the secret, because the answer is stored for repeats. */
-  function withSecret(
-    caller: Caller,
-    nowMs: number,
-    work: (outbox: Outbox, secret: string) => Tx<Omit<CreatedWebhook, 'secret'>>,
-  ): Promise<CreatedWebhook> {
-    return store.transact(function* (outbox) {
-      let secret: string | null = null
-      const made = yield* idempotently(caller.once, nowMs, function* () {
-        const drawn = drawSecret()
-        const answer = yield* work(outbox, drawn)
-        secret = drawn
-        return answer
-      })
-      return secret === null ? { ...made, secret, message: SHOWN_BEFORE } : { ...made, secret }
+/** Leaves out the secret, because the answer is stored for repeats. */
+function withSecret(
+  store: HttpDeps['store'],
+  caller: Caller,
+  nowMs: number,
+  work: (outbox: Outbox, secret: string) => Tx<Omit<CreatedWebhook, 'secret'>>,
+): Promise<CreatedWebhook> {
+  return store.transact(function* (outbox) {
+    let secret: string | null = null
+    const made = yield* idempotently(caller.once, nowMs, function* () {
+      const drawn = drawSecret()
+      const answer = yield* work(outbox, drawn)
+      secret = drawn
+      return answer
     })
-  }
+    return secret === null ? { ...made, secret, message: SHOWN_BEFORE } : { ...made, secret }
+  })
+}
 
+const once = <T>(store: HttpDeps['store'], { once }: Caller, nowMs: number, work: (outbox: Outbox) => Tx<T>): Promise<T> =>
+  store.transact((outbox) => idempotently(once, nowMs, () => work(outbox)))
+
+/** Registers the routes with which admins manage webhooks and read their deliveries. */
+export function webhookRoutes(app: App, deps: HttpDeps): void {
+  listWebhooksRoute(app, deps)
+  createWebhookRoute(app, deps)
+  getWebhookRoute(app, deps)
+  changeWebhookRoute(app, deps)
+  deleteWebhookRoute(app, deps)
+  rotateWebhookSecretRoute(app, deps)
+  testWebhookRoute(app, deps)
+  listWebhookDeliveriesRoute(app, deps)
+  redeliverToWebhookRoute(app, deps)
+}
+
+function listWebhooksRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/webhooks',
     {
@@ -75,13 +88,13 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
         operationId: 'listWebhooks',
         summary: 'List the webhooks',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         querystring: PageQuery,
         response: { 200: WebhookList },
       },
     },
     async (request) => {
-      admin(request, 'sees webhooks')
+      adminOf(request, 'sees webhooks')
       const { limit, cursor } = request.query
       const before = decodeCursor(cursor, ['string'])?.map(String)[0]
       const now = clock.nowMs()
@@ -95,102 +108,116 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
       })
     },
   )
+}
 
+function createWebhookRoute(app: App, { store, clock, network }: HttpDeps): void {
   app.post(
     '/api/webhooks',
     {
       schema: {
         operationId: 'createWebhook',
         summary: 'Add a webhook; its secret is shown this once',
-        tags,
+        tags: TAGS,
         body: CreateWebhookBody,
         response: { 201: CreatedWebhook },
       },
     },
     async (request, reply) => {
-      const caller = admin(request, 'adds webhooks')
+      const caller = adminOf(request, 'adds webhooks')
       const url = await readAddress(request.body.url, network)
       const now = clock.nowMs()
       reply.code(201)
-      return withSecret(caller, now, (outbox, secret) =>
+      return withSecret(store, caller, now, (outbox, secret) =>
         createWebhook({ outbox, by: caller.principal, nowMs: now }, { ...request.body, url }, secret),
       )
     },
   )
+}
 
+function getWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/webhooks/:id',
-    { schema: { operationId: 'getWebhook', summary: 'Read a webhook', errors: ['forbidden'], ...schema, response: { 200: Webhook } } },
+    { schema: { operationId: 'getWebhook', summary: 'Read a webhook', errors: ['forbidden'], ...SCHEMA, response: { 200: Webhook } } },
     async (request) => {
-      admin(request, 'sees webhooks')
+      adminOf(request, 'sees webhooks')
       return store.read(function* () {
         return yield* viewWebhook(yield* findWebhook(request.params.id), clock.nowMs())
       })
     },
   )
+}
 
+function changeWebhookRoute(app: App, { store, clock, network }: HttpDeps): void {
   app.patch(
     '/api/webhooks/:id',
     {
       schema: {
         operationId: 'changeWebhook',
         summary: 'Change, disable or enable a webhook',
-        ...schema,
+        ...SCHEMA,
         body: ChangeWebhookBody,
         response: { 200: Webhook },
       },
     },
     async (request) => {
-      const caller = admin(request, 'changes webhooks')
+      const caller = adminOf(request, 'changes webhooks')
       const { url } = request.body
       const body = { ...request.body, ...(url !== undefined && { url: await readAddress(url, network) }) }
       const now = clock.nowMs()
-      return once(caller, now, (outbox) => changeWebhook({ outbox, by: caller.principal, nowMs: now }, request.params.id, body))
+      return once(store, caller, now, (outbox) => changeWebhook({ outbox, by: caller.principal, nowMs: now }, request.params.id, body))
     },
   )
+}
 
+function deleteWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.delete(
     '/api/webhooks/:id',
-    { schema: { operationId: 'deleteWebhook', summary: 'Delete a webhook', ...schema, response: { 200: Webhook } } },
+    { schema: { operationId: 'deleteWebhook', summary: 'Delete a webhook', ...SCHEMA, response: { 200: Webhook } } },
     async (request) => {
-      const caller = admin(request, 'deletes webhooks')
+      const caller = adminOf(request, 'deletes webhooks')
       const now = clock.nowMs()
-      return once(caller, now, (outbox) => deleteWebhook({ outbox, by: caller.principal, nowMs: now }, request.params.id))
+      return once(store, caller, now, (outbox) => deleteWebhook({ outbox, by: caller.principal, nowMs: now }, request.params.id))
     },
   )
+}
 
+function rotateWebhookSecretRoute(app: App, { store, clock }: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/rotate',
     {
       schema: {
         operationId: 'rotateWebhookSecret',
         summary: 'Give a webhook another secret',
-        ...schema,
+        ...SCHEMA,
         body: RotateWebhookBody,
         response: { 200: CreatedWebhook },
       },
     },
     async (request) => {
-      const caller = admin(request, 'rotates the secrets of webhooks')
+      const caller = adminOf(request, 'rotates the secrets of webhooks')
       const now = clock.nowMs()
       const overlapMs = durationMs(request.body.overlap) ?? 0
-      return withSecret(caller, now, (outbox, secret) =>
+      return withSecret(store, caller, now, (outbox, secret) =>
         rotateSecret({ outbox, by: caller.principal, nowMs: now }, request.params.id, { secret, overlapMs }),
       )
     },
   )
+}
 
+function testWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/test',
-    { schema: { operationId: 'testWebhook', summary: 'Send a test event to a webhook', ...schema, response: { 202: WebhookDelivery } } },
+    { schema: { operationId: 'testWebhook', summary: 'Send a test event to a webhook', ...SCHEMA, response: { 202: WebhookDelivery } } },
     async (request, reply) => {
-      const caller = admin(request, 'tests webhooks')
+      const caller = adminOf(request, 'tests webhooks')
       const now = clock.nowMs()
       reply.code(202)
-      return once(caller, now, (outbox) => sendTest(outbox, request.params.id, now))
+      return once(store, caller, now, (outbox) => sendTest(outbox, request.params.id, now))
     },
   )
+}
 
+function listWebhookDeliveriesRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/webhooks/:id/deliveries',
     {
@@ -198,13 +225,13 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
         operationId: 'listWebhookDeliveries',
         summary: 'List what was sent to a webhook',
         errors: ['forbidden'],
-        ...schema,
+        ...SCHEMA,
         querystring: WebhookDeliveryQuery,
         response: { 200: WebhookDeliveryList },
       },
     },
     async (request) => {
-      admin(request, 'sees what was sent to webhooks')
+      adminOf(request, 'sees what was sent to webhooks')
       const { limit, cursor, state } = request.query
       const before = decodeCursor(cursor, ['string'])?.map(String)[0]
       const webhookId = request.params.id
@@ -216,23 +243,25 @@ export function webhookRoutes(app: App, { store, clock, network }: HttpDeps): vo
       return { items: rows.map(viewDelivery), nextCursor }
     },
   )
+}
 
+function redeliverToWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/deliveries/:deliveryId/redeliver',
     {
       schema: {
         operationId: 'redeliverToWebhook',
         summary: 'Send a delivery again',
-        tags,
+        tags: TAGS,
         params: DeliveryParams,
         response: { 202: WebhookDelivery },
       },
     },
     async (request, reply) => {
-      const caller = admin(request, 'sends to webhooks again')
+      const caller = adminOf(request, 'sends to webhooks again')
       const now = clock.nowMs()
       reply.code(202)
-      return once(caller, now, (outbox) => redeliver(outbox, request.params.id, request.params.deliveryId, now))
+      return once(store, caller, now, (outbox) => redeliver(outbox, request.params.id, request.params.deliveryId, now))
     },
   )
 }

@@ -91,6 +91,26 @@ for (const { database, open } of STORES) {
     expect(JSON.parse(row?.attempts ?? '')).toHaveLength(10)
   })
 
+  test(`at most four requests at a time go to one webhook (${database})`, async () => {
+    await using temp = await open()
+    const answers = Promise.withResolvers<void>()
+    await using receiver = await startReceiver((response) => answers.promise.then(() => response.writeHead(204).end()))
+    const clock = manualClock()
+    const begun: Promise<unknown>[] = []
+    const { sender } = openSender(temp.store, clock, { background: (work) => void begun.push(work) })
+    await addWebhook(temp.store, receiver.url, clock.nowMs())
+    for (let nth = 0; nth < 6; nth++) await addEvent(temp.store, clock.nowMs())
+    const { signal } = new AbortController()
+    for (let nth = 0; nth < 2; nth++) await sender.doWhatIsDue(signal)
+    expect(begun).toHaveLength(4)
+    await expect.poll(() => receiver.events.length).toBe(4)
+    answers.resolve()
+    await Promise.all(begun)
+    await sender.doWhatIsDue(signal)
+    await Promise.all(begun)
+    expect(new Set(receiver.ids()).size).toBe(6)
+  })
+
   test(`a webhook that failed for five days without a success is disabled, and the record says so (${database})`, async () => {
     await using temp = await open()
     let status = 503

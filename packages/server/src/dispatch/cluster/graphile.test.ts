@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { held, openDesk } from '../../../../../verification/testing/job-desk.ts'
+import { held, openJobCluster } from '../../../../../verification/testing/job-cluster.ts'
 import { claims, enqueueJobs, thisMachine } from '../../store/index.ts'
 import { openNotices } from './notices.ts'
 
 const WITHIN = { interval: 10 }
 
 test('a job stands or falls with its transaction, and nobody is notified by it', async () => {
-  const { start, store, call, sql, heard } = await openDesk()
+  const { start, store, call, sql, heard } = await openJobCluster()
   const begun: string[] = []
   const { dispatch } = await start({
     execute: async (id) => void begun.push(id),
@@ -28,7 +28,7 @@ test('a job stands or falls with its transaction, and nobody is notified by it',
 })
 
 test('a session that is called for while its job is being taken gets another one', async () => {
-  const { call, start, sql } = await openDesk()
+  const { call, start, sql } = await openJobCluster()
   const { begun, gates, run } = held()
   const { dispatch } = await start({ advance: run })
   await call({ sessions: ['ses_a'] })
@@ -45,7 +45,7 @@ test('a session that is called for while its job is being taken gets another one
 })
 
 test('what fails is tried again, and what failed too often is put up again as long as its rows call for it', async () => {
-  const { call, start, sql } = await openDesk()
+  const { call, start, sql } = await openJobCluster()
   let attempts = 0
   const { dispatch, processes } = await start({
     async execute() {
@@ -78,7 +78,7 @@ test('what fails is tried again, and what failed too often is put up again as lo
 })
 
 test('what one process has no room for is done by another', async () => {
-  const { url, call, start } = await openDesk()
+  const { url, call, start } = await openJobCluster()
   const told: boolean[] = []
   const listener = await openNotices(url, thisMachine)
   onTestFinished(() => listener[Symbol.asyncDispose]())
@@ -103,7 +103,7 @@ test('what one process has no room for is done by another', async () => {
 })
 
 test('it goes on by itself when its connections break, also between a job and its end', async () => {
-  const { call, start, sql } = await openDesk()
+  const { call, start, sql } = await openJobCluster()
   const { begun, gates, run } = held()
   const { dispatch } = await start({ execute: run })
   await call({ actions: ['act_a'] })
@@ -132,7 +132,7 @@ test('it goes on by itself when its connections break, also between a job and it
 })
 
 test('a process that stops gives back what it had not begun, and what it had begun once more', async () => {
-  const { call, start, sql } = await openDesk()
+  const { call, start, sql } = await openJobCluster()
   const { begun, gates, run } = held()
   const { dispatch } = await start({ execute: run }, { advance: 1, execute: 2 })
   await call({ actions: ['act_a', 'act_b', 'act_c', 'act_d'] })
@@ -147,7 +147,7 @@ test('a process that stops gives back what it had not begun, and what it had beg
 })
 
 test('work that is done when its job is found missing gets none', async () => {
-  const { start, sql } = await openDesk()
+  const { start, sql } = await openJobCluster()
   const { dispatch, processes } = await start({}, { advance: 0, execute: 0 })
   await sql(`insert into principal (id, kind, name, roles, created_at) values ('prn_a', 'person', 'Ana', '[]', 0)`)
   for (const [id, status] of [
@@ -155,7 +155,7 @@ test('work that is done when its job is found missing gets none', async () => {
     ['ses_due', 'active'],
   ])
     await sql(
-      `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ($1, 'desk', '', $2, 'prn_a', 0, 0)`,
+      `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ($1, 'cluster', '', $2, 'prn_a', 0, 0)`,
       [id, status],
     )
   expect(

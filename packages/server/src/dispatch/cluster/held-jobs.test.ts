@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { held, openDesk } from '../../../../../verification/testing/job-desk.ts'
+import { held, openJobCluster } from '../../../../../verification/testing/job-cluster.ts'
 import { claims } from '../../store/index.ts'
 
 const WITHIN = { interval: 10 }
 const JOBS = `select payload ->> 'id' as id, locked_by, attempts from graphile_worker._private_jobs order by 1`
 
 test('a process with room starts the work of its commits without a fetch, and its jobs are locked for it until they are done', async () => {
-  const { call, start, sql } = await openDesk({ holds: true })
+  const { call, start, sql } = await openJobCluster({ holds: true })
   const { begun, gates, run } = held()
   const { dispatch } = await start({ advance: run, execute: run })
   await call({ sessions: ['ses_a'], actions: ['act_a'] })
@@ -24,7 +24,7 @@ test('a process with room starts the work of its commits without a fetch, and it
 })
 
 test('a process without room leaves the work of its commits to the others', async () => {
-  const { call, start, sql } = await openDesk({ holds: true })
+  const { call, start, sql } = await openJobCluster({ holds: true })
   const { begun, gates, run } = held()
   const { dispatch } = await start({ execute: run }, { advance: 1, execute: 2 })
   await call({ actions: ['act_a', 'act_b'] })
@@ -39,7 +39,7 @@ test('a process without room leaves the work of its commits to the others', asyn
 })
 
 test('the work of a commit whose answer was lost is begun by some process', async () => {
-  const { call, start, sql } = await openDesk({ holds: true })
+  const { call, start, sql } = await openJobCluster({ holds: true })
   const { begun, gates, run } = held()
   const { dispatch } = await start({ execute: run })
   await call({ actions: ['act_a'] })
@@ -57,7 +57,7 @@ test('the work of a commit whose answer was lost is begun by some process', asyn
 })
 
 test('a process that is thought dead does not end a job that another process has by then', async () => {
-  const { call, start, sql } = await openDesk({ holds: true })
+  const { call, start, sql } = await openJobCluster({ holds: true })
   const { begun, gates, run } = held()
   const { dispatch } = await start({ execute: run })
   await call({ actions: ['act_a'] })
@@ -69,7 +69,7 @@ test('a process that is thought dead does not end a job that another process has
 })
 
 test('work that fails is tried again after a pause, by any process', async () => {
-  const { call, start, sql } = await openDesk({ holds: true })
+  const { call, start, sql } = await openJobCluster({ holds: true })
   let attempts = 0
   const { dispatch } = await start({
     async execute() {
@@ -89,7 +89,7 @@ test('work that fails is tried again after a pause, by any process', async () =>
 })
 
 test('a process that stops hands over what it committed and had not begun', async () => {
-  const { call, start, sql } = await openDesk({ holds: true })
+  const { call, start, sql } = await openJobCluster({ holds: true })
   const { begun, gates, run } = held()
   const { dispatch } = await start({ execute: run })
   await call({ actions: ['act_a'] })
@@ -105,11 +105,11 @@ test('a process that stops hands over what it committed and had not begun', asyn
 })
 
 test('a session whose step a process is making is not overdue without a job', async () => {
-  const { start, sql } = await openDesk()
+  const { start, sql } = await openJobCluster()
   const { processes } = await start({}, { advance: 0, execute: 0 })
   await sql(`insert into principal (id, kind, name, roles, created_at) values ('prn_a', 'person', 'Ana', '[]', 0)`)
   await sql(
-    `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ('ses_a', 'desk', '', 'active', 'prn_a', 0, 0)`,
+    `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ('ses_a', 'cluster', '', 'active', 'prn_a', 0, 0)`,
   )
   await sql(
     `insert into run (session_id, number, id, state, runner, claimed, created_at, updated_at) values ('ses_a', 1, 'run_a', 'open', $1, 0, 0, 0)`,

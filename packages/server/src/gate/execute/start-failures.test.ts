@@ -22,7 +22,7 @@ test('an action whose start fails each time ends as failed, with nothing sent', 
     begin update action set requires = '{' where id = new.id; end`)
   const { id } = await gate.approve('write')
   const read = () => beside.prepare('select state, error, attempt from action where id = ?').get(id)
-  await expect.poll(() => read()?.state, { timeout: 60_000 }).toBe('failed')
+  await expect.poll(() => read()?.state).toBe('failed')
   expect(JSON.parse(String(read()?.error))).toMatchObject({
     kind: 'internal',
     retryable: true,

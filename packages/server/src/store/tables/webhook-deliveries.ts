@@ -5,6 +5,22 @@ import type { WebhookDeliveryRow } from './webhook-rows.ts'
 
 type NewEvent = Pick<WebhookDeliveryRow, 'id' | 'type' | 'action_id' | 'facts' | 'words'> & { now: number }
 
+const NEW_ROW = ['webhook_id', 'id', 'type', 'action_id', 'facts', 'words', 'state', 'next_at', 'created_at'] as const
+
+/** The values of `NEW_ROW`, read from the table of webhooks. */
+const newRow = (p: NewEvent) =>
+  [
+    'webhook.id',
+    sql<string>`cast(${p.id} as text)`.as('event_id'),
+    sql<string>`cast(${p.type} as text)`.as('type'),
+    sql<string>`cast(${p.action_id} as text)`.as('action_id'),
+    sql<string>`cast(${p.facts} as text)`.as('facts'),
+    sql<string>`cast(${p.words} as text)`.as('words'),
+    sql<'waiting'>`'waiting'`.as('state'),
+    sql<number>`cast(${p.now} as bigint)`.as('next_at'),
+    sql<number>`cast(${p.now} as bigint)`.as('created_at'),
+  ] as const
+
 /**
  * Enqueues an event for every webhook that subscribes to it. One statement, so that a transition does not wait for an answer: most servers
  * have no webhook.
@@ -13,21 +29,11 @@ export const insertDeliveries = question<NewEvent>(
   (db, p) =>
     db
       .insertInto('webhook_delivery')
-      .columns(['webhook_id', 'id', 'type', 'action_id', 'facts', 'words', 'state', 'next_at', 'created_at'])
+      .columns(NEW_ROW)
       .expression((eb) =>
         eb
           .selectFrom('webhook')
-          .select([
-            'webhook.id',
-            sql<string>`cast(${p.id} as text)`.as('event_id'),
-            sql<string>`cast(${p.type} as text)`.as('type'),
-            sql<string>`cast(${p.action_id} as text)`.as('action_id'),
-            sql<string>`cast(${p.facts} as text)`.as('facts'),
-            sql<string>`cast(${p.words} as text)`.as('words'),
-            sql<'waiting'>`'waiting'`.as('state'),
-            sql<number>`cast(${p.now} as bigint)`.as('next_at'),
-            sql<number>`cast(${p.now} as bigint)`.as('created_at'),
-          ])
+          .select(newRow(p))
           .where('webhook.disabled_at', 'is', null)
           // Types hold neither quotes nor wildcards.
           .where(sql<boolean>`webhook.events like '%"' || cast(${p.type} as text) || '"%'`),
@@ -40,22 +46,11 @@ export const insertCallback = question<NewEvent & { webhook_id: string }>(
   (db, p) =>
     db
       .insertInto('webhook_delivery')
-      .columns(['webhook_id', 'id', 'type', 'action_id', 'facts', 'words', 'is_callback', 'state', 'next_at', 'created_at'])
+      .columns([...NEW_ROW, 'is_callback'])
       .expression((eb) =>
         eb
           .selectFrom('webhook')
-          .select([
-            'webhook.id',
-            sql<string>`cast(${p.id} as text)`.as('event_id'),
-            sql<string>`cast(${p.type} as text)`.as('type'),
-            sql<string>`cast(${p.action_id} as text)`.as('action_id'),
-            sql<string>`cast(${p.facts} as text)`.as('facts'),
-            sql<string>`cast(${p.words} as text)`.as('words'),
-            sql<number>`1`.as('is_callback'),
-            sql<'waiting'>`'waiting'`.as('state'),
-            sql<number>`cast(${p.now} as bigint)`.as('next_at'),
-            sql<number>`cast(${p.now} as bigint)`.as('created_at'),
-          ])
+          .select([...newRow(p), sql<number>`1`.as('is_callback')])
           .where('webhook.id', '=', p.webhook_id)
           .where('webhook.disabled_at', 'is', null),
       ),

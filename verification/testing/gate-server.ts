@@ -8,7 +8,7 @@ import { startTestServer } from './test-server.ts'
 const Order = z.object({ order: z.string(), status: z.string() })
 
 /** How long a client may take to carry one of these out. */
-export interface DeskOptions {
+export interface GateServerOptions {
   timeoutMs?: number
 }
 
@@ -16,7 +16,7 @@ export interface DeskOptions {
  * A server whose tools an agent elsewhere carries out: `readOrder` runs by itself, `setStatus` asks, `deleteOrder` is denied. It keeps its
  * address when it restarts.
  */
-export async function openGateDesk({ timeoutMs = 60_000 }: DeskOptions = {}) {
+export async function openGateServer({ timeoutMs = 60_000 }: GateServerOptions = {}) {
   const common = { executor: 'client', timeoutMs } as const
   const tools = [
     defineTool({ ...common, name: 'readOrder', description: 'Reads an order.', effect: 'read', input: z.object({ order: z.string() }) }),
@@ -70,7 +70,7 @@ export async function openGateDesk({ timeoutMs = 60_000 }: DeskOptions = {}) {
   }
 }
 
-export type GateDesk = Awaited<ReturnType<typeof openGateDesk>>
+export type GateServer = Awaited<ReturnType<typeof openGateServer>>
 
 /** The functions behind the tools, and what they did. */
 export function openLedger() {

@@ -25,9 +25,9 @@ export async function runCycle(system: System): Promise<number> {
 export async function runBlock(system: System, inFlight: number, durationMs: number): Promise<Block> {
   const begin = performance.now()
   const cycleMs: number[] = []
-  const lane = async () => {
+  const worker = async () => {
     while (performance.now() - begin < durationMs) cycleMs.push(await runCycle(system))
   }
-  await Promise.all(Array.from({ length: inFlight }, lane))
+  await Promise.all(Array.from({ length: inFlight }, worker))
   return { inFlight, cycleMs, wallMs: performance.now() - begin }
 }

@@ -11,7 +11,7 @@ import { openTestDatabase } from './test-database.ts'
 
 const ROOM = { advance: 4, execute: 4 }
 
-export interface Desk {
+export interface JobCluster {
   url: string
   store: Store
   /** Commits changes for which sessions or actions need work. */
@@ -26,7 +26,7 @@ export interface Desk {
  * Opens a database and dispatches on it, each as in its own process. They learn of a commit only through a job.
  * @param holds True to let the newest dispatch receive the commits, and start their work itself where it has room.
  */
-export async function openDesk({ holds = false } = {}): Promise<Desk> {
+export async function openJobCluster({ holds = false } = {}): Promise<JobCluster> {
   const { url, ...database } = await openTestDatabase()
   onTestFinished(() => database[Symbol.asyncDispose]())
   let newest: JobDispatch | undefined
