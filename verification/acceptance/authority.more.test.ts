@@ -86,6 +86,12 @@ const writesIn = seesAnd((who, what) => has(WRITES, who) && (what === 'own' || w
 const stops = seesAnd((who) => has(WRITES, who))
 const invites = seesAnd((who, what) => who === 'admin' || ((what === 'own' || what === 'ofAgent') && who !== 'limited'))
 const carriesOut = seesAnd((who, what) => has(WHAT[what].decides, who) || (what === 'own' && has(WRITES, who)))
+/** Who may decide about an action or asked for it, and admins. */
+const assigns = seesAnd(
+  (who, what) =>
+    has('admin approver finance viewer member nothing', who) &&
+    (who === 'admin' || has(WHAT[what].decides, who) || what === 'own' || what === 'ofAgent'),
+)
 /** A person's own inbox: programs and read-only keys have none, whatever the action. */
 const ownInbox: Rule = (who, what) => (has('admin approver finance viewer member nothing', who) ? sees(who, what) : 'out')
 /** Only the proposer may withdraw an action; a person may not withdraw their agent's. */
@@ -148,6 +154,7 @@ const ROUTES: Record<string, Route> = {
   'PATCH /api/preferences': { rule: only('admin approver finance viewer member nothing'), body: () => ({}) },
 
   'GET /api/snoozes': { rule: only(PERSONS) },
+  'POST /api/actions/{id}/assign': { about: 'actionId', rule: assigns, body: () => ({ to: null }) },
   'POST /api/actions/{id}/snooze': { about: 'actionId', rule: ownInbox, body: () => ({ for: 'PT1H' }) },
   'DELETE /api/actions/{id}/snooze': { about: 'actionId', rule: ownInbox },
 

@@ -130,6 +130,8 @@ test('nothing that the thief of a token makes lasts longer than the token, and n
     [`/api/actions/${id}/decision`, { verdict: 'approve', remember }],
     ['/api/grants', { actionId: id, ...remember }],
     ['/api/delegations', { to: bob.principal.id, expiresIn: 'P1D' }],
+    [`/api/actions/${id}/snooze`, { for: 'P30D' }],
+    [`/api/actions/${id}/assign`, { to: { role: 'approver' } }],
     ['/api/keys', { name: 'mine', kind: 'person' }],
     ['/api/sessions', {}],
     ['/api/actions', { tool: 'keyed', arguments: { what: 'more' } }],

@@ -104,8 +104,10 @@ async function isRefusedAndAccepted(
   // Decisions still count and are recorded, but no head covers their rows.
   const action = await propose(server, 'while it is not sealed')
   expect(await admin.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })).toMatchObject({ state: 'declined' })
-  const rows = await kindsOf(server, 'record_problem')
-  expect(rows).toMatchObject([{ actor: { kind: 'system' }, sealed: false, data: { why: expect.stringMatching(why) } }])
+  // It is told first, and then recorded.
+  await expect
+    .poll(() => kindsOf(server, 'record_problem'))
+    .toMatchObject([{ actor: { kind: 'system' }, sealed: false, data: { why: expect.stringMatching(why) } }])
   expect((await verdictOf(server, publicKey)).problem).toBeDefined()
 
   const appa = await server.as({ name: 'Appa', kind: 'person', roles: ['approver'] })

@@ -17,6 +17,7 @@ export const versionOf = (name: string): string => JSON.parse(readFileSync(insta
 
 /** The program of Claude Code; its package copies it with an install script, which is not run. */
 export const CLAUDE = () => installed(`@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`)
+export const OPENCODE = () => installed(`opencode-${process.platform}-${process.arch}/bin/opencode`)
 export const CODEX = () => installed('@openai/codex/bin/codex.js')
 
 /** The environment of Claude Code with a model at `url`: no account, no updates, a home of its own. */

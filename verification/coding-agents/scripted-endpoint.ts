@@ -26,11 +26,17 @@ export async function startScriptedEndpoint(steps: readonly Speech[]): Promise<S
   const server = createServer(async (request, response) => {
     const body = await text(request)
     const path = request.url ?? ''
-    const api = path.includes('/messages') ? 'anthropic-messages' : path.includes('/responses') ? 'openai-responses' : undefined
+    const api = path.includes('/messages')
+      ? 'anthropic-messages'
+      : path.includes('/responses')
+        ? 'openai-responses'
+        : path.includes('/chat/completions')
+          ? 'openai-chat'
+          : undefined
     if (request.method !== 'POST' || !api || path.includes('count_tokens')) {
       return response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":1,"data":[]}')
     }
-    const isMain = /"tools":\s*\[\s*\{/.test(body) && /"name":\s*"(Bash|shell|exec_command|shell_command)"/.test(body)
+    const isMain = /"tools":\s*\[\s*\{/.test(body) && /"name":\s*"(Bash|bash|shell|exec_command|shell_command)"/.test(body)
     if (isMain) requests.push({ path, body })
     const speech = isMain ? (steps[requests.length - 1] ?? { text: 'Done.' }) : { text: 'ok' }
     const answer = speak(api, speech)

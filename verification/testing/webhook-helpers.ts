@@ -4,7 +4,7 @@ import type { Receiver } from './receiver.ts'
 import { startTarget, type TargetAnswer, toolsOf } from './target.ts'
 import { startTestServer, type TestServer, type TestServerOptions } from './test-server.ts'
 
-const ALL = ['action.proposed', 'action.decided', 'action.overdue', 'action.settled', 'action.outcome_unknown']
+const ALL = ['action.proposed', 'action.assigned', 'action.decided', 'action.overdue', 'action.settled', 'action.outcome_unknown']
 
 /** A server whose webhooks may be on this machine, and what is done about them. */
 export interface WebhookDesk extends AsyncDisposable {

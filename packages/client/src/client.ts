@@ -8,6 +8,7 @@ import type {
   AgentRequestBody,
   AgentView,
   ApproveToolBody,
+  AssignBody,
   Claim,
   ClaimBody,
   ClientResultBody,
@@ -167,6 +168,8 @@ export type Client = Management & {
     undo(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Extends the deadline of a waiting action to `extendableUntil`, once. For who may decide about it. */
     extend(actionId: string, options?: ChangeOptions): Promise<Action>
+    /** Says who should decide about an action, or with `to: null` nobody in particular. It gives and takes no right. */
+    assign(actionId: string, body: AssignBody, options?: ChangeOptions): Promise<Action>
     /** Leaves an action out of your own inbox for a time (`{ for: 'PT1H' }`) or until one, at the latest until five minutes before its deadline. */
     snooze(actionId: string, body: SnoozeBody, options?: ChangeOptions): Promise<Snooze>
     /** Takes it back into your inbox. */
@@ -310,6 +313,7 @@ const actionCalls = (read: Read, change: Change): Client['actions'] => ({
   retry: (actionId, options) => change(`${action(actionId)}/retry`, {}, options),
   undo: (actionId, options) => change(`${action(actionId)}/undo`, undefined, options),
   extend: (actionId, options) => change(`${action(actionId)}/extend`, undefined, options),
+  assign: (actionId, body, options) => change(`${action(actionId)}/assign`, body, options),
   snooze: (actionId, body, options) => change(`${action(actionId)}/snooze`, body, options),
   endSnooze: async (actionId, options) => void (await change(`${action(actionId)}/snooze`, undefined, options, { method: 'DELETE' })),
   snoozes: (page, options) => read('/api/snoozes', page, options),

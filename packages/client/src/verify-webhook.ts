@@ -17,6 +17,8 @@ export interface WebhookActionData extends Pick<Action, 'sessionId' | 'state' | 
   requestedBy: Named
   proposedAt: string
   expiresAt: string | null
+  /** Of `action.assigned`: who should decide, null for nobody in particular, and who said so. */
+  assignment?: { to: { person: Named } | { role: string } | null; by: Named }
   /** Of `action.decided`. */
   decision?: { by: Named; for: Named | null; verdict: 'approve' | 'decline'; reason: string | null }
   /** The action in the console; null where the server knows no public address. */

@@ -126,6 +126,19 @@ test('a conversation begins in one commit: its session and its first message', a
   await rm(folder, { recursive: true })
 })
 
+test('a held request begins in one commit: its session and its message', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-cost-'))
+  using counted = countStatements()
+  const engine = await openDesk({ kind: 'sqlite', dataDir: folder })
+  await engine.savePrincipal(ana)
+  const before = counted.sent.length
+  const { status } = await engine.agentLoop.createRequest({ message: 'ship it' }, caller)
+  expect(status).toBe('held')
+  expect(counted.sent.slice(before).filter((text) => /^commit/i.test(text))).toHaveLength(1)
+  await engine.close()
+  await rm(folder, { recursive: true })
+})
+
 test('a gated cycle costs no more than it does today (postgres)', async () => {
   await using databases = new AsyncDisposableStack()
   const cost = await costOfCycle(

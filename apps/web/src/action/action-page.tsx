@@ -3,6 +3,7 @@ import { showInvisible, showLines, useInbox } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
+import { AssignButton } from '../assign/assign-button.tsx'
 import { RawJson } from '../chat/raw-json.tsx'
 import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
@@ -57,7 +58,10 @@ export default function ActionPage() {
       <div className="action-page" data-testid="action-page">
         <BackToInbox />
         <ConnectionBanner connection={connection} />
-        <SnoozeButton action={action} className="action-snooze" />
+        <div className="action-tasks">
+          <AssignButton action={action} className="action-task" />
+          <SnoozeButton action={action} className="action-task" />
+        </div>
         <ActionCard action={action} connection={connection} onSettled={(settled) => queries.setQueryData(['action', actionId], settled)} />
         <Story action={action} />
         <section aria-labelledby="votes-title">

@@ -37,6 +37,7 @@ const WORDS: Record<AuditKind, string> = {
   session_deleted: 'Session deleted',
   escalated: 'Escalated',
   extended: 'Deadline extended',
+  assigned: 'Assigned',
   policy_saved: 'Policy saved',
   key_made: 'Key made',
   key_accepted: 'Key accepted',

@@ -82,6 +82,10 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   session_deleted: ({ who }) => `${who} deleted a session`,
   escalated: ({ what, data }) => `${what} went to further people${because(listOf(data.roles))}`,
   extended: (told) => `${told.who} extended the deadline of ${told.what}${until(told)}`,
+  assigned: ({ who, what, text, name }) => {
+    const to = text('to') === '' ? text('role') && `the role ${text('role')}` : name('to')
+    return to === '' ? `${who} assigned ${what} to nobody in particular` : `${who} assigned ${what} to ${to}`
+  },
   policy_saved: ({ who, data, text }) =>
     `${who} saved ${typeof data.version === 'number' ? `version ${data.version} of ` : ''}the policy${because(text('reason'))}`,
   key_made: ({ who, name, text }) => `${who} made the key ${text('name')} for ${name('for')}`,

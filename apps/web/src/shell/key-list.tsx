@@ -39,6 +39,7 @@ const KEYS: { where: string; keys: [string, string][] }[] = [
       ['X', 'Choose it, to decide several together'],
       ['Shift + X', 'Choose all that are alike'],
       ['S', 'Snooze it'],
+      ['M', 'Assign it'],
       ['/', 'Search'],
       ['Esc', 'Back to the list'],
     ],

@@ -14,6 +14,8 @@ export type InboxKeys = {
   chooseAlike: () => void
   /** Asks until when the row leaves this person's inbox. */
   snooze: () => void
+  /** Asks who should decide about the row. */
+  assign: () => void
   search: () => void
   back: () => void
 }
@@ -53,6 +55,8 @@ function readKey(event: KeyboardEvent, keys: InboxKeys): (() => void) | undefine
       return event.repeat ? undefined : event.shiftKey ? keys.chooseAlike : keys.choose
     case 's':
       return event.repeat ? undefined : keys.snooze
+    case 'm':
+      return event.repeat ? undefined : keys.assign
     case '/':
       return keys.search
     case 'e':

@@ -2,6 +2,7 @@ import type { Action, ConnectionState } from '@countersign/client'
 import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
+import { AssignDialog } from '../assign/assign-button.tsx'
 import { ChosenBar } from '../bulk/chosen-bar.tsx'
 import { isAlike } from '../bulk/shape.ts'
 import { useChosen } from '../bulk/use-chosen.ts'
@@ -48,7 +49,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   const alike = useMemo(() => (selected ? selectable.filter((action) => isAlike(action, selected)) : []), [selectable, selected])
   // A state, not a ref: the rows inside are drawn once it is there.
   const [box, setBox] = useState<HTMLDivElement | null>(null)
-  const [snoozing, setSnoozing] = useState<Action>()
+  const [asking, setAsking] = useState<{ what: 'snooze' | 'assign'; action: Action }>()
   const pane = useRef<HTMLElement>(null)
   const wantsFocus = useRef(firstId !== undefined)
   const navigate = useNavigate()
@@ -101,6 +102,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     if (card) act(card)
     else open(selected?.id)
   }
+  const ask = (what: 'snooze' | 'assign') => selected && needsPerson(selected) && setAsking({ what, action: selected })
   const keys: InboxKeys = {
     move: (by) => select(at + by),
     open: () => open(selected?.id),
@@ -108,11 +110,13 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     edit: () => onCard(openEdit),
     choose: () => selected && choice.toggle(selected.id),
     chooseAlike: () => choice.choose(alike),
-    snooze: () => selected && needsPerson(selected) && setSnoozing(selected),
+    snooze: () => ask('snooze'),
+    assign: () => ask('assign'),
     search: () => searchField.current?.focus(),
     back: () => select(at),
   }
   useInboxKeys(keys)
+  const AskDialog = asking?.what === 'assign' ? AssignDialog : SnoozeDialog
   const canRead = readMore !== undefined && failure === null
   const onEnd = useCallback(() => {
     if (canRead) readMore?.()
@@ -170,14 +174,15 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           alike={alike.length}
           onChooseAlike={keys.chooseAlike}
           onSnooze={keys.snooze}
+          onAssign={keys.assign}
           connection={connection}
           pane={pane}
           onSettled={selectNext}
         />
       )}
-      {snoozing && (
+      {asking && (
         <Boundary>
-          <SnoozeDialog action={snoozing} onClose={() => setSnoozing(undefined)} />
+          <AskDialog action={asking.action} onClose={() => setAsking(undefined)} />
         </Boundary>
       )}
     </div>

@@ -3,6 +3,7 @@ import type { RefObject } from 'react'
 import { Link } from 'react-router'
 import { ActionCard } from '../action/action-card.tsx'
 import { useAction } from '../action/use-action.ts'
+import { AssignButton } from '../assign/assign-button.tsx'
 import { useShortcuts } from '../preferences/shortcuts.ts'
 import { SnoozeButton } from '../snooze/snooze-button.tsx'
 import { leavePlace } from './place.ts'
@@ -15,13 +16,14 @@ type PaneProps = {
   alike: number
   onChooseAlike: () => void
   onSnooze: () => void
+  onAssign: () => void
   connection: ConnectionState
   pane: RefObject<HTMLElement | null>
   onSettled: () => void
 }
 
 /** The whole card of the selected row, beside the list. */
-export function Pane({ known, place, alike, onChooseAlike, onSnooze, connection, pane, onSettled }: PaneProps) {
+export function Pane({ known, place, alike, onChooseAlike, onSnooze, onAssign, connection, pane, onSettled }: PaneProps) {
   const { action = known } = useAction(known.id, known)
   return (
     <section className="inbox-pane" ref={pane} aria-label="Selected action">
@@ -32,6 +34,7 @@ export function Pane({ known, place, alike, onChooseAlike, onSnooze, connection,
             Choose {alike.toLocaleString('en')} alike
           </button>
         )}
+        <AssignButton action={action} className="inbox-alike" onOpen={onAssign} />
         <SnoozeButton action={action} className="inbox-alike" onOpen={onSnooze} />
         {action.sessionId && <Link to={`/sessions/${action.sessionId}`}>Open chat</Link>}
         <Link to={`/actions/${action.id}`} state={{ inbox: window.location.search }} onClick={() => leavePlace(action.id)}>
@@ -68,6 +71,9 @@ function KeyLine() {
       </span>
       <span>
         <kbd>S</kbd> snooze
+      </span>
+      <span>
+        <kbd>M</kbd> assign
       </span>
       <span>
         <kbd>?</kbd> all keys

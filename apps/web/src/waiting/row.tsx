@@ -2,6 +2,8 @@ import type { Action, RiskLevel } from '@countersign/client'
 import { clockText, RISK_WORDS, STATE_WORDS, showInvisible } from '@countersign/react'
 import type { CSSProperties } from 'react'
 import { useAction } from '../action/use-action.ts'
+import { assignedText } from '../assign/words.ts'
+import { useServices } from '../services.tsx'
 import { useSnoozes } from '../snooze/use-snoozes.ts'
 import { fullTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
@@ -72,6 +74,8 @@ function DecidedRowText({ known }: { known: Action }) {
 
 function RowText({ action }: { action: Action }) {
   const nowMs = useNow()
+  const { me } = useServices()
+  const assigned = assignedText(action, me)
   const until = useSnoozes().get(action.id)
   const standing = standingText(action, nowMs)
   const { text, isAlarm } = until === undefined ? standing : { text: `Snoozed until ${clockText(until, nowMs)}`, isAlarm: false }
@@ -89,6 +93,7 @@ function RowText({ action }: { action: Action }) {
         <span>{askedText(action)}</span>
         <span aria-hidden="true"> · </span>
         <code>{showInvisible(action.tool)}</code>
+        {assigned && <span className="inbox-assigned"> · {assigned}</span>}
       </span>
       <span className="inbox-standing" data-alarm={isAlarm} title={endText(action, nowMs)}>
         {text}

@@ -4,12 +4,13 @@ import { expect, test } from 'vitest'
 import { isEverything, matches, readSearch } from './search.ts'
 
 test('words, terms and quoted text are told apart', () => {
-  expect(readSearch('refund tool:bank agent:"night shift" risk:HIGH by:Ada older:2h "ORD: 7"')).toEqual({
+  expect(readSearch('refund tool:bank agent:"night shift" risk:HIGH by:Ada assigned:finance older:2h "ORD: 7"')).toEqual({
     words: ['refund', 'ORD: 7'],
     tool: 'bank',
     agent: 'night shift',
     risk: 'high',
     by: 'Ada',
+    assigned: 'finance',
     olderMs: 7_200_000,
     problems: [],
   })
@@ -22,8 +23,8 @@ test('a term that is not known is named, with those that are, and the rest still
   const { words, problems } = readSearch('refund sate:open https://shop.example')
   expect(words).toEqual(['refund'])
   expect(problems).toEqual([
-    'sate: is no search term. Use tool:, agent:, risk:, by: or older:, or put the text in quotes.',
-    'https: is no search term. Use tool:, agent:, risk:, by: or older:, or put the text in quotes.',
+    'sate: is no search term. Use tool:, agent:, risk:, by:, assigned: or older:, or put the text in quotes.',
+    'https: is no search term. Use tool:, agent:, risk:, by:, assigned: or older:, or put the text in quotes.',
   ])
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty'])
     expect(readSearch(`${name}:x`).problems.length + readSearch(`${name}:x`).words.length).toBe(1)
@@ -100,4 +101,14 @@ test('an action matches when each part of the search does', () => {
   expect(finds('agent:desk', { agent: null })).toBe(false)
   expect(finds('by:me', { requesters: [{ id: 'prn_2', name: 'Me too' }] })).toBe(true)
   expect(finds('by:me', { requesters: [{ id: 'prn_2', name: 'Lin' }] })).toBe(false)
+  const assigned = (assignment: object | null | undefined) => ({ assignment })
+  const person = (id: string, name: string) => assigned({ person: { id, name } })
+  for (const [text, more] of [
+    ['assigned:me', person('prn_1', 'Grace Hopper')],
+    ['assigned:lin', person('prn_2', 'Lin')],
+    ['assigned:fin', assigned({ role: 'finance' })],
+  ] as const)
+    expect(finds(text, more), text).toBe(true)
+  for (const more of [person('prn_2', 'Lin'), assigned({ role: 'finance' }), assigned(null), {}])
+    expect(finds('assigned:me', more)).toBe(false)
 })

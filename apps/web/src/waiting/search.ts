@@ -11,6 +11,8 @@ export type Search = {
   risk?: RiskLevel
   /** Part of the name of somebody who asked for it; `me` is the reader. */
   by?: string
+  /** Part of the name of the person or role that should decide; `me` is the reader. */
+  assigned?: string
   /** Asked for longer ago than this. */
   olderMs?: number
   /** A sentence for each part that was not understood. The search leaves these parts out. */
@@ -44,7 +46,7 @@ function takeTerm(search: Search, name: string, value: string): void {
   const key = name.toLowerCase()
   const read = TERMS[key]
   if (read === undefined) {
-    search.problems.push(`${name}: is no search term. Use tool:, agent:, risk:, by: or older:, or put the text in quotes.`)
+    search.problems.push(`${name}: is no search term. Use tool:, agent:, risk:, by:, assigned: or older:, or put the text in quotes.`)
   } else if (value !== '') {
     const problem = read(search, value)
     if (problem !== undefined) search.problems.push(problem)
@@ -64,6 +66,10 @@ const TERMS: Readonly<Record<string, (search: Search, value: string) => string |
   },
   by(search, value) {
     search.by = value
+    return undefined
+  },
+  assigned(search, value) {
+    search.assigned = value
     return undefined
   },
   risk(search, value) {
@@ -88,11 +94,12 @@ type Reader = { id: string; nowMs: number }
 
 /** True when the action matches all of the search. @param reader Who searches (`by:me`), and when (`older:`). */
 export function matches(action: Action, search: Search, reader: Reader): boolean {
-  const { words, tool, agent, risk, by, olderMs } = search
+  const { words, tool, agent, risk, by, assigned, olderMs } = search
   if (risk !== undefined && action.risk.level !== risk) return false
   if (tool !== undefined && !has(action.tool, tool)) return false
   if (agent !== undefined && !has(action.agent ?? '', agent)) return false
   if (by !== undefined && !isAskedBy(action, by, reader)) return false
+  if (assigned !== undefined && !isAssignedTo(action, assigned, reader)) return false
   if (olderMs !== undefined && reader.nowMs - Date.parse(action.createdAt) < olderMs) return false
   return words.every((word) => textOf(action).includes(word.toLowerCase()))
 }
@@ -101,6 +108,12 @@ const has = (text: string, part: string): boolean => text.toLowerCase().includes
 
 const isAskedBy = ({ requesters }: Action, by: string, { id }: Reader): boolean =>
   requesters.some(({ name, id: requesterId, personId = requesterId }) => (by.toLowerCase() === 'me' && personId === id) || has(name, by))
+
+function isAssignedTo({ assignment }: Action, to: string, { id }: Reader): boolean {
+  if (!assignment) return false
+  if ('role' in assignment) return has(assignment.role, to)
+  return (to.toLowerCase() === 'me' && assignment.person.id === id) || has(assignment.person.name, to)
+}
 
 /** Of thousands of rows each is put into words once, not at each key that is pressed. */
 const texts = new WeakMap<Action, string>()

@@ -3,6 +3,7 @@ import type { WebhookDelivery, WebhookEventType } from '@countersign/client'
 /** The readable name of each event. */
 export const EVENT_NAMES: Record<WebhookEventType, string> = {
   'action.proposed': 'An action waits for a decision',
+  'action.assigned': 'Somebody said who should decide',
   'action.decided': 'People decided',
   'action.overdue': 'Nobody has decided for a while',
   'action.settled': 'An action succeeded, failed or ended otherwise',

@@ -80,6 +80,9 @@ class Calls:
     async def propose(self, body: Mapping[str, Json], key: str, *, patience: float | None) -> Action:
         return await self._change("/api/actions", body, key, read_action, patience)
 
+    async def register_tool(self, body: Mapping[str, Json], key: str, *, patience: float | None) -> None:
+        await self._change("/api/tools", body, key, lambda _: None, patience)
+
     async def get(self, action_id: str, *, patience: float | None) -> Action:
         request = Request("GET", _path(action_id), timeout=self._request_seconds)
         return self._same(action_id, await self._until(request, read_action, patience))

@@ -17,6 +17,7 @@ from .errors import ApiError, CallFailed, NotApproved, NothingDone, OutcomeUnkno
 from .flow import Work, perform
 from .io import AsyncioIo, BlockingIo, run_blocking
 from .parameters import Parameters
+from .registration import Registration
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,6 +72,7 @@ def gated(
     agent: str | None = None,
     expires_in: str | None = None,
     callback: str | None = None,
+    register: Mapping[str, Any] | None = None,
     on_refusal: Literal["raise"] = "raise",
     nothing_done: tuple[type[Exception], ...] = (),
     to_json: Callable[[Any], Json] | None = None,
@@ -89,6 +91,7 @@ def gated(
     agent: str | None = None,
     expires_in: str | None = None,
     callback: str | None = None,
+    register: Mapping[str, Any] | None = None,
     on_refusal: Literal["text"],
     nothing_done: tuple[type[Exception], ...] = (),
     to_json: Callable[[Any], Json] | None = None,
@@ -106,6 +109,7 @@ def gated(
     agent: str | None = None,
     expires_in: str | None = None,
     callback: str | None = None,
+    register: Mapping[str, Any] | None = None,
     on_refusal: Literal["raise", "text"] = "raise",
     nothing_done: tuple[type[Exception], ...] = (),
     to_json: Callable[[Any], Json] | None = None,
@@ -125,6 +129,9 @@ def gated(
     :param expires_in: How long people may take, such as ``PT1H``.
     :param callback: Where the server sends a signed event when a call can be carried out or has ended, for when this
         process is gone by then: an address that an admin opened for callbacks.
+    :param register: Registers the tool with the server before its first call, so that the configuration need not declare
+        it: ``input``, a JSON Schema of the arguments, and as you like ``description`` (default: the docstring),
+        ``describe`` and ``risk``. What it says is shown as not verified, and every call counts as a write.
     :param on_refusal: ``raise`` raises :class:`NotApproved` and its kin; ``text`` returns a sentence for the model.
     :param nothing_done: Exceptions after which nothing was changed for certain, so that the action is ``failed``. After
         any other the outcome of a write is unknown. The function may also raise :class:`NothingDone`.
@@ -144,6 +151,7 @@ def gated(
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
             raise TypeError("a gated function returns one result; it cannot be a generator")
         parameters = Parameters(function, local)
+        registration = None if register is None else Registration(tool, effect, function, register)
         is_async = inspect.iscoroutinefunction(function)
 
         def work_for(given: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Work[Any]:
@@ -159,10 +167,13 @@ def gated(
                 return lambda: _call_plain(function, call)
 
             used = new_key() if given is None else usable_key(given)
-            return Work(tool, effect, body, used, prepare, to_json, nothing_done)
+            # Of a registered tool, the effect is only claimed.
+            return Work(tool, effect if registration is None else None, body, used, prepare, to_json, nothing_done)
 
         async def answer(calls: Calls, work: Work[Any]) -> Any:
             try:
+                if registration is not None:
+                    await registration.send(calls)
                 return await perform(calls, work)
             except (NotApproved, CallFailed, OutcomeUnknown, ApiError) as refusal:
                 is_own = any(refusal is error for error in work.raised)

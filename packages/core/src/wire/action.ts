@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ACTION_STATES } from '../action/lifecycle.ts'
 import { OUTCOME_STATUSES } from '../action/outcome.ts'
+import { Assignment } from './assign.ts'
 import { Duration, Grace } from './duration.ts'
 import { Remember } from './grant.ts'
 import { Json } from './json.ts'
@@ -188,6 +189,8 @@ export const Action = z.object({
   extendableUntil: z.string().optional(),
   /** Names who extended the deadline, when, and the deadline before. */
   extension: Extension.optional(),
+  /** Who should decide about it, which gives nobody a right. Absent where nobody said so; null once it was taken back. */
+  assignment: Assignment.nullable().optional(),
   /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */
   startsAt: z.string().nullable(),
   /** True while it waits and nobody has decided for as long as policy says (`remind`; five minutes without it). */

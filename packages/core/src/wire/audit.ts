@@ -42,6 +42,7 @@ export const AUDIT_KINDS = [
   'session_deleted',
   'escalated',
   'extended',
+  'assigned',
   'policy_saved',
   'key_made',
   'key_accepted',

@@ -31,6 +31,7 @@ export {
   WithdrawBody,
 } from './action.ts'
 export { AgentRequest, AgentRequestBody, ApproveToolBody, Checkpoint, RequestAnswer, RequestStatus, RequestView } from './agent-request.ts'
+export { AssignBody, Assignment, AssignTo } from './assign.ts'
 export {
   AcceptRecordBody,
   ActionStory,

@@ -43,7 +43,7 @@ export async function createSession(
 }
 
 /** @throws CountersignError `not_found` for an agent that is not configured. */
-function findAgent({ agents, defaultAgent }: AgentDeps, agent = defaultAgent): string {
+export function findAgent({ agents, defaultAgent }: Pick<AgentDeps, 'agents' | 'defaultAgent'>, agent = defaultAgent): string {
   if (agents.has(agent)) return agent
   throw new CountersignError('not_found', `there is no agent ${agent}; there is ${[...agents.keys()].join(', ')}`)
 }
@@ -52,6 +52,12 @@ function* insertSession(session: { agent: string; title: string; owner_id: strin
   const id = newId('ses', session.now)
   yield* sessions.insertSession.run({ id, ...session })
   return { id }
+}
+
+/** Adds the session that a message or a request begins with, in the same transaction. Returns its id; a repeat adds none. */
+export function* insertSessionOnce(session: { agent: string; title: string; now: number }, caller: Caller): Tx<string> {
+  const { once } = partOf(caller, 'session')
+  return (yield* idempotently(once, session.now, () => insertSession({ ...session, owner_id: caller.principal.id }))).id
 }
 
 /** A new message in a session. */
@@ -98,8 +104,7 @@ export async function beginSession(
   const now = deps.clock.nowMs()
   checkpoint('message.before_store')
   const begun = await deps.store.transact(function* (outbox) {
-    const session = { agent, title: '', owner_id: caller.principal.id, now }
-    const { id: sessionId } = yield* idempotently(partOf(caller, 'session').once, now, () => insertSession(session))
+    const sessionId = yield* insertSessionOnce({ agent, title: '', now }, caller)
     const context = { outbox, nowMs: now, caller }
     const posted = yield* idempotently(caller.once, now, () => takeMessage(deps, context, { sessionId, ...message }))
     return { sessionId, posted }

@@ -1,6 +1,6 @@
 import { type AgentRequest, type AgentRequestBody, assert, CountersignError, type RequestView } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type Caller, partOf, readerOf, requireVisibleAction, requireVisibleSession, requireWriter } from '../gate/index.ts'
+import { type Caller, readerOf, requireVisibleAction, requireVisibleSession, requireWriter } from '../gate/index.ts'
 import {
   type AgentRequestRow,
   actions,
@@ -13,7 +13,7 @@ import {
   type visibility,
 } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
-import { createSession, titleFrom } from './messages.ts'
+import { findAgent, insertSessionOnce, titleFrom } from './messages.ts'
 import { requireParticipant } from './participants.ts'
 import { type RequestPlace, viewRequestNow } from './request-answer.ts'
 import { startRun } from './run.ts'
@@ -29,11 +29,12 @@ export async function createRequest(
   caller: Caller,
 ): Promise<AgentRequest> {
   requireWriter(caller.principal)
-  const inSession = sessionId ?? (await createSession(deps, { agent }, partOf(caller, 'session'))).id
+  const place = sessionId === undefined ? { agent: findAgent(deps, agent) } : { sessionId }
   const now = deps.clock.nowMs()
   checkpoint('request.before_store')
-  const request = await deps.store.transact((outbox) =>
-    idempotently(caller.once, now, function* () {
+  const request = await deps.store.transact(function* (outbox) {
+    const inSession = place.sessionId ?? (yield* insertSessionOnce({ agent: place.agent, title: '', now }, caller))
+    return yield* idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(inSession, caller)
       yield* requireParticipant(session, caller.principal)
       const writer = yield* writeOpenSession(outbox, session, now)
@@ -52,8 +53,8 @@ export async function createRequest(
       checkpoint('request.storing')
       yield* writer.finish()
       return { requestId: id, sessionId: session.id, status: 'held' as const }
-    }),
-  )
+    })
+  })
   checkpoint('request.after_store')
   return request
 }

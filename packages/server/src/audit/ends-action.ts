@@ -40,6 +40,7 @@ const ENDS: Readonly<Record<AuditKind, 'ended' | 'unknown' | 'no'>> = {
   session_deleted: 'no',
   escalated: 'no',
   extended: 'no',
+  assigned: 'no',
   policy_saved: 'no',
   key_made: 'no',
   key_accepted: 'no',

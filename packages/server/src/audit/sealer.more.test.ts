@@ -5,8 +5,9 @@ import { fillRecord } from '../../../../verification/testing/fill-record.ts'
 import { withEnd } from '../../../../verification/testing/tampers.ts'
 import { STORES } from '../../../../verification/testing/temp-store.ts'
 import { systemClock } from '../clock.ts'
-import { audit, principals } from '../store/index.ts'
+import { audit, principals, type Store } from '../store/index.ts'
 import { exportLines } from './export.ts'
+import { refOf } from './head.ts'
 import { openAuditKey } from './key.ts'
 import { recordAudit } from './record.ts'
 import { createSealer } from './sealer.ts'
@@ -39,6 +40,42 @@ test.each(STORES)('under load the sealer signs at most one head a second ($datab
   // One more for the start, and one for the rest when it stops.
   expect(heads.length).toBeLessThanOrEqual(Math.ceil(seconds) + 2)
 })
+
+test.each(STORES)(
+  'changed rows that are reported while a head is signed stay a problem until a person accepts them ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { store } = temp
+    const key = await openAuditKey(store, undefined)
+    await store.transact(function* (outbox) {
+      yield* principals.savePrincipal({ id: 'prn_a', kind: 'person', name: 'Ana', roles: [] }, 1)
+      yield* recordAudit(outbox, { kind: 'signed_in', actor: 'prn_a', data: {} }, Date.now())
+    })
+    const [begun, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let writes = 0
+    const slow: Store = {
+      ...store,
+      async transact(work) {
+        if (++writes === 1) {
+          begun.resolve()
+          await letGo.promise
+        }
+        return store.transact(work)
+      },
+    }
+    const sealer = createSealer(systemClock)
+    sealer.start({ store: slow, key, log: pino({ level: 'silent' }) })
+    await begun.promise
+    const nowhere = refOf(undefined)
+    await sealer.report({ kind: 'changed', why: 'Row 1 was changed.', found: nowhere, remembered: nowhere })
+    letGo.resolve()
+    await expect.poll(() => sealer.status.signed).toBe(1)
+    expect(sealer.status.problem).toMatchObject({ why: 'Row 1 was changed.' })
+    expect(await sealer.accept('prn_a', 'Ana looked into it')).toBe(true)
+    expect(sealer.status.problem).toBe(undefined)
+    await sealer.finish()
+  },
+)
 
 test.each(STORES)('each head follows the one before it, and the newest proves all before it ($database)', async ({ open }) => {
   await using temp = await open()

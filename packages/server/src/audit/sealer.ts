@@ -69,6 +69,8 @@ export function createSealer(clock: Clock): Sealer {
   /** Accepted, but not stated by a head yet. */
   let gap: HeadGap | undefined
   let problem: SealStatus['problem']
+  /** Changed rows, which do not show in their heads. */
+  let reported: RecordProblem | undefined
   let signed = 0
   const keysOf = ({ key, memory }: { key: AuditKey; memory: HeadMemory }) => [key.publicKey, ...(memory.head ? [memory.head.key] : [])]
 
@@ -94,10 +96,10 @@ export function createSealer(clock: Clock): Sealer {
     try {
       await beginMemory()
       // A problem in sealed rows does not show in their heads, so it lasts until a person accepts it.
-      const known = memory.problem
+      const known = memory.problem ?? reported
       if (known && !gap) {
         if (!(await store.read(() => isAcceptedSince(known.remembered, key.publicKey)))) return await learn(known)
-        memory.keepProblem(undefined)
+        forget(memory)
       }
       checkpoint('seal.before_store')
       const sealed = await sealOnce({ store, key, memory, gap, isPaced: !isFinished }, clock.nowMs())
@@ -115,8 +117,10 @@ export function createSealer(clock: Clock): Sealer {
       gap = undefined
       return learn(sealed.problem)
     }
-    if (problem && !gap) work.log.info({ head: sealed.last?.number }, 'record.problem_accepted_elsewhere')
-    if (!gap || sealed.kind === 'sealed') problem = undefined
+    // What was reported while this head was signed lasts.
+    const isKept = (work.memory.problem ?? reported) !== undefined
+    if (problem && !gap && !isKept) work.log.info({ head: sealed.last?.number }, 'record.problem_accepted_elsewhere')
+    if (!isKept && (!gap || sealed.kind === 'sealed')) problem = undefined
     if (sealed.kind === 'sealed') {
       signed++
       gap = undefined
@@ -136,6 +140,11 @@ export function createSealer(clock: Clock): Sealer {
     problem = { ...found, sinceMs: clock.nowMs() }
     log.error({ kind: found.kind, why: found.why, found: found.found, remembered: found.remembered }, 'record.problem')
     await store.transact((outbox) => recordProblem(outbox, found, clock.nowMs()))
+  }
+
+  function forget(memory: HeadMemory): void {
+    reported = undefined
+    memory.keepProblem(undefined)
   }
 
   let hasBegun = false
@@ -166,7 +175,7 @@ export function createSealer(clock: Clock): Sealer {
     const nowMs = clock.nowMs()
     gap = await store.transact((outbox) => acceptRecord(outbox, { problem: accepted, by, reason, keys }, nowMs))
     log.warn({ by, reason, why: accepted.why }, 'record.accepted')
-    memory.keepProblem(undefined)
+    forget(memory)
     // The new row is sealed at once: from then on a restart knows of the acceptance.
     for (let tries = 0; gap && tries < MAX_ACCEPT_TRIES; tries++) {
       await look()
@@ -202,6 +211,7 @@ export function createSealer(clock: Clock): Sealer {
       // It may have been accepted while the rows were checked.
       const isAccepted = await store.read(() => isAcceptedSince(found.remembered, key.publicKey))
       if (isAccepted || problem?.kind === 'changed') return
+      reported = found
       memory.keepProblem(found)
       await learn(found)
     },

@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, OpenCommand>> = {
   connect: async (environment) => (await import('./connect/connect.ts')).connectCommand(environment),
   hook: async (environment) => (await import('./hook.ts')).hookCommand(environment),
   acp: async (environment) => (await import('./acp/acp.ts')).acpCommand(environment),
+  opencode: async (environment) => (await import('./opencode/opencode.ts')).opencodeCommand(environment),
   codex: async (environment) => (await import('./codex/codex.ts')).codexCommand(environment),
   inbox: async (environment) => (await import('./inbox.ts')).inboxCommand(environment),
   approve: async (environment) => (await import('./inbox.ts')).decideCommand('approve', environment),

@@ -1,23 +1,48 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 
-/** Prints the address of every module that the process loads. */
+/** Prints the address of every module that the process has loaded when it ends, which a signal makes it do. */
 const LISTING = `import { registerHooks } from 'node:module'
 const loaded = []
 registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+process.once('SIGUSR2', () => process.exit())
 process.on('exit', () => process.stderr.write(JSON.stringify(loaded)))`
+
+const LISTED = `data:text/javascript,${encodeURIComponent(LISTING)}`
+const COMMAND = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', '--import', LISTED, MAIN]
+
+/** Reads the listing, the last line of a process. */
+function readListing(stderr: string): string[] {
+  const loaded: string[] = JSON.parse(stderr.split('\n').at(-1) ?? '')
+  return loaded.filter((url) => url.startsWith('file:'))
+}
 
 /** Returns the modules that a command loads. */
 function loadedBy(...words: string[]): string[] {
-  const listing = `data:text/javascript,${encodeURIComponent(LISTING)}`
-  const flags = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', '--import', listing]
-  const { status, stderr } = spawnSync(process.execPath, [...flags, MAIN, ...words], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, [...COMMAND, ...words], { encoding: 'utf8' })
   expect(status).toBe(0)
-  const loaded: string[] = JSON.parse(stderr)
-  return loaded.filter((url) => url.startsWith('file:'))
+  return readListing(stderr)
+}
+
+/** Returns the modules that the demo has loaded when it is ready. */
+async function loadedByDemo(dataDir: string): Promise<string[]> {
+  const ports = ['--port', '0', '--shop-port', '0', '--brain-port', '0']
+  const demo = spawn(process.execPath, [...COMMAND, 'demo', '--no-open', '--data', dataDir, ...ports], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exit = once(demo, 'exit')
+  const stderr = text(demo.stderr)
+  demo.stdout.on('data', (chunk) => {
+    if (String(chunk).includes('Try:')) demo.kill('SIGUSR2')
+  })
+  expect(await exit).toEqual([0, null])
+  return readListing(await stderr)
 }
 
 const OF_THE_SERVER = /\/node_modules\/(kysely|fastify|pino|yaml|pg|@modelcontextprotocol)\/|\/server\/src\/(store|http|gate|agent|engine)/
@@ -33,6 +58,18 @@ test.each([
   const loaded = loadedBy(command, '--help')
   expect(loaded.filter((url) => OF_THE_SERVER.test(url))).toEqual([])
   expect(loaded.length).toBeLessThanOrEqual(most)
+})
+
+/** Loaded by the configurations and requests that need them. */
+const NOT_FOR_A_START =
+  /\/node_modules\/(ajv|@fastify\/ajv-compiler|@ai-sdk\/(openai|anthropic|google)|ai|@modelcontextprotocol|openid-client|pg|graphile-worker|web-push)\//
+
+test('the demo starts without databases, providers, protocols and compilers that it does not use', async () => {
+  using folder = temporaryFolder()
+  const loaded = await loadedByDemo(folder.path)
+  expect(loaded.filter((url) => NOT_FOR_A_START.test(url))).toEqual([])
+  expect(loaded.length).toBeGreaterThan(1_000)
+  expect(loaded.length).toBeLessThanOrEqual(1_380)
 })
 
 test('the same listing finds the code of the server in a command that needs it', () => {

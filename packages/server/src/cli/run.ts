@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Action, EventDataOf, EventType } from '@countersign/core'
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
-import { type Api, type ApiFlags, openApi, withApiFlags } from './api.ts'
+import { type Api, type ApiFlags, openApi, Refused, withApiFlags } from './api.ts'
 import { eventsOf } from './event-stream.ts'
 import { complain, sayJson } from './say.ts'
 import { askInLine } from './terminal/ask-in-line.ts'
@@ -33,14 +34,14 @@ export const runAgentCommand = (environment: Environment): Command =>
 async function run(api: Api, message: string, flags: RunFlags, environment: Environment): Promise<void> {
   const { agent, session, wait, json } = flags
   const body = { message, ...(agent !== undefined && { agent }), ...(session !== undefined && { sessionId: session }) }
-  const { body: events } = await api.open('/api/chat', { body })
   const transcript = openTranscript(environment)
   const asksHere = !json && wait && process.stdin.isTTY && process.stdout.isTTY
   const asked = asksHere ? askInLine(api, transcript) : undefined
-  for await (const { event, data } of eventsOf(events)) {
-    if (event === undefined) continue
+  const place: Place = {}
+  for await (const { event, data } of eventsOfRun(api, body, place)) {
     const parsed: unknown = JSON.parse(data)
     const is = <T extends EventType>(type: T, _data: unknown): _data is EventDataOf<T> => event === type
+    note(place, is, parsed)
     if (json) sayJson({ type: event, data: parsed })
     else print(transcript, is, parsed)
     if (is('action_proposed', parsed) && parsed.proposal.state === 'proposed') {
@@ -52,16 +53,69 @@ async function run(api: Api, message: string, flags: RunFlags, environment: Envi
       }
     }
     if (is('action_update', parsed) && parsed.state !== 'proposed') asked?.close(parsed.proposalId)
-    if (is('error', parsed)) {
+    const isOfOther = (is('done', parsed) || is('error', parsed)) && parsed.runId !== undefined && place.runId !== parsed.runId
+    if (is('error', parsed) && !isOfOther) {
       transcript.endLine()
       complain(parsed.error)
       process.exitCode = 1
     }
-    if (is('done', parsed) || is('error', parsed)) return
+    if (is('session_deleted', parsed) || ((is('done', parsed) || is('error', parsed)) && !isOfOther)) return
   }
   complain('the connection was cut; the run goes on by itself, and the console shows it')
   process.exitCode = 1
 }
+
+/** How far a run was followed. */
+interface Place {
+  sessionId?: string
+  /** The message that was sent. A message that is queued gets its run later. */
+  messageId?: string
+  runId?: string
+  lastEventId?: string
+}
+
+function note(place: Place, is: Is, data: unknown): void {
+  if (is('session', data)) Object.assign(place, { sessionId: data.sessionId, ...(data.runId !== '' && { runId: data.runId }) })
+  if (!is('message', data) || data.message.role !== 'user') return
+  place.messageId ??= data.message.id
+  if (data.message.id === place.messageId && data.message.runId) place.runId = data.message.runId
+}
+
+const RECONNECT_MS = 1_000
+
+/** The events of a run. When the connection is cut, they go on after the last one, from the log of the session. */
+async function* eventsOfRun(api: Api, body: object, place: Place): AsyncGenerator<{ event: string; data: string }> {
+  let { body: events } = await api.open('/api/chat', { body })
+  for (;;) {
+    try {
+      for await (const { id, event, data } of eventsOf(events)) {
+        if (id !== undefined) place.lastEventId = id
+        if (event !== undefined) yield { event, data }
+      }
+    } catch (error) {
+      if (!isCut(error)) throw error
+    }
+    const { sessionId, lastEventId } = place
+    if (sessionId === undefined || lastEventId === undefined) return
+    complain('the connection was cut: connecting again')
+    events = await connectAgain(api, sessionId, lastEventId)
+  }
+}
+
+async function connectAgain(api: Api, sessionId: string, lastEventId: string): Promise<Response['body']> {
+  for (;;) {
+    await delay(RECONNECT_MS)
+    try {
+      const headers = { 'last-event-id': lastEventId }
+      return (await api.open(`/api/sessions/${encodeURIComponent(sessionId)}/events`, { headers })).body
+    } catch (error) {
+      if (error instanceof Refused && error.status < 500) throw error
+    }
+  }
+}
+
+/** The answer of a server ended before its end. */
+const isCut = (error: unknown): boolean => error instanceof TypeError && error.message === 'terminated'
 
 type Is = <T extends EventType>(type: T, data: unknown) => data is EventDataOf<T>
 

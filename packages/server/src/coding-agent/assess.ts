@@ -38,7 +38,7 @@ export function assessShell({
 
 /** Files that decide what runs later, here or elsewhere: settings of agents and hooks among them. */
 const DECIDES =
-  /(^|\/)(\.git|\.github|\.gitlab-ci\.yml|\.husky|\.claude|\.codex|\.copilot|\.cursor|\.gemini|\.vscode|\.(ba|z)?sh(rc|env)|\.?profile|Dockerfile|Makefile|package\.json)(\/|$)/
+  /(^|\/)(\.git|\.github|\.gitlab-ci\.yml|\.husky|\.claude|\.codex|\.copilot|\.cursor|\.gemini|\.opencode|opencode\.jsonc?|\.vscode|\.(ba|z)?sh(rc|env)|\.?profile|Dockerfile|Makefile|package\.json)(\/|$)/
 
 export function assessFile({ path, files, outside, sensitive }: JsonObject, verb: string): Assessment {
   const paths = Array.isArray(files) ? files.map(String) : [String(path ?? '')]

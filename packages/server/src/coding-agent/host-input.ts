@@ -6,8 +6,8 @@ import { readCommand } from './shell/read-command.ts'
 export const HOOK_HOSTS = ['claude', 'codex', 'copilot', 'gemini', 'cursor'] as const
 export type HookHost = (typeof HOOK_HOSTS)[number]
 
-/** The same, and every agent behind `countersign acp`. */
-export const HOSTS = [...HOOK_HOSTS, 'acp'] as const
+/** The same, every agent behind `countersign acp`, and opencode behind `countersign opencode`. */
+export const HOSTS = [...HOOK_HOSTS, 'acp', 'opencode'] as const
 export type Host = (typeof HOSTS)[number]
 
 /** The names of the hosts for people. */
@@ -18,6 +18,7 @@ export const HOST_NAMES: Readonly<Record<Host, string>> = {
   gemini: 'Gemini CLI',
   cursor: 'Cursor',
   acp: 'The agent',
+  opencode: 'opencode',
 }
 
 /** The tools of the group: what a host does, whatever the host calls it. A command that only looks is no `shell` but a `look`. */
@@ -79,6 +80,17 @@ const KNOWN: Readonly<Record<Host, Readonly<Record<string, Known>>>> = {
     write_file: write('file_path', 'content'),
   },
   cursor: { Shell: shell, Read: read('file_path'), Write: write('file_path', 'content') },
+  opencode: {
+    bash: shell,
+    read: read('filePath'),
+    glob: read('path'),
+    grep: read('path'),
+    list: read('path'),
+    edit: edit('filePath', 'oldString', 'newString'),
+    write: write('filePath', 'content'),
+    apply_patch: { kind: 'patch', fields: { patch: 'patchText' } },
+    webfetch: fetch,
+  },
   acp: { execute: shell, edit: edit('path', 'oldText', 'newText'), write: write('path', 'content'), fetch },
 }
 

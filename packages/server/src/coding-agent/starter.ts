@@ -26,7 +26,7 @@ export const codingAgentStarter = (group: string): StarterRules => [
     match: {
       tool: `${group}.*`,
       effect: 'write',
-      when: '[".claude/", ".codex/", ".copilot/", ".cursor/", ".gemini/"].exists(part, has(args.path) && args.path.contains(part))',
+      when: '[".claude/", ".codex/", ".copilot/", ".cursor/", ".gemini/", ".opencode/"].exists(part, has(args.path) && args.path.contains(part))',
     },
     verdict: 'deny',
     reason: 'The settings of coding agents decide what is asked, so agents do not change them.',

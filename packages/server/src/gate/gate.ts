@@ -1,5 +1,6 @@
 import type {
   Action,
+  AssignBody,
   Claim,
   ClaimBody,
   ClientResultBody,
@@ -27,6 +28,7 @@ import type { ConcurrencyLimiter } from '../dispatch/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
 import type { Caller } from './caller.ts'
+import { assign } from './decide/assign.ts'
 import { decide } from './decide/decide.ts'
 import { decideMany } from './decide/decide-many.ts'
 import { createDelegation, endDelegation } from './decide/delegations.ts'
@@ -113,6 +115,8 @@ export interface Gate {
   undo(actionId: string, caller: Caller): Promise<Action>
   /** Extends the deadline of a waiting action, once. */
   extend(actionId: string, caller: Caller): Promise<Action>
+  /** Says who should decide about an action, or takes that back. */
+  assign(actionId: string, body: AssignBody, caller: Caller): Promise<Action>
   /** Leaves an action out of the caller's own inbox for a time. */
   snooze(actionId: string, body: SnoozeBody, caller: Caller): Promise<Snooze>
   endSnooze(actionId: string, caller: Caller): Promise<void>
@@ -154,6 +158,7 @@ export const createGate = (deps: GateDeps): Gate => ({
   withdraw: (actionId, body, caller) => withdraw(deps, actionId, body, caller),
   undo: (actionId, caller) => undo(deps, actionId, caller),
   extend: (actionId, caller) => extend(deps, actionId, caller),
+  assign: (actionId, body, caller) => assign(deps, actionId, body, caller),
   snooze: (actionId, body, caller) => snooze(deps, actionId, body, caller),
   endSnooze: (actionId, caller) => endSnooze(deps, actionId, caller),
   redact: (actionId, body, caller) => redact(deps, actionId, body, caller),

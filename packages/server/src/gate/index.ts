@@ -32,7 +32,16 @@ export { countRepeat } from './propose/repeat-ask.ts'
 export { countNear, findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, type WaitingLimits } from './propose/waiting-limits.ts'
 export { isWaitingFor, listWaitingFor } from './read/inbox-query.ts'
 export { searchActions } from './read/search-actions.ts'
-export { isoTime, viewAction, viewActions, viewMessageWithActions, viewPrincipal, viewSaid, viewSession } from './read/view.ts'
+export {
+  isoTime,
+  type StoredAssignment,
+  viewAction,
+  viewActions,
+  viewMessageWithActions,
+  viewPrincipal,
+  viewSaid,
+  viewSession,
+} from './read/view.ts'
 export { viewRevisions } from './read/view-revisions.ts'
 export { viewStory } from './read/view-story.ts'
 export { viewTimelineEntry } from './read/view-timeline.ts'

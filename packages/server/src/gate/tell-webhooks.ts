@@ -1,7 +1,8 @@
-import { type Action, type AuditKind, hasEnded, type JsonObject, type WebhookEventType } from '@countersign/core'
+import { type Action, type AssignTo, type AuditKind, hasEnded, type JsonObject, type WebhookEventType } from '@countersign/core'
 import { endsAction } from '../audit/index.ts'
 import { type ActionRow, newId, type Outbox, pushDeliveries, snoozes, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import type { Cause } from './events.ts'
+import type { StoredAssignment } from './read/view.ts'
 
 /** Cuts what a tool or a person wrote: a payload stays below the 20 kB that Standard Webhooks recommends. */
 const MOST_CHARACTERS = 1_000
@@ -21,6 +22,7 @@ export interface DeliveryFacts {
   /** Epoch milliseconds, as all times here. */
   proposedAt: number
   expiresAt: number | null
+  assignment?: { to: AssignTo | null; by: string }
   decision?: { by: string; for: string | null; verdict: 'approve' | 'decline' }
 }
 
@@ -43,6 +45,9 @@ export function* tellOfProposal(outbox: Outbox, row: ActionRow, nowMs: number): 
 export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: Cause, nowMs: number): Tx<void> {
   if (WAKES.has(kind)) yield* snoozes.wakeAll.run({ action_id: row.id })
   if (kind === 'asked_again') yield* tell({ outbox, nowMs }, 'action.proposed', row)
+  if (kind === 'assigned' && by) {
+    yield* tell({ outbox, nowMs }, 'action.assigned', row, { assignment: { to: assigneeOf(row), by: by.principal.id } })
+  }
   if ((kind === 'approved' || kind === 'declined') && by) {
     const verdict = kind === 'approved' ? 'approve' : 'decline'
     const decision = { by: by.principal.id, for: typeof data?.for === 'string' ? data.for : null, verdict } as const
@@ -68,7 +73,15 @@ const CHANGES_WAITING: ReadonlySet<AuditKind> = new Set<AuditKind>([
   'voided',
   'asked_again',
   'escalated',
+  'assigned',
 ])
+
+/** The person or the role that should decide about an action; null for nobody in particular. */
+function assigneeOf({ assigned }: Pick<ActionRow, 'assigned'>): AssignTo | null {
+  if (assigned === null) return null
+  const { by: _, at: __, ...to }: StoredAssignment = JSON.parse(assigned)
+  return to
+}
 
 /**
  * Enqueues a look at the people whom an action waits for, now or at a later time: their browsers are notified, or a
@@ -85,6 +98,7 @@ export const tellOfDelay = (outbox: Outbox, row: ActionRow, nowMs: number): Tx<v
 
 interface Said {
   decision?: DeliveryFacts['decision']
+  assignment?: DeliveryFacts['assignment']
   reason?: JsonObject[string] | undefined
 }
 
@@ -92,7 +106,7 @@ function* tell(
   { outbox, nowMs }: { outbox: Outbox; nowMs: number },
   type: WebhookEventType,
   row: ActionRow,
-  { decision, reason }: Said = {},
+  { decision, assignment, reason }: Said = {},
 ): Tx<void> {
   const callback = isForCallback(type, row) ? stored.callbackOf(row) : null
   // A read that policy allows happens many times a minute, and nobody has to know.
@@ -112,6 +126,7 @@ function* tell(
     proposedAt: row.created_at,
     expiresAt: row.expires_at,
     ...(decision && { decision }),
+    ...(assignment && { assignment }),
   }
   const words: DeliveryWords = { headline: cut(row.description), ...(typeof reason === 'string' && { reason: cut(reason) }) }
   const event = () => ({

@@ -4,6 +4,7 @@ import {
   ActionListQuery,
   ActionRevisionList,
   ActionStory,
+  AssignBody,
   DecisionBody,
   DecisionsAnswer,
   DecisionsBody,
@@ -262,6 +263,22 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       },
     },
     (request) => gate.extend(request.params.id, callerOf(request)),
+  )
+
+  app.post(
+    '/api/actions/:id/assign',
+    {
+      schema: {
+        operationId: 'assignAction',
+        summary: 'Say who should decide about an action',
+        errors: ['forbidden', 'gone', 'illegal_transition'],
+        tags,
+        params: Params,
+        body: AssignBody,
+        response: { 200: Action },
+      },
+    },
+    (request) => gate.assign(request.params.id, request.body, callerOf(request)),
   )
 
   app.post(

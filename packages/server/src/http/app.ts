@@ -165,6 +165,11 @@ export interface HttpDeps {
 /** Probes of load balancers, which decide whether this process receives traffic. */
 const PROBES = new Set(['/healthz', '/readyz'])
 
+/** In the place of Fastify's own compilers of schemas, which it then does not load: they are a hundred modules. */
+const isReplaced = (): never => {
+  throw new Error('the application sets the compilers of schemas itself')
+}
+
 /** Builds the HTTP application; the caller starts listening. */
 export async function createApp(deps: HttpDeps): Promise<App> {
   const app: App = Fastify({
@@ -176,6 +181,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     ...INTAKE_LIMITS,
     // Malformed URLs never reach the error handler of the routes.
     frameworkErrors: handleError,
+    schemaController: { compilersFactory: { buildValidator: isReplaced, buildSerializer: isReplaced } },
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
   // The tests check response shapes against the same schemas; at run time the check would only cost time.

@@ -1,3 +1,4 @@
+import type { AssignTo } from '@countersign/core'
 import { type DeliveryFacts, type DeliveryWords, isoTime } from '../gate/index.ts'
 import { principals, type Tx, type WebhookDeliveryRow } from '../store/index.ts'
 
@@ -15,7 +16,7 @@ export function* bodyOf(row: WebhookDeliveryRow, publicUrl: string | undefined):
 }
 
 function* dataOf({ type, facts, words, redacted }: WebhookDeliveryRow, actionId: string, publicUrl: string | undefined) {
-  const { requestedBy, decision, proposedAt, expiresAt, ...said }: DeliveryFacts = JSON.parse(facts)
+  const { requestedBy, decision, assignment, proposedAt, expiresAt, ...said }: DeliveryFacts = JSON.parse(facts)
   const { headline, reason }: DeliveryWords = words === null ? { headline: REDACTED_HEADLINE } : JSON.parse(words)
   return {
     actionId,
@@ -25,6 +26,7 @@ function* dataOf({ type, facts, words, redacted }: WebhookDeliveryRow, actionId:
     requestedBy: yield* nameOf(requestedBy),
     proposedAt: isoTime(proposedAt),
     expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+    ...(assignment && { assignment: { to: yield* assigneeOf(assignment.to), by: yield* nameOf(assignment.by) } }),
     ...(type === 'action.decided' &&
       decision && {
         decision: {
@@ -36,6 +38,11 @@ function* dataOf({ type, facts, words, redacted }: WebhookDeliveryRow, actionId:
       }),
     url: publicUrl === undefined ? null : new URL(`/actions/${encodeURIComponent(actionId)}`, publicUrl).href,
   }
+}
+
+function* assigneeOf(to: AssignTo | null) {
+  if (to === null) return null
+  return 'person' in to ? { person: yield* nameOf(to.person) } : to
 }
 
 function* nameOf(id: string): Tx<{ id: string; name: string }> {

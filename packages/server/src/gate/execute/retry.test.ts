@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { ana } from '../../../../../verification/testing/open-gate.ts'
 import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
+import { systemClock } from '../../clock.ts'
 import type { Store } from '../../store/index.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
@@ -95,7 +96,8 @@ test('a disk that is full when the target answers: the answer is stored when the
         return ++calls
       },
     })
-    const gate = openBareGate(temp.store, [filling], 'prc_1')
+    // Filling the disk takes its time, so the tool has all of its own.
+    const gate = openBareGate(temp.store, [filling], 'prc_1', { after: systemClock.after })
     const { id } = await gate.approved('unkeyed')
     const executing = gate.execute(id)
     await expect.poll(() => gate.logged).toContain('action.store_failed')

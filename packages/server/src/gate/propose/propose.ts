@@ -136,6 +136,7 @@ export function* insertPrepared(
     error: null,
     expires_at: times?.expires_at ?? null,
     extended: null,
+    assigned: null,
     archived_at: null,
     redacted_at: null,
     instance_epoch: null,

@@ -1,6 +1,8 @@
 import {
   type Action,
   type ActionOutcome,
+  type Assignment,
+  type AssignTo,
   actionOutcome,
   assert,
   DEFAULT_REQUIREMENTS,
@@ -147,6 +149,20 @@ export interface StoredExtension {
   from: number
 }
 
+/** Who should decide about an action, as it is stored: the id of a person, or a role. */
+export type StoredAssignment = AssignTo & {
+  /** Id of the person who said so. */
+  by: string
+  /** Epoch milliseconds. */
+  at: number
+}
+
+export function* viewAssignment(text: string, known?: Known): Tx<Assignment> {
+  const { by, at, ...to }: StoredAssignment = JSON.parse(text)
+  const said = { by: yield* viewPrincipal(by, known), at: isoTime(at) }
+  return 'person' in to ? { person: yield* viewPrincipal(to.person, known), ...said } : { role: to.role, ...said }
+}
+
 export function* viewExtension(text: string, known?: Known): Tx<Extension> {
   const { by, at, from }: StoredExtension = JSON.parse(text)
   return { by: yield* viewPrincipal(by, known), at: isoTime(at), from: isoTime(from) }
@@ -206,6 +222,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
     ...viewExtendable(row, extend),
     ...(row.extended !== null && { extension: yield* viewExtension(row.extended, known) }),
+    ...(row.assigned !== null && { assignment: yield* viewAssignment(row.assigned, known) }),
     startsAt: viewStartsAt(row),
     overdue: isOverdue(row),
     ...(row.redacted_at === null ? {} : { redactedAt: isoTime(row.redacted_at) }),

@@ -4,6 +4,7 @@ import { claudeShape, codexShape } from './claude.ts'
 import { copilotShape } from './copilot.ts'
 import { cursorShape } from './cursor.ts'
 import { geminiShape } from './gemini.ts'
+import { opencodeShape } from './opencode.ts'
 import type { HookShape } from './shape.ts'
 
 export type { HookEvent, HookShape, Verdict } from './shape.ts'
@@ -15,4 +16,5 @@ export const HOOK_SHAPES: Readonly<Record<Host, HookShape>> = {
   cursor: cursorShape,
   acp: acpShape,
   gemini: geminiShape,
+  opencode: opencodeShape,
 }

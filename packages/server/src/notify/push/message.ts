@@ -9,11 +9,17 @@ const RISKS: Readonly<Record<RiskLevel, string>> = { low: 'Low risk', medium: 'M
 /**
  * Returns the notification of an action: what its tool does, and its risk. Nothing that the agent wrote and no argument is in it: it is shown
  * on screens that are locked.
+ * @param isAssigned True when somebody assigned the action to the reader, or to a role of theirs.
  */
-export function showMessage(row: ActionRow): PushMessage {
+export function showMessage(row: ActionRow, isAssigned: boolean): PushMessage {
   const { id, tool } = row
   return {
-    show: { tag: id, title: titleOf(tool), body: `${RISKS[stored.riskOf(row).level]} · waits for your decision`, url: `/actions/${id}` },
+    show: {
+      tag: id,
+      title: titleOf(tool),
+      body: `${RISKS[stored.riskOf(row).level]} · ${isAssigned ? 'assigned to you' : 'waits for your decision'}`,
+      url: `/actions/${id}`,
+    },
   }
 }
 

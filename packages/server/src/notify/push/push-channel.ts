@@ -1,10 +1,11 @@
 import type { Principal } from '@countersign/core'
-import { isWaitingFor } from '../../gate/index.ts'
+import { isWaitingFor, type StoredAssignment } from '../../gate/index.ts'
 import {
   type ActionRow,
   actions,
   lockKey,
   newId,
+  type PrincipalRow,
   principals,
   pushDeliveries,
   pushSubscriptions,
@@ -29,6 +30,8 @@ const GONE = new Set([404, 410])
 
 interface ShownFacts {
   revision: number
+  /** When the action was assigned to the person. Absent where it was not. */
+  assignedAt?: number
 }
 
 /**
@@ -55,7 +58,7 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
         const until = quietUntil(yield* quietHoursOf(subscription.principal_id), now)
         if (until !== undefined) return { waitUntil: until }
       }
-      return attemptAt(subscription, isShown ? showMessage(row) : withdrawMessage(row.id), row)
+      return attemptAt(subscription, isShown ? showMessage(row, isForAssignee(delivery)) : withdrawMessage(row.id), row)
     },
   }
 
@@ -101,6 +104,18 @@ function* isStillToBeShown({ facts }: WebhookDeliveryRow, row: ActionRow, { id, 
   return row.revision === revision && person !== undefined && (yield* isToBeShown(row, principals.readPrincipal(person), now))
 }
 
+/** True for a message that says that the action was assigned to its reader. */
+const isForAssignee = ({ facts }: WebhookDeliveryRow): boolean => (JSON.parse(facts) as ShownFacts).assignedAt !== undefined
+
+/** When somebody else assigned the action to the person, or to a role of theirs; undefined where nobody did. */
+function assignedAtTo({ assigned }: ActionRow, { id, roles }: Pick<PrincipalRow, 'id' | 'roles'>): number | undefined {
+  if (assigned === null) return undefined
+  const { by, at, ...to }: StoredAssignment = JSON.parse(assigned)
+  if (by === id) return undefined
+  const isTheirs = 'person' in to ? to.person === id : (JSON.parse(roles) as string[]).includes(to.role)
+  return isTheirs ? at : undefined
+}
+
 /** True while the action waits for the person, and they did not snooze it. */
 function* isToBeShown(row: ActionRow, person: Principal, now: number): Tx<boolean> {
   if (!(yield* isWaitingFor(row, person, now))) return false
@@ -118,14 +133,18 @@ function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
     const shown: ShownFacts | undefined = last?.type === 'push.show' && last.state !== 'failed' ? JSON.parse(last.facts) : undefined
     // What no process has begun to send is dropped when it is due: there is nothing to withdraw, and quiet hours stay quiet.
     const isUnsent = last?.state === 'waiting' && last.epoch === 0
-    if (waits ? shown?.revision === row.revision : shown === undefined || isUnsent) continue
+    const assignedAt = waits ? assignedAtTo(row, person) : undefined
+    const isAsShown = shown?.revision === row.revision && (assignedAt === undefined || shown.assignedAt === assignedAt)
+    if (waits ? isAsShown : shown === undefined || isUnsent) continue
     const quiet = waits ? quietUntil(yield* quietHoursOf(person.id), now) : undefined
     yield* pushDeliveries.insertMessage.run({
       subscription_id,
       id: newId('evt', now),
       type: waits ? 'push.show' : 'push.withdraw',
       action_id: row.id,
-      facts: JSON.stringify(waits ? { revision: row.revision } : {}),
+      facts: JSON.stringify(
+        waits ? ({ revision: row.revision, ...(assignedAt !== undefined && { assignedAt }) } satisfies ShownFacts) : {},
+      ),
       now,
       at: quiet ?? now,
     })

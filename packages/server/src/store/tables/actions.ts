@@ -65,6 +65,7 @@ export const insertAction = insertNoted('action', {
   error: true,
   expires_at: true,
   extended: true,
+  assigned: true,
   remind_at: true,
   escalate_at: true,
   grant_id: true,
@@ -137,6 +138,14 @@ export const extendAction = notedUpdate(['expires_at', 'extended', 'updated_at']
   isSameQuestion(update, p, dialect)
     .set({ due_at: earliestOf(p.until) })
     .where('extended', 'is', null),
+)
+
+/**
+ * Says who should decide about an action that needs a person. No row changes when it needs nobody any more, or when the assignment is not
+ * `was` any more; empty for none.
+ */
+export const assignAction = notedUpdate(['assigned', 'updated_at'], (update, p: { was: string }) =>
+  update.where('state', 'in', [lit('proposed'), lit('outcome_unknown')]).where(sql<boolean>`coalesce(assigned, '') = ${p.was}`),
 )
 
 /** The earliest of the other timers and a new deadline. */

@@ -63,6 +63,7 @@ const ACTION: Readonly<Record<keyof ActionRow, Redaction>> = {
   error: null,
   expires_at: 'keep',
   extended: 'keep',
+  assigned: 'keep',
   remind_at: 'keep',
   escalate_at: 'keep',
   grant_id: 'keep',

@@ -334,6 +334,8 @@ export interface ActionRow {
   expires_at: number | null
   /** Who extended the deadline: JSON of `{by, at, from}`. Null while nobody did; then it stays, so that it is done once. */
   extended: string | null
+  /** JSON of who should decide, said by whom and when; null for nobody in particular. */
+  assigned: string | null
   /** When people are reminded; null after the reminder. */
   remind_at: number | null
   /** When it is escalated to further people; null after that. */

@@ -49,6 +49,11 @@ export const endSnooze = question<Key>((db, p) =>
 /** Ends everybody's snooze of an action: it is not what they snoozed any more. */
 export const wakeAll = question<{ action_id: string }>((db, p) => db.deleteFrom('snooze').where('action_id', '=', p.action_id))
 
+/** The same for everybody but one person. */
+export const wakeOthers = question<{ action_id: string; but: string }>((db, p) =>
+  db.deleteFrom('snooze').where('action_id', '=', p.action_id).where('principal_id', '!=', p.but),
+)
+
 /** True when the person snoozed the action of the row. One look into the primary key for each row. */
 export const isSnoozed = ({ by, now }: { by: string; now: number }): RawBuilder<boolean> =>
   sql`exists (select 1 from snooze where snooze.principal_id = ${by} and snooze.action_id = action.id and snooze.until > ${now})`

@@ -56,6 +56,7 @@ export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({
   error: null,
   expires_at: null,
   extended: null,
+  assigned: null,
   remind_at: null,
   escalate_at: null,
   grant_id: null,
