@@ -48,6 +48,8 @@ const CARD = [
 ]
 /** The content of a row of the inbox. */
 const ROW = ['Action.description', 'Action.tool', 'Action.agent', 'Action.requesters.0.name']
+/** Where it says who should decide. */
+const ASSIGNED = 'Action.assignment.person.name'
 /** Every page and what opens on it, by name. */
 export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAction, hold }: HostileAnswers): Record<string, Surface> => ({
   'new chat': { at: '/', shows: ['AgentView.name', 'AgentView.suggestions.0', 'Me.name'] },
@@ -146,7 +148,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       push('/api/events', 'action_proposed', { proposal: newAction })
       await page.locator('[aria-live=polite]', { hasText: 'Approval needed' }).waitFor({ state: 'attached' })
     },
-    shows: ROW,
+    shows: [...ROW, ASSIGNED],
   },
   'waiting, a card beside the list': {
     at: '/waiting',
@@ -155,7 +157,26 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.locator('[data-row=act_000001]').click()
       await page.locator('.cs-card .cs-votes').waitFor()
     },
-    shows: [...ROW, ...CARD],
+    shows: [...ROW, ...CARD, ASSIGNED],
+  },
+  snoozing: {
+    at: '/waiting',
+    width: 1_000,
+    steps: async (page) => {
+      await page.getByTestId('snooze').click()
+      await page.getByRole('dialog', { name: 'Snooze' }).waitFor()
+    },
+    shows: ['Action.description'],
+  },
+  assigning: {
+    at: '/waiting',
+    width: 1_000,
+    steps: async (page) => {
+      await page.keyboard.press('Escape')
+      await page.getByTestId('assign').click()
+      await page.getByRole('dialog', { name: 'Assign' }).getByRole('button').nth(4).waitFor()
+    },
+    shows: ['Action.description', 'Action.requires.roles', ASSIGNED, 'Person.name', 'Person.other.name'],
   },
   decided: {
     at: '/waiting?view=decided',
@@ -192,6 +213,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     at: '/actions/act_000001',
     shows: [
       ...CARD,
+      ASSIGNED,
       'Action.votes.0.reason',
       'Action.credential',
       'Action.idempotencyKey',
