@@ -88,6 +88,11 @@ async function openOurs(script: ScriptStep[]) {
       expect(answer.status, text).toBe(200)
       return chunksIn(text)
     },
+    async states(): Promise<string[]> {
+      const answer = await fetch(`${server.url}/api/actions`, { headers: { authorization: `Bearer ${key}` } })
+      const { items } = (await answer.json()) as { items: { state: string }[] }
+      return items.map(({ state }) => state)
+    },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }
@@ -204,3 +209,34 @@ test.each([
     expect(ours.ran).toHaveLength(effects)
   },
 )
+
+test('the recorded request of the AI SDK, invalid-args: the call ends as an error as recorded, nothing runs, the model is told', async () => {
+  const [recorded] = exchangesOf('ai-sdk-7/invalid-args.http.jsonl') as [Exchange]
+  await using ours = await openOurs([
+    { calls: [{ tool: 'send_email', arguments: { to: 5 } }] },
+    { expect: { lastToolResult: 'to must be text' }, text: textOf(recorded.answer) },
+  ])
+  const answer = await ours.send('/api/ai-sdk/chat', recorded.body)
+  // The AI SDK sends call and error in one chunk where its own schema refused the input. Both forms leave a part in `output-error`.
+  const asRecorded = shapeOf(recorded.answer, ['call_1']).flatMap((one) =>
+    one === 'tool-input-error of call 0' ? ['tool-input-available of call 0', 'tool-output-error of call 0'] : [one],
+  )
+  const [id = ''] = idsIn(answer, [({ toolCallId }) => toolCallId])
+  expect(shapeOf(answer, [id])).toEqual(asRecorded)
+  expect(answer.find(({ type }) => type === 'tool-output-error')).toMatchObject({ errorText: expect.stringContaining('to must be text') })
+  expect(ours.ran).toEqual([])
+})
+
+test.each([
+  ['ai-sdk-7/client-side-tool', '/api/ai-sdk/chat'],
+  ['ag-ui-1.0/frontend_tool', '/api/ag-ui/desk'],
+])('the recorded requests of %s: a result that the client writes itself is not believed, and the call still waits', async (name, path) => {
+  const [first, second] = exchangesOf(`${name}.http.jsonl`) as [Exchange, Exchange]
+  await using ours = await openOurs([{ calls: [{ tool: 'mcp_write', arguments: { path: '/x' } }] }, { text: 'All done.' }])
+  const kinds = [(chunk: Chunk) => chunk.messageId, (chunk: Chunk) => chunk.parentMessageId, (chunk: Chunk) => chunk.toolCallId]
+  const asked = await ours.send(path, first.body)
+  const again = await ours.send(path, withOurIds(second.body, idsIn(first.answer, kinds), idsIn(asked, kinds)))
+  expect(textOf(again)).not.toContain('All done.')
+  expect(ours.ran).toEqual([])
+  expect(await ours.states()).toEqual(['proposed'])
+})

@@ -4,15 +4,10 @@ import {
   ActionListQuery,
   ActionRevisionList,
   ActionStory,
-  AssignBody,
-  DecisionBody,
-  DecisionsAnswer,
-  DecisionsBody,
   FullWaitingList,
   isSettled,
   ProposeBody,
   ProposedAction,
-  WithdrawBody,
 } from '@countersign/core'
 import { z } from 'zod'
 import {
@@ -32,29 +27,32 @@ import { watchStanding } from '../identity/standing.ts'
 import { actions } from '../store/index.ts'
 import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
-import { DECISION_ERRORS } from './docs/index.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { requireOverview } from './stats.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(60).optional(), until: z.enum(['decided', 'settled']).default('decided') })
 
-export function actionRoutes(app: App, { store, gate, hub, clock, policies }: HttpDeps): void {
-  const tags = ['actions']
+const TAGS = ['actions']
 
-  const readAction = (actionId: string, { principal }: Caller): Promise<Action> =>
-    store.read(function* () {
-      const row = yield* actions.findAction.first({ id: actionId })
-      return yield* viewAction(yield* requireVisibleAction(principal, row, `action ${actionId}`, clock.nowMs()))
-    })
+/** Registers the routes that propose and read actions. */
+export function actionRoutes(app: App, deps: HttpDeps): void {
+  listActionsRoute(app, deps)
+  listFullWaitingRoute(app, deps)
+  proposeActionRoute(app, deps)
+  getActionRoute(app, deps)
+  listRevisionsRoute(app, deps)
+  getStoryRoute(app, deps)
+}
 
+function listActionsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions',
     {
       schema: {
         operationId: 'listActions',
         summary: 'List the actions you may see',
-        tags,
+        tags: TAGS,
         querystring: ActionListQuery,
         response: { 200: ActionList },
       },
@@ -75,7 +73,9 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       return { items: await store.read(() => viewActions(rows)), nextCursor }
     },
   )
+}
 
+function listFullWaitingRoute(app: App, { store, policies }: HttpDeps): void {
   app.get(
     '/api/waiting/full',
     {
@@ -83,7 +83,7 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
         operationId: 'listFullWaiting',
         summary: 'List agents and sessions with as much waiting as the policy allows',
         errors: ['forbidden'],
-        tags,
+        tags: TAGS,
         response: { 200: FullWaitingList },
       },
     },
@@ -94,7 +94,9 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       })
     },
   )
+}
 
+function proposeActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions',
     {
@@ -102,7 +104,7 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
         operationId: 'proposeAction',
         summary: 'Propose an action',
         errors: ['not_found', 'invalid_arguments', 'impossible', 'too_many_waiting'],
-        tags,
+        tags: TAGS,
         body: ProposeBody,
         response: { 200: ProposedAction, 201: ProposedAction },
       },
@@ -116,14 +118,17 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       return action
     },
   )
+}
 
+function getActionRoute(app: App, deps: HttpDeps): void {
+  const { hub, clock } = deps
   app.get(
     '/api/actions/:id',
     {
       schema: {
         operationId: 'getAction',
         summary: 'Read an action, or wait until it is decided or settled',
-        tags,
+        tags: TAGS,
         params: Params,
         querystring: WaitQuery,
         response: { 200: Action },
@@ -134,58 +139,35 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       const { id } = request.params
       const { wait = 0, until } = request.query
       const isThere = ({ state }: Action) => (until === 'settled' ? isSettled(state) : state !== 'proposed')
-      if (wait === 0) return readAction(id, caller)
+      if (wait === 0) return readAction(deps, id, caller)
       using standing = await watchStanding({ hub, clock }, request)
       return await readUntil({
         listen(changed) {
           standing.onJudged(changed)
           return hub.onAction(id, changed)
         },
-        read: () => readAction(id, { ...caller, principal: standing.principal }),
+        read: () => readAction(deps, id, { ...caller, principal: standing.principal }),
         isEnough: isThere,
         giveUp: AbortSignal.any([AbortSignal.timeout(wait * 1000), whenHungUp(reply)]),
       })
     },
   )
+}
 
-  app.post(
-    '/api/actions/:id/decision',
-    {
-      schema: {
-        operationId: 'decideAction',
-        summary: 'Approve or decline an action',
-        errors: DECISION_ERRORS,
-        tags,
-        params: Params,
-        body: DecisionBody,
-        response: { 200: Action },
-      },
-    },
-    (request) => gate.decide(request.params.id, request.body, callerOf(request)),
-  )
+const readAction = ({ store, clock }: HttpDeps, actionId: string, { principal }: Caller): Promise<Action> =>
+  store.read(function* () {
+    const row = yield* actions.findAction.first({ id: actionId })
+    return yield* viewAction(yield* requireVisibleAction(principal, row, `action ${actionId}`, clock.nowMs()))
+  })
 
-  app.post(
-    '/api/actions/:id/preview',
-    {
-      schema: {
-        operationId: 'refreshPreview',
-        summary: 'Read again what a waiting action would change',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags,
-        params: Params,
-        response: { 200: Action },
-      },
-    },
-    (request) => gate.refresh(request.params.id, callerOf(request)),
-  )
-
+function listRevisionsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/:id/revisions',
     {
       schema: {
         operationId: 'listRevisions',
         summary: 'List the revisions of an action',
-        tags,
+        tags: TAGS,
         params: Params,
         response: { 200: ActionRevisionList },
       },
@@ -199,14 +181,16 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
       })
     },
   )
+}
 
+function getStoryRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/:id/story',
     {
       schema: {
         operationId: 'getStory',
         summary: 'Read what happened to an action, step by step',
-        tags,
+        tags: TAGS,
         params: Params,
         response: { 200: ActionStory },
       },
@@ -219,96 +203,5 @@ export function actionRoutes(app: App, { store, gate, hub, clock, policies }: Ht
         return yield* viewStory(yield* requireVisibleAction(principal, row, `action ${id}`, clock.nowMs()))
       })
     },
-  )
-
-  app.post(
-    '/api/actions/decisions',
-    {
-      schema: {
-        operationId: 'decideActions',
-        summary: 'Decide many actions, each on its own',
-        tags,
-        body: DecisionsBody,
-        response: { 200: DecisionsAnswer },
-      },
-    },
-    (request) => gate.decideMany(request.body, callerOf(request)),
-  )
-
-  app.post(
-    '/api/actions/:id/undo',
-    {
-      schema: {
-        operationId: 'undoApproval',
-        summary: 'Take an approval back during its grace period',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags,
-        params: Params,
-        response: { 200: Action },
-      },
-    },
-    (request) => gate.undo(request.params.id, callerOf(request)),
-  )
-
-  app.post(
-    '/api/actions/:id/extend',
-    {
-      schema: {
-        operationId: 'extendDeadline',
-        summary: 'Extend the deadline of a waiting action, once',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags,
-        params: Params,
-        response: { 200: Action },
-      },
-    },
-    (request) => gate.extend(request.params.id, callerOf(request)),
-  )
-
-  app.post(
-    '/api/actions/:id/assign',
-    {
-      schema: {
-        operationId: 'assignAction',
-        summary: 'Say who should decide about an action',
-        errors: ['forbidden', 'gone', 'illegal_transition'],
-        tags,
-        params: Params,
-        body: AssignBody,
-        response: { 200: Action },
-      },
-    },
-    (request) => gate.assign(request.params.id, request.body, callerOf(request)),
-  )
-
-  app.post(
-    '/api/actions/:id/withdraw',
-    {
-      schema: {
-        operationId: 'withdrawAction',
-        summary: 'Take back an action that you proposed',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags,
-        params: Params,
-        body: WithdrawBody,
-        response: { 200: Action },
-      },
-    },
-    (request) => gate.withdraw(request.params.id, request.body, callerOf(request)),
-  )
-
-  app.post(
-    '/api/actions/:id/retry',
-    {
-      schema: {
-        operationId: 'retryAction',
-        summary: 'Run a failed action again',
-        errors: ['gone', 'illegal_transition', 'busy', 'stale_preview'],
-        tags,
-        params: Params,
-        response: { 200: Action },
-      },
-    },
-    (request) => gate.retry(request.params.id, callerOf(request)),
   )
 }

@@ -31,6 +31,7 @@ import type { PushKey } from '../notify/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { RegisteredTools } from '../registered/index.ts'
 import type { Store } from '../store/index.ts'
+import { actionChangeRoutes } from './action-changes.ts'
 import { actionExportRoutes } from './action-export.ts'
 import { actionRoutes } from './actions.ts'
 import { agUiRoutes } from './ag-ui/routes.ts'
@@ -218,6 +219,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     sessionRoutes(app, deps)
     timelineRoutes(app, deps)
     actionRoutes(app, deps)
+    actionChangeRoutes(app, deps)
     actionExportRoutes(app, deps)
     policyRoutes(app, deps)
     policyRuleRoutes(app, deps)

@@ -1,4 +1,4 @@
-import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
+import { type Action, isSettled, type JsonObject, type JsonValue, parseJson } from '@countersign/core'
 import type { SentEvent } from '../note-answers.ts'
 import { approvalIdOf, cardOf } from '../threads/approval-id.ts'
 import { trackActions } from '../threads/track-actions.ts'
@@ -199,7 +199,7 @@ export function createAiSdkWriter({ send, earlier, messageId: ownId, client }: A
           else if (role === 'tool' && toolCallId !== undefined) {
             const call = calls.get(toolCallId)
             // Answers of the server itself, which are no actions.
-            if (call && !tracked.of(toolCallId)) endCall(toolCallId, call, { output: content })
+            if (call && !tracked.of(toolCallId)) endCall(toolCallId, call, answerIn(content))
           }
           return
         }
@@ -223,4 +223,12 @@ export function createAiSdkWriter({ send, earlier, messageId: ownId, client }: A
       send({ type: 'finish', finishReason: how.is === 'parked' ? 'tool-calls' : 'stop' })
     },
   }
+}
+
+/** A call that could not become an action is stored as `{"error": "…"}`. Sent as an output, it would be shown as a success. */
+function answerIn(content: string): { output: JsonValue } | { error: string } {
+  const parsed = parseJson(content)
+  const value = parsed.ok ? parsed.value : undefined
+  const isError = value !== null && typeof value === 'object' && 'error' in value && Object.keys(value).length === 1
+  return isError && typeof value.error === 'string' ? { error: value.error } : { output: content }
 }
