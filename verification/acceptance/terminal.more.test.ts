@@ -113,6 +113,14 @@ atTerminal('M says that one is on it and takes it back, and S leaves the action 
   expect(await terminal.exit).toBe(0)
 })
 
+atTerminal('a wrong key is an error of the server on the ordinary screen', async () => {
+  using terminal = openTerminal(['inbox'], { ...environment, COUNTERSIGN_KEY: 'cs_wrong' })
+  expect(await terminal.exit).toBe(1)
+  expect(terminal.output).toContain('key')
+  expect(terminal.output).not.toContain('whose key')
+  expect(terminal.output).not.toContain('\u001b[?1049h')
+})
+
 atTerminal('E opens the arguments in an editor, and what was saved is approved with two keys', async () => {
   using folder = temporaryFolder()
   const editor = join(folder.path, 'editor')

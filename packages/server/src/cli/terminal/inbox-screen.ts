@@ -29,9 +29,10 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   const over = Promise.withResolvers<void>()
   const stop = new AbortController()
   // A wrong key or address is a message on the ordinary screen.
+  const items = await waiting()
   const { principal: me } = (await api.call('GET', '/api/me')) as { principal: Principal | null }
   if (!me) throw new Error('the server does not say whose key this is: make another one with `countersign key create`')
-  let view: InboxView = withItems(emptyView(me), await waiting())
+  let view: InboxView = withItems(emptyView(me), items)
   using screen = openFullScreen(onInput, over.resolve)
 
   function paint(): void {
