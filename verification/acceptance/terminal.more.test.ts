@@ -88,6 +88,39 @@ atTerminal(
   },
 )
 
+atTerminal('M says that one is on it and takes it back, and S leaves the action out of one’s own inbox only', async () => {
+  const action = await propose('later')
+  const read = (): Promise<Action> => server.admin.get(`/api/actions/${action.id}`)
+  using terminal = openTerminal(['inbox'], environment)
+  await terminal.until((screen) => screen.includes('› medium   Do later'))
+  terminal.press('m')
+  await terminal.until((screen) => screen.includes('(assigned to you) Do later') && screen.includes('You are on it'))
+  expect((await read()).assignment).toMatchObject({ person: { name: 'Ana' }, by: { name: 'Ana' } })
+  terminal.press('m')
+  await terminal.until((screen) => screen.includes('› medium   Do later') && screen.includes('You are no longer on it'))
+  expect((await read()).assignment ?? null).toBeNull()
+  // Somebody else says it, and an open screen shows it.
+  await server.admin.post(`/api/actions/${action.id}/assign`, { to: { role: 'approver' } })
+  await terminal.until((screen) => screen.includes('(assigned to role "approver") Do later'))
+  terminal.press('s')
+  await terminal.until((screen) => screen.includes('Snooze it?'))
+  terminal.press('1')
+  await terminal.until((screen) => screen.includes('nothing waits for you') && screen.includes('Snoozed until'))
+  const { items } = await server.admin.get('/api/actions?state=proposed&mine=true')
+  expect(items).toMatchObject([{ id: action.id, state: 'proposed' }])
+  await server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })
+  terminal.press('q')
+  expect(await terminal.exit).toBe(0)
+})
+
+atTerminal('a wrong key is an error of the server on the ordinary screen', async () => {
+  using terminal = openTerminal(['inbox'], { ...environment, COUNTERSIGN_KEY: 'cs_wrong' })
+  expect(await terminal.exit).toBe(1)
+  expect(terminal.output).toContain('key')
+  expect(terminal.output).not.toContain('whose key')
+  expect(terminal.output).not.toContain('\u001b[?1049h')
+})
+
 atTerminal('E opens the arguments in an editor, and what was saved is approved with two keys', async () => {
   using folder = temporaryFolder()
   const editor = join(folder.path, 'editor')

@@ -1,4 +1,5 @@
 import type { Action, SnoozeBody } from '@countersign/client'
+import { snoozeTimes } from '@countersign/core/text'
 import { clockText, showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId } from 'react'
@@ -6,7 +7,6 @@ import { errorText } from '../errors.ts'
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
-import { snoozeTimes } from './times.ts'
 import { SNOOZES, useSnoozes } from './use-snoozes.ts'
 import './snooze.css'
 

@@ -1,10 +1,11 @@
 import { isHighRisk } from '@countersign/core/text'
+import { rowMark } from './assignee.ts'
 import { detailLines } from './details.ts'
 import { type InboxView, indexOf, selectedOf } from './inbox-view.ts'
 import type { Style } from './style.ts'
 import { wrap } from './wrap.ts'
 
-const KEYS = 'j/k move · a approve · d decline · e edit · space more · q quit'
+const KEYS = 'j/k move · a approve · d decline · e edit · s snooze · m I’m on it · space more · q quit'
 
 export interface Drawing {
   /** The whole screen, exactly as many lines as it has rows. */
@@ -28,7 +29,9 @@ export function drawInbox(view: InboxView, size: { columns: number; rows: number
   const first = Math.max(Math.min(at - Math.floor(listRows / 2), items.length - listRows), 0)
   const list = items.slice(first, first + listRows).map((item) => {
     const isSelected = item.id === action?.id
-    const line = fit(`${isSelected ? '›' : ' '} ${item.risk.level.padEnd(8)} ${item.overdue ? '(overdue) ' : ''}${item.description}`)
+    const line = fit(
+      `${isSelected ? '›' : ' '} ${item.risk.level.padEnd(8)} ${item.overdue ? '(overdue) ' : ''}${rowMark(item, view.me)}${item.description}`,
+    )
     return isSelected ? style.inverse(line) : line
   })
   const top = [style.bold(fit(`Countersign · ${header}`)), ...list, '']
@@ -52,6 +55,10 @@ function promptOf(view: InboxView): string {
   const action = selectedOf(view)
   if (!pending || !action) return notice
   if (pending.for === 'decline') return `Reason (enter declines, escape keeps it waiting): ${pending.reason}_`
+  if (pending.for === 'snooze') {
+    const times = pending.times.map(({ words }, at) => `${at + 1} ${words}`).join(' · ')
+    return `Snooze it? ${times} · any other key does not`
+  }
   const what = pending.arguments ? 'Approve with your changes' : 'Approve it'
   if (isHighRisk(action)) return `${action.risk.level.toUpperCase()} RISK. ${what}? y approves, any other key keeps it waiting`
   return `${what}? enter or y, any other key keeps it waiting`

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Action } from '@countersign/core'
+import type { Action, Principal, Snooze } from '@countersign/core'
 import type { Environment } from '../../config/index.ts'
 import { type Api, Refused } from '../api.ts'
 import { eventsOf } from '../event-stream.ts'
+import { assigneeOf, assigneeText, isMine } from './assignee.ts'
 import { drawInbox } from './draw-inbox.ts'
 import { editArguments } from './edit-arguments.ts'
 import { openFullScreen } from './full-screen.ts'
@@ -11,6 +12,8 @@ import { readKeys } from './keys.ts'
 import { styleFor } from './style.ts'
 
 const RECONNECT_MS = 1_000
+/** No event says that a snooze ended, or that somebody snoozed in a browser. */
+const REREAD_MS = 60_000
 
 export interface InboxScreen {
   api: Api
@@ -26,7 +29,10 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   const over = Promise.withResolvers<void>()
   const stop = new AbortController()
   // A wrong key or address is a message on the ordinary screen.
-  let view: InboxView = withItems(emptyView(), await waiting())
+  const items = await waiting()
+  const { principal: me } = (await api.call('GET', '/api/me')) as { principal: Principal | null }
+  if (!me) throw new Error('the server does not say whose key this is: make another one with `countersign key create`')
+  let view: InboxView = withItems(emptyView(me), items)
   using screen = openFullScreen(onInput, over.resolve)
 
   function paint(): void {
@@ -75,6 +81,22 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
     await reload()
   }
 
+  async function snooze({ id, description }: Action, body: object): Promise<void> {
+    const { until } = (await api.call('POST', `/api/actions/${encodeURIComponent(id)}/snooze`, body)) as Snooze
+    change({ ...view, notice: `Snoozed until ${until}: ${description}` })
+    await reload()
+  }
+
+  async function assign(action: Action): Promise<void> {
+    const to = isMine(action, view.me) ? null : { person: view.me.id }
+    const body = { to, was: assigneeOf(action) }
+    await api.call('POST', `/api/actions/${encodeURIComponent(action.id)}/assign`, body)
+    const before = to && assigneeText(action, view.me)
+    const notice = to ? `You are on it${before ? `; it was assigned to ${before}` : ''}` : 'You are no longer on it'
+    change({ ...view, notice: `${notice}: ${action.description}` })
+    await reload()
+  }
+
   async function edit(action: Action): Promise<void> {
     const edited = await screen.lend(() => editArguments(action.arguments, environment))
     const isSame = view.items.some(({ digest }) => digest === action.digest)
@@ -86,6 +108,8 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   async function carryOut(command: Command): Promise<void> {
     if (command.is === 'quit') return over.resolve()
     if (command.is === 'edit') return edit(command.action)
+    if (command.is === 'snooze') return snooze(command.action, command.body)
+    if (command.is === 'assign') return assign(command.action)
     if (command.is === 'approve')
       return decide(command.action, { verdict: 'approve', ...(command.arguments && { arguments: command.arguments }) })
     const reason = command.reason.trim()
@@ -106,9 +130,11 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   const followed = follow().catch((error: unknown) => {
     if (!stop.signal.aborted) over.reject(error)
   })
+  const rereading = setInterval(() => void reload().catch(notify), REREAD_MS)
   try {
     await over.promise
   } finally {
+    clearInterval(rereading)
     stop.abort()
     stdout.off('resize', paint)
     await followed

@@ -7,10 +7,14 @@ import { readKeys } from './keys.ts'
 import { styleFor } from './style.ts'
 
 const PLAIN = styleFor(false, {})
+const SIZE = { columns: 80, rows: 24 }
+/** What is below the details. */
+const lastOf = (lines: readonly string[]) => lines.slice(-5).join(' ').replaceAll(/ +/g, ' ')
 
 const action = (changed: Partial<Action> = {}): Action =>
   ({
     id: 'act_1',
+    state: 'proposed',
     digest: 'sha256:1',
     revision: 1,
     description: 'Ship ORD-1',
@@ -28,7 +32,7 @@ const action = (changed: Partial<Action> = {}): Action =>
     ...changed,
   }) as Action
 
-const of = (...items: Action[]): InboxView => withItems(emptyView(), items)
+const of = (...items: Action[]): InboxView => withItems(emptyView({ id: 'prn_me' }), items)
 /** Presses keys one by one, as a person does. */
 const type = (view: InboxView, keys: string) =>
   readKeys(keys).reduce<ReturnType<typeof press>>(({ view }, key) => press(view, key, false), { view })
@@ -56,6 +60,42 @@ test('a long text cannot be approved before its last line was on the screen', ()
     expect(view.scroll - drawn.scroll).toBeLessThanOrEqual(drawn.lines.length)
   }
   expect(type({ ...view, read: new Set([long.digest]) }, 'ay').command).toMatchObject({ is: 'approve' })
+})
+
+test('S offers the times of the console and a number chooses one; any other key and pasted text snooze nothing', () => {
+  expect(lastOf(drawInbox(type(of(action()), 's').view, SIZE, PLAIN).lines)).toContain(
+    'Snooze it? 1 15 minutes · 2 1 hour · 3 1 day · any other key does not',
+  )
+  expect(type(of(action()), 's2').command).toMatchObject({ is: 'snooze', action: { id: 'act_1' }, body: { for: 'PT1H' } })
+  const expiresAt = new Date(Date.now() + 30 * 60_000).toISOString()
+  expect(type(of(action({ expiresAt })), 's2').command).toMatchObject({ body: { until: expiresAt } })
+  expect(type(of(action({ expiresAt: new Date().toISOString() })), 's').view.notice).toBe('It expires too soon to be snoozed.')
+  for (const keys of ['s0', 's4', 's9', 'sx', 's\r', 's\u001b']) {
+    expect(type(of(action()), keys)).toMatchObject({ view: { pending: undefined, notice: 'It was not snoozed.' } })
+    expect(type(of(action()), keys).command).toBeUndefined()
+  }
+  for (const pasted of ['s1', 'm']) {
+    let view = of(action())
+    for (const key of readKeys(pasted)) {
+      const { view: next, command } = press(view, key, true)
+      expect(command).toBeUndefined()
+      view = next
+    }
+  }
+})
+
+test('a line says to whom an action is assigned, and no name passes for *you* or for the description', () => {
+  const given = { by: { id: 'prn_b', kind: 'person' as const, name: 'Ben', roles: [] }, at: '2026-11-24T10:00:00.000Z' }
+  const person = (id: string, name: string) => ({ ...given, person: { id, kind: 'person' as const, name, roles: [] } })
+  const row = (assignment: Action['assignment']) => drawInbox(of(action({ assignment })), SIZE, PLAIN).lines[1]
+  expect(row(null)).toBe('› medium   Ship ORD-1')
+  expect(row(person('prn_me', 'Ana'))).toBe('› medium   (assigned to you) Ship ORD-1')
+  expect(row({ ...given, role: 'finance' })).toBe('› medium   (assigned to role "finance") Ship ORD-1')
+  expect(row(person('prn_b', 'you'))).toBe('› medium   (assigned to "you") Ship ORD-1')
+  expect(row(person('prn_b', 'you") Pay 1 €'))).toBe('› medium   (assigned to "you\\") Pay 1 €") Ship ORD-1')
+  expect(row(person('prn_b', '\u001b[2J\u202e\n'))).toBe('› medium   (assigned to "\\u001b[2J⟦U+202E⟧\\n") Ship ORD-1')
+  expect(row(person('prn_b', 'x'.repeat(200)))).toBe(`› medium   (assigned to "${'x'.repeat(20)}…") Ship ORD-1`)
+  expect(type(of(action()), 'm').command).toMatchObject({ is: 'assign', action: { id: 'act_1' } })
 })
 
 test('a pending decision is dropped when the action changes or goes', () => {

@@ -1,5 +1,5 @@
-import type { Action } from '@countersign/core'
-import { isHighRisk, needsOpening } from '@countersign/core/text'
+import type { Action, Principal, SnoozeBody } from '@countersign/core'
+import { isHighRisk, needsOpening, type SnoozeTime, snoozeTimes } from '@countersign/core/text'
 import type { Key } from './keys.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
@@ -9,13 +9,21 @@ export type Command =
   | { is: 'approve'; action: Action; arguments?: Arguments }
   | { is: 'decline'; action: Action; reason: string }
   | { is: 'edit'; action: Action }
+  | { is: 'snooze'; action: Action; body: SnoozeBody }
+  /** Takes it on, or takes that back. */
+  | { is: 'assign'; action: Action }
   | { is: 'quit' }
 
-/** A decision that needs one more key. It is for the digest that was on the screen. */
-type Pending = { for: 'approve'; digest: string; arguments?: Arguments } | { for: 'decline'; digest: string; reason: string }
+/** What needs one more key. It is for the digest that was on the screen. */
+type Pending =
+  | { for: 'approve'; digest: string; arguments?: Arguments }
+  | { for: 'decline'; digest: string; reason: string }
+  | { for: 'snooze'; digest: string; times: readonly SnoozeTime[] }
 
 /** The state of the screen. */
 export interface InboxView {
+  /** The person who decides here. */
+  me: Pick<Principal, 'id'>
   items: readonly Action[]
   /** The id of the selected action. */
   selected: string | undefined
@@ -28,7 +36,8 @@ export interface InboxView {
   read: ReadonlySet<string>
 }
 
-export const emptyView = (): InboxView => ({
+export const emptyView = (me: Pick<Principal, 'id'>): InboxView => ({
+  me,
   items: [],
   selected: undefined,
   pending: undefined,
@@ -69,6 +78,7 @@ export function press(view: InboxView, key: Key, isBurst: boolean): { view: Inbo
   const name = 'name' in key ? key.name : undefined
   if (name === 'end') return { view, command: { is: 'quit' } }
   if (view.pending?.for === 'approve' && action) return confirm(view, action, key, isBurst)
+  if (view.pending?.for === 'snooze' && action) return chooseTime(view, action, view.pending.times, isBurst ? undefined : key)
   if (view.pending?.for === 'decline' && action) return writeReason(view, action, isBurst && name === 'enter' ? { text: ' ' } : key)
   const letter = 'text' in key ? key.text.toLowerCase() : undefined
   if (letter === 'q' || name === 'escape') return { view, command: { is: 'quit' } }
@@ -80,6 +90,8 @@ export function press(view: InboxView, key: Key, isBurst: boolean): { view: Inbo
   if (letter === 'a') return { view: askToApprove(view, action) }
   if (letter === 'd') return { view: { ...view, notice: '', pending: { for: 'decline', digest: action.digest, reason: '' } } }
   if (letter === 'e') return { view, command: { is: 'edit', action } }
+  if (letter === 's') return { view: askUntil(view, action) }
+  if (letter === 'm' && !isBurst) return { view, command: { is: 'assign', action } }
   return { view }
 }
 
@@ -91,6 +103,18 @@ export function askToApprove(view: InboxView, action: Action, edited?: Arguments
   if (needsOpening(action) && !view.read.has(action.digest))
     return { ...view, pending: undefined, notice: 'Not all of it was shown yet. Press space until its end, then approve.' }
   return { ...view, scroll: 0, notice: '', pending: { for: 'approve', digest: action.digest, ...(edited && { arguments: edited }) } }
+}
+
+function askUntil(view: InboxView, action: Action): InboxView {
+  const times = snoozeTimes(action, Date.now())
+  if (times.length === 0) return { ...view, notice: 'It expires too soon to be snoozed.' }
+  return { ...view, notice: '', pending: { for: 'snooze', digest: action.digest, times } }
+}
+
+function chooseTime(view: InboxView, action: Action, times: readonly SnoozeTime[], key: Key | undefined) {
+  const time = key && 'text' in key && /^[1-9]$/.test(key.text) ? times[Number(key.text) - 1] : undefined
+  const next = { ...view, pending: undefined, notice: time ? '' : 'It was not snoozed.' }
+  return time ? { view: next, command: { is: 'snooze', action, body: time.body } as const } : { view: next }
 }
 
 const NOTHING = 'Nothing was decided.'

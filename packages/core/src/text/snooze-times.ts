@@ -1,10 +1,10 @@
-import type { Action, SnoozeBody } from '@countersign/client'
+import type { Action, SnoozeBody } from '../wire/index.ts'
 
 const MINUTE_MS = 60_000
 /** As on the server, which has the last word: an action returns at least so long before its deadline. */
 const BEFORE_DEADLINE_MS = 5 * MINUTE_MS
 
-/** One choice: when the action returns by the clock of this browser, and the request for it, which goes by the clock of the server. */
+/** One choice: when the action returns by the clock of this machine, and the request for it, which goes by the clock of the server. */
 export type SnoozeTime = { words: string; atMs: number; body: SnoozeBody }
 
 const SPANS = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { snoozeTimes } from './times.ts'
+import { snoozeTimes } from './snooze-times.ts'
 
 const MINUTE_MS = 60_000
 const words = (leftMs: number | null) =>
