@@ -38,7 +38,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
 test('each new approval is announced once, politely, alone or in a message for several', async ({ page, demo }) => {
   await page.goto(`${demo.url}/waiting`)
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  // What waits when the list is read is not news.
+  await page.getByTestId('waiting-empty').waitFor()
+  await page.locator('[aria-live=assertive]').waitFor({ state: 'attached' })
   await page.evaluate(() => {
     const said: string[] = []
     Object.assign(window, { said })

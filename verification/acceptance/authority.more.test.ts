@@ -361,7 +361,11 @@ async function ask(server: TestServer, client: Client, agent: string): Promise<P
   const { id: sessionId } = await client.post('/api/sessions', { agent })
   await client.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
   await server.settle()
-  const { pendingApprovals } = await client.get(`/api/sessions/${sessionId}`)
+  const session = () => client.get(`/api/sessions/${sessionId}`)
+  // Once, on a busy machine, nothing waited here: then this says what became of the message.
+  const became = JSON.stringify([await session(), await client.get(`/api/sessions/${sessionId}/messages`), server.errors])
+  await expect.poll(async () => (await session()).pendingApprovals.length, { message: became }).toBe(1)
+  const { pendingApprovals } = await session()
   return { sessionId, actionId: pendingApprovals[0].id, requestId: await requestIn(client, sessionId) }
 }
 
