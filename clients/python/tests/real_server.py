@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
 import os
 import queue
 import shutil
@@ -13,6 +14,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import unittest
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -210,3 +212,10 @@ class Inbox:
     def proposed(self) -> Any:
         """The next action that is proposed."""
         return self.next("action_proposed")["proposal"]
+
+
+def start_for_module() -> RealServer:
+    """A server for the tests of a module, which stops when they end. Warnings are not shown meanwhile."""
+    logging.disable(logging.WARNING)
+    unittest.addModuleCleanup(logging.disable, logging.NOTSET)
+    return unittest.enterModuleContext(RealServer())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
 import unittest
 from collections.abc import Callable
@@ -14,21 +13,14 @@ from countersign import AsyncClient, Json, NotApproved, gated
 from .effects import Effects
 from .fault_proxy import FaultProxy, Seen
 from .loosely import loosely_gated
-from .real_server import PATIENCE, Inbox, RealServer
+from .real_server import PATIENCE, Inbox, RealServer, start_for_module
 
 server: RealServer
 
 
 def setUpModule() -> None:
     global server
-    server = RealServer()
-    server.__enter__()
-    logging.disable(logging.WARNING)
-
-
-def tearDownModule() -> None:
-    logging.disable(logging.NOTSET)
-    server.__exit__()
+    server = start_for_module()
 
 
 def order_of(order_id: str, cents: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import subprocess
@@ -14,7 +13,7 @@ from countersign import Client, gated
 
 from .effects import Effects
 from .in_thread import InThread
-from .real_server import PATIENCE, Inbox, RealServer
+from .real_server import PATIENCE, Inbox, RealServer, start_for_module
 
 FOLDER = Path(__file__).resolve().parents[1]
 server: RealServer
@@ -22,14 +21,7 @@ server: RealServer
 
 def setUpModule() -> None:
     global server
-    server = RealServer()
-    server.__enter__()
-    logging.disable(logging.WARNING)
-
-
-def tearDownModule() -> None:
-    logging.disable(logging.NOTSET)
-    server.__exit__()
+    server = start_for_module()
 
 
 class Crashes(unittest.TestCase):

@@ -19,7 +19,7 @@ from countersign.io import BlockingIo
 from .effects import Effects
 from .fault_proxy import Dripping, FaultProxy, Seen, SelfSigned, answer, half
 from .in_thread import InThread
-from .real_server import Inbox, RealServer
+from .real_server import Inbox, RealServer, start_for_module
 
 server: RealServer
 KEY = "cs_a-key-that-nobody-else-may-see"
@@ -27,14 +27,7 @@ KEY = "cs_a-key-that-nobody-else-may-see"
 
 def setUpModule() -> None:
     global server
-    server = RealServer()
-    server.__enter__()
-    logging.disable(logging.WARNING)
-
-
-def tearDownModule() -> None:
-    logging.disable(logging.NOTSET)
-    server.__exit__()
+    server = start_for_module()
 
 
 def first(step: str, spoiled: Callable[[bytes], bytes | None]) -> Callable[[Seen, Callable[[], bytes]], bytes | None]:

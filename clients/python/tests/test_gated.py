@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import unittest
 from collections.abc import Callable
 from typing import Any
@@ -12,21 +11,14 @@ from countersign import ApiError, CallFailed, Client, Json, NotApproved, Nothing
 from .effects import Effects
 from .in_thread import InThread
 from .loosely import loosely_gated
-from .real_server import Inbox, RealServer
+from .real_server import Inbox, RealServer, start_for_module
 
 server: RealServer
 
 
 def setUpModule() -> None:
     global server
-    server = RealServer()
-    server.__enter__()
-    logging.disable(logging.WARNING)
-
-
-def tearDownModule() -> None:
-    logging.disable(logging.NOTSET)
-    server.__exit__()
+    server = start_for_module()
 
 
 def key_of_order(order_id: str, cents: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import unittest
 from typing import Any
 
@@ -12,7 +11,7 @@ from countersign import ApiError, Client, Json
 from .effects import Effects
 from .in_thread import InThread
 from .loosely import loosely_gated
-from .real_server import Inbox, RealServer
+from .real_server import Inbox, RealServer, start_for_module
 
 server: RealServer
 
@@ -25,14 +24,7 @@ INPUT: dict[str, Json] = {
 
 def setUpModule() -> None:
     global server
-    server = RealServer()
-    server.__enter__()
-    logging.disable(logging.WARNING)
-
-
-def tearDownModule() -> None:
-    logging.disable(logging.NOTSET)
-    server.__exit__()
+    server = start_for_module()
 
 
 class Register(unittest.TestCase):
