@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { Action } from '@countersign/core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
 import { counterpart } from '../testing/counterparts.ts'
+import { decide, settled, waiting } from '../testing/decisions.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
@@ -110,17 +110,6 @@ async function openEditor(url = server.url): Promise<Editor> {
   }
 }
 
-async function waiting(): Promise<Action> {
-  using events = await server.admin.stream('/api/events')
-  for (;;) {
-    const { items } = await server.admin.get('/api/actions?state=proposed')
-    if (items.length === 1) return items[0]
-    await events.arrival()
-  }
-}
-const settled = ({ id }: Action): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=60&until=settled`)
-const decide = ({ id, revision, digest }: Action, body: object) =>
-  server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
 /** Appends one letter, so that running twice would show. */
 const APPEND = 'printf x >> ran.txt'
 const ran = ({ folder }: Editor): string => (existsSync(join(folder, 'ran.txt')) ? readFileSync(join(folder, 'ran.txt'), 'utf8') : '')
@@ -130,14 +119,14 @@ test('both prompts open, an approval here runs the command once, and the prompt 
   const shown = editor.shown()
   const turn = editor.prompt(APPEND)
   await shown
-  const card = await waiting()
+  const card = await waiting(server)
   expect(card).toMatchObject({ description: `Run ${APPEND}`, arguments: { command: APPEND, folder: editor.folder } })
   expect(editor.prompts).toHaveLength(1)
-  await decide(card, { verdict: 'approve' })
+  await decide(server, card, { verdict: 'approve' })
   expect(await turn).toBe('end_turn')
   expect(ran(editor)).toBe('x')
   expect(editor.prompts[0]?.signal.aborted).toBe(true)
-  expect(await settled(card)).toMatchObject({ state: 'succeeded', result: { report: { output: '' } } })
+  expect(await settled(server, card.id)).toMatchObject({ state: 'succeeded', result: { report: { output: '' } } })
 })
 
 test('the editor allows it first: it runs once, and a later approval is refused', async () => {
@@ -145,11 +134,11 @@ test('the editor allows it first: it runs once, and a later approval is refused'
   const shown = editor.shown()
   const turn = editor.prompt(APPEND)
   await shown
-  const card = await waiting()
+  const card = await waiting(server)
   editor.prompts[0]?.answer('once')
   expect(await turn).toBe('end_turn')
   expect(ran(editor)).toBe('x')
-  expect((await settled(card)).state).toBe('cancelled')
+  expect((await settled(server, card.id)).state).toBe('cancelled')
   const { id, revision, digest } = card
   const late = await server.admin.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve', revision, digest } })
   expect(late.status).toBe(409)
@@ -158,7 +147,7 @@ test('the editor allows it first: it runs once, and a later approval is refused'
 test('a decline here and a server that is away run nothing, whatever the editor answers afterwards', async () => {
   const editor = await openEditor()
   const turn = editor.prompt(APPEND)
-  await decide(await waiting(), { verdict: 'decline', reason: 'No' })
+  await decide(server, await waiting(server), { verdict: 'decline', reason: 'No' })
   expect(await turn).toBe('refusal')
   const away = await openEditor('http://127.0.0.1:9')
   const other = away.prompt(APPEND)
@@ -172,23 +161,23 @@ test('the agent does not get the key, and the editor that closes ends it and clo
   expect(editor.updates.at(-1)?.content?.text).toContain('PATH')
   expect(editor.updates.at(-1)?.content?.text).not.toContain('COUNTERSIGN_KEY')
   editor.prompt(APPEND).catch(() => undefined)
-  const card = await waiting()
+  const card = await waiting(server)
   const ended = once(editor.child, 'close')
   editor.child.stdin?.end()
   await ended
-  expect((await settled(card)).state).toBe('cancelled')
+  expect((await settled(server, card.id)).state).toBe('cancelled')
   expect(ran(editor)).toBe('')
 })
 
 test('the agent dies: its exit code is ours, and its card is closed; one that cannot be started is a sentence', async () => {
   const editor = await openEditor()
   editor.prompt(APPEND).catch(() => undefined)
-  const card = await waiting()
+  const card = await waiting(server)
   const ended = once(editor.child, 'close')
   await editor.cancel()
   const [code] = await ended
   expect(code).toBe(3)
-  expect((await settled(card)).state).toBe('cancelled')
+  expect((await settled(server, card.id)).state).toBe('cancelled')
   const child = spawn(process.execPath, ['--conditions=countersign-source', MAIN, 'acp', '--', '/no/such/agent'], {
     env: { ...COMPILE_CACHE, COUNTERSIGN_KEY: key },
   })

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createAcpDialect } from '../../packages/server/src/cli/acp/acp-dialect.ts'
 import { codingAgentStarter } from '../../packages/server/src/coding-agent/index.ts'
 import { between } from '../testing/between-programs.ts'
+import { decide, settled, waiting } from '../testing/decisions.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const FOLDER = '/home/ana/shop'
@@ -45,18 +46,7 @@ async function openSession({ editor, agent }: Pick<Desk, 'editor' | 'agent'>) {
   await editor.next()
 }
 
-async function waiting(server: TestServer): Promise<Action> {
-  using events = await server.admin.stream('/api/events')
-  for (;;) {
-    const { items } = await server.admin.get('/api/actions?state=proposed')
-    if (items.length === 1) return items[0]
-    await events.arrival()
-  }
-}
 const read = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}`)
-const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=60&until=settled`)
-const decide = (server: TestServer, { id, revision, digest }: Action, body: object) =>
-  server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
 
 test('an approval in Countersign answers the agent, closes the prompt of the editor, and the record has the report of the agent', async () => {
   const { server, editor, agent, proxy } = await start()

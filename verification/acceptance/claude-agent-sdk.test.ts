@@ -1,7 +1,7 @@
-import type { Action } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { gate } from '../../packages/client/src/gate/claude-agent-sdk.ts'
 import { createClient } from '../../packages/client/src/index.ts'
+import { decide, waiting } from '../testing/decisions.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 // With the shapes of the Claude Agent SDK; `npm run test:agents` drives the SDK itself.
@@ -15,18 +15,7 @@ async function start(policy: object = { rules: [] }) {
   const { key } = await server.makeKey({ name: 'ana sdk', kind: 'agent', agent: 'sdk', roles: ['agent'] })
   return { server, client: createClient({ baseUrl: server.url, key }) }
 }
-type Desk = Awaited<ReturnType<typeof start>>
 
-async function waiting({ server }: Desk): Promise<Action> {
-  using events = await server.admin.stream('/api/events')
-  for (;;) {
-    const { items } = await server.admin.get('/api/actions?state=proposed')
-    if (items.length === 1) return items[0]
-    await events.arrival()
-  }
-}
-const decide = ({ server }: Desk, { id, revision, digest }: Action, body: object) =>
-  server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
 const options = (toolUseID: string, signal = new AbortController().signal) => ({ toolUseID, signal })
 const about = (hook_event_name: string, more: object = {}) => ({ hook_event_name, session_id: 's1', cwd: FOLDER, ...more })
 
@@ -35,9 +24,9 @@ test('an approved call is allowed with the approved arguments, and the report of
   const { canUseTool, hooks } = gate(desk.client)
   await hooks.PreToolUse[0]?.hooks[0]?.(about('PreToolUse', { tool_use_id: 't1', tool_name: 'Bash', tool_input: INPUT }))
   const asked = canUseTool('Bash', INPUT, options('t1'))
-  const card = await waiting(desk)
+  const card = await waiting(desk.server)
   expect(card).toMatchObject({ toolCallId: 't1', context: { run: 'claude s1' }, arguments: { folder: FOLDER } })
-  await decide(desk, card, { verdict: 'approve', arguments: { ...card.arguments, command: 'npm publish --dry-run' } })
+  await decide(desk.server, card, { verdict: 'approve', arguments: { ...card.arguments, command: 'npm publish --dry-run' } })
   const updatedInput = { ...INPUT, command: 'npm publish --dry-run' }
   expect(await asked).toEqual({ behavior: 'allow', updatedInput })
   const ran = about('PostToolUse', { tool_use_id: 't1', tool_name: 'Bash', tool_input: updatedInput, tool_response: { stdout: 'ok' } })
@@ -53,8 +42,8 @@ test('an approval that is not in effect yet when a poll ends is not a denial: th
       park: 'defer',
     })
   const first = ask(1)
-  const card = await waiting(desk)
-  await decide(desk, card, { verdict: 'approve' })
+  const card = await waiting(desk.server)
+  await decide(desk.server, card, { verdict: 'approve' })
   expect((await desk.server.admin.get(`/api/actions/${card.id}`)).startsAt).not.toBeNull()
   expect(await first).toMatchObject({ hookSpecificOutput: { permissionDecision: 'defer' } })
   expect(await ask(50)).toMatchObject({ hookSpecificOutput: { permissionDecision: 'allow' } })
@@ -64,17 +53,17 @@ test('nothing is allowed when it is declined, late, aborted, refused, or when th
   const desk = await start()
   const { canUseTool } = gate(desk.client, { limitSeconds: 1 })
   const declined = gate(desk.client).canUseTool('Bash', INPUT, options('t1'))
-  await decide(desk, await waiting(desk), { verdict: 'decline', reason: 'Not on a Friday' })
+  await decide(desk.server, await waiting(desk.server), { verdict: 'decline', reason: 'Not on a Friday' })
   expect(await declined).toEqual({ behavior: 'deny', message: expect.stringContaining('Not on a Friday') })
 
   const late = await canUseTool('Bash', INPUT, options('t2'))
-  const card = await waiting(desk)
+  const card = await waiting(desk.server)
   expect(late).toEqual({ behavior: 'deny', message: expect.stringContaining(card.id) })
-  await decide(desk, card, { verdict: 'decline' })
+  await decide(desk.server, card, { verdict: 'decline' })
 
   const stop = new AbortController()
   const aborted = gate(desk.client).canUseTool('Bash', INPUT, options('t3', stop.signal))
-  const dropped = await waiting(desk)
+  const dropped = await waiting(desk.server)
   stop.abort()
   expect(await aborted).toEqual({ behavior: 'deny', message: 'The call was cancelled.' })
   expect(await desk.server.admin.get(`/api/actions/${dropped.id}?wait=30`)).toMatchObject({ state: 'cancelled' })

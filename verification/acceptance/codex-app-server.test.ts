@@ -2,7 +2,8 @@ import type { Action } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { createCodexDialect } from '../../packages/server/src/cli/codex/codex-dialect.ts'
 import { between } from '../testing/between-programs.ts'
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { decide, settled, waiting } from '../testing/decisions.ts'
+import { startTestServer } from '../testing/test-server.ts'
 
 // With the messages of codex app-server 0.169.0, as it sent them; `npm run test:agents` drives the program itself.
 
@@ -41,18 +42,6 @@ const completed = (id: number, item: object) => ({
   method: 'item/completed',
   params: { threadId: 't1', item: { id: `call_${id}`, ...item } },
 })
-
-async function waiting(server: TestServer): Promise<Action> {
-  using events = await server.admin.stream('/api/events')
-  for (;;) {
-    const { items } = await server.admin.get('/api/actions?state=proposed')
-    if (items.length === 1) return items[0]
-    await events.arrival()
-  }
-}
-const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=30&until=settled`)
-const decide = (server: TestServer, { id, revision, digest }: Action, body: object) =>
-  server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
 
 /** Codex asks; resolves with the card once both prompts are open. */
 async function ask({ server, agent, editor }: Desk, request: object): Promise<Action> {

@@ -7,7 +7,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { postHook } from '../../packages/server/src/cli/connect/post-hook.ts'
 import { createBridge } from '../../packages/server/src/cli/opencode/bridge.ts'
 import { createOpencodeApi } from '../../packages/server/src/cli/opencode/opencode-api.ts'
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { decide, settled, waiting } from '../testing/decisions.ts'
+import { startTestServer } from '../testing/test-server.ts'
 
 // With the messages of opencode 1.18.33, as it sent them; `npm run test:agents` drives the program itself.
 
@@ -86,17 +87,6 @@ async function start() {
   return { server, opencode, bridge: bridgeTo(opencode, { base: server.url, authorization: `Bearer ${key}` }) }
 }
 
-async function waiting(server: TestServer): Promise<Action> {
-  using events = await server.admin.stream('/api/events')
-  for (;;) {
-    const { items } = await server.admin.get('/api/actions?state=proposed')
-    if (items.length === 1) return items[0]
-    await events.arrival()
-  }
-}
-const settled = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=30&until=settled`)
-const decide = (server: TestServer, { id, revision, digest }: Action, body: object) =>
-  server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
 const part = (id: string, state: JsonObject) => ({
   type: 'message.part.updated',
   properties: { part: { type: 'tool', sessionID: 's1', callID: `call_${id}`, tool: 'bash', state } },

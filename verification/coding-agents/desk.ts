@@ -1,5 +1,6 @@
 import type { Action } from '@countersign/core'
 import { onTestFinished } from 'vitest'
+import { decide, waiting } from '../testing/decisions.ts'
 import { freePort } from '../testing/free-port.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -40,16 +41,9 @@ export async function startDesk(): Promise<Desk> {
       const { code, stdout, stderr } = await runCommandLine(['connect', ...args, '--yes'], environment)
       if (code !== 0) throw new Error(`connect failed: ${stdout}${stderr}`)
     },
-    async waiting() {
-      using events = await server.admin.stream('/api/events')
-      for (;;) {
-        const { items } = await server.admin.get('/api/actions?state=proposed')
-        if (items.length === 1) return items[0]
-        await events.arrival()
-      }
-    },
-    async decide({ id, revision, digest }, body) {
-      await server.admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
+    waiting: () => waiting(server),
+    async decide(action, body) {
+      await decide(server, action, body)
     },
     settled: ({ id }) => server.admin.get(`/api/actions/${id}?wait=60&until=settled`),
     actions: async () => (await server.admin.get('/api/actions')).items,

@@ -1,0 +1,21 @@
+import type { Action } from '@countersign/core'
+import type { TestServer } from './test-server.ts'
+
+type Server = Pick<TestServer, 'admin'>
+
+/** The one action that waits for a person, as soon as there is exactly one. */
+export async function waiting({ admin }: Server): Promise<Action> {
+  using events = await admin.stream('/api/events')
+  for (;;) {
+    const { items } = await admin.get('/api/actions?state=proposed')
+    if (items.length === 1) return items[0]
+    await events.arrival()
+  }
+}
+
+/** The action once it has ended, or as it is after a minute. */
+export const settled = ({ admin }: Server, id: string): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
+
+/** Decides about what the card shows. @param body The verdict, and what else a decision may hold. */
+export const decide = ({ admin }: Server, { id, revision, digest }: Action, body: object) =>
+  admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
