@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import { type HostTool, isObject } from '../../coding-agent/host-input.ts'
+import { proxiedAnswer, proxiedEvent } from './proxied.ts'
 import { type HookEvent, type HookShape, Json, readShape, Text } from './shape.ts'
 
 const Id = z.string().min(1).max(200)
@@ -37,14 +38,9 @@ export const acpShape: HookShape = {
     const read = readShape(Body, body, 'acp')
     const { event, session } = read
     if (event === 'ended') return { kind: 'ended', host: 'acp', event, session }
-    const named = { event, session, callId: read.toolCall.toolCallId, call: hostCall(read.toolCall, read.cwd) }
-    if (event === 'ask') return { kind: 'ask', ...named, mayEdit: false }
-    if (event === 'answered') return { kind: 'answered', ...named, allowed: read.allowed }
-    const output = read.output ?? null
-    return { kind: 'report', ...named, report: read.status === 'completed' ? { ok: output } : { failed: JSON.stringify(output) } }
+    return proxiedEvent(read, { session, callId: read.toolCall.toolCallId, call: hostCall(read.toolCall, read.cwd) })
   },
-  answer: (_event, verdict): JsonObject =>
-    verdict.kind === 'allow' ? { decision: 'allow' } : { decision: 'deny', ...(verdict.kind === 'deny' && { reason: verdict.reason }) },
+  answer: proxiedAnswer,
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { JsonObject } from '@countersign/core'
 import { z } from 'zod'
+import { proxiedAnswer, proxiedEvent } from './proxied.ts'
 import { type HookEvent, type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
 
 const Id = z.string().min(1).max(200)
@@ -19,12 +19,7 @@ export const opencodeShape: HookShape = {
     const { event, session } = read
     if (event === 'ended') return { kind: 'ended', host: 'opencode', event, session }
     const call = { host: 'opencode' as const, tool: read.tool, input: inputOf(read.input), folder: read.cwd }
-    const named = { event, session, callId: read.callId, call }
-    if (event === 'ask') return { kind: 'ask', ...named, mayEdit: false }
-    if (event === 'answered') return { kind: 'answered', ...named, allowed: read.allowed }
-    const output = read.output ?? null
-    return { kind: 'report', ...named, report: read.status === 'completed' ? { ok: output } : { failed: JSON.stringify(output) } }
+    return proxiedEvent(read, { session, callId: read.callId, call })
   },
-  answer: (_event, verdict): JsonObject =>
-    verdict.kind === 'allow' ? { decision: 'allow' } : { decision: 'deny', ...(verdict.kind === 'deny' && { reason: verdict.reason }) },
+  answer: proxiedAnswer,
 }

@@ -1,0 +1,22 @@
+import type { JsonObject, JsonValue } from '@countersign/core'
+import type { HostTool } from '../../coding-agent/host-input.ts'
+import type { HookEvent, Verdict } from './shape.ts'
+
+/** A message of one of our own programs that stand beside an agent: `countersign acp`, `countersign opencode`. */
+type Message =
+  | { event: 'ask' }
+  | { event: 'answered'; allowed: boolean }
+  | { event: 'report'; status: 'completed' | 'failed'; output?: JsonValue | undefined }
+
+/** The event of such a message. The agents behind these programs take no other input. */
+export function proxiedEvent(message: Message, about: { session: string; callId: string; call: HostTool }): HookEvent {
+  const named = { event: message.event, ...about }
+  if (message.event === 'ask') return { kind: 'ask', ...named, mayEdit: false }
+  if (message.event === 'answered') return { kind: 'answered', ...named, allowed: message.allowed }
+  const output = message.output ?? null
+  return { kind: 'report', ...named, report: message.status === 'completed' ? { ok: output } : { failed: JSON.stringify(output) } }
+}
+
+/** The answer to such a program: everything that is no permission is a denial. */
+export const proxiedAnswer = (_event: string, verdict: Verdict): JsonObject =>
+  verdict.kind === 'allow' ? { decision: 'allow' } : { decision: 'deny', ...(verdict.kind === 'deny' && { reason: verdict.reason }) }
