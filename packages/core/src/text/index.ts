@@ -19,4 +19,4 @@ export {
 export { findLookAlikes, type LookAlikes, tellApart } from './look-alike.ts'
 export { endSentence } from './sentence.ts'
 export { showInvisible, showLines, showProse } from './show-invisible.ts'
-export { type SnoozeTime, snoozeTimes } from './snooze-times.ts'
+export { SNOOZE_ENDS_BEFORE_DEADLINE_MS, type SnoozeTime, snoozeTimes } from './snooze-times.ts'

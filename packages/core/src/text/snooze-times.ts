@@ -1,8 +1,8 @@
 import type { Action, SnoozeBody } from '../wire/index.ts'
 
 const MINUTE_MS = 60_000
-/** As on the server, which has the last word: an action returns at least so long before its deadline. */
-const BEFORE_DEADLINE_MS = 5 * MINUTE_MS
+/** A snoozed action returns at the latest this long before its deadline. */
+export const SNOOZE_ENDS_BEFORE_DEADLINE_MS = 5 * MINUTE_MS
 
 /** One choice: when the action returns by the clock of this machine, and the request for it, which goes by the clock of the server. */
 export type SnoozeTime = { words: string; atMs: number; body: SnoozeBody }
@@ -17,7 +17,7 @@ const SPANS = [
 export function snoozeTimes({ state, expiresAt }: Pick<Action, 'state' | 'expiresAt'>, nowMs: number): SnoozeTime[] {
   const spans = SPANS.map(({ words, minutes, body }) => ({ words, atMs: nowMs + minutes * MINUTE_MS, body }))
   if (state !== 'proposed' || expiresAt === null) return spans
-  const latestMs = Date.parse(expiresAt) - BEFORE_DEADLINE_MS
+  const latestMs = Date.parse(expiresAt) - SNOOZE_ENDS_BEFORE_DEADLINE_MS
   if (latestMs <= nowMs) return []
   return [
     ...spans.filter(({ atMs }) => atMs <= latestMs),

@@ -1,4 +1,5 @@
 import { CountersignError, durationMs, type Principal, type Snooze, type SnoozeBody } from '@countersign/core'
+import { SNOOZE_ENDS_BEFORE_DEADLINE_MS } from '@countersign/core/text'
 import { type ActionRow, actions, idempotently, snoozes } from '../store/index.ts'
 import { type Caller, requireOwnSignIn, requirePerson, requireScope } from './caller.ts'
 import type { GateDeps } from './gate.ts'
@@ -7,8 +8,6 @@ import { requireVisibleAction } from './read/visible.ts'
 import { lookWhomItWaitsFor } from './tell-webhooks.ts'
 
 const MINUTE_MS = 60_000
-/** A snoozed action returns this long before its deadline. */
-const BEFORE_DEADLINE_MS = 5 * MINUTE_MS
 const MOST_MS = 30 * 24 * 60 * MINUTE_MS
 
 /**
@@ -66,7 +65,7 @@ function requireInboxOwner(principal: Principal): Principal {
 }
 
 const latestEnd = ({ state, expires_at }: ActionRow): number =>
-  state === 'proposed' && expires_at !== null ? expires_at - BEFORE_DEADLINE_MS : Number.POSITIVE_INFINITY
+  state === 'proposed' && expires_at !== null ? expires_at - SNOOZE_ENDS_BEFORE_DEADLINE_MS : Number.POSITIVE_INFINITY
 
 function whyNot({ state }: ActionRow, isTooLate: boolean): string | undefined {
   if (state !== 'proposed' && state !== 'outcome_unknown') return `is ${state}: only one that needs a person can be snoozed`

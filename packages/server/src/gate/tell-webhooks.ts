@@ -2,7 +2,7 @@ import { type Action, type AssignTo, type AuditKind, hasEnded, type JsonObject, 
 import { endsAction } from '../audit/index.ts'
 import { type ActionRow, newId, type Outbox, pushDeliveries, snoozes, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import type { Cause } from './events.ts'
-import type { StoredAssignment } from './read/view.ts'
+import { assigneeOf } from './read/view.ts'
 
 /** Cuts what a tool or a person wrote: a payload stays below the 20 kB that Standard Webhooks recommends. */
 const MOST_CHARACTERS = 1_000
@@ -75,13 +75,6 @@ const CHANGES_WAITING: ReadonlySet<AuditKind> = new Set<AuditKind>([
   'escalated',
   'assigned',
 ])
-
-/** The person or the role that should decide about an action; null for nobody in particular. */
-function assigneeOf({ assigned }: Pick<ActionRow, 'assigned'>): AssignTo | null {
-  if (assigned === null) return null
-  const { by: _, at: __, ...to }: StoredAssignment = JSON.parse(assigned)
-  return to
-}
 
 /**
  * Enqueues a look at the people whom an action waits for, now or at a later time: their browsers are notified, or a

@@ -4,7 +4,7 @@ import { type Caller, requireOwnSignIn, requirePerson, requireScope, requireUnar
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
-import { type StoredAssignment, viewAction, viewAssignment } from '../read/view.ts'
+import { assigneeOf, type StoredAssignment, viewAction, viewAssignment } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
 import { askingPersons } from './requesters.ts'
 import { findRight, requirementsOf } from './rights.ts'
@@ -82,10 +82,8 @@ function* requireAssignee(row: ActionRow, to: AssignTo, nowMs: number): Tx<void>
   throw new CountersignError('bad_request', `to.person: ${JSON.stringify(to.person)} is nobody who may decide about action ${row.id}`)
 }
 
-const toOf = ({ assigned }: Pick<ActionRow, 'assigned'>): AssignTo | null => (assigned === null ? null : JSON.parse(assigned))
-
 function isSame(row: ActionRow, other: AssignTo | null): boolean {
-  const [mine, theirs] = [toOf(row), other].map((to) => to && ('person' in to ? `person ${to.person}` : `role ${to.role}`))
+  const [mine, theirs] = [assigneeOf(row), other].map((to) => to && ('person' in to ? `person ${to.person}` : `role ${to.role}`))
   return mine === theirs
 }
 

@@ -158,6 +158,13 @@ export type StoredAssignment = AssignTo & {
   at: number
 }
 
+/** The person or the role that should decide about an action; null for nobody in particular. */
+export function assigneeOf({ assigned }: Pick<ActionRow, 'assigned'>): AssignTo | null {
+  if (assigned === null) return null
+  const { by: _, at: __, ...to }: StoredAssignment = JSON.parse(assigned)
+  return to
+}
+
 export function* viewAssignment(text: string, known?: Known): Tx<Assignment> {
   const { by, at, ...to }: StoredAssignment = JSON.parse(text)
   const said = { by: yield* viewPrincipal(by, known), at: isoTime(at) }
