@@ -38,7 +38,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
 test('each new approval is announced once, politely, alone or in a message for several', async ({ page, demo }) => {
   await page.goto(`${demo.url}/waiting`)
-  // What waits when the list is read is not news.
+  // The page announces only actions that are proposed after it has read the list.
   await page.getByTestId('waiting-empty').waitFor()
   await page.locator('[aria-live=assertive]').waitFor({ state: 'attached' })
   await page.evaluate(() => {

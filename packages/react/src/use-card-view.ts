@@ -48,7 +48,7 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   const hasDiff = needsDiff(action)
   const diff = usePart(DIFF, hasDiff)
   const settled = usePart(SETTLED, isSettled)
-  // What stands in the row of buttons, and above it, comes with its part.
+  // The parts that are loaded render the row of buttons and what is above it.
   const isLoading = (hasDiff && diff.state === 'loading') || (isSettled && settled.state === 'loading')
   const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${isLoading} ${JSON.stringify(edits)}`
   const { rest, isReady, ignored } = useCooldown(row, stand)

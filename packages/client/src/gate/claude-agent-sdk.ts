@@ -42,7 +42,7 @@ const MAX_NOTED = 1_000
  * query({ prompt, options: { permissionMode: 'default', ...gate(client) } })
  */
 export function gate(client: ClaudeGateClient, { limitSeconds = 3_600 }: ClaudeGateOptions = {}): ClaudeGate {
-  /** What the hooks said of each call: `canUseTool` is told neither session nor folder. */
+  /** The message of the `PreToolUse` hook for each call, by the id of the call: the SDK gives `canUseTool` neither session nor folder. */
   const noted = new Map<string, HookInput>()
   const asked = new Set<string>()
 

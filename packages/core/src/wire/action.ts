@@ -189,7 +189,7 @@ export const Action = z.object({
   extendableUntil: z.string().optional(),
   /** Names who extended the deadline, when, and the deadline before. */
   extension: Extension.optional(),
-  /** Who should decide about it, which gives nobody a right. Absent where nobody said so; null once it was taken back. */
+  /** The person or role that should decide about it. It grants no permission. Absent if the action was never assigned; null after the assignment was removed. */
   assignment: Assignment.nullable().optional(),
   /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */
   startsAt: z.string().nullable(),

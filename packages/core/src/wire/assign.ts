@@ -6,14 +6,14 @@ export const AssignTo = z.union([z.strictObject({ person: z.string().max(100) })
 export type AssignTo = z.infer<typeof AssignTo>
 
 /**
- * Who should decide; null for nobody in particular. `was` is the assignment as the caller saw it: when there is another one by now, nothing
- * changes.
+ * Assigns an action to a person or a role; `to: null` removes the assignment. With `was`, the assignment that the caller saw, the request
+ * fails with 409 if the action is assigned differently by now.
  */
 export const AssignBody = z.strictObject({ to: AssignTo.nullable(), was: AssignTo.nullable().optional() })
 export type AssignBody = z.infer<typeof AssignBody>
 
 const assigned = { by: Principal, at: z.string() }
 
-/** Who should decide about an action, and who said so. It is advice: everybody who may decide still may, and nobody else. */
+/** The person or role that should decide about an action, and the person who assigned it. It does not change who may decide. */
 export const Assignment = z.union([z.object({ person: Principal, ...assigned }), z.object({ role: z.string(), ...assigned })])
 export type Assignment = z.infer<typeof Assignment>

@@ -117,7 +117,7 @@ export function createSealer(clock: Clock): Sealer {
       gap = undefined
       return learn(sealed.problem)
     }
-    // What was reported while this head was signed lasts.
+    // A problem that was reported while this head was being signed remains.
     const isKept = (work.memory.problem ?? reported) !== undefined
     if (problem && !gap && !isKept) work.log.info({ head: sealed.last?.number }, 'record.problem_accepted_elsewhere')
     if (!isKept && (!gap || sealed.kind === 'sealed')) problem = undefined

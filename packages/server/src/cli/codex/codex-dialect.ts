@@ -71,7 +71,7 @@ export function createCodexDialect(): Dialect {
     },
     // After a refusal the model goes on; the protocol has no place for the reason.
     answer: (request, isAllowed) => ({ id: request.id ?? null, result: { decision: isAllowed ? 'accept' : 'decline' } }),
-    // Whatever is no refusal may be a permission, of this call or of more.
+    // Any decision other than a refusal may permit this call or later ones.
     allows({ result }) {
       const decision = isObject(result) ? result.decision : undefined
       return result !== undefined && decision !== 'decline' && decision !== 'cancel'
