@@ -6,9 +6,10 @@ import { errorText } from '../errors.ts'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useOfferedPeople } from '../people/offered-people.ts'
 import { useServices } from '../services.tsx'
-import { Button, Unseen } from '../ui/index.ts'
+import { Button, SearchInput, Unseen } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
 import { assignedText, assigneeOf } from './words.ts'
+import '../ui/choice-dialog.css'
 import './assign.css'
 
 /** People who are offered at once: more are found by typing. */
@@ -45,24 +46,21 @@ export default function AssignDialog({ action, onClose }: { action: Action; onCl
   const isForMe = whyNot(action, me, standsFor) === null
   return (
     <Dialog open onClose={onClose} aria-labelledby={id} fullWidth maxWidth="xs">
-      <div className="assign">
+      <div className="choice-dialog assign">
         <h2 id={id}>Assign</h2>
         <p className="muted">
-          Who should decide about <bdi>{showInvisible(action.description)}</bdi>. Everybody who may decide still can, and nobody else.{' '}
-          {assignedText(action, me)}
+          <bdi>{showInvisible(action.description)}</bdi>
         </p>
+        <p className="muted">Choose who should decide. It does not change who may decide. {assignedText(action, me)}</p>
         {isForMe && offer('I’m on it', { person: me.id }, true)}
         {[...new Set([...roles, ...alsoRoles.flat()])].map((role) => offer(`The role ${showInvisible(role)}`, { role }))}
-        <input
-          type="search"
+        <SearchInput
           aria-label="Find a person"
           placeholder="Find a person"
           autoFocus={!isForMe}
-          autoComplete="off"
-          spellCheck={false}
           maxLength={100}
-          value={typed}
-          onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          typed={typed}
+          onType={setTyped}
         />
         <Unseen text={typed} />
         {people.slice(0, OFFERED).map((person) => offer(showInvisible(person.name), { person: person.id }))}
@@ -71,7 +69,7 @@ export default function AssignDialog({ action, onClose }: { action: Action; onCl
             {errorText(assign.error)}
           </p>
         )}
-        <div className="assign-actions">
+        <div className="choice-dialog-end">
           {action.assignment && (
             <Button disabled={assign.isPending} onClick={() => assign.mutate(null)}>
               Nobody in particular

@@ -1,6 +1,6 @@
 import { showInvisible } from '@countersign/react'
 import { useAddress, useTypedParam } from '../shell/use-address.ts'
-import { Button, Unseen } from '../ui/index.ts'
+import { Button, SearchInput, Unseen } from '../ui/index.ts'
 import { readSearch } from '../waiting/search.ts'
 import { STATE_CHOICES, VERDICT_CHOICES } from './query.ts'
 
@@ -20,15 +20,11 @@ export function Filters() {
     <form className="filters decided-filters" aria-label="Settled actions" onSubmit={(event) => event.preventDefault()}>
       <label className="filters-search">
         Search
-        <input
-          type="search"
+        <SearchInput
           placeholder="Search, or tool: agent: risk: by: older:"
           aria-describedby="decided-problems"
-          value={search.typed}
-          maxLength={200}
-          autoComplete="off"
-          spellCheck={false}
-          onChange={({ currentTarget }) => search.setTyped(currentTarget.value)}
+          typed={search.typed}
+          onType={search.setTyped}
         />
       </label>
       <label>

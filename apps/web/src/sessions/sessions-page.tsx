@@ -3,8 +3,9 @@ import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress, useTypedParam } from '../shell/use-address.ts'
 import { SESSION_STATUSES, sessionStatusWord } from '../status/session-status.tsx'
-import { Loaded, More, Unseen, useList } from '../ui/index.ts'
+import { Loaded, More, SearchInput, Unseen, useList } from '../ui/index.ts'
 import { SessionRows } from './session-rows.tsx'
+import '../ui/pages.css'
 import './sessions.css'
 
 const PAGE_ROWS = 100
@@ -25,22 +26,14 @@ export default function SessionsPage() {
   )
   const { data, hasNextPage } = found
   return (
-    <Page title="Sessions" layout="fill" subtitle="What agents work on, and what waits in it">
+    <Page title="Sessions" layout="fill" subtitle="The conversations and runs of your agents">
       <div className="sessions-page" data-testid="sessions-page">
-        <div>
+        <div className="stack">
           <PageBanner />
-          <form className="sessions-filter" aria-label="Sessions" onSubmit={(event) => event.preventDefault()}>
+          <form className="filters sessions-filter" aria-label="Sessions" onSubmit={(event) => event.preventDefault()}>
             <label>
               Search
-              <input
-                type="search"
-                placeholder="Titles, and what was said"
-                value={search.typed}
-                maxLength={200}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={({ currentTarget }) => search.setTyped(currentTarget.value)}
-              />
+              <SearchInput placeholder="Titles, and what was said" typed={search.typed} onType={search.setTyped} />
             </label>
             <label>
               Status

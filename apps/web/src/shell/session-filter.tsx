@@ -1,4 +1,5 @@
 import { SESSION_STATUSES, sessionStatusWord } from '../status/session-status.tsx'
+import { SearchInput } from '../ui/index.ts'
 
 type SessionFilterProps = {
   typed: string
@@ -11,15 +12,11 @@ type SessionFilterProps = {
 export function SessionFilterForm({ typed, status, onType, onStatus }: SessionFilterProps) {
   return (
     <search className="session-filter">
-      <input
-        type="search"
+      <SearchInput
         aria-label="Search sessions"
         placeholder="Search"
-        value={typed}
-        maxLength={200}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={({ currentTarget }) => onType(currentTarget.value)}
+        typed={typed}
+        onType={onType}
         onKeyDown={(event) => {
           if (event.key !== 'Escape' || typed === '') return
           // Without this, Escape would close the drawer.

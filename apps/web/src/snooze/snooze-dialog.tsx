@@ -8,6 +8,7 @@ import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
 import { SNOOZES, useSnoozes } from './use-snoozes.ts'
+import '../ui/choice-dialog.css'
 import './snooze.css'
 
 /** Asks until when an action is left out of this person's inbox. */
@@ -28,12 +29,12 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
   const times = snoozeTimes(action, nowMs)
   return (
     <Dialog open onClose={onClose} aria-labelledby={id} fullWidth maxWidth="xs">
-      <div className="snooze">
+      <div className="choice-dialog snooze">
         <h2 id={id}>Snooze</h2>
         <p className="muted">
-          <bdi>{showInvisible(action.description)}</bdi> leaves your inbox until then. Others still see it, and it returns at once when it
-          changes.
+          <bdi>{showInvisible(action.description)}</bdi>
         </p>
+        <p className="muted">Your inbox hides it until then, or until it changes. Others still see it.</p>
         {times.map(({ words, atMs, body }, at) => (
           <Button key={words} variant="outlined" autoFocus={at === 0} disabled={change.isPending} onClick={() => change.mutate(body)}>
             <span>{words}</span>
@@ -46,7 +47,7 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
             {errorText(change.error)}
           </p>
         )}
-        <div className="snooze-actions">
+        <div className="choice-dialog-end">
           {until !== undefined && (
             <Button disabled={change.isPending} onClick={() => change.mutate(undefined)}>
               Back to the inbox now

@@ -7,7 +7,7 @@ import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress, useTypedParam } from '../shell/use-address.ts'
-import { Button, Loaded } from '../ui/index.ts'
+import { Button, Loaded, SearchInput } from '../ui/index.ts'
 import '../ui/pages.css'
 import { toolPath } from './tool-path.ts'
 import { findTools, kindWord } from './tool-words.ts'
@@ -32,13 +32,7 @@ export default function ToolsPage() {
         <form className="filters" onSubmit={(event) => event.preventDefault()}>
           <label>
             Find by name or words
-            <input
-              type="search"
-              value={typed}
-              maxLength={200}
-              autoComplete="off"
-              onChange={({ currentTarget }) => setTyped(currentTarget.value)}
-            />
+            <SearchInput typed={typed} onType={setTyped} />
           </label>
           <label>
             Source

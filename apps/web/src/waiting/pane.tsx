@@ -30,12 +30,12 @@ export function Pane({ known, place, alike, onChooseAlike, onSnooze, onAssign, c
       <div className="inbox-pane-bar">
         <span>{place}</span>
         {alike > 1 && (
-          <button type="button" className="inbox-alike" onClick={onChooseAlike}>
+          <button type="button" className="inbox-task" onClick={onChooseAlike}>
             Choose {alike.toLocaleString('en')} alike
           </button>
         )}
-        <AssignButton action={action} className="inbox-alike" onOpen={onAssign} />
-        <SnoozeButton action={action} className="inbox-alike" onOpen={onSnooze} />
+        <AssignButton action={action} className="inbox-task" onOpen={onAssign} />
+        <SnoozeButton action={action} className="inbox-task" onOpen={onSnooze} />
         {action.sessionId && <Link to={`/sessions/${action.sessionId}`}>Open chat</Link>}
         <Link to={`/actions/${action.id}`} state={{ inbox: window.location.search }} onClick={() => leavePlace(action.id)}>
           Whole page

@@ -2,7 +2,7 @@ import { showInvisible } from '@countersign/react'
 import type { RefObject } from 'react'
 import { Link } from 'react-router'
 import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
-import { Unseen } from '../ui/index.ts'
+import { SearchInput, Unseen } from '../ui/index.ts'
 import { isOrder, ORDERS } from './order.ts'
 import { focusRow } from './row-list.tsx'
 import { readSearch } from './search.ts'
@@ -41,17 +41,13 @@ export function Toolbar({ address, counts, more, searchField }: ToolbarProps) {
       </nav>
       <div className="inbox-filter">
         <search className="inbox-search">
-          <input
+          <SearchInput
             ref={searchField}
-            type="search"
             aria-label="Search actions"
             aria-describedby="inbox-search-problems"
             placeholder="Search, or tool: agent: risk: by: older:"
-            value={typed}
-            maxLength={200}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+            typed={typed}
+            onType={setTyped}
             onKeyDown={({ key }) => {
               if (key === 'Escape' && typed !== '') setTyped('')
               else if (key === 'Escape' || key === 'Enter') focusRow()
