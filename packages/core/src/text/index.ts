@@ -1,4 +1,5 @@
 export { mediaBytes, mediaOf, type ToolMedia, withoutMedia } from '../ports/tool-media.ts'
+export { assigneeOf } from './assignee.ts'
 export {
   changesOf,
   childPath,

@@ -1,4 +1,4 @@
-import type { Action, AssignTo, Principal } from '@countersign/core'
+import type { Action, Principal } from '@countersign/core'
 
 type Assigned = Pick<Action, 'assignment'>
 type Me = Pick<Principal, 'id'>
@@ -17,12 +17,6 @@ export function assigneeText({ assignment }: Assigned, me: Me): string | undefin
 export function rowMark(action: Assigned, me: Me): string {
   const text = assigneeText(action, me)
   return text === undefined ? '' : `(assigned to ${text}) `
-}
-
-/** The assignment as a request names it. */
-export function assigneeOf({ assignment }: Assigned): AssignTo | null {
-  if (!assignment) return null
-  return 'role' in assignment ? { role: assignment.role } : { person: assignment.person.id }
 }
 
 export const isMine = ({ assignment }: Assigned, me: Me): boolean =>
