@@ -8,6 +8,7 @@ import { postHook } from '../../packages/server/src/cli/connect/post-hook.ts'
 import { createBridge } from '../../packages/server/src/cli/opencode/bridge.ts'
 import { createOpencodeApi } from '../../packages/server/src/cli/opencode/opencode-api.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
+import { runCommandLine } from '../testing/run-command.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 // With the messages of opencode 1.18.33, as it sent them; `npm run test:agents` drives the program itself.
@@ -90,6 +91,19 @@ async function start() {
 const part = (id: string, state: JsonObject) => ({
   type: 'message.part.updated',
   properties: { part: { type: 'tool', sessionID: 's1', callID: `call_${id}`, tool: 'bash', state } },
+})
+
+test('an address that opencode cannot have, and a password that would go out unencrypted, are refused at the start', async () => {
+  const run = (address: string, more: Record<string, string> = {}) =>
+    runCommandLine(['opencode', address], { COUNTERSIGN_KEY: 'cs_test', ...more })
+  expect(await run('localhost:4096')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the address of opencode must be an http:// or https:// address, not "localhost:4096"'),
+  })
+  expect(await run('http://example.org:4096', { OPENCODE_SERVER_PASSWORD: 'secret' })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the password of opencode would go to example.org:4096 unencrypted: use https'),
+  })
 })
 
 test('what waited before is asked about once, an approval replies for one call, and the report ends the action', async () => {

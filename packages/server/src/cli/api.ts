@@ -9,7 +9,7 @@ export interface ApiFlags {
   json?: true
 }
 
-const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
+export const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
 
 const API_HELP = `
 The key is that of a person: COUNTERSIGN_KEY in the environment, or a file that holds it (--key-file, COUNTERSIGN_KEY_FILE).

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '../../coding-agent/host-input.ts'
 import type { Environment } from '../../config/index.ts'
+import { LOOPBACK } from '../api.ts'
 import { eventsOf } from '../event-stream.ts'
 
 /** A permission that opencode waits for. */
@@ -34,6 +35,21 @@ export interface OpencodeApi {
   toolPart(session: string, call: NonNullable<Permission['call']>): Promise<ToolPart | undefined>
 }
 
+/**
+ * The address of `opencode serve`, without a slash at its end.
+ * @throws Error for one that is not of the web, and for one that a password would go to unencrypted.
+ */
+export function opencodeAddress(text: string, { OPENCODE_SERVER_PASSWORD: password }: Environment): string {
+  const address = URL.canParse(text) ? new URL(text) : undefined
+  if (!address || !/^https?:$/.test(address.protocol)) {
+    throw new Error(`the address of opencode must be an http:// or https:// address, not ${JSON.stringify(text)}`)
+  }
+  if (password && address.protocol === 'http:' && !LOOPBACK.has(address.hostname)) {
+    throw new Error(`the password of opencode would go to ${address.host} unencrypted: use https`)
+  }
+  return text.replace(/\/+$/, '')
+}
+
 /** An answer that is no stream takes no longer. */
 const ANSWER_MS = 30_000
 
@@ -44,7 +60,9 @@ export function createOpencodeApi(base: string, environment: Environment): Openc
     ...(password && { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }),
   }
   async function send(path: string, init: RequestInit = {}): Promise<Response> {
-    const response = await fetch(base + path, { signal: AbortSignal.timeout(ANSWER_MS), ...init, headers })
+    const response = await fetch(base + path, { signal: AbortSignal.timeout(ANSWER_MS), ...init, headers }).catch((cause: unknown) => {
+      throw new Error(`opencode at ${base} cannot be reached`, { cause })
+    })
     if (response.status === 401) throw new Error(`opencode at ${base} refuses the password: set OPENCODE_SERVER_PASSWORD as it has it`)
     return response
   }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import type { Environment } from '../../config/index.ts'
 import { type ApiFlags, serverOf, withServerAddress } from '../api.ts'
@@ -5,7 +6,7 @@ import { postHook } from '../connect/post-hook.ts'
 import { secondsOf } from '../hook.ts'
 import { complain, say } from '../say.ts'
 import { createBridge } from './bridge.ts'
-import { createOpencodeApi } from './opencode-api.ts'
+import { createOpencodeApi, opencodeAddress } from './opencode-api.ts'
 
 interface OpencodeFlags extends ApiFlags {
   limit: string
@@ -32,7 +33,7 @@ export const opencodeCommand = (environment: Environment): Command =>
     .argument('[address]', 'where opencode serve listens', 'http://127.0.0.1:4096')
     .option('--limit <seconds>', 'how long people may take before a call is rejected', '3600')
     .addHelpText('after', HELP)
-    .action((address: string, flags: OpencodeFlags) => runOpencode(address.replace(/\/+$/, ''), flags, environment))
+    .action((address: string, flags: OpencodeFlags) => runOpencode(opencodeAddress(address, environment), flags, environment))
 
 async function runOpencode(base: string, flags: OpencodeFlags, environment: Environment): Promise<void> {
   const server = serverOf(flags, environment)
@@ -53,26 +54,22 @@ async function runOpencode(base: string, flags: OpencodeFlags, environment: Envi
   })
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  let said = ''
   while (!stop.signal.aborted) {
     try {
       const events = await opencode.events(stop.signal)
+      said = ''
       say(`Asking Countersign about the permissions of opencode at ${base}.`, process.stderr)
       await bridge.catchUp()
       for await (const event of events) bridge.take(event)
       complain(`opencode at ${base} closed the connection`)
     } catch (error) {
-      if (!stop.signal.aborted) complain(error instanceof Error ? error.message : String(error))
+      const words = error instanceof Error ? error.message : String(error)
+      // Opencode may start again, or later. The reason is said once.
+      if (!stop.signal.aborted && words !== said) complain(`${words}; trying again`)
+      said = words
     }
-    await pause(stop.signal)
+    await delay(RETRY_MS, undefined, { signal: stop.signal }).catch(() => undefined)
   }
   await bridge.end()
-}
-
-/** Opencode may start again. */
-function pause(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, RETRY_MS)
-  signal.addEventListener('abort', () => resolve(), { once: true })
-  return promise.finally(() => clearTimeout(timer))
 }
