@@ -8,9 +8,9 @@ export const countsLine = ({ passed, failed, skipped }) =>
 /** Adds the counts of one run to a file, one line of JSON per run, with what failed: `failures: [{ name, message }]`. */
 export const noteCounts = (path, run, counts) => appendFileSync(path, `${JSON.stringify({ run, ...counts })}\n`)
 
-/** The message and the first lines of its stack. */
+/** The message and the first lines of its stack, without those of the test runner. */
 function shorten(message) {
-  const lines = message.split('\n')
+  const lines = message.split('\n').filter((line) => !/^\s+at .*node_modules/.test(line))
   const stack = lines.findIndex((line) => /^\s+at /.test(line))
   return lines
     .slice(0, stack < 0 ? undefined : stack + 3)
@@ -18,11 +18,17 @@ function shorten(message) {
     .slice(0, 2_000)
 }
 
-/** What failed in any run, each with the beginning of its message, so that the end of a long log says it. */
+/**
+ * What failed in any run, each with the beginning of its message, and the names of all of them once more after that: where only the last
+ * lines of a long log are kept, they name every test.
+ */
 export function failuresIn(path) {
   if (!existsSync(path)) return []
   const notes = readFileSync(path, 'utf8').split('\n').filter(Boolean)
-  return notes.flatMap((line) => JSON.parse(line).failures ?? []).map(({ name, message }) => `FAILED ${name}\n${shorten(message)}\n`)
+  const failures = notes.flatMap((line) => JSON.parse(line).failures ?? [])
+  if (failures.length === 0) return []
+  const messages = failures.map(({ name, message }) => `FAILED ${name}\n${shorten(message)}\n`)
+  return failures.length === 1 ? messages : [...messages, `Failed:\n${failures.map(({ name }) => `  ${name}`).join('\n')}\n`]
 }
 
 /** The sum over the named runs. A run that left no counts, or ran no test, is one failure. */

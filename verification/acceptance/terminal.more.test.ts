@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Action } from '@countersign/core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { whyNoPython } from '../testing/python.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
@@ -34,6 +34,12 @@ afterAll(async () => {
   await target?.[Symbol.asyncDispose]()
 })
 
+// What one test leaves waiting after a failure would fail all that come after it.
+afterEach(async () => {
+  const { items } = await server.admin.get('/api/actions?state=proposed')
+  for (const { id } of items) await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
+})
+
 const propose = async (what: string): Promise<Action> => server.admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
 const settled = async ({ id }: Pick<Action, 'id'>): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=60&until=settled`)
 
@@ -48,7 +54,10 @@ atTerminal('the inbox fills the terminal: move, approve with two keys, decline w
   await terminal.until((screen) => screen.includes('Approve it?'))
   // Any other key keeps it waiting.
   terminal.press('x')
-  await terminal.until((screen) => !screen.includes('Approve it?'))
+  await terminal.until((screen) => screen.includes('Nothing was decided.'))
+  // Moving on takes this notice away, so that the next wait is for the notice of what is pasted.
+  terminal.press('j')
+  await terminal.until((screen) => !screen.includes('Nothing was decided.'))
   // Pasted text decides nothing.
   terminal.press('ay')
   await terminal.until((screen) => screen.includes('Nothing was decided.'))

@@ -50,6 +50,9 @@ export interface TerminalSize {
   columns: number
 }
 
+/** Ends what hangs before the test's own limit does, which would not say what was on the screen. */
+const HANGS_MS = 240_000
+
 /** Starts `countersign` in a real pseudo-terminal of python3. */
 export function openTerminal(
   args: readonly string[],
@@ -92,11 +95,18 @@ export function openTerminal(
     press: (keys: string) => child.stdin.write(keys),
     resize: ({ rows, columns }: TerminalSize) => child.stdin.write(`\0${rows} ${columns}\n`),
     kill: async (signal: NodeJS.Signals) => process.kill(await pid, signal),
-    /** Resolves once the screen fits; rejects when the program ends before. */
+    /** Resolves once the screen fits; rejects when the program ends before, or with what the screen shows when it hangs. */
     async until(fits: (screen: string) => boolean): Promise<void> {
-      while (!fits(this.screen)) {
-        if (child.exitCode !== null) throw new Error(`the program ended: ${output}`)
-        await wake.promise
+      const hangs = AbortSignal.timeout(HANGS_MS)
+      hangs.addEventListener('abort', arrived)
+      try {
+        while (!fits(this.screen)) {
+          if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the program ended: ${output}`)
+          if (hangs.aborted) throw new Error(`the screen does not come:\n${this.screen || output}`)
+          await wake.promise
+        }
+      } finally {
+        hangs.removeEventListener('abort', arrived)
       }
     },
     exit: exit.promise,
