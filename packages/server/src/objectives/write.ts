@@ -10,7 +10,7 @@ import { newId, objectives, type Tx } from '../store/index.ts'
 export function* writeObjective(write: ObjectiveWrite, nowMs: number): Tx<Written> {
   const { attempt, objective, kind, before, after, note = null, add = [], set } = write
   const objectiveId = objective.to === 'create' ? newId('obj', nowMs) : objective.id
-  const added = add.map((values, index) => ({ id: newId('kre', nowMs, index), values }))
+  const added = add.map((values) => ({ id: newId('kre', nowMs), values }))
   const keyResultId = set?.id ?? (objective.to === 'create' ? null : (added[0]?.id ?? null))
   const isNew = yield* objectives.insertChange.change({
     id: newId('och', nowMs),

@@ -13,6 +13,7 @@ export function drawIdsFrom(source: (bytes: Uint8Array) => void): void {
   fill = source
   used = pool.length
   salts = ''
+  latest.clear()
 }
 
 /** Returns 16 random bytes, valid until the next call. */
@@ -25,15 +26,25 @@ function draw(): Uint8Array {
   return pool.subarray(used - BYTES_PER_ID, used)
 }
 
+/** The newest id of each kind: its millisecond, and how many of that millisecond came before it. */
+const latest = new Map<IdPrefix, { ms: number; before: number }>()
+const MOST_OF_ONE_MS = 2 ** 15 - 1
+
 /**
- * Returns a new id of its kind; see {@link makeId}.
- * @param position Orders ids of the same millisecond, from 0 to 1023: lists are sorted by id, and the calls of a step keep their order.
+ * Returns a new id of its kind; see {@link makeId}. Ids that this process makes in one millisecond sort in the order of their making, up to
+ * 32,768 of a kind: lists are sorted by id, and two calls in a row came into one millisecond on a fast machine.
  */
-export function newId(prefix: IdPrefix, nowMs: number, position = 0): string {
+export function newId(prefix: IdPrefix, nowMs: number): string {
+  const last = latest.get(prefix)
+  // A transaction that began earlier may draw later, so an earlier millisecond counts on, too.
+  const isLater = last === undefined || nowMs > last.ms
+  const before = isLater ? 0 : Math.min(last.before + 1, MOST_OF_ONE_MS)
+  latest.set(prefix, { ms: isLater ? nowMs : last.ms, before })
   const random = draw()
   // Each byte becomes a character of 5 bits.
-  random[0] = position >> 5
-  random[1] = position & 31
+  random[0] = before >> 10
+  random[1] = (before >> 5) & 31
+  random[2] = before & 31
   return makeId(prefix, nowMs, random)
 }
 

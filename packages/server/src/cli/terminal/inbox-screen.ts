@@ -10,6 +10,7 @@ import { editArguments } from './edit-arguments.ts'
 import { openFullScreen } from './full-screen.ts'
 import { askToApprove, type Command, emptyView, type InboxView, press, withItems } from './inbox-view.ts'
 import { readKeys } from './keys.ts'
+import { newestRead } from './newest-read.ts'
 import { styleFor } from './style.ts'
 
 const RECONNECT_MS = 1_000
@@ -48,11 +49,8 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   }
   const notify = (error: unknown) => change({ ...view, notice: error instanceof Error ? error.message : String(error) })
 
-  async function reload(): Promise<void> {
-    const items = await waiting()
-    // The view of now: keys were pressed meanwhile.
-    change(withItems(view, items))
-  }
+  // The view of now: keys were pressed meanwhile.
+  const reload = newestRead(waiting, (items) => change(withItems(view, items)))
 
   async function follow(): Promise<void> {
     let lastId: string | undefined

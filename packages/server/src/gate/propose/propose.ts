@@ -78,7 +78,7 @@ export function* insertPrepared(
 ): Tx<{ row: ActionRow; proposal: Action; folded?: true }> {
   const { prepared, placement, requestedBy, nowMs } = input
   const { tool } = prepared
-  const id = newId('act', nowMs, placement.position)
+  const id = newId('act', nowMs)
   const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
   const [{ policy, grantId }, waitingNow] = yield* together(answerFor(input, writer), waitingOf(input))
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
