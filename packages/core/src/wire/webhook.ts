@@ -94,6 +94,8 @@ export const WebhookDelivery = z.object({
   type: z.enum([...WEBHOOK_EVENTS, 'webhook.test']),
   /** Null for a test. */
   actionId: z.string().nullable(),
+  /** True when it goes to the callback of the action instead of the webhook's own address. */
+  toCallback: z.boolean(),
   state: DeliveryState,
   /** The last 20, the earliest first. `status`: of the answer; null without one, and then `error` says why. */
   attempts: z.array(z.object({ at: z.string(), durationMs: z.int(), status: z.int().nullable(), error: z.string().nullable() })),

@@ -36,6 +36,9 @@ export class Refused extends Error {
   }
 }
 
+/** No answer came from the server. */
+export class Unreachable extends Error {}
+
 export interface OpenStream {
   headers?: Record<string, string>
   /** The stream is the answer to a POST of this. */
@@ -45,8 +48,8 @@ export interface OpenStream {
 
 /** Calls a running server over HTTP with a person's key. */
 export interface Api {
-  /** @throws Refused with the server's own sentence. */
-  call(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>
+  /** @throws Refused with the server's own sentence, or Unreachable. */
+  call(method: 'GET' | 'POST', path: string, body?: object, signal?: AbortSignal): Promise<unknown>
   /** Opens an event stream. @throws Refused */
   open(path: string, options?: OpenStream): Promise<Response>
 }
@@ -74,7 +77,7 @@ export function openApi(flags: ApiFlags, environment: Environment): Api {
 
   async function send(path: string, init: RequestInit): Promise<Response> {
     const response = await fetch(base + path, { ...init, redirect: 'error' }).catch((cause: unknown) => {
-      throw new Error(`${new URL(base).origin} cannot be reached`, { cause })
+      throw new Unreachable(`${new URL(base).origin} cannot be reached`, { cause })
     })
     if (response.ok) return response
     const problem: unknown = await response.json().catch(() => undefined)
@@ -83,9 +86,9 @@ export function openApi(flags: ApiFlags, environment: Environment): Api {
   }
 
   return {
-    async call(method, path, body) {
+    async call(method, path, body, signal) {
       const headers = { authorization, accept: 'application/json', ...(body && { 'content-type': 'application/json' }) }
-      return (await send(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })).json()
+      return (await send(path, { method, headers, ...(body && { body: JSON.stringify(body) }), ...(signal && { signal }) })).json()
     },
     open: (path, { headers, body, signal } = {}) =>
       send(path, {

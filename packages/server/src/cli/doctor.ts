@@ -15,21 +15,22 @@ import {
   secretsOf,
 } from '../config/index.ts'
 import { type DatabaseLook, lookAtDatabase } from '../store/index.ts'
+import { type ApiFlags, withServerAddress } from './api.ts'
 import { isConnected, tryCanary } from './connect/canary.ts'
 import { HOST_SETTINGS } from './connect/settings.ts'
 import { type Check, type Finding, note, ok, problem, runChecks } from './doctor/check.ts'
 import { findPolicyDoubts, type PolicyRow, policyTable } from './doctor/policy.ts'
 import { modelChecks, routeChecks } from './doctor/reach.ts'
 import { findSecrets } from './doctor/secrets.ts'
+import { webhookCheck } from './doctor/webhooks.ts'
 import { type Out, safeJson, say } from './say.ts'
 
-export interface DoctorFlags {
+export interface DoctorFlags extends ApiFlags {
   config?: string
   data?: string
   databaseUrl?: string
   databaseDirectUrl?: string
   models?: true
-  json?: true
   timeout: string
 }
 
@@ -41,8 +42,8 @@ Exit code: 0 when nothing is wrong, 1 when something is. Notes are for thought a
 
 /** `countersign doctor`: reports whether the configuration works here, and what would need approval. */
 export const doctorCommand = (environment: Environment): Command =>
-  new Command('doctor')
-    .description('check configuration, database, sources and policy, and report what would need approval')
+  withServerAddress(new Command('doctor'))
+    .description('check configuration, database, sources, policy and webhooks, and report what would need approval')
     .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
     .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
     .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
@@ -100,6 +101,7 @@ export async function doctor(flags: DoctorFlags, environment: Environment, out: 
           ]
         : []),
       ...hookChecks(environment),
+      webhookCheck(flags, environment),
       ...(config && settings ? sourceChecks(config, redactor) : []),
       ...(config ? routeChecks(config) : []),
       ...(config && settings

@@ -47,6 +47,7 @@ export const viewDelivery = (row: WebhookDeliveryRow): WebhookDelivery => ({
   id: row.id,
   type: row.type as WebhookDelivery['type'],
   actionId: row.action_id,
+  toCallback: row.is_callback === 1,
   state: row.state,
   attempts: (JSON.parse(row.attempts) as { at: number; durationMs: number; status: number | null; error: string | null }[]).map(
     ({ at, ...attempt }) => ({ at: isoTime(at), ...attempt }),
