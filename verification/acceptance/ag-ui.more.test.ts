@@ -108,6 +108,98 @@ test('a reloaded page runs again without an answer: it gets the interrupt again,
   expect(it.target.writes).toHaveLength(1)
 })
 
+const saidBy = ({ messages }: { messages: AgUiMessage[] }) => messages.map(({ role, content }) => `${role}: ${content ?? 'a call'}`)
+
+test('a page that was left while the conversation went on elsewhere gets what it missed, in order, with and without a new message', async () => {
+  await using it = await start([
+    { reasoning: 'They greet.', text: 'Hello.' },
+    { calls: [CALL] },
+    { text: 'Shipped.' },
+    { text: 'You are welcome.' },
+    { text: 'Bye.' },
+  ])
+  const first = await it.open([{ ...ASK, content: 'Hi' }])
+  await first.agent.runAgent()
+  const left = structuredClone(first.agent.messages)
+
+  // Another page of the same person goes on, and is approved elsewhere.
+  const other = await it.open(structuredClone(left))
+  other.agent.addMessage({ id: 'u2', role: 'user', content: 'Ship it' })
+  await other.agent.runAgent()
+  const [action] = (await it.server.admin.get('/api/actions?state=proposed')).items
+  await it.server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
+  await it.server.settle()
+
+  const idle = await it.open(structuredClone(left))
+  await idle.agent.runAgent()
+  const told = ['user: Hi', 'assistant: Hello.', 'user: Ship it', 'assistant: a call', 'tool: {"id":4}', 'assistant: Shipped.']
+  const wordsOf = (agent: { messages: AgUiMessage[] }) => saidBy(agent).filter((line) => !line.startsWith('reasoning'))
+  expect(wordsOf(idle.agent)).toEqual(told)
+
+  // The first page goes on as if nothing had been, and so does the other one, reloaded, which was told of the call only.
+  const reloaded = await it.open(structuredClone(other.agent.messages))
+  for (const [page, id, text, answer] of [
+    [first, 'u3', 'Thanks', 'You are welcome.'],
+    [reloaded, 'u4', 'Bye', 'Bye.'],
+  ] as const) {
+    page.agent.addMessage({ id, role: 'user', content: text })
+    await page.agent.runAgent()
+    told.push(`user: ${text}`, `assistant: ${answer}`)
+    expect(wordsOf(page.agent)).toEqual(told)
+    await verifyAsClient(page.events.slice(page.events.findLastIndex(({ type }) => type === 'RUN_STARTED')))
+  }
+  // A page that has everything is sent no snapshot.
+  const before = reloaded.events.length
+  await reloaded.agent.runAgent()
+  expect(reloaded.events.slice(before).map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
+  const calls = reloaded.agent.messages.flatMap(({ toolCalls = [] }) => toolCalls)
+  expect(calls.map((call) => JSON.parse(call.function.arguments))).toEqual([{ what: 'x' }])
+  expect(it.target.writes).toHaveLength(1)
+})
+
+test('a new page that speaks at once on an old thread gets the conversation before its own words', async () => {
+  await using it = await start([{ text: 'Hello.' }, { text: 'Again.' }])
+  const { agent } = await it.open([{ ...ASK, content: 'Hi' }])
+  await agent.runAgent()
+  const late = await it.open([{ id: 'u9', role: 'user', content: 'Still there?' }])
+  await late.agent.runAgent()
+  expect(saidBy(late.agent)).toEqual(['user: Hi', 'assistant: Hello.', 'user: Still there?', 'assistant: Again.'])
+})
+
+test('a page that lost the answer and has the message from a snapshot runs again: the message is not sent a second time', async () => {
+  await using it = await start([{ text: 'Hello.' }, { text: 'A second answer.' }])
+  const { agent } = await it.open([{ ...ASK, content: 'Hi' }])
+  await agent.runAgent()
+  const empty = await it.open()
+  await empty.agent.runAgent()
+  const cut = await it.open(structuredClone(empty.agent.messages.slice(0, 1)))
+  await cut.agent.runAgent()
+  expect(saidBy(cut.agent)).toEqual(['user: Hi', 'assistant: Hello.'])
+})
+
+test('a call that still waits from before a queued message is told once to an empty page: its arguments are whole', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'Done.' }, { text: 'And that.' }])
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  const [{ sessionId }] = (await it.server.admin.get('/api/actions?state=proposed')).items
+  await it.server.with({ authorization: `Bearer ${it.key}` }).post(`/api/sessions/${sessionId}/messages`, { content: 'And that' })
+  const empty = await it.open()
+  await empty.agent.runAgent()
+  const calls = empty.agent.messages.flatMap(({ toolCalls = [] }) => toolCalls)
+  expect(calls.map((call) => JSON.parse(call.function.arguments))).toEqual([{ what: 'x' }])
+  expect(empty.agent.pendingInterrupts).toHaveLength(1)
+})
+
+test('the state of the page is its own: no run replaces it', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'Done.' }])
+  const { agent } = await it.open([ASK])
+  agent.setState({ draft: 'mine' })
+  await agent.runAgent()
+  await agent.runAgent({ resume: [{ interruptId: agent.pendingInterrupts[0]?.id ?? '', status: 'resolved', payload: { approved: true } }] })
+  expect(agent.messages.at(-1)).toMatchObject({ content: 'Done.' })
+  expect(agent.state).toEqual({ draft: 'mine' })
+})
+
 test('the same answer twice, and a made-up one, run nothing more', async () => {
   await using it = await start([{ calls: [CALL] }, { text: 'Done.' }])
   const { agent } = await it.open([ASK])

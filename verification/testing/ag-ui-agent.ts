@@ -28,6 +28,8 @@ export interface HttpAgent {
   messages: AgUiMessage[]
   threadId: string
   pendingInterrupts: AgUiInterrupt[]
+  state: unknown
+  setState(state: object): void
   addMessage(message: AgUiMessage): void
   runAgent(input?: { resume?: Resume[] }): Promise<unknown>
   subscribe(subscriber: { onEvent(input: { event: { type: string; outcome?: { type: string } } }): void }): void

@@ -1,24 +1,17 @@
-import { CountersignError, MessageText, parseJson } from '@countersign/core'
+import { CountersignError, parseJson } from '@countersign/core'
 import { z } from 'zod'
 import { callerOf } from '../../identity/authenticate.ts'
-import { type MessageRow, messages, type SessionRow, type Tx } from '../../store/index.ts'
+import { messages, type SessionRow, type Tx } from '../../store/index.ts'
 import type { App, HttpDeps } from '../app.ts'
 import { type AskedDecision, decideAll } from '../threads/decide-all.ts'
 import { hashOf, openThread } from '../threads/find-thread.ts'
 import { lastPlace, placeOf } from '../threads/place.ts'
 import { earlierActions, followTurn } from '../threads/turn.ts'
-import { type AgUiEvent, frameOf, type SnapshotMessage } from './events.ts'
-import { createAgUiWriter, type KnownMessages } from './turn-writer.ts'
+import { type AgUiEvent, frameOf } from './events.ts'
+import { knownIn, Said, snapshotFor, textOf } from './snapshot.ts'
+import { createAgUiWriter } from './turn-writer.ts'
 
 const Id = z.string().min(1).max(200)
-
-const Said = z.looseObject({
-  id: z.string().max(500),
-  role: z.string(),
-  content: z.unknown().optional(),
-  toolCalls: z.array(z.looseObject({ id: z.string().max(500) })).optional(),
-  toolCallId: z.string().max(500).optional(),
-})
 
 const Payload = z.looseObject({
   approved: z.boolean(),
@@ -66,25 +59,25 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
       const session = await openThread(deps, { surface: 'ag-ui', thread: threadId, agent: params.agent }, caller)
       const say = resume.length === 0 ? newMessage(body) : undefined
       const refusal = await decideAll(deps, session, decisions, caller)
-      // The same message again is the same message: a page that was reloaded sends it once more to go on.
+      // The same message again is the same message: a page that was reloaded sends it once more to go on, perhaps as the snapshot gave it.
       const posted =
         say &&
-        (await agentLoop.postMessage(session.id, say.text, {
-          ...caller,
-          once: { scope: `ag-ui message ${session.id} ${caller.principal.id}`, key: hashOf(`${say.id} ${say.text}`), requestHash: '' },
-        }))
+        ((await store.read(() => sentBefore(session, say))) ??
+          (await agentLoop.postMessage(session.id, say.text, {
+            ...caller,
+            once: { scope: `ag-ui message ${session.id} ${caller.principal.id}`, key: hashOf(`${say.id} ${say.text}`), requestHash: '' },
+          })))
       const place = await store.read(() => (posted ? placeOf(session, posted.messageId, posted.runId) : lastPlace(session)))
       if (!place) throw new CountersignError('bad_request', 'the thread is new here, and its last message is not of a user: send a message')
-      const known = knownIn(body)
+      const snapshot = await store.read(() => snapshotFor(session, place.seq, body.messages))
+      const known = knownIn(snapshot ?? body.messages)
       const earlier = await store.read(() => earlierActions(session, place, (id) => known.callIds.has(id)))
-      // A page that lost everything gets the conversation until this turn first.
-      const before = body.messages.length === 0 ? await store.read(() => messagesBefore(session, place.seq)) : undefined
       await followTurn(deps, request, reply, {
         ...{ session, place, caller },
         open(to) {
           const send = (event: AgUiEvent) => to.send({ type: 'ag-ui', data: null, frame: frameOf(event) })
           send({ type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' })
-          if (before) send({ type: 'MESSAGES_SNAPSHOT', messages: before })
+          if (snapshot) send({ type: 'MESSAGES_SNAPSHOT', messages: snapshot })
           return createAgUiWriter({ send, threadId, runId, earlier, known, refusal })
         },
       })
@@ -96,14 +89,19 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
 function newMessage({ messages: said }: RunAgentInput): { id: string; text: string } | undefined {
   const last = said.at(-1)
   if (last?.role !== 'user') return undefined
-  const parts = Array.isArray(last.content) ? last.content : [{ type: 'text', text: last.content }]
-  const text = parts.flatMap((part: unknown) => {
-    const read = z.looseObject({ type: z.literal('text'), text: z.string() }).safeParse(part)
-    return read.success ? [read.data.text] : []
-  })
-  const checked = MessageText.safeParse(text.join('\n'))
-  if (!checked.success) throw new CountersignError('bad_request', 'the last message needs text of at most 100,000 characters')
-  return { id: last.id, text: checked.data }
+  const text = textOf(last)
+  if (text === undefined) throw new CountersignError('bad_request', 'the last message needs text of at most 100,000 characters')
+  return { id: last.id, text }
+}
+
+/** The message of the session that the page has under the id of the session. */
+function* sentBefore(
+  { id: session_id }: SessionRow,
+  { id, text }: { id: string; text: string },
+): Tx<{ messageId: string; runId?: string } | undefined> {
+  const found = yield* messages.findMessage.first({ session_id, id })
+  if (found?.role !== 'user' || found.content !== text) return undefined
+  return { messageId: found.id, ...(found.run_id !== null && { runId: found.run_id }) }
 }
 
 /** An interrupt that was cancelled is declined: nothing may run that a person has dismissed. */
@@ -116,31 +114,4 @@ function readResume({ interruptId, status, payload }: NonNullable<RunAgentInput[
   }
   const { approved, reason, editedArgs } = read.data
   return { approvalId: interruptId, approved, reason, ...(editedArgs && { arguments: editedArgs as AskedDecision['arguments'] }) }
-}
-
-const knownIn = ({ messages: said }: RunAgentInput): KnownMessages => ({
-  messageIds: new Set(said.flatMap(({ id, role, content }) => ((role === 'assistant' || role === 'reasoning') && content ? [id] : []))),
-  callIds: new Set(said.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))),
-  resultIds: new Set(said.flatMap(({ role, toolCallId }) => (role === 'tool' && toolCallId !== undefined ? [toolCallId] : []))),
-})
-
-/** How many messages a snapshot holds at most. */
-const MOST_MESSAGES = 200
-
-function* messagesBefore({ id }: SessionRow, seq: number): Tx<SnapshotMessage[]> {
-  const rows = yield* messages.listMessages.all({ session_id: id, before: seq + 1, limit: MOST_MESSAGES })
-  return rows.reverse().flatMap(toSnapshot)
-}
-
-function toSnapshot({ id, role, kind, content, tool_calls, tool_call_id }: MessageRow): SnapshotMessage[] {
-  if (role === 'user') return [{ id, role, content }]
-  if (role === 'tool' && tool_call_id !== null) return [{ id, role, toolCallId: tool_call_id, content }]
-  if (role !== 'assistant' || kind !== 'text') return []
-  const calls: { id: string; name: string; arguments: object }[] = tool_calls === null ? [] : JSON.parse(tool_calls)
-  const toolCalls = calls.map(({ id: callId, name, arguments: args }) => ({
-    id: callId,
-    type: 'function' as const,
-    function: { name, arguments: JSON.stringify(args) },
-  }))
-  return [{ id, role, ...(content !== '' && { content }), ...(toolCalls.length > 0 && { toolCalls }) }]
 }

@@ -1,0 +1,84 @@
+import { MessageText } from '@countersign/core'
+import { z } from 'zod'
+import { type MessageRow, messages, type SessionRow, type Tx } from '../../store/index.ts'
+import type { SnapshotMessage } from './events.ts'
+import type { KnownMessages } from './turn-writer.ts'
+
+/** A message that a page has. It decides what is sent to it, and nothing else. */
+export const Said = z.looseObject({
+  id: z.string().max(500),
+  role: z.string(),
+  content: z.unknown().optional(),
+  toolCalls: z.array(z.looseObject({ id: z.string().max(500) })).optional(),
+  toolCallId: z.string().max(500).optional(),
+})
+export type Said = z.infer<typeof Said>
+
+/** How many messages a snapshot holds at most. */
+const MOST_MESSAGES = 200
+
+const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() })
+
+/** The text of a message, as it would be stored; undefined where it cannot be. */
+export function textOf({ content }: Said): string | undefined {
+  const parts = Array.isArray(content) ? content : [{ type: 'text', text: content }]
+  const texts = parts.flatMap((part: unknown) => {
+    const read = TextPart.safeParse(part)
+    return read.success ? [read.data.text] : []
+  })
+  return MessageText.safeParse(texts.join('\n')).data
+}
+
+export const knownIn = (said: readonly Said[]): KnownMessages => ({
+  messageIds: new Set(said.flatMap(({ id, role, content }) => ((role === 'assistant' || role === 'reasoning') && content ? [id] : []))),
+  callIds: new Set(said.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))),
+  resultIds: new Set(said.flatMap(({ role, toolCallId }) => (role === 'tool' && toolCallId !== undefined ? [toolCallId] : []))),
+})
+
+/**
+ * Returns the conversation until the message at place `seq`, for a page that does not have all of it: a new one, or one that was left while
+ * the conversation went on elsewhere. Undefined for a page that has it.
+ *
+ * A page keeps the place of a message whose id it has, appends the others in order, and drops its own that are not in the snapshot. So its
+ * ids are used until the first message that it lacks; after that, what a person wrote gets the id of the session and moves to its place.
+ */
+export function* snapshotFor({ id }: SessionRow, seq: number, said: readonly Said[]): Tx<SnapshotMessage[] | undefined> {
+  const rows = yield* messages.listMessages.all({ session_id: id, before: seq + 1, limit: MOST_MESSAGES })
+  const known = knownIn(said)
+  const written = said.filter(({ role }) => role === 'user')
+  const results = new Map(said.flatMap(({ id: heldId, role, toolCallId }) => (role === 'tool' && toolCallId ? [[toolCallId, heldId]] : [])))
+  let nth = 0
+  let hasAll = true
+  const snapshot = rows
+    .reverse()
+    .flatMap(toSnapshot)
+    .map((message): SnapshotMessage => {
+      if (message.role === 'tool') {
+        const heldId = results.get(message.toolCallId)
+        hasAll &&= heldId !== undefined
+        return { ...message, id: heldId ?? message.id }
+      }
+      if (message.role === 'assistant') {
+        const { content, toolCalls = [] } = message
+        hasAll &&= (content === undefined || known.messageIds.has(message.id)) && toolCalls.every((call) => known.callIds.has(call.id))
+        return message
+      }
+      const held = hasAll ? written[nth++] : undefined
+      hasAll &&= held !== undefined && textOf(held) === message.content
+      return hasAll && held ? { ...message, id: held.id } : message
+    })
+  return hasAll && said.length > 0 ? undefined : snapshot
+}
+
+function toSnapshot({ id, role, kind, content, tool_calls, tool_call_id }: MessageRow): SnapshotMessage[] {
+  if (role === 'user') return [{ id, role, content }]
+  if (role === 'tool' && tool_call_id !== null) return [{ id: `${tool_call_id}_result`, role, toolCallId: tool_call_id, content }]
+  if (role !== 'assistant' || kind !== 'text') return []
+  const calls: { id: string; name: string; arguments: object }[] = tool_calls === null ? [] : JSON.parse(tool_calls)
+  const toolCalls = calls.map(({ id: callId, name, arguments: args }) => ({
+    id: callId,
+    type: 'function' as const,
+    function: { name, arguments: JSON.stringify(args) },
+  }))
+  return [{ id, role, ...(content !== '' && { content }), ...(toolCalls.length > 0 && { toolCalls }) }]
+}
