@@ -7,6 +7,7 @@ import { CardDialogs } from './card-dialogs.tsx'
 import { CardForms, CardStatus, Unread } from './card-forms.tsx'
 import type { ApprovalCardProps } from './card-props.ts'
 import { DecideRow } from './decide-row.tsx'
+import { DIFF, diffEvidence } from './diff-part.ts'
 import { Background, Essentials } from './evidence.tsx'
 import { OpenedTexts } from './opened-texts.ts'
 import { outcomeText } from './outcome.ts'
@@ -33,7 +34,9 @@ import { SEEN_MARK } from './use-seen.ts'
  * />
  */
 export function ApprovalCard(props: ApprovalCardProps) {
-  const [shown, store] = useApprovalCard(props)
+  const [shown, store] = useApprovalCard({ ...props, evidence: diffEvidence })
+  // Drawn again once the part is there or has failed, and the logic of the card judges the evidence again.
+  usePart(DIFF, shown.state !== 'loading' && shown.evidence !== 'ready')
   return shown.state === 'loading' ? null : <LoadedApprovalCard props={props} shown={shown} store={store} />
 }
 

@@ -2,10 +2,9 @@ import { type ComponentPropsWithoutRef, forwardRef } from 'react'
 
 /**
  * Why a button cannot be pressed now; empty when it can. `new`: it appeared or changed, or the window came back, less than 500 ms ago.
- * `moved`: it moved less than 500 ms ago. `busy`: a decision is being sent. `paused`: not connected. `blocked`: something is missing first. `loading`: a part of the card is being
- * loaded.
+ * `moved`: it moved less than 500 ms ago. `busy`: a decision is being sent. `paused`: not connected. `blocked`: something is missing first.
  */
-export type Rest = '' | 'new' | 'moved' | 'busy' | 'paused' | 'blocked' | 'loading'
+export type Rest = '' | 'new' | 'moved' | 'busy' | 'paused' | 'blocked'
 
 /**
  * A button of the card. With `rest`, it says whether it can be pressed: `aria-disabled`, and the reason in `data-rest`. It stays where it

@@ -1,4 +1,5 @@
 import { showInvisible } from '@countersign/core/text'
+import type { Rest } from './card-button.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { Edits } from './edit-section.tsx'
 import { withEdits } from './edits.ts'
@@ -7,8 +8,9 @@ import { RISK_WORDS } from './words.ts'
 
 /** The second step before an action of high risk is approved, or before later calls are approved automatically. */
 export function CardDialogs({ view: { shown, store, focusCard } }: { view: CardView }) {
-  const { state, action, edits, grantWords } = shown
-  const common = { action, resting: shown.rest, onCancel: () => store.back(), onLeave: focusCard }
+  const { state, action, edits, grantWords, blocked } = shown
+  const resting: Rest = shown.rest || (blocked ? 'blocked' : '')
+  const common = { action, resting, onCancel: () => store.back(), onLeave: focusCard }
   if (state === 'granting') {
     return (
       <ConfirmDialog {...common} title="Approve, and don’t ask again?" onConfirm={() => store.confirmGrant()}>

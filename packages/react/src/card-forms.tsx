@@ -2,6 +2,7 @@ import { showInvisible } from '@countersign/core/text'
 import { Suspense } from 'react'
 import { charsText } from './card/card-facts.ts'
 import { CardButton } from './card-button.tsx'
+import { DIFF } from './diff-part.ts'
 import { EditSection } from './edit-section.tsx'
 import { withEdits } from './edits.ts'
 import { lazyPart } from './lazy-part.tsx'
@@ -53,9 +54,9 @@ export const CardStatus = ({ view }: { view: CardView }) => (
   </p>
 )
 
-/** Shows what must be read or completed before approval, with a link to it. */
-export function Unread({ view: { shown, card, id } }: { view: CardView }) {
-  const { blocked } = shown
+/** Shows what must be loaded, read or completed before approval, with a link to it. */
+export function Unread({ view: { shown, card, id, focusCard } }: { view: CardView }) {
+  const { blocked, evidence } = shown
   const { isHidden, leftChars, next, wasHidden } = shown.reading
   if (blocked === null && !wasHidden) return null
   return (
@@ -63,7 +64,18 @@ export function Unread({ view: { shown, card, id } }: { view: CardView }) {
       <p id={`${id}-why`} aria-live="polite">
         {blocked ?? (leftChars === 0 ? 'Everything was shown.' : `${charsText(leftChars)} are still hidden.`)}
       </p>
-      {isHidden && next !== undefined ? (
+      {evidence === 'failed' && (
+        <CardButton
+          className="cs-small"
+          onClick={() => {
+            focusCard()
+            DIFF.start()
+          }}
+        >
+          Try again
+        </CardButton>
+      )}
+      {isHidden && evidence === 'ready' && next !== undefined ? (
         <CardButton className="cs-small" onClick={() => goTo(card.current, next)}>
           Go to hidden text
         </CardButton>

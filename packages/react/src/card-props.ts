@@ -5,7 +5,7 @@ import type { EditorSlot } from './edit-section.tsx'
 
 export type { DecisionDetails, Extra, Outcome, Verdict } from './card/card-inputs.ts'
 
-export type ApprovalCardProps = Omit<CardInputs, 'action' | 'schedule'> & {
+export type ApprovalCardProps = Omit<CardInputs, 'action' | 'schedule' | 'evidence'> & {
   action: Action
   /** Draws the form in which a person changes the arguments before they approve; without it the card does not offer Edit. */
   editor?: (slot: EditorSlot) => ReactNode

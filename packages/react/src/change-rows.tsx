@@ -2,10 +2,10 @@ import type { Action } from '@countersign/client'
 import { changesOf, showInvisible, stays, tellApart, valueText } from '@countersign/core/text'
 import { memo } from 'react'
 import { CardButton } from './card-button.tsx'
-import { DIFF, isWordy, needsDiff } from './diff-part.ts'
+import { DIFF, isWordy } from './diff-part.ts'
 import { columnsOf, LinesTable } from './lines-table.tsx'
 import { type Against, LongText } from './long-text.tsx'
-import { type Part, usePart } from './parts.ts'
+import type { Part } from './parts.ts'
 import { PlainDiff } from './plain-diff.tsx'
 import { clockText } from './time.ts'
 
@@ -25,7 +25,8 @@ type ChangeRowsProps = {
  */
 export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsProps) {
   const { preview, previewError, previewedAt } = action
-  const diffs = usePart(DIFF, needsDiff(action))
+  // The card draws all of itself again once the part is there.
+  const diffs = DIFF.get()
   const again = onLookAgain ? (
     <CardButton className="cs-small cs-quiet" onClick={onLookAgain}>
       Look again

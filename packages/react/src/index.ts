@@ -2,7 +2,7 @@ export { showInvisible, showLines, showProse, withoutMedia } from '@countersign/
 export { type Announcements, CardAnnouncer, useCardAnnouncements } from './announcer.tsx'
 export { ApprovalCard } from './approval-card.tsx'
 export type { CardFacts, Opened, Reading } from './card/card-facts.ts'
-export type { CardCallbacks, CardInputs } from './card/card-inputs.ts'
+export type { CardCallbacks, CardInputs, Evidence } from './card/card-inputs.ts'
 export type { CardEvent, CardState, RestState } from './card/card-state.ts'
 export { type ApprovalCardStore, type CardSnapshot, createApprovalCard, type LoadedCard } from './card/create-approval-card.ts'
 export { useApprovalCard } from './card/use-approval-card.ts'

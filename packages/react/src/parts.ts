@@ -3,7 +3,7 @@ import { useEffect, useSyncExternalStore } from 'react'
 /** Code of the card that only some cards need: where it has been loaded, `module` holds it. */
 export type Part<Module> = { state: 'loading' | 'failed'; module?: undefined } | { state: 'ready'; module: Module }
 
-/** A part that is loaded once for all cards of the page. After a failure, the next card that needs it tries again. */
+/** A part that is loaded once for all cards of the page. After a failure, `start` tries again, and so does the next card that needs it. */
 export type PartLoader<Module> = { get: () => Part<Module>; start: () => void; subscribe: (onChange: () => void) => () => void }
 
 /** @param load The dynamic import. */
@@ -18,6 +18,7 @@ export function createPart<Module>(load: () => Promise<Module>): PartLoader<Modu
   const start = () => {
     if (isStarted) return
     isStarted = true
+    if (part.state === 'failed') set({ state: 'loading' })
     load().then(
       (module) => set({ state: 'ready', module }),
       () => {

@@ -3,7 +3,6 @@ import type { ApprovalCardStore, LoadedCard } from './card/create-approval-card.
 import type { Rest } from './card-button.tsx'
 import { readCardKey } from './card-keys.ts'
 import type { ApprovalCardProps } from './card-props.ts'
-import { DIFF, needsDiff } from './diff-part.ts'
 import { usePart } from './parts.ts'
 import { SETTLED } from './settled-part.ts'
 import { tickMs } from './time.ts'
@@ -37,25 +36,24 @@ export type CardView = {
 
 /** Connects the logic of a card to the page: time, focus, and the guard against presses that were aimed at something else. */
 export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: ApprovalCardStore): CardView {
-  const { action, version, refusal, canDecide, edits } = shown
+  const { action, version, refusal, canDecide, edits, evidence } = shown
   const card = useRef<HTMLElement>(null)
   const row = useRef<HTMLDivElement>(null)
   const id = useId()
   const nowMs = (props.now ?? Date.now)()
   useTick(tickMs(action, nowMs))
-  const seen = useSeen(card, version)
+  // What comes later has to be seen as well.
+  const seen = useSeen(card, `${version} ${evidence}`)
   const isSettled = !['proposed', 'approved', 'executing'].includes(action.state)
-  const hasDiff = needsDiff(action)
-  const diff = usePart(DIFF, hasDiff)
   const settled = usePart(SETTLED, isSettled)
   // The parts that are loaded render the row of buttons and what is above it.
-  const isLoading = (hasDiff && diff.state === 'loading') || (isSettled && settled.state === 'loading')
-  const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${isLoading} ${JSON.stringify(edits)}`
+  const isLoading = isSettled && settled.state === 'loading'
+  const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${evidence} ${isLoading} ${JSON.stringify(edits)}`
   const { rest, isReady, ignored } = useCooldown(row, stand)
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])
-  const resting = shown.rest || (isLoading ? 'loading' : rest)
+  const resting = shown.rest || rest
   const press = (work: () => void, by: 'pointer' | 'key' = 'pointer') => {
-    if (shown.rest === '' && !isLoading && isReady(by)) work()
+    if (shown.rest === '' && isReady(by)) work()
   }
   return { props, shown, store, nowMs, isSettled, id, card, row, resting, ignored, press, focusCard, seen }
 }

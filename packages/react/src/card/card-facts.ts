@@ -3,7 +3,7 @@ import { hiddenCharacters, hiddenParts, MAX_HIDDEN_CHARS, needsOpening } from '@
 import { type Arguments, type Edit, listEdits } from '../edits.ts'
 import { ownVote, whyNot } from '../may-decide.ts'
 import { mayGrant } from '../words.ts'
-import type { CardInputs, Verdict } from './card-inputs.ts'
+import type { CardInputs, Evidence, Verdict } from './card-inputs.ts'
 import type { RestState } from './card-state.ts'
 
 /** Which texts of a card a person has opened, and which they have read to the end, by path. */
@@ -41,6 +41,8 @@ export type CardFacts = {
   edits: readonly Edit[]
   /** True while the editor holds no complete value. */
   isBroken: boolean
+  /** Whether everything that must be seen is on the page, as the view says. */
+  evidence: Evidence
   /** Why nothing can be approved yet; null when it can. */
   blocked: string | null
   /** The parts that must be read before approval. */
@@ -60,6 +62,11 @@ export type Reading = {
 
 export const charsText = (chars: number): string => `${chars.toLocaleString('en')} characters of this action`
 const BROKEN = 'What you edited is not complete yet.'
+const NOT_SHOWN = {
+  loading: 'The changes are still loading.',
+  failed: 'A part of this card could not be loaded. Reload the page.',
+  ready: null,
+} as const
 
 /** Works out what a card shows of `action` to this person. */
 export function cardFacts(action: Action, inputs: CardInputs, memory: CardMemory): CardFacts {
@@ -75,6 +82,7 @@ export function cardFacts(action: Action, inputs: CardInputs, memory: CardMemory
   const edits = listEdits(action.arguments, edited)
   const isBroken = current?.isBroken ?? false
   const reading = readingOf(action, version, memory.texts)
+  const evidence = evidenceOf(action, inputs)
   const hidden = `${charsText(reading.leftChars)} are still hidden. Open them and scroll to their end before you approve.`
   return {
     action,
@@ -88,11 +96,15 @@ export function cardFacts(action: Action, inputs: CardInputs, memory: CardMemory
     edited,
     edits,
     isBroken,
-    blocked: isBroken ? BROKEN : reading.isHidden ? hidden : null,
+    evidence,
+    blocked: isBroken ? BROKEN : (NOT_SHOWN[evidence] ?? (reading.isHidden ? hidden : null)),
     reading,
     offers: offersOf(action, inputs, canDecide, edits.length > 0),
   }
 }
+
+/** Whether the view shows all of this action now. */
+export const evidenceOf = (action: Action, { evidence }: CardInputs): Evidence => evidence?.(action) ?? 'ready'
 
 /** Names one vote: once another has taken its place, it is not being changed any more. */
 export const voteKey = (version: string, vote: Vote): string => `${version} ${vote.verdict} ${vote.at}`

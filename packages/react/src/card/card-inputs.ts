@@ -36,6 +36,9 @@ export type CardCallbacks = {
   onUndo?: (() => Promise<unknown>) | undefined
 }
 
+/** Whether a view shows everything that must be seen before an approval; `failed` where a part of it could not be loaded. */
+export type Evidence = 'ready' | 'loading' | 'failed'
+
 /** The inputs of the card's logic. Keep the identity of `action` while it does not change: a new object means news. */
 export type CardInputs = CardCallbacks & {
   /** Undefined while it is being loaded. */
@@ -46,6 +49,11 @@ export type CardInputs = CardCallbacks & {
   standsFor?: readonly Principal[] | undefined
   /** The state of the stream behind `action`; decisions are paused until it is `live`. Default `live`. */
   connection?: ConnectionState['kind'] | undefined
+  /**
+   * Whether the view shows all of this action; nothing is approved until it does, and declining stays possible. For views that load their parts
+   * later. It is read again at each `update` and at each press. Default: always `ready`.
+   */
+  evidence?: ((action: Action) => Evidence) | undefined
   /** Epoch milliseconds, for times in messages. Default `Date.now`. */
   now?: (() => number) | undefined
   /** Runs a function later and returns what cancels that. Default `setTimeout`. */

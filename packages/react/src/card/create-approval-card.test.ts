@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ADA, ago, SAM, sampleAction } from '../testing/actions.ts'
-import type { CardInputs, DecisionDetails, Verdict } from './card-inputs.ts'
+import type { CardInputs, DecisionDetails, Evidence, Verdict } from './card-inputs.ts'
 import { type ApprovalCardStore, type CardSnapshot, createApprovalCard } from './create-approval-card.ts'
 
 const HIGH = sampleAction({ risk: { level: 'high', reasons: ['moves money'], setBy: 'policy' } })
@@ -144,6 +144,61 @@ test('half an edit cannot be approved; a complete one is sent with the decision'
   expect(sent[0]?.details.arguments).toEqual({ orderId: 'ORD-002' })
 })
 
+test.each(['loading', 'failed'] as const)('while its evidence is %s, nothing is approved in any way, and a decline is sent', (evidence) => {
+  const shows: { evidence: Evidence } = { evidence }
+  const { card, sent, update, timers } = openCard({ evidence: () => shows.evidence })
+  card.approve()
+  card.arm()
+  card.chooseGrant({ scope: 'agent', expiresIn: 'PT1H', exact: true }, 'words')
+  expect(loaded(card)).toMatchObject({ state: 'waiting', evidence, blocked: expect.stringMatching(/\.$/) })
+  expect(loaded(card).notice).toBe(loaded(card).blocked)
+  expect([sent, timers]).toEqual([[], []])
+
+  // What was begun while everything was shown is not finished either.
+  for (const begin of [() => card.arm(), () => card.chooseGrant({ scope: 'agent', expiresIn: 'PT1H', exact: true }, 'words')]) {
+    shows.evidence = 'ready'
+    update({})
+    begin()
+    expect(['armed', 'granting']).toContain(card.get().state)
+    shows.evidence = evidence
+    card.approve()
+    card.confirmGrant()
+    update({})
+    card.approve()
+    card.confirmGrant()
+    expect(sent).toEqual([])
+    card.back()
+  }
+  card.decline()
+  expect(sent.map(({ verdict }) => verdict)).toEqual(['decline'])
+})
+
+test('the second step of an action of high risk is not taken while its evidence is away', () => {
+  const shows: { evidence: Evidence } = { evidence: 'ready' }
+  const { card, sent } = openCard({ action: HIGH, evidence: () => shows.evidence })
+  card.approve()
+  expect(card.get().state).toBe('confirming')
+  shows.evidence = 'loading'
+  card.approve()
+  expect(sent).toEqual([])
+  shows.evidence = 'ready'
+  card.approve()
+  expect(sent).toHaveLength(1)
+})
+
+test('evidence is judged for the action that the card shows, also when an answer brought it', async () => {
+  const seenAgain = sampleAction({ revision: 2, digest: 'sha256:2', updatedAt: ago(10) })
+  const { card, sent } = openCard({
+    onLookAgain: async () => seenAgain,
+    evidence: ({ revision }) => (revision === 2 ? 'loading' : 'ready'),
+  })
+  card.lookAgain()
+  await setImmediate()
+  expect(loaded(card)).toMatchObject({ action: seenAgain, evidence: 'loading' })
+  card.approve()
+  expect(sent).toEqual([])
+})
+
 test('the answer to a request about another action changes nothing', async () => {
   const { card, answer, update } = openCard()
   card.approve()
@@ -192,6 +247,9 @@ const STEPS = {
   expire: ({ update }) => update({ action: sampleAction({ state: 'expired' }) }),
   other: ({ update }) => update({ action: sampleAction({ id: 'act_other' }) }),
   gone: ({ update }) => update({ action: undefined }),
+  load: ({ update }) => update({ evidence: () => 'loading' }),
+  failToLoad: ({ update }) => update({ evidence: () => 'failed' }),
+  show: ({ update }) => update({ evidence: () => 'ready' }),
 } satisfies Record<string, (opened: ReturnType<typeof openCard>) => unknown>
 
 /** Invariants of every snapshot. */
@@ -208,6 +266,7 @@ function check({ card, sent, timers, inputs }: ReturnType<typeof openCard>, befo
     if (before.shown.state === 'loading') throw new Error('a decision was sent while the card was loading')
     const { action, canDecide, rest } = before.shown
     expect([canDecide, rest]).toEqual([true, ''])
+    if (sent.at(-1)?.verdict === 'approve') expect(inputs.evidence?.(action) ?? 'ready').toBe('ready')
     expect(sent.at(-1)?.details).toMatchObject({ revision: action.revision, digest: action.digest })
     expect(shown.state).toBe('sending')
   }

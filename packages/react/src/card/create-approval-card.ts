@@ -3,7 +3,7 @@ import { isHighRisk } from '@countersign/core/text'
 import type { Arguments } from '../edits.ts'
 import { actionOf, CHANGED, issuesOf, sayError } from '../say-error.ts'
 import { PAUSED_WORDS } from '../words.ts'
-import { type CardFacts, type CardMemory, cardFacts, type Opened, restState, voteKey } from './card-facts.ts'
+import { type CardFacts, type CardMemory, cardFacts, evidenceOf, type Opened, restState, voteKey } from './card-facts.ts'
 import type { CardInputs, Extra, Outcome, Verdict } from './card-inputs.ts'
 import { type CardEvent, type CardState, NEXT } from './card-state.ts'
 
@@ -86,7 +86,9 @@ export class ApprovalCardStore {
   update(inputs: CardInputs): void {
     const before = this.#inputs
     this.#inputs = inputs
-    if (before.action !== inputs.action || keyOf(before) !== keyOf(inputs)) this.#takeFacts()
+    const shown = this.#facts
+    const isOther = shown !== undefined && shown.evidence !== evidenceOf(shown.action, inputs)
+    if (isOther || before.action !== inputs.action || keyOf(before) !== keyOf(inputs)) this.#takeFacts()
   }
 
   /** Approves; with high risk, asks for a second step first and approves when called again. */
@@ -131,7 +133,7 @@ export class ApprovalCardStore {
   confirmGrant(): void {
     const card = this.#ready()
     const { grant } = this.#memory
-    if (card?.state === 'granting' && grant) this.#decide('approve', card, { remember: grant.terms })
+    if (card?.state === 'granting' && grant && !this.#isBlocked(card)) this.#decide('approve', card, { remember: grant.terms })
   }
 
   /** Takes edited arguments; `undefined` while the editor holds no complete value. */
@@ -188,7 +190,8 @@ export class ApprovalCardStore {
 
   #isBlocked({ canDecide, blocked, voted }: LoadedCard): boolean {
     if (!canDecide) return true
-    return this.#block(blocked ?? (voted === 'approve' ? VOTED : ''))
+    // Read again at the press: what was shown at the last update may be gone.
+    return this.#block(blocked ?? this.#readFacts()?.blocked ?? (voted === 'approve' ? VOTED : ''))
   }
 
   #block(text: string): boolean {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { SAM, sampleAction } from '../testing/actions.ts'
-import { type CardBrowser, cardParts, scrollToEnd, show, startCardBrowser, untilReady } from '../testing/browser.ts'
+import { type CardBrowser, cardParts, scrollToEnd, show, startCardBrowser } from '../testing/browser.ts'
 
 let cards: CardBrowser
 let page: Page
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => cards[Symbol.asyncDispose]())
 afterEach(() => page?.context().close())
 
-const { calls, card, approve } = cardParts(() => page)
+const { card, approve } = cardParts(() => page)
 
 const DIFF = `--- a/notes.md
 +++ b/notes.md
@@ -61,24 +61,6 @@ test('a letter that looks the same, changed in a line of 2,000 characters, stand
     expect([await marks('del'), await marks('ins')]).toEqual(shown)
   }
   await card().screenshot({ path: fileURLToPath(new URL('../../../../test-results/cards/words.png', import.meta.url)) })
-})
-
-test('nothing is decided before the diff is there; where it cannot be loaded, it stands as it is', async () => {
-  page = await cards.open()
-  let answer = (_: 'continue' | 'abort') => {}
-  const answered = new Promise<'continue' | 'abort'>((resolve) => {
-    answer = resolve
-  })
-  await page.route(/\/diff-.*\.js$/, async (route) => ((await answered) === 'abort' ? route.abort() : route.continue()))
-  await show(page, { action: sampleAction({ preview: [{ field: 'notes.md', diff: DIFF }] }) })
-  await card().getByText('Loading the diff…').waitFor()
-  await page.locator('.cs-approve[data-rest=loading]').waitFor()
-  await card().focus()
-  for (const key of ['a', 'Enter', 'Control+Enter']) await page.keyboard.press(key)
-  expect(await calls()).toEqual([])
-  answer('abort')
-  await untilReady(page)
-  expect(await card().locator('.cs-changes pre').textContent()).toBe(DIFF.replace('\u200B', '⟦U+200B⟧').replace('\t', '⟦U+0009⟧'))
 })
 
 test('a diff stands side by side where there is room, folds, and stays folded for who has viewed this revision', async () => {
