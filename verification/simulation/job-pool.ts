@@ -18,7 +18,7 @@ export interface SimulatedPoolParts {
 }
 
 /** Simulates graphile-worker for one process: takes jobs when it is nudged and every two seconds, runs them, ends them a while later. */
-export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, onIds }: JobPoolOptions): JobPool {
+export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, hasRoom, run, onIds }: JobPoolOptions): JobPool {
   const { process, timeline, random, jobs, fetches } = parts
   const id = parts.newId()
   let running = 0
@@ -59,15 +59,15 @@ export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, 
 
   function poll(): void {
     if (isStopped) return
-    take()
+    if (hasRoom()) take()
     soon(POLL_MS * (0.9 + 0.2 * random.next()), poll)
   }
   soon(random.next() * POLL_MS, poll)
   onIds([id], undefined)
 
   return {
-    get room() {
-      return isStopped ? 0 : size - running
+    get isOpen() {
+      return !isStopped
     },
     nudge() {
       if (!isStopped) soon(0.2 + random.next() * 3, take)

@@ -11,6 +11,9 @@ import { openTestDatabase } from './test-database.ts'
 
 const ROOM = { advance: 4, execute: 4 }
 
+/** Let the jobs go on that tests hold, also those that begin later. */
+const releases: (() => void)[] = []
+
 export interface JobCluster {
   url: string
   store: Store
@@ -63,6 +66,8 @@ export async function openJobCluster({ holds = false } = {}): Promise<JobCluster
       dispatch.start({ advance: async () => {}, execute: async () => {}, ...work })
       processes.start({ takeOver: async () => {}, beginAnew: () => {} })
       onTestFinished(async () => {
+        // A test that failed midway would otherwise wait for its own jobs until its hooks time out.
+        for (const release of releases) release()
         dispatch.stop()
         await dispatch.drained()
         await processes.leave(true)
@@ -75,14 +80,20 @@ export async function openJobCluster({ holds = false } = {}): Promise<JobCluster
   }
 }
 
-/** Records what it was called with, and continues when the test releases it. */
+/** Records what it was called with, and continues when the test releases it or has ended. */
 export function held() {
   const begun: string[] = []
   const gates: PromiseWithResolvers<void>[] = []
+  let isReleased = false
+  releases.push(() => {
+    isReleased = true
+    for (const gate of gates) gate.resolve()
+  })
   const run = (id: string) => {
     begun.push(id)
     const gate = Promise.withResolvers<void>()
     gates.push(gate)
+    if (isReleased) gate.resolve()
     return gate.promise
   }
   return { begun, gates, run }

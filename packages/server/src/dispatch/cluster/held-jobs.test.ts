@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { held, openJobCluster } from '../../../../../verification/testing/job-cluster.ts'
+import { held, type JobCluster, openJobCluster } from '../../../../../verification/testing/job-cluster.ts'
 import { claims } from '../../store/index.ts'
 
 const WITHIN = { interval: 10 }
@@ -34,6 +34,56 @@ test('a process without room leaves the work of its commits to the others', asyn
   // With nobody else there, it takes the job as soon as it has room.
   gates[0]?.resolve()
   await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_b', 'act_c'])
+  for (const gate of gates) gate.resolve()
+  await dispatch.idle()
+})
+
+test('a process without room gives back what it fetched, and begins it when there is room', async () => {
+  const { call, start, sql } = await openJobCluster({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ execute: run }, { advance: 1, execute: 2 })
+  await call({ actions: ['act_a', 'act_b'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_b'])
+  // The worker library announces a job that is added in its own way, and its pool fetches at once.
+  const [added] = await sql(`select id from graphile_worker.add_job('execute', '{"id": "act_c"}')`)
+  // A job that is given back is a new one.
+  const isBack = async () =>
+    begun.length > 2 || (await sql('select 1 from graphile_worker._private_jobs where id = $1', [added?.id])).length === 0
+  await expect.poll(isBack, WITHIN).toBe(true)
+  expect(begun).toEqual(['act_a', 'act_b'])
+  expect((await sql(JOBS)).at(-1)).toEqual({ id: 'act_c', locked_by: null, attempts: 0 })
+  gates[0]?.resolve()
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_b', 'act_c'])
+  for (const gate of gates) gate.resolve()
+  await dispatch.idle()
+})
+
+test('a step that is being made stays claimed when another job of its session is given back', async () => {
+  const { call, start, sql } = await openJobCluster({ holds: true })
+  const { begun, run } = held()
+  const { processes } = await start({ advance: run }, { advance: 1, execute: 1 })
+  await insertClaimedStep(sql, processes.id)
+  await call({ sessions: ['ses_a'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a'])
+  const [added] = await sql(`select id from graphile_worker.add_job('advance', '{"id": "ses_a"}')`)
+  const isBack = async () => (await sql('select 1 from graphile_worker._private_jobs where id = $1', [added?.id])).length === 0
+  await expect.poll(isBack, WITHIN).toBe(true)
+  expect(await sql('select runner, claimed from run')).toEqual([{ runner: processes.id, claimed: '0' }])
+})
+
+test('a job that was fetched without room begins when a job ends soon', async () => {
+  const { call, start, sql } = await openJobCluster({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch } = await start({ execute: run }, { advance: 1, execute: 1 })
+  await call({ actions: ['act_a'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a'])
+  await sql(`select graphile_worker.add_job('execute', '{"id": "act_b"}')`)
+  const isFetched = async () =>
+    (await sql(`select 1 from graphile_worker._private_jobs where attempts = 1 and payload ->> 'id' = 'act_b'`)).length === 1
+  await expect.poll(isFetched, WITHIN).toBe(true)
+  expect(begun).toEqual(['act_a'])
+  gates[0]?.resolve()
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_b'])
   for (const gate of gates) gate.resolve()
   await dispatch.idle()
 })
@@ -107,15 +157,20 @@ test('a process that stops hands over what it committed and had not begun', asyn
 test('a session whose step a process is making is not overdue without a job', async () => {
   const { start, sql } = await openJobCluster()
   const { processes } = await start({}, { advance: 0, execute: 0 })
+  await insertClaimedStep(sql, processes.id)
+  expect(await claims.findJobs(processes.connection, ['ses_a'])).toEqual([{ id: 'ses_a', taken: true, failed: false }])
+  await sql('update run set steps = 1')
+  expect(await claims.findJobs(processes.connection, ['ses_a'])).toEqual([])
+})
+
+/** Inserts a session with a run whose first step this process is making. */
+async function insertClaimedStep(sql: JobCluster['sql'], processId: string): Promise<void> {
   await sql(`insert into principal (id, kind, name, roles, created_at) values ('prn_a', 'person', 'Ana', '[]', 0)`)
   await sql(
     `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ('ses_a', 'cluster', '', 'active', 'prn_a', 0, 0)`,
   )
   await sql(
     `insert into run (session_id, number, id, state, runner, claimed, created_at, updated_at) values ('ses_a', 1, 'run_a', 'open', $1, 0, 0, 0)`,
-    [processes.id],
+    [processId],
   )
-  expect(await claims.findJobs(processes.connection, ['ses_a'])).toEqual([{ id: 'ses_a', taken: true, failed: false }])
-  await sql('update run set steps = 1')
-  expect(await claims.findJobs(processes.connection, ['ses_a'])).toEqual([])
-})
+}

@@ -15,8 +15,6 @@ export interface HeldJobsOptions {
   log: Logger
   underWay: InFlight
   run(name: JobName, id: string): Promise<void>
-  /** Called when a job ended: there is room for another one. */
-  onEnded(): void
 }
 
 /**
@@ -26,8 +24,6 @@ export interface HeldJobsOptions {
 export interface HeldJobs {
   /** The id under which these jobs are locked. */
   readonly holder: string
-  /** How many jobs of a kind are begun and not ended. */
-  count(name: JobName): number
   /** Gives each session and action of a transaction a job that is locked for this process. */
   hold(outbox: Outbox): void
   begin(jobs: readonly HeldJob[]): void
@@ -39,7 +35,7 @@ export interface HeldJobs {
   unlockLost(): Promise<number>
 }
 
-export function createHeldJobs({ connection, clock, log, underWay, run, onEnded }: HeldJobsOptions): HeldJobs {
+export function createHeldJobs({ connection, clock, log, underWay, run }: HeldJobsOptions): HeldJobs {
   const holder = `commit-${randomUUID()}`
   /** Keys of jobs that were begun and are still in the database. */
   const inHand = new Set<string>()
@@ -47,11 +43,9 @@ export function createHeldJobs({ connection, clock, log, underWay, run, onEnded 
   let last = 0
   /** Jobs that transactions are to remove, each with what ends the wait for its commit. */
   const removing = new Map<EndedJobs, () => void>()
-  const running: Record<JobName, number> = { advance: 0, execute: 0 }
 
   async function begin({ name, id, key }: HeldJob): Promise<void> {
     inHand.add(key)
-    running[name]++
     try {
       await run(name, id)
       end(key)
@@ -61,8 +55,6 @@ export function createHeldJobs({ connection, clock, log, underWay, run, onEnded 
       await claims.failHeldJob(connection, holder, key, String(error)).catch(() => undefined)
       inHand.delete(key)
     }
-    running[name]--
-    onEnded()
   }
 
   function end(...keys: string[]): void {
@@ -84,7 +76,6 @@ export function createHeldJobs({ connection, clock, log, underWay, run, onEnded 
 
   return {
     holder,
-    count: (name) => running[name],
     hold(outbox) {
       const held = (name: JobName) => (id: string) => ({ name, id, key: `${holder}:${++last}` })
       outbox.held = [...[...outbox.actions].map(held('execute')), ...[...outbox.sessions].map(held('advance'))]

@@ -7,9 +7,10 @@ import { createInFlight } from '../in-flight.ts'
 import { createSessionLoops } from '../session-loops.ts'
 import type { Fetches } from './fetches.ts'
 import { createHeldJobs } from './held-jobs.ts'
-import type { JobPool, JobPoolOptions } from './job-pool.ts'
+import { type JobPool, type JobPoolOptions, UNUSED_MS } from './job-pool.ts'
 import type { Notices } from './notices.ts'
 import type { Processes } from './processes.ts'
+import { createTurns, type Turns } from './turns.ts'
 
 /** How often `idle` checks whether jobs are left. */
 const LOOK_MS = 20
@@ -57,7 +58,8 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   let stopLoops = () => {}
   let stopped: Promise<unknown> = Promise.resolve()
 
-  const heldJobs = createHeldJobs({ connection, clock, log, underWay, run: runJob, onEnded: lookIfFull })
+  const turns: Record<JobName, Turns> = { advance: createTurns(limits.advance, clock), execute: createTurns(limits.execute, clock) }
+  const heldJobs = createHeldJobs({ connection, clock, log, underWay, run: runHeld })
 
   /** @returns A promise that resolves when the pool has reported the ids under which it takes jobs. */
   async function saveIds(name: JobName, current: readonly string[], ended: string | undefined): Promise<void> {
@@ -76,13 +78,37 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       name,
       size: limits[name],
       log,
+      hasRoom: () => roomFor(name) > 0,
       onIds: (current, ended) => underWay.add(saveIds(name, current, ended)),
       run(id) {
-        const job = runJob(name, id)
+        const job = runFetched(name, id)
         underWay.add(job)
         return job
       },
     })
+
+  /** A pool does not know of the jobs that began without a fetch, and so may fetch more than this process can run. */
+  async function runFetched(name: JobName, id: string): Promise<void> {
+    if (await turns[name].take(UNUSED_MS)) return inTurn(name, id)
+    wasFull = true
+    await claims.enqueueAgain(connection, name, id)
+    notices.tell({ jobs: true })
+  }
+
+  /** A transaction decides about the room some time before it commits: a job that was fetched meanwhile may have the last turn. */
+  async function runHeld(name: JobName, id: string): Promise<void> {
+    await turns[name].take()
+    return inTurn(name, id)
+  }
+
+  async function inTurn(name: JobName, id: string): Promise<void> {
+    try {
+      await runJob(name, id)
+    } finally {
+      turns[name].end()
+      lookIfFull()
+    }
+  }
 
   async function runJob(name: JobName, id: string): Promise<void> {
     checkpoint(`job.${name}.taken`)
@@ -98,7 +124,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   }
 
   /** How many more jobs of a kind this process can run. */
-  const roomFor = (name: JobName): number => (pools ? pools[name].room - heldJobs.count(name) : 0)
+  const roomFor = (name: JobName): number => (pools?.[name].isOpen ? turns[name].room : 0)
 
   function lookForJobs(): void {
     // A full pool would fetch jobs that it cannot begin, and keep them from other processes for a while.
@@ -202,6 +228,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       if (isStopped) return
       isStopped = true
       stopLoops()
+      for (const name of ['advance', 'execute'] as const) turns[name].close()
       stopped = Promise.all([pools?.advance.stop(), pools?.execute.stop()])
     },
     async drained() {

@@ -7,8 +7,10 @@ import type { JobName, JobPayload } from '../../store/index.ts'
 
 /** How often it polls for jobs without a notification: failed jobs that wait for their next attempt, jobs that another process released. */
 const POLL_MS = 2_000
+/** The longest delay of a timer. graphile-worker would poll even when the jobs that began without a fetch leave no room for others. */
+const NEVER_MS = 2 ** 31 - 1
 /** Fetched jobs without a worker for this long are given back to other processes. */
-const UNUSED_MS = 1_000
+export const UNUSED_MS = 1_000
 /** Completions of jobs within this time are written in one batch. */
 const BATCH_MS = 5
 const RESTART_MS = 250
@@ -18,6 +20,8 @@ export interface JobPoolOptions {
   /** Concurrent jobs, at most. */
   size: number
   log: Logger
+  /** Returns true while the process can begin another job of this kind. */
+  hasRoom(): boolean
   run(id: string): Promise<void>
   /**
    * @param ids The ids under which the pool takes jobs now. @param ended The ids that are no longer in use: jobs locked under them are
@@ -30,18 +34,17 @@ export interface JobPoolOptions {
  * Takes jobs of one kind and runs them while it is open. A graphile-worker pool that gives up (the database was unreachable) is replaced.
  */
 export interface JobPool {
-  /** How many more jobs it could run; 0 while it takes none. */
-  readonly room: number
+  /** False while it takes no jobs. */
+  readonly isOpen: boolean
   /** Notes that there are `count` new jobs. */
   nudge(count: number): void
   /** Takes no more jobs and gives back fetched jobs that have not begun. Resolves when the running ones have ended. */
   stop(): Promise<void>
 }
 
-export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions & { pg: Pool }): JobPool {
+export function openJobPool({ name, size, pg, log, hasRoom, run, onIds }: JobPoolOptions & { pg: Pool }): JobPool {
   const pools = new Map<string, WorkerPool>()
   let current: WorkerPool | undefined
-  let running = 0
   let isStopped = false
   let stopWaiting: (() => void) | undefined
 
@@ -49,14 +52,7 @@ export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions 
     if (level === 'error' || level === 'warning') log.warn({ jobs: name, message }, 'jobs.pool_error')
   })
 
-  async function task(payload: unknown): Promise<void> {
-    running++
-    try {
-      await run((payload as JobPayload).id)
-    } finally {
-      running--
-    }
-  }
+  const task = (payload: unknown) => run((payload as JobPayload).id)
 
   function start(): void {
     const events = new EventEmitter()
@@ -66,7 +62,7 @@ export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions 
         events,
         concurrency: size,
         noHandleSignals: true,
-        pollInterval: POLL_MS,
+        pollInterval: NEVER_MS,
         preset: {
           // One query for all workers instead of one each: an idle process polls every two seconds. And only with batches does a failure to
           // write a job's completion surface as an error that can be handled.
@@ -93,14 +89,21 @@ export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions 
   }
   start()
 
+  function poll(): void {
+    if (hasRoom()) current?.nudge(1)
+    stopPolling = systemClock.after(POLL_MS, poll)
+  }
+  let stopPolling = systemClock.after(POLL_MS, poll)
+
   return {
-    get room() {
-      return current === undefined ? 0 : Math.max(0, size - running)
+    get isOpen() {
+      return current !== undefined
     },
     nudge: (count) => current?.nudge(count),
     async stop() {
       isStopped = true
       stopWaiting?.()
+      stopPolling()
       const last = current
       current = undefined
       // This fails when fetched jobs have not begun: they stay locked, and the listener for the pool's end unlocks them.

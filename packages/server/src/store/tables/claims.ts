@@ -57,6 +57,14 @@ export const giveBackJob = (connection: OwnConnection, processId: string, name: 
     values: [processId, name, id],
   })
 
+/** Enqueues a job that this process fetched and did not begin. A model call of the same session that this process is making stays claimed. */
+export const enqueueAgain = (connection: OwnConnection, name: JobName, id: string): Promise<unknown> =>
+  connection.query({
+    name: 'job_enqueue_again',
+    text: `select countersign_quiet.add_jobs(json_build_array(json_build_object('identifier', $1::text, 'payload', json_build_object('id', $2::text))))`,
+    values: [name, id],
+  })
+
 /** Unlocks the jobs that were locked under these ids. */
 export const unlockJobs = (connection: OwnConnection, pools: readonly string[]): Promise<unknown> =>
   connection.query({ name: 'job_unlock', text: 'select graphile_worker.force_unlock_workers($1)', values: [pools] })
