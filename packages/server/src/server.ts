@@ -223,6 +223,8 @@ async function listen(app: App, { host, port }: Settings): Promise<string> {
   try {
     return await app.listen({ host, port })
   } catch (error) {
+    // Its timers would keep the process alive.
+    await app.close()
     if (!isPortTaken(error)) throw error
     throw new Error(`port ${port} is in use: stop what listens there, or choose another with --port (0 takes any free one)`, {
       cause: error,
