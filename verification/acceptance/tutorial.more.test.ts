@@ -52,6 +52,9 @@ test('the tutorial works as it is written: routes, the console, the terminal, an
   const environment = { COUNTERSIGN_PORT: `${port}`, COUNTERSIGN_URL: `http://127.0.0.1:${port}` }
   await using shell = openPageShell(environment)
   const reader = new Reader(shell, (text) => text.replaceAll('4319', `${port}`).replaceAll('4500', `${bankPort}`))
+  // The project of Start. Its packages are there already.
+  const project = blocksOf(ROOT, 'docs/start/index.md').find(({ code }) => code.includes('npm init'))
+  await shell.run(`${project?.code}`.replace(/^npm install .*$/m, ''))
   const bank = await reader.start()
   const { stdout: checked } = await reader.next()
   expect(checked).toContain('bank.setBalance')

@@ -143,3 +143,20 @@ test('a configuration in TypeScript needs packages: init says which, and makes a
   expect((await runCommandLine(['init', old, '--typescript'], { PATH })).stdout).toContain('npm pkg set type=module')
   expect(readFileSync(join(old, 'package.json'), 'utf8')).toBe('{ "type": "commonjs" }')
 })
+
+test.each([
+  ['import', "import { x } from './x.ts'\nexport default x\n"],
+  ['export', 'export default {}\n'],
+])('a configuration with %s in a CommonJS package says how to make the package one of modules', async (_word, code) => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'countersign.config.ts')
+  for (const [name, content] of [
+    ['package.json', '{ "type": "commonjs" }'],
+    ['x.ts', 'export const x = {}\n'],
+    ['countersign.config.ts', code],
+  ])
+    writeFileSync(join(folder.path, `${name}`), `${content}`)
+  const { stdout, code: exitCode } = await runCommandLine(['doctor', '--config', file, '--data', join(folder.path, 'data')], { PATH })
+  expect(stdout).toContain('cannot be loaded as CommonJS: run npm pkg set type=module in the folder of its package.json')
+  expect(exitCode).toBe(1)
+})

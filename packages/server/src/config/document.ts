@@ -47,11 +47,17 @@ export async function readConfigFile(file: string): Promise<ReadConfig> {
 
 async function readModule(file: string): Promise<ReadConfig> {
   const { module, files } = await importWithFiles(pathToFileURL(file).href).catch((error: unknown) => {
+    if (isModuleReadAsCommonJs(error))
+      throw fault(file, 'cannot be loaded as CommonJS: run npm pkg set type=module in the folder of its package.json', error)
     throw fault(file, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error)
   })
   if (typeof module === 'object' && module !== null && 'default' in module) return { document: module.default, files: [file, ...files] }
   throw fault(file, 'has no default export: write `export default defineConfig({ … })`')
 }
+
+/** `npm init` writes `"type": "commonjs"`, and Node then fails at the first import or export. */
+const isModuleReadAsCommonJs = (error: unknown): boolean =>
+  error instanceof SyntaxError && /^(Cannot use import statement outside a module|Unexpected token 'export')$/.test(error.message)
 
 /** Returns the data of a YAML or JSON file: one document, no duplicate keys, only values that JSON can hold. @throws ConfigError */
 export async function readData(file: string): Promise<unknown> {
