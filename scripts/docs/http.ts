@@ -27,7 +27,9 @@ export function schemaText(name: string, schema: JsonSchema, textsOf: (keys: rea
 }
 
 function operationText(document: WireDocument, call: string, operation: WireOperation): string {
-  const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter))
+  const all = (operation.parameters ?? []).map((parameter) => resolve(document, parameter))
+  // The page says once what the key does.
+  const parameters = all.filter(({ name }) => name !== 'Idempotency-Key')
   const rows = parameters.map(
     ({ name, in: place, required, schema, description }) =>
       `| \`${name}\` | ${place} | ${cell(typeOf(schema ?? {}))} | ${cell([description ?? schema?.description ?? '', required ? 'Required.' : ''].join(' ').trim())} |`,
@@ -40,6 +42,7 @@ function operationText(document: WireDocument, call: string, operation: WireOper
     body === undefined ? '' : `- Body: ${body}`,
     ...answers.map(([status, { content }]) => `- ${status}: ${contentOf(content) ?? 'no body'}`),
     errors.length > 0 ? `- Errors: ${errors.join(', ')}` : '',
+    all.length > parameters.length ? '- Takes an `Idempotency-Key`' : '',
   ].filter((line) => line !== '')
   const more = operation.description === undefined ? '' : `\n${escapeHtml(operation.description)}\n`
   return `### ${operation.summary} {#operation-${operation.operationId}}\n\n\`${call}\` · \`${operation.operationId}\`\n${more}${table}\n${lines.join('\n')}\n`

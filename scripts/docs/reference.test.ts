@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { configurationSections } from './configuration.ts'
 import { outsideTarget } from './outside-links.ts'
 import { policyFields } from './policy.ts'
+import { fieldsOf } from './schema-table.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -10,6 +11,20 @@ test('every field of the configuration and of a policy says what it does', async
   const fields = [...(await configurationSections(ROOT)).flatMap((section) => section.fields), ...policyFields(ROOT)]
   expect(fields.length).toBeGreaterThan(150)
   expect(fields.filter(({ text }) => text === '').map(({ path }) => path)).toEqual([])
+})
+
+test('a field of one alternative only is not shown as required, and one of several alternatives is shown once', () => {
+  const option = (name: string) => ({
+    type: 'object',
+    properties: { [name]: { type: 'string' }, kind: { const: name } },
+    required: [name, 'kind'],
+  })
+  const fields = fieldsOf({ anyOf: [option('for'), option('until'), { type: 'null' }] }, () => new Map())
+  expect(fields.map(({ path, type, isRequired }) => [path, type, isRequired])).toEqual([
+    ['for', 'string', false],
+    ['kind', '`"for"` or `"until"`', true],
+    ['until', 'string', false],
+  ])
 })
 
 test.each([

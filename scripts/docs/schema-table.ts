@@ -53,8 +53,21 @@ export function fieldsOf(schema: JsonSchema, textsOf: (keys: readonly string[]) 
   }
   if (typeof additionalProperties === 'object') fields.push(...fieldsOf(additionalProperties, textsOf, at('<name>')))
   if (items) fields.push(...fieldsOf(items, textsOf, at('[]')))
-  for (const option of [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]) fields.push(...fieldsOf(option, textsOf, path))
-  return fields
+  const options = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
+  return [...fields, ...fieldsOfAny(options.map((option) => fieldsOf(option, textsOf, path)))]
+}
+
+/** The fields of alternatives, each once. A field is required only if every alternative with fields requires it. */
+function fieldsOfAny(alternatives: readonly Field[][]): Field[] {
+  const withFields = alternatives.filter((fields) => fields.length > 0)
+  const paths = [...new Set(withFields.flat().map(({ path }) => path))]
+  return paths.flatMap((path) => {
+    const found = withFields.flatMap((fields) => fields.find((field) => field.path === path) ?? [])
+    const [first] = found
+    if (!first) return []
+    const isRequired = found.length === withFields.length && found.every((field) => field.isRequired)
+    return { ...first, isRequired, type: [...new Set(found.map(({ type }) => type))].join(' or ') }
+  })
 }
 
 /** An empty list or object as the default says no more than that the field may be left out. */
