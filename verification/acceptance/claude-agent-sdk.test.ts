@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { gate } from '../../packages/client/src/gate/claude-agent-sdk.ts'
-import { createClient } from '../../packages/client/src/index.ts'
+import { type ClaudeGateClient, gate } from '../../packages/client/src/gate/claude-agent-sdk.ts'
+import { type Client, createClient } from '../../packages/client/src/index.ts'
 import { decide, waiting } from '../testing/decisions.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
@@ -75,4 +75,35 @@ test('nothing is allowed when it is declined, late, aborted, refused, or when th
   for (const client of elsewhere)
     expect(await gate(client, { limitSeconds: 1 }).canUseTool('Bash', INPUT, options('t5'))).toMatchObject({ behavior: 'deny' })
   expect((await desk.server.admin.get('/api/actions?state=executing')).items).toEqual([])
+})
+
+/** As behind a proxy that keeps its own connection to the server: the server does not see that the caller hung up. */
+function behindProxy({ actions, askHook }: Client): ClaudeGateClient {
+  return {
+    actions,
+    askHook(host, body, { signal, ...ask } = {}) {
+      const hungUp = new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }))
+      return Promise.race([askHook(host, body, ask), hungUp])
+    },
+  }
+}
+
+test('an aborted call is withdrawn however much of the same key waits: also what is on a later page of the list', async () => {
+  const desk = await start({ rules: [], limits: { waitingPerAgent: 1_000 } })
+  const stop = new AbortController()
+  const aborted = gate(behindProxy(desk.client)).canUseTool('Bash', INPUT, options('t1', stop.signal))
+  const mine = await waiting(desk.server)
+  // Newer than the call, so that they come before it; a page holds 200 at most.
+  const others = Array.from({ length: 210 }, (_, n) =>
+    desk.client.actions.propose({
+      tool: 'host.shell',
+      arguments: { host: 'claude', hostTool: 'Bash', folder: FOLDER, command: `npm publish ${n}`, options: {} },
+    }),
+  )
+  await Promise.all(others)
+  stop.abort()
+  expect(await aborted).toEqual({ behavior: 'deny', message: 'The call was cancelled.' })
+  expect(await desk.server.admin.get(`/api/actions/${mine.id}`)).toMatchObject({ state: 'cancelled' })
+  const { items } = await desk.client.actions.list({ state: 'cancelled' })
+  expect(items, 'nothing else is withdrawn').toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@countersign/core'
+import type { Action, ActionList, JsonObject } from '@countersign/core'
 import { isApiError } from '../api-error.ts'
 import type { Client } from '../client.ts'
 import { untilItWorks, waitToRetry } from '../reconnect.ts'
@@ -120,10 +120,16 @@ async function tell(client: ClaudeGateClient, input: HookInput): Promise<void> {
 /** Withdraws the action of a call that nobody waits for any more. */
 async function withdraw(client: ClaudeGateClient, toolCallId: string, session: string): Promise<void> {
   const signal = AbortSignal.timeout(TELL_MS)
+  const isMine = (action: Action) => action.toolCallId === toolCallId && action.context?.run === `claude ${session}`
   try {
-    const { items } = await untilItWorks(() => client.actions.list({ state: 'proposed,approved', limit: 100 }, { signal }), { signal })
-    const mine = items.filter((action) => action.toolCallId === toolCallId && action.context?.run === `claude ${session}`)
-    for (const { id } of mine) await client.actions.withdraw(id, { reason: 'The call was cancelled.' }, { signal })
+    // Others may work with the same key, so the action can be on any page.
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query = { state: 'proposed,approved', limit: 200, ...(cursor && { cursor }) }
+      const page: ActionList = await untilItWorks(() => client.actions.list(query, { signal }), { signal })
+      const mine = page.items.filter(isMine)
+      for (const { id } of mine) await client.actions.withdraw(id, { reason: 'The call was cancelled.' }, { signal })
+      cursor = mine.length > 0 ? null : page.nextCursor
+    }
   } catch (error) {
     // Decided meanwhile, or the server is away: then it expires, and nothing runs without this program.
     if (!isApiError(error) && !signal.aborted) throw error
