@@ -17,7 +17,9 @@ const RECORDED = [
   'packages/tools-mcp/src/recorded',
   'verification/campaign/openapi/openapi',
   'verification/recordings/clients',
+  'verification/recordings/event-source',
   'verification/recordings/recordings',
+  'verification/recordings/requests',
 ].map((name) => `${name}{,.more}.test.ts`)
 const isWithoutRecordings = process.env.CI === undefined && !existsSync(new URL('../shared/fixtures/llm/INDEX.json', import.meta.url))
 if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is not there: ${RECORDED.join(', ')}\n`)

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { serve } from '../../packages/client/src/testing/log-server.ts'
 import type { ScriptStep } from '../../packages/server/src/models/index.ts'
 import { defineTool } from '../../packages/toolkit/src/define.ts'
+import { openChat } from '../testing/ai-chat.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 // What unmodified clients sent to other servers, byte for byte, is sent to ours. Only ids that a server gives are replaced by those that
@@ -239,4 +241,34 @@ test.each([
   expect(textOf(again)).not.toContain('All done.')
   expect(ours.ran).toEqual([])
   expect(await ours.states()).toEqual(['proposed'])
+})
+
+test('the recorded http-500 of the AI SDK: an answer that is lost on the way leaves the message with the page, which may send it again', async () => {
+  const { hist } = JSON.parse(readFileSync(new URL('ai-sdk-7/http-500.client.json', FIXTURES), 'utf8'))
+  const rows = readFileSync(new URL('ai-sdk-7/http-500.http.jsonl', FIXTURES), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const broken = rows.find(({ kind }) => kind === 'response')
+  const text = rows.flatMap(({ kind, data }) => (kind === 'chunk' ? [data] : [])).join('')
+  await using ours = await openOurs([{ calls: [{ tool: 'send_email', arguments: { to: 'a@b.co' } }] }, { text: 'All done.' }])
+  // Our server takes the message, and a proxy in between loses the answer.
+  await using proxy = await serve({
+    async 'POST /api/ai-sdk/chat'(_, response, body) {
+      await ours.send('/api/ai-sdk/chat', body)
+      response.writeHead(broken.status, { 'content-type': 'application/json' }).end(text)
+    },
+  })
+  const { chat, requests } = openChat({ url: proxy.baseUrl, key: 'any' })
+  const [said] = hist[0].messages
+  await chat.sendMessage({ ...said })
+  const page = JSON.parse(JSON.stringify({ status: chat.status, error: chat.error?.message, messages: chat.messages }))
+  const { step: _, ...recorded } = hist[0]
+  expect(page).toEqual(recorded)
+  expect(requests.map((body) => JSON.parse(body))).toEqual([JSON.parse(exchangesOf('ai-sdk-7/http-500.http.jsonl')[0]?.body ?? '')])
+  // Byte for byte the same request once more: the same message, so the model is not asked again, and the answer is that which was lost.
+  const again = await ours.send('/api/ai-sdk/chat', requests[0] ?? '')
+  expect(again.filter(({ type }) => type === 'tool-approval-request')).toHaveLength(1)
+  expect(await ours.states()).toEqual(['proposed'])
+  expect(ours.ran).toEqual([])
 })
