@@ -57,7 +57,11 @@ async function openGroup(
     return tools && { tools }
   } else if (kind === 'source') {
     const source = parse(GROUP_KINDS.source, rest[kind], path, report)
-    return source && openSource(source.kind, source.settings, path, { ...opening, group: name })
+    if (!source) return undefined
+    return openSource(source.kind, source.settings, path, { ...opening, group: name }).catch((error: unknown) => {
+      report({ path, message: `cannot be opened: ${reasonOf(error)}` })
+      return undefined
+    })
   } else {
     const load = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
     if (!load) report({ path, message: `is not a kind of tools; this version knows ${KNOWN_WORDS}` })
@@ -68,6 +72,12 @@ async function openGroup(
     if (known) return openSource(known, rest[kind], path, { ...opening, group: name })
   }
   return undefined
+}
+
+/** Returns the message, and that of the cause: `fetch failed` alone says nothing. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }
 
 async function openSource(

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_POLICY } from '@countersign/core'
-import { defineTool } from '@countersign/toolkit'
+import { defineSource, defineTool } from '@countersign/toolkit'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ConfigError, findConfig, loadConfig, openConfig } from './index.ts'
@@ -332,6 +332,17 @@ test('a file that cannot be read, parsed or used is named', async () => {
   expect(await message('odd.toml')).toMatch(/^odd\.toml: has an unknown kind/)
   expect(await message('main.yaml')).toBe('policy.yaml: default: must be one of "ask", "deny"')
   expect(await message('lost.yaml')).toBe('nowhere.yaml: cannot be read (ENOENT)')
+})
+
+test('a source of one’s own that cannot be opened is named, with the reason', async () => {
+  const source = defineSource({
+    schema: z.strictObject({}),
+    open: () => Promise.reject(new Error('fetch failed', { cause: new Error('connect ECONNREFUSED 127.0.0.1:9') })),
+  })
+  const config = { tools: { reports: { source: source({}) } } }
+  expect(await messageOf(openConfig(config, { environment: {}, folder: '.' }))).toBe(
+    'configuration: tools.reports.source: cannot be opened: fetch failed (connect ECONNREFUSED 127.0.0.1:9)',
+  )
 })
 
 test('a folder has one configuration; two are refused', async () => {
