@@ -252,7 +252,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   bug(
     'a held server starts what was approved before',
     ['I4'],
-    { file: 'engine.ts', in: 'startEngine', do: 'set condition', leadsTo: 'goOn', to: true },
+    { file: 'start/start-engine.ts', in: 'startEngine', do: 'set condition', leadsTo: 'goOn', to: true },
     { file: 'store/tables/instance.ts', in: 'mayStart', do: 'replace body', by: 'sql<boolean>`1 = 1`' },
   ),
   bug('a held server takes votes', ['I2', 'I4'], {

@@ -13,9 +13,10 @@ import {
   openNotices,
   openProcesses,
 } from '../../packages/server/src/dispatch/index.ts'
-import { type Engine, startEngine } from '../../packages/server/src/engine.ts'
+import type { Engine } from '../../packages/server/src/engine.ts'
 import { createTally } from '../../packages/server/src/metrics/index.ts'
 import { handOut } from '../../packages/server/src/runtime.ts'
+import { startEngine } from '../../packages/server/src/start/start-engine.ts'
 import type { Dialect } from '../../packages/server/src/store/dialect.ts'
 import type { Machine, Outbox } from '../../packages/server/src/store/index.ts'
 import { openSimulatedPool } from './job-pool.ts'

@@ -1,33 +1,21 @@
 import { join } from 'node:path'
 import type { PolicyDocument, Principal } from '@countersign/core'
 import type { Network, OwnFile, ToolSource } from '@countersign/toolkit'
-import { checkpoint, type ToolRegistry } from '@countersign/toolkit/internal'
+import type { ToolRegistry } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import { type Agent, type AgentLoop, type Announcements, createAgentLoop, createAnnouncements } from './agent/index.ts'
-import {
-  type AnchorSender,
-  type AuditKey,
-  createRefusals,
-  isGenuine,
-  openAuditKey,
-  openMemory,
-  type Refusals,
-  readAnchor,
-  type Sealer,
-  SYSTEM,
-} from './audit/index.ts'
+import type { Agent, AgentLoop, Announcements } from './agent/index.ts'
+import type { AnchorSender, AuditKey, Refusals, Sealer } from './audit/index.ts'
 import type { Clock } from './clock.ts'
-import { createConcurrencyLimiter, type EventHub, MODEL_CALLS, type Reconciler } from './dispatch/index.ts'
-import { createGate, createStartFailures, type Gate } from './gate/index.ts'
-import type { Held, InstanceSettings } from './instance/index.ts'
+import { type EventHub, MODEL_CALLS, type Reconciler } from './dispatch/index.ts'
+import type { Gate } from './gate/index.ts'
+import type { InstanceSettings } from './instance/index.ts'
 import type { Tally } from './metrics/index.ts'
-import { createSender, openPushKey, type PushKey } from './notify/index.ts'
-import { openObjectiveStore } from './objectives/index.ts'
-import { openPinStore } from './pin-store.ts'
-import { openPolicies, type Policies, requireUsable, seedPolicy } from './policy/index.ts'
-import { openRegisteredTools, type RegisteredTools } from './registered/index.ts'
-import { openRuntime, type Runtime } from './runtime.ts'
-import { type Database, principals, type Store, tellAccess } from './store/index.ts'
+import type { PushKey } from './notify/index.ts'
+import type { Policies } from './policy/index.ts'
+import type { RegisteredTools } from './registered/index.ts'
+import { openRuntime } from './runtime.ts'
+import { startEngine } from './start/start-engine.ts'
+import type { Database, Store } from './store/index.ts'
 
 export interface EngineOptions {
   database: Database
@@ -67,12 +55,6 @@ export interface ExecutionLimits {
 const DEFAULT_EXECUTIONS: ExecutionLimits = { perProcess: 128, perSession: 8 }
 
 const USUAL_INSTANCE: InstanceSettings = { hold: false, acceptCopy: false, file: undefined, token: undefined }
-
-const DRAIN_MS = 10_000
-
-/** Between tries to go on after a hold. */
-const FIRST_RELEASE_WAIT_MS = 100
-const MAX_RELEASE_WAIT_MS = 5_000
 
 /** Store, gate, agent loop and dispatch, wired together: everything except the interfaces to the outside. */
 export interface Engine {
@@ -145,239 +127,5 @@ export async function openEngine({
     runtime.guard?.close()
     await runtime.store.close()
     throw error
-  }
-}
-
-/** The same on the caller's runtime: a simulation has its own. */
-export async function startEngine({
-  store,
-  clock,
-  hub,
-  dispatch,
-  timers,
-  deliveries,
-  sealer,
-  reconciler,
-  tally,
-  membership,
-  guard,
-  acceptCopy = false,
-  agents,
-  tools: configured,
-  sources = [],
-  ownFiles = [],
-  policy,
-  log,
-  executions = DEFAULT_EXECUTIONS,
-  auditKeyFile,
-  headFile,
-  anchor,
-  webhooks,
-  isAlone = false,
-  acceptLoss = false,
-}: Omit<EngineOptions, 'database' | 'clock' | 'modelCalls' | 'instance'> &
-  Runtime & { acceptCopy?: boolean; isAlone?: boolean; acceptLoss?: boolean }): Promise<Engine> {
-  const byName = new Map(agents.map((agent) => [agent.name, agent]))
-  // Before work of an earlier process is executed with these tools.
-  for (const source of sources)
-    await source.attach?.({ log, pins: openPinStore(store, clock), objectives: openObjectiveStore(store, clock), ownFiles })
-  const registered = await openRegisteredTools({ store, clock, log, configured })
-  const { tools } = registered
-  await seedPolicy(store, policy, clock.nowMs())
-  const policies = await openPolicies(store)
-  requireUsable(policies.current, { tools, agents: [...byName.keys()] })
-  const stopped = new AbortController()
-  const lanes = createConcurrencyLimiter(executions.perProcess)
-  const startFailures = createStartFailures()
-  const refusals = createRefusals({ store, clock, log })
-  const gate = createGate({
-    refusals,
-    store,
-    tools,
-    refreshTool: registered.refresh,
-    policies,
-    clock,
-    log,
-    get processId() {
-      return membership.processId
-    },
-    stopped: stopped.signal,
-    agentStopsOnDecline: (agent) => agent !== null && byName.get(agent)?.onDecline === 'stop',
-    lanes,
-    startsWithDecision: true,
-    startFailures,
-    executionsPerSession: executions.perSession,
-    background: dispatch.background,
-  })
-  const announcements = createAnnouncements(clock)
-  const agentLoop = createAgentLoop({
-    refusals,
-    announcements,
-    store,
-    agents: byName,
-    defaultAgent: agents[0]?.name ?? '',
-    policies,
-    clock,
-    log,
-    claimStep: dispatch.claimStep,
-    onRunEnded: hub.onRunEnded,
-  })
-
-  const auditKey = await openAuditKey(store, auditKeyFile)
-  const pushKey = await openPushKey(store, webhooks?.publicUrl)
-  checkpoint('start.opened')
-  const sender =
-    webhooks &&
-    deliveries &&
-    createSender({
-      ...webhooks,
-      ...{ store, clock, log, pushKey },
-      processId: () => membership.processId,
-      background: dispatch.background,
-      rearm: deliveries.rearm,
-    })
-  const rearm = () => {
-    timers.rearm()
-    deliveries?.rearm()
-    sealer.wake()
-  }
-  let draining: Promise<void> | undefined
-  let hasBegun = false
-  let beginning: Promise<void> | undefined
-  /** Starts to execute work, including the work that was left while everything was held. */
-  async function goOn(): Promise<void> {
-    if (hasBegun) {
-      await membership.takeUp()
-      return rearm()
-    }
-    beginning ??= begin().finally(() => {
-      beginning = undefined
-    })
-    await beginning
-  }
-  async function begin(): Promise<void> {
-    const recover = async (gone?: readonly string[]) => {
-      await gate.recover(gone)
-      await sender?.recover(gone)
-    }
-    await membership.join({ recover, abortModelCalls: agentLoop.abortModelCalls, rearm })
-    checkpoint('start.recovered')
-    dispatch.start({ advance: agentLoop.advance, execute: gate.execute })
-    // Timers fire nothing while everything is held.
-    timers.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : gate.doWhatIsDue(signal)) })
-    if (sender) deliveries?.start({ doWhatIsDue: async (signal) => (guard?.held ? undefined : sender.doWhatIsDue(signal)) })
-    hasBegun = true
-  }
-  /** Goes on after a hold, repeated until the database takes it: nothing else would start the work that was left. */
-  async function goOnAfterHold(): Promise<void> {
-    for (let failures = 0; !guard?.held && !draining; failures++) {
-      try {
-        return await goOn()
-      } catch (error) {
-        const waitMs = Math.min(MAX_RELEASE_WAIT_MS, FIRST_RELEASE_WAIT_MS * 2 ** failures)
-        log.error({ waitMs, error }, 'hold.release_failed')
-        await new Promise<void>((resolve) => clock.after(waitMs, resolve))
-      }
-    }
-  }
-  async function accept(by?: Principal): Promise<void> {
-    if (!guard?.held) return
-    await gate.endAttemptsBefore(guard.held.sinceMs)
-    checkpoint('accept.attempts_ended')
-    const { why } = guard.held
-    await guard.accept(by)
-    // A restored copy is also older than its seals, so one acceptance covers both.
-    await sealer.accept(by?.id ?? SYSTEM, `The copy was accepted: ${why}`, 'behind')
-  }
-  const sent = anchor?.file === undefined ? [] : readAnchor(anchor.file).filter((head) => isGenuine(head, [auditKey.publicKey]))
-  const memory = openMemory({ file: headFile, others: sent, log })
-  sealer.start({ store, key: auditKey, log, memory, isAlone, onHead: (head) => anchor?.sender.take(head) })
-  if (acceptLoss) await sealer.accept(SYSTEM, 'The server was started with --accept-loss.', 'behind')
-  if (acceptCopy) {
-    if (guard?.held) await accept()
-    else log.warn('instance.nothing_to_accept')
-  }
-  guard?.onChange((held: Held | undefined) => {
-    if (held) agentLoop.abortModelCalls()
-    else dispatch.background(goOnAfterHold())
-  })
-  if (!guard?.held) await goOn()
-  reconciler.start({
-    store,
-    dispatch,
-    log,
-    executionsPerSession: executions.perSession,
-    isRetried: startFailures.isRetried,
-    isGivenUp: startFailures.isGivenUp,
-    isAble: () => store.health.damage === undefined && membership.trouble === undefined && guard?.held === undefined,
-  })
-  checkpoint('start.dispatching')
-
-  let isDrained = false
-  const drain = (drainMs = DRAIN_MS) => (draining ??= endWork(drainMs))
-  async function endWork(drainMs: number): Promise<void> {
-    reconciler.stop()
-    dispatch.stop()
-    timers.stop()
-    deliveries?.stop()
-    const forgetSends = sender?.stop()
-    lanes.close()
-    agentLoop.abortModelCalls()
-    const late = Promise.withResolvers<boolean>()
-    const stopWaiting = clock.after(drainMs, () => late.resolve(false))
-    const ended = async () => {
-      await dispatch.drained()
-      await sealer.finish()
-      return true
-    }
-    isDrained = await Promise.race([ended(), late.promise])
-    stopWaiting()
-    forgetSends?.()
-    stopped.abort()
-    checkpoint('stop.drained')
-  }
-
-  return {
-    store,
-    clock,
-    gate,
-    refusals,
-    agentLoop,
-    announcements,
-    policies,
-    registered,
-    agents: byName,
-    hub,
-    auditKey,
-    pushKey,
-    sealer,
-    reconciler,
-    tally,
-    countWaitingJobs: async () => (await dispatch.countWaiting()) + lanes.waiting,
-    get trouble() {
-      return store.health.damage ?? membership.trouble
-    },
-    hold: {
-      get why() {
-        return guard?.held?.why
-      },
-      accept,
-    },
-    savePrincipal: (principal) =>
-      store.transact((outbox) => {
-        tellAccess(outbox, principal.id)
-        return principals.savePrincipal(principal, clock.nowMs())
-      }),
-    // Jobs that came with a copy wait for its acceptance.
-    idle: async () => (guard?.held ? undefined : dispatch.idle()),
-    drain,
-    async close() {
-      await drain()
-      await refusals.flush()
-      await membership.leave(isDrained)
-      checkpoint('stop.left')
-      guard?.close()
-      await store.close()
-    },
   }
 }

@@ -1,0 +1,137 @@
+import type { Principal } from '@countersign/core'
+import { checkpoint } from '@countersign/toolkit/internal'
+import { createAgentLoop, createAnnouncements } from '../agent/index.ts'
+import { createRefusals, openAuditKey, SYSTEM } from '../audit/index.ts'
+import { createConcurrencyLimiter } from '../dispatch/index.ts'
+import type { Engine, EngineOptions, ExecutionLimits } from '../engine.ts'
+import { createGate, createStartFailures } from '../gate/index.ts'
+import { createSender, openPushKey } from '../notify/index.ts'
+import type { Runtime } from '../runtime.ts'
+import { principals, tellAccess } from '../store/index.ts'
+import { openTools } from './open-tools.ts'
+import { startRecord } from './start-record.ts'
+import { createWork } from './work.ts'
+
+export interface StartOptions extends Omit<EngineOptions, 'database' | 'clock' | 'executions' | 'modelCalls' | 'instance'>, Runtime {
+  executions: ExecutionLimits
+  /** Accepts the database although it looks like a copy. Default false. */
+  acceptCopy?: boolean
+  /** True when no other process works on the database. Default false. */
+  isAlone?: boolean
+  /** Accepts a record that is older than its remembered head. Default false. */
+  acceptLoss?: boolean
+}
+
+/** Starts the engine on the caller's runtime: a simulation has its own. */
+export async function startEngine(options: StartOptions): Promise<Engine> {
+  const { store, clock, hub, dispatch, timers, deliveries, sealer, reconciler, tally, membership, guard, log } = options
+  const { agents, executions, isAlone = false, acceptLoss = false, webhooks } = options
+  const byName = new Map(agents.map((agent) => [agent.name, agent]))
+  const { registered, policies } = await openTools({
+    ...{ store, clock, log },
+    configured: options.tools,
+    sources: options.sources ?? [],
+    ownFiles: options.ownFiles ?? [],
+    policy: options.policy,
+    agents: [...byName.keys()],
+  })
+  const stopped = new AbortController()
+  const lanes = createConcurrencyLimiter(executions.perProcess)
+  const startFailures = createStartFailures()
+  const refusals = createRefusals({ store, clock, log })
+  const gate = createGate({
+    ...{ refusals, store, policies, clock, log, lanes, startFailures },
+    tools: registered.tools,
+    refreshTool: registered.refresh,
+    get processId() {
+      return membership.processId
+    },
+    stopped: stopped.signal,
+    agentStopsOnDecline: (agent) => agent !== null && byName.get(agent)?.onDecline === 'stop',
+    startsWithDecision: true,
+    executionsPerSession: executions.perSession,
+    background: dispatch.background,
+  })
+  const announcements = createAnnouncements(clock)
+  const agentLoop = createAgentLoop({
+    ...{ refusals, announcements, store, policies, clock, log },
+    agents: byName,
+    defaultAgent: agents[0]?.name ?? '',
+    claimStep: dispatch.claimStep,
+    onRunEnded: hub.onRunEnded,
+  })
+  const auditKey = await openAuditKey(store, options.auditKeyFile)
+  const pushKey = await openPushKey(store, webhooks?.publicUrl)
+  checkpoint('start.opened')
+  const sender =
+    webhooks &&
+    deliveries &&
+    createSender({
+      ...webhooks,
+      ...{ store, clock, log, pushKey },
+      processId: () => membership.processId,
+      background: dispatch.background,
+      rearm: deliveries.rearm,
+    })
+  const work = createWork({
+    ...{ clock, dispatch, timers, deliveries, sealer, reconciler, membership, guard },
+    ...{ gate, agentLoop, sender, lanes, stopped, log },
+  })
+
+  async function accept(by?: Principal): Promise<void> {
+    if (!guard?.held) return
+    await gate.endAttemptsBefore(guard.held.sinceMs)
+    checkpoint('accept.attempts_ended')
+    const { why } = guard.held
+    await guard.accept(by)
+    // A restored copy is also older than its seals, so one acceptance covers both.
+    await sealer.accept(by?.id ?? SYSTEM, `The copy was accepted: ${why}`, 'behind')
+  }
+
+  await startRecord({ store, sealer, auditKey, log, headFile: options.headFile, anchor: options.anchor, isAlone, acceptLoss })
+  if (options.acceptCopy) {
+    if (guard?.held) await accept()
+    else log.warn('instance.nothing_to_accept')
+  }
+  work.followHold()
+  if (!guard?.held) await work.goOn()
+  reconciler.start({
+    ...{ store, dispatch, log },
+    executionsPerSession: executions.perSession,
+    isRetried: startFailures.isRetried,
+    isGivenUp: startFailures.isGivenUp,
+    isAble: () => store.health.damage === undefined && membership.trouble === undefined && guard?.held === undefined,
+  })
+  checkpoint('start.dispatching')
+
+  return {
+    ...{ store, clock, gate, refusals, agentLoop, announcements, policies, registered, agents: byName, hub },
+    ...{ auditKey, pushKey, sealer, reconciler, tally },
+    countWaitingJobs: async () => (await dispatch.countWaiting()) + lanes.waiting,
+    get trouble() {
+      return store.health.damage ?? membership.trouble
+    },
+    hold: {
+      get why() {
+        return guard?.held?.why
+      },
+      accept,
+    },
+    savePrincipal: (principal) =>
+      store.transact((outbox) => {
+        tellAccess(outbox, principal.id)
+        return principals.savePrincipal(principal, clock.nowMs())
+      }),
+    // Jobs that came with a copy wait for its acceptance.
+    idle: async () => (guard?.held ? undefined : dispatch.idle()),
+    drain: work.drain,
+    async close() {
+      await work.drain()
+      await refusals.flush()
+      await membership.leave(work.isDrained)
+      checkpoint('stop.left')
+      guard?.close()
+      await store.close()
+    },
+  }
+}
