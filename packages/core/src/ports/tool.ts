@@ -132,6 +132,13 @@ export interface Tool {
   readonly risk?: { level: RiskLevel; reason: string; isGuess?: true }
   /** The risk of one call, where it depends on the arguments. It replaces {@link risk}; a policy rule that sets a risk replaces both. */
   assess?(args: JsonObject): { level: RiskLevel; reasons: string[] }
+  /** The conditions of grants for later calls, where a condition about the arguments alone is not enough. */
+  readonly grantRules?: {
+    /** False for a call that no condition covers, whatever it says. */
+    mayCover(args: JsonObject): boolean
+    /** The narrowest condition for calls like the first of these; undefined when there is none. Default: the same for every tool. */
+    suggest(calls: readonly JsonObject[]): string | undefined
+  }
   /** Reasons for a decline that people choose from, where the rule that asks has none. Default: the card's own. */
   readonly declineReasons?: readonly string[]
   /**

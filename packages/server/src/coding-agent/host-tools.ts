@@ -3,6 +3,7 @@ import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
 import { assessFile, assessShell } from './assess.ts'
 import { HOSTS, type Kind } from './host-input.ts'
+import { commandRule, isPlainCommand } from './shell/command-rule.ts'
 import { SENSITIVE } from './shell/programs.ts'
 import { isOutside, readCommand, type ShellReading } from './shell/read-command.ts'
 
@@ -27,6 +28,7 @@ interface Definition<Shape extends z.ZodRawShape> {
   describe(args: JsonObject): string
   preview(args: JsonObject): PreviewField[]
   assess(args: JsonObject): { level: RiskLevel; reasons: string[] }
+  grantRules?: Tool['grantRules']
 }
 
 const COMMAND = {
@@ -35,6 +37,7 @@ const COMMAND = {
   describe: ({ command }: JsonObject) => `Run ${oneLine(String(command))}`,
   preview: previewShell,
   assess: ({ shell }: JsonObject) => assessShell(readingOf(shell)),
+  grantRules: { mayCover: isPlainCommand, suggest: commandRule },
 }
 
 /** The tools of the group: one for each kind of thing that a host does. The host runs them itself and asks here whether it may. */
@@ -138,6 +141,7 @@ function draft<Shape extends z.ZodRawShape>({
   describe,
   preview,
   assess,
+  grantRules,
 }: Definition<Shape>): ToolDraft {
   const strict = input.strict()
   return {
@@ -167,6 +171,7 @@ function draft<Shape extends z.ZodRawShape>({
     describe,
     preview: async (args) => ({ fields: preview(args) }),
     assess,
+    ...(grantRules && { grantRules }),
     execute: async () => {
       throw new ToolError('broken', 'The host of the agent runs this itself. Nothing was run here.')
     },

@@ -1,7 +1,8 @@
 import { type PolicyResult, type Requirements, strictestRequirements } from '@countersign/core'
-import { evaluateForAll, isTrueForAll } from '../../policy/index.ts'
+import { evaluateForAll } from '../../policy/index.ts'
 import { type ActionRow, type SessionRow, stored, type Tx, together, type VoteRow, votes } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
+import { coversCall } from '../grants/covers-call.ts'
 import { whyNotGranted } from '../grants/grants.ts'
 import { callBy, riskOf, sessionOf } from '../policy.ts'
 import { countVotes } from '../read/count.ts'
@@ -39,7 +40,7 @@ export function* approvalInvalidReason(
       ...row,
       requires: now.requires,
       risk: riskOf(tool, now, call.arguments).level,
-      fits: (condition: string) => isTrueForAll(condition, call),
+      fits: (condition: string) => coversCall(tool, condition, call),
     }
     const fault = yield* whyNotGranted(row.grant_id, granted, nowMs)
     return fault === undefined ? undefined : { why: 'grant', reason: `It was allowed without asking, and is not any more: ${fault}.` }

@@ -1,11 +1,11 @@
 import type { GrantSuggestion, JsonObject } from '@countersign/core'
-import { isTrueForAll } from '../../policy/index.ts'
 import { type ActionRow, actions, stored } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { findRight, requirementsOf } from '../decide/rights.ts'
 import type { GateDeps } from '../gate.ts'
 import { callOf } from '../policy.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { coversCall } from './covers-call.ts'
 import { whyNeverGranted } from './grants.ts'
 import { narrowRule } from './narrow-rule.ts'
 
@@ -34,12 +34,13 @@ export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: 
       whyNeverGranted({ requires: requirementsOf(row), risk: stored.riskOf(row).level }) ??
       (tool ? null : `the tool ${row.tool} is no longer configured`)
     if (!tool || refusal !== null) return { refusal, exact, rule: null }
-    const when = narrowRule([row, ...earlier.filter(({ state }) => !REFUSED.has(state))].map(argumentsOf))
+    const calls = [row, ...earlier.filter(({ state }) => !REFUSED.has(state))].map(argumentsOf)
+    const when = tool.grantRules ? tool.grantRules.suggest(calls) : narrowRule(calls)
     if (when === undefined) return { refusal, exact, rule: null }
     const call = yield* callOf(row, tool, nowMs)
-    const matching = earlier.filter((other) => isTrueForAll(when, { ...call, arguments: argumentsOf(other) }))
+    const matching = earlier.filter((other) => coversCall(tool, when, { ...call, arguments: argumentsOf(other) }))
     // A rule that would have allowed what somebody refused is not narrow.
-    const fits = isTrueForAll(when, call) && !matching.some(({ state }) => REFUSED.has(state))
+    const fits = coversCall(tool, when, call) && !matching.some(({ state }) => REFUSED.has(state))
     return { refusal, exact, rule: fits ? { when, matched: matching.length, of } : null }
   })
 }

@@ -1,6 +1,7 @@
 import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, type Tool } from '@countersign/core'
 import type { Clock } from '../../clock.ts'
-import { type AskedCall, askPolicies, isTrueForAll, type Policies } from '../../policy/index.ts'
+import { type AskedCall, askPolicies, type Policies } from '../../policy/index.ts'
+import { coversCall } from '../grants/covers-call.ts'
 import { definitionHashOf, digestOf } from './digest.ts'
 import { impossible } from './impossible.ts'
 import { NOT_SEEN, readPreview, type SeenTarget } from './read-preview.ts'
@@ -90,7 +91,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
     claimedAgent,
     policy,
     shadow,
-    fits: (condition) => isTrueForAll(condition, call),
+    fits: (condition) => coversCall(tool, condition, call),
   }
 }
 
