@@ -5,6 +5,7 @@ import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const CALL = { tool: 'keyed', arguments: { what: 'x' } }
+const LOOK = { tool: 'look', arguments: { what: 'x' } }
 const ASK: AgUiMessage = { id: 'u1', role: 'user', content: 'Do it' }
 
 async function start(
@@ -188,6 +189,49 @@ test('a call that still waits from before a queued message is told once to an em
   const calls = empty.agent.messages.flatMap(({ toolCalls = [] }) => toolCalls)
   expect(calls.map((call) => JSON.parse(call.function.arguments))).toEqual([{ what: 'x' }])
   expect(empty.agent.pendingInterrupts).toHaveLength(1)
+})
+
+test('a long conversation is sent to a page that lacks something of it, and not again on each run', async () => {
+  const turns = 110
+  await using it = await start([
+    { text: 'Hello.' },
+    ...Array.from({ length: turns }, (_, n) =>
+      n % 10 === 5 ? [{ calls: [LOOK] }, { text: `Answer ${n}.` }] : [{ text: `Answer ${n}.` }],
+    ).flat(),
+    { text: 'Again.' },
+    { text: 'Told elsewhere.' },
+  ])
+  const { agent, events } = await it.open([{ ...ASK, content: 'Hi' }])
+  await agent.runAgent()
+  for (let n = 0; n < turns; n++) {
+    // People write the same thing more than once.
+    agent.addMessage({ id: `u-${n}`, role: 'user', content: n % 3 === 0 ? 'Go on' : `Question ${n}` })
+    await agent.runAgent()
+  }
+  const snapshots = (all: readonly { type: string }[]) => all.filter(({ type }) => type === 'MESSAGES_SNAPSHOT').length
+  expect(agent.messages.length).toBeGreaterThan(200)
+  expect(snapshots(events)).toBe(0)
+  expect(agent.messages[0]).toMatchObject({ content: 'Hi' })
+
+  // A page that begins in the middle of it gets the newest 200 once, and goes on without another one.
+  const late = await it.open()
+  await late.agent.runAgent()
+  expect(snapshots(late.events)).toBe(1)
+  // With the answer to the last of them.
+  expect(late.agent.messages).toHaveLength(201)
+  late.agent.addMessage({ id: 'l1', role: 'user', content: 'Go on' })
+  await late.agent.runAgent()
+  expect(snapshots(late.events)).toBe(1)
+  expect(saidBy(late.agent).slice(-2)).toEqual(['user: Go on', 'assistant: Again.'])
+
+  // The first page missed that turn: it is told, at the end of what it has.
+  agent.addMessage({ id: 'last', role: 'user', content: 'Go on' })
+  await agent.runAgent()
+  expect(snapshots(events)).toBe(1)
+  expect(saidBy(agent).slice(-4)).toEqual(['user: Go on', 'assistant: Again.', 'user: Go on', 'assistant: Told elsewhere.'])
+  const before = events.length
+  await agent.runAgent()
+  expect(events.slice(before).map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
 })
 
 test('the state of the page is its own: no run replaces it', async () => {

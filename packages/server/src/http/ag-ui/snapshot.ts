@@ -47,28 +47,43 @@ export function* snapshotFor({ id }: SessionRow, seq: number, said: readonly Sai
   const known = knownIn(said)
   const written = said.filter(({ role }) => role === 'user')
   const results = new Map(said.flatMap(({ id: heldId, role, toolCallId }) => (role === 'tool' && toolCallId ? [[toolCallId, heldId]] : [])))
-  let nth = 0
+  const told = rows.reverse().flatMap(toSnapshot)
+  // A page may have more than a snapshot holds: what a person wrote before that is not compared.
+  let nth = rows.length < MOST_MESSAGES ? 0 : writtenBefore(told, said)
   let hasAll = true
-  const snapshot = rows
-    .reverse()
-    .flatMap(toSnapshot)
-    .map((message): SnapshotMessage => {
-      if (message.role === 'tool') {
-        const heldId = results.get(message.toolCallId)
-        hasAll &&= heldId !== undefined
-        return { ...message, id: heldId ?? message.id }
-      }
-      if (message.role === 'assistant') {
-        const { content, toolCalls = [] } = message
-        hasAll &&= (content === undefined || known.messageIds.has(message.id)) && toolCalls.every((call) => known.callIds.has(call.id))
-        return message
-      }
-      const held = hasAll ? written[nth++] : undefined
-      hasAll &&= held !== undefined && textOf(held) === message.content
-      return hasAll && held ? { ...message, id: held.id } : message
-    })
+  const snapshot = told.map((message): SnapshotMessage => {
+    if (message.role === 'tool') {
+      const heldId = results.get(message.toolCallId)
+      hasAll &&= heldId !== undefined
+      return { ...message, id: heldId ?? message.id }
+    }
+    if (message.role === 'assistant') {
+      const { content, toolCalls = [] } = message
+      hasAll &&= (content === undefined || known.messageIds.has(message.id)) && toolCalls.every((call) => known.callIds.has(call.id))
+      return message
+    }
+    const held = hasAll ? written[nth++] : undefined
+    hasAll &&= held !== undefined && textOf(held) === message.content
+    return hasAll && held ? { ...message, id: held.id } : message
+  })
   return hasAll && said.length > 0 ? undefined : snapshot
 }
+
+/** How many messages of a person a page has before the first of these. Below zero for a page that begins after it. */
+function writtenBefore(told: readonly SnapshotMessage[], said: readonly Said[]): number {
+  const places = new Map(said.flatMap((one, place) => keysOf(one).map((key) => [key, place])))
+  let before = 0
+  for (const message of told) {
+    const [place] = keysOf(message).flatMap((key) => places.get(key) ?? [])
+    if (place !== undefined) return said.slice(0, place).filter(({ role }) => role === 'user').length - before
+    if (message.role === 'user') before++
+  }
+  return 0
+}
+
+/** What a message is found by on both sides: a page gives what its person wrote an id of its own. */
+const keysOf = ({ id, role, toolCallId, toolCalls = [] }: Pick<Said, 'id' | 'role' | 'toolCallId' | 'toolCalls'>): string[] =>
+  role === 'tool' ? [`result ${toolCallId}`] : [`message ${id}`, ...toolCalls.map((call) => `call ${call.id}`)]
 
 function toSnapshot({ id, role, kind, content, tool_calls, tool_call_id }: MessageRow): SnapshotMessage[] {
   if (role === 'user') return [{ id, role, content }]
