@@ -40,6 +40,18 @@ test('lines keep their ends, prose its tabs and whole emoji, and neither anythin
   expect(showProse('👩\u200D\u200D💻 \u{E0041}')).toBe('👩⟦U+200D⟧⟦U+200D⟧💻 ⟦U+E0041⟧')
 })
 
+test('of marks that pile up on one letter, the fifth and all later ones are spelled out: more would cover the lines around it', () => {
+  for (const mark of ['\u0301', '\u0336', '\u0E49', '\u20DD']) {
+    const spelled = `⟦U+${mark.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟧`
+    for (const show of [showInvisible, showLines, showProse]) {
+      expect(show(`b${mark.repeat(40)}c`)).toBe(`b${mark.repeat(4)}${spelled.repeat(36)}c`)
+      expect(show(show(`b${mark.repeat(40)}c`)), 'shown twice').toBe(show(`b${mark.repeat(40)}c`))
+    }
+  }
+  // Words with as many marks as any language writes.
+  for (const word of ['Tiê\u0301ng Viê\u0323t', 'בְּרֵאשִׁ֖ית', 'ที่นี่', 'হিন্দুস্থান্', 'བསྒྲུབས', 'مُحَمَّدٌ']) expect(showLines(word)).toBe(word)
+})
+
 test('a host in other letters shows the host that will be asked, and an encoded one how it reads', () => {
   const shown = {
     'https://аpple.com/x': 'https://аpple.com⟦xn--pple-43d.com⟧/x',

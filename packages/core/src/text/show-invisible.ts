@@ -1,15 +1,17 @@
 import { markNames } from './mark-names.ts'
 import { showHosts } from './show-hosts.ts'
 
-const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}`
+// UTS #39 holds more than four marks in a row for no language's. They would be drawn over the lines around.
+const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}|[\p{Mn}\p{Me}](?<=[\p{Mn}\p{Me}]{5})`
 const INVISIBLE = new RegExp(UNSEEN, 'gu')
 /** Some emoji are put together with characters that cannot be seen; whole ones can. Made when it is first used: it takes 20 ms of the start. */
 let emojiOrInvisible: RegExp | undefined
 
 /**
  * The text as it may be shown to somebody who decides: every character that cannot be seen, or that changes how others are seen, spelled
- * out as `⟦U+202E⟧` (controls, direction marks, zero-width characters, odd spaces, lone surrogates), behind every host name that is not
- * plain ASCII its other spelling, and behind every name that may be taken for another one the letters that make it so ({@link markNames}).
+ * out as `⟦U+202E⟧` (controls, direction marks, zero-width characters, odd spaces, lone surrogates, the fifth mark on a letter and
+ * all later ones), behind every host name that is not plain ASCII its other spelling, and behind every name that may be taken for another
+ * one the letters that make it so ({@link markNames}).
  * @example
  * showInvisible('pay\u202Eeem')        // 'pay⟦U+202E⟧eem'
  * showInvisible('https://аpple.com/x') // 'https://аpple.com⟦xn--pple-43d.com⟧/x'
@@ -22,14 +24,10 @@ export const showLines = (text: string): string => text.split('\n').map(showInvi
 
 /** {@link showLines} for what people and models write to each other: tabs and whole emoji stay as well. */
 export function showProse(text: string): string {
-  emojiOrInvisible ??= new RegExp(String.raw`\p{RGI_Emoji}|${UNSEEN}`, 'gv')
-  return showNames(text).replace(emojiOrInvisible, (found) =>
-    found === '\n' || found === '\t' || [...found].length > 1 || !isUnseen(found) ? found : spell(found),
-  )
+  emojiOrInvisible ??= new RegExp(String.raw`(\p{RGI_Emoji}|[\n\t])|${UNSEEN}`, 'gv')
+  return showNames(text).replace(emojiOrInvisible, (found, kept?: string) => kept ?? spell(found))
 }
 
 const showNames = (text: string): string => showHosts(text, markNames)
-
-const isUnseen = (char: string): boolean => char.search(INVISIBLE) >= 0
 
 const spell = (char: string): string => `⟦U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟧`
