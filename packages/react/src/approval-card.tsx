@@ -1,18 +1,17 @@
 import { changesOf, showInvisible } from '@countersign/core/text'
 import { type ReactNode, useState } from 'react'
+import { NOT_LOADED } from './card/card-facts.ts'
 import type { ApprovalCardStore, LoadedCard } from './card/create-approval-card.ts'
 import { useApprovalCard } from './card/use-approval-card.ts'
 import { CardButton } from './card-button.tsx'
-import { CardDialogs } from './card-dialogs.tsx'
-import { CardForms, CardStatus, Unread } from './card-forms.tsx'
+import { evidenceOf, MORE, useParts } from './card-parts.ts'
 import type { ApprovalCardProps } from './card-props.ts'
+import { CardStatus, Unread } from './card-status.tsx'
 import { DecideRow } from './decide-row.tsx'
-import { DIFF, diffEvidence } from './diff-part.ts'
-import { Background, Essentials } from './evidence.tsx'
+import { Essentials } from './evidence.tsx'
 import { OpenedTexts } from './opened-texts.ts'
 import { outcomeText } from './outcome.ts'
 import { OwnVote } from './own-vote.tsx'
-import { usePart } from './parts.ts'
 import { SETTLED } from './settled-part.ts'
 import { Identity, StateMark } from './status-bar.tsx'
 import { spanText } from './time.ts'
@@ -34,14 +33,14 @@ import { SEEN_MARK } from './use-seen.ts'
  * />
  */
 export function ApprovalCard(props: ApprovalCardProps) {
-  const [shown, store] = useApprovalCard({ ...props, evidence: diffEvidence })
-  // Drawn again once the part is there or has failed, and the logic of the card judges the evidence again.
-  usePart(DIFF, shown.state !== 'loading' && shown.evidence !== 'ready')
+  const [shown, store] = useApprovalCard({ ...props, evidence: evidenceOf })
+  useParts(shown.state === 'loading' ? undefined : shown.action)
   return shown.state === 'loading' ? null : <LoadedApprovalCard props={props} shown={shown} store={store} />
 }
 
 function LoadedApprovalCard({ props, shown, store }: { props: ApprovalCardProps; shown: LoadedCard; store: ApprovalCardStore }) {
   const view = useCardView(props, shown, store)
+  const more = MORE.get().module
   return (
     <OpenedTexts.Provider value={shown.opened}>
       <CardFrame view={view}>
@@ -53,7 +52,7 @@ function LoadedApprovalCard({ props, shown, store }: { props: ApprovalCardProps;
           <CardStatus view={view} />
         </div>
         {shown.canDecide ? <DecideRow view={view} /> : null}
-        <CardDialogs view={view} />
+        {more ? <more.CardDialogs view={view} /> : null}
       </CardFrame>
     </OpenedTexts.Provider>
   )
@@ -111,19 +110,13 @@ function Judgement({ view }: { view: CardView }) {
       onLookAgain={offers.lookAgain ? () => store.lookAgain() : undefined}
     />
   )
-  const { state, module } = usePart(SETTLED, isSettled)
   if (isSettled) {
-    const evidence = (
-      <>
-        {essentials}
-        <Background {...backgroundOf(view)} />
-      </>
-    )
-    if (module) return <module.Settled view={view}>{evidence}</module.Settled>
+    const { state, module } = SETTLED.get()
+    if (module) return <module.Settled view={view}>{essentials}</module.Settled>
     return (
       <>
         <p className="cs-outcome">{outcomeText(action, nowMs)}</p>
-        {state === 'failed' ? evidence : null}
+        {state === 'failed' ? essentials : null}
       </>
     )
   }
@@ -150,23 +143,23 @@ function Judgement({ view }: { view: CardView }) {
   )
 }
 
-const backgroundOf = ({ shown: { action }, nowMs, props: { agentSays, runHref } }: CardView) => ({
-  action,
-  nowMs,
-  agentSays: agentSays ?? action.agentSays ?? '',
-  runHref,
-})
-
 /** Everything else, behind one disclosure: the rest of the evidence, and what can be done besides the decision. Open by itself where nothing else shows the values. */
 function Details({ view }: { view: CardView }) {
   const { action, edits, issues } = view.shown
   const [chosen, setChosen] = useState<boolean>()
+  const { state, module } = MORE.get()
   const open = chosen ?? (changesOf(action.preview).length === 0 || edits.length > 0 || issues.length > 0)
   return (
     <details className="cs-more" open={open} onToggle={({ currentTarget }) => currentTarget.open !== open && setChosen(currentTarget.open)}>
       <summary>Details</summary>
-      <Background {...backgroundOf(view)} />
-      <CardForms view={view} />
+      {module ? (
+        <>
+          <module.Background view={view} />
+          <module.CardForms view={view} />
+        </>
+      ) : (
+        <p className="cs-note">{state === 'failed' ? NOT_LOADED : 'Loading…'}</p>
+      )}
     </details>
   )
 }

@@ -2,7 +2,7 @@ import { showInvisible } from '@countersign/core/text'
 import { useState } from 'react'
 import type { Extra } from './card/card-inputs.ts'
 import { CardButton } from './card-button.tsx'
-import { DEFAULT_REASONS, DeclineForm } from './decline-form.tsx'
+import { MORE } from './card-parts.ts'
 import { withEdits } from './edits.ts'
 import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
@@ -14,7 +14,9 @@ import { useKeepFocus } from './use-keep-focus.ts'
 export function DecideRow({ view }: { view: CardView }) {
   const { shown, store, row, card, resting, press, focusCard, seen } = view
   useKeepFocus(row, focusCard)
-  const isDeclining = shown.state === 'declining'
+  // Without the form, Decline stays where it is.
+  const DeclineForm = shown.state === 'declining' ? MORE.get().module?.DeclineForm : undefined
+  const isDeclining = DeclineForm !== undefined
   // Kept here: another dialog closes the form, and its text must not be lost with it.
   const [reason, setReason] = useState('')
   const switchForm = (change: () => void) => {
@@ -44,11 +46,11 @@ export function DecideRow({ view }: { view: CardView }) {
   const isBar = !isDeclining && !shown.reading.isHidden
   return (
     <div ref={row} className="cs-decide" data-bar={isBar || undefined}>
-      {isDeclining ? (
+      {DeclineForm ? (
         <DeclineForm
           resting={resting}
           offerStop={view.props.offerStop ?? false}
-          presets={shown.action.declineReasons ?? DEFAULT_REASONS}
+          presets={shown.action.declineReasons}
           reason={reason}
           onReason={setReason}
           onDecline={decline}

@@ -4,13 +4,13 @@ import { CardButton, type Rest } from './card-button.tsx'
 import { formKeys } from './card-keys.ts'
 
 /** The reasons to choose from where neither the rule nor the tool has any. */
-export const DEFAULT_REASONS: readonly string[] = ['Wrong target', 'Wrong amount or value', 'Not needed', 'Tell me more first']
+const DEFAULT_REASONS: readonly string[] = ['Wrong target', 'Wrong amount or value', 'Not needed', 'Tell me more first']
 
 type DeclineFormProps = {
   resting: Rest
   offerStop: boolean
-  /** The reasons to choose from. */
-  presets: readonly string[]
+  /** The reasons to choose from; undefined for the usual ones. */
+  presets: readonly string[] | undefined
   /** The text so far. */
   reason: string
   onReason: (reason: string) => void
@@ -19,7 +19,7 @@ type DeclineFormProps = {
 }
 
 /** Declining with a reason: the agent gets it as the answer of its call. Ctrl/⌘+Enter sends, Escape leaves. */
-export function DeclineForm({ resting, offerStop, presets, reason, onReason, onDecline, onCancel }: DeclineFormProps) {
+export function DeclineForm({ resting, offerStop, presets = DEFAULT_REASONS, reason, onReason, onDecline, onCancel }: DeclineFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const text = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {

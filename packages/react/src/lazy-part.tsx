@@ -1,5 +1,7 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 
+import { NOT_LOADED } from './card/card-facts.ts'
+
 /**
  * A part of a card that is loaded when it is first needed: most cards are decided without it. Where it cannot be loaded, the rest of the card
  * stands.
@@ -12,4 +14,4 @@ export const lazyPart = <Props extends object>(load: () => Promise<ComponentType
     ),
   )
 
-const Missing = () => <p className="cs-note">A part of this card could not be loaded. Reload the page.</p>
+const Missing = () => <p className="cs-note">{NOT_LOADED}</p>

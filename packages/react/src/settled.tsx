@@ -1,6 +1,7 @@
 import type { Action } from '@countersign/client'
 import { showInvisible, withoutMedia } from '@countersign/core/text'
 import { type ReactNode, Suspense } from 'react'
+import { Background } from './background.tsx'
 import { CardButton } from './card-button.tsx'
 import { JsonText } from './json-text.tsx'
 import { lazyPart } from './lazy-part.tsx'
@@ -13,7 +14,7 @@ import { joined } from './words.ts'
 
 const ResolveRow = lazyPart(async () => (await import('./resolve-row.tsx')).ResolveRow)
 
-/** Shows the outcome of an action in one line. The evidence (`children`) stays one click away. */
+/** Shows the outcome of an action in one line. The evidence stays one click away: `children` and the rest. */
 export function Settled({ view, children }: { view: CardView; children: ReactNode }) {
   const { shown, store, nowMs, row, resting, press, focusCard } = view
   useKeepFocus(row, focusCard)
@@ -54,6 +55,7 @@ export function Settled({ view, children }: { view: CardView; children: ReactNod
           <ActionFacts action={action} />
         </p>
         {children}
+        <Background view={view} />
         {result === undefined ? null : (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
           <pre tabIndex={0}>

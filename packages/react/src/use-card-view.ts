@@ -2,9 +2,8 @@ import { type FocusEvent, type KeyboardEvent, type RefObject, useCallback, useId
 import type { ApprovalCardStore, LoadedCard } from './card/create-approval-card.ts'
 import type { Rest } from './card-button.tsx'
 import { readCardKey } from './card-keys.ts'
+import { isSettled } from './card-parts.ts'
 import type { ApprovalCardProps } from './card-props.ts'
-import { usePart } from './parts.ts'
-import { SETTLED } from './settled-part.ts'
 import { tickMs } from './time.ts'
 import { useCooldown } from './use-cooldown.ts'
 import { type Seen, useSeen } from './use-seen.ts'
@@ -44,18 +43,14 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   useTick(tickMs(action, nowMs))
   // What comes later has to be seen as well.
   const seen = useSeen(card, `${version} ${evidence}`)
-  const isSettled = !['proposed', 'approved', 'executing'].includes(action.state)
-  const settled = usePart(SETTLED, isSettled)
-  // The parts that are loaded render the row of buttons and what is above it.
-  const isLoading = isSettled && settled.state === 'loading'
-  const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${evidence} ${isLoading} ${JSON.stringify(edits)}`
+  const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${evidence} ${JSON.stringify(edits)}`
   const { rest, isReady, ignored } = useCooldown(row, stand)
   const focusCard = useCallback(() => card.current?.focus({ preventScroll: true }), [])
   const resting = shown.rest || rest
   const press = (work: () => void, by: 'pointer' | 'key' = 'pointer') => {
     if (shown.rest === '' && isReady(by)) work()
   }
-  return { props, shown, store, nowMs, isSettled, id, card, row, resting, ignored, press, focusCard, seen }
+  return { props, shown, store, nowMs, isSettled: isSettled(action), id, card, row, resting, ignored, press, focusCard, seen }
 }
 
 /** Handles the keys inside a card. */

@@ -62,9 +62,10 @@ export type Reading = {
 
 export const charsText = (chars: number): string => `${chars.toLocaleString('en')} characters of this action`
 const BROKEN = 'What you edited is not complete yet.'
+export const NOT_LOADED = 'A part of this card could not be loaded. Reload the page.'
 const NOT_SHOWN = {
-  loading: 'The changes are still loading.',
-  failed: 'A part of this card could not be loaded. Reload the page.',
+  loading: 'A part of this card is still loading.',
+  failed: NOT_LOADED,
   ready: null,
 } as const
 

@@ -68,7 +68,7 @@ test('while the diff is loading, no approval is sent, Approve says why, and Decl
   await card().getByText('Loading the diff…').waitFor()
   await untilReady(page)
   await page.locator('.cs-approve[data-rest=blocked][aria-disabled=true]').waitFor()
-  expect(await why()).toBe('The changes are still loading.')
+  expect(await why()).toBe('A part of this card is still loading.')
   await tryToApprove()
   expect(await calls()).toEqual([])
   await decline().click()

@@ -54,8 +54,14 @@ export async function startCardBrowser(): Promise<CardBrowser> {
   }
 }
 
-/** Shows these cards, to Ada unless said otherwise. */
-export const show = (page: Page, ...cards: Partial<Shown>[]): Promise<void> =>
+/** Shows these cards, to Ada unless said otherwise, and waits until what is behind their Details is there. */
+export async function show(page: Page, ...cards: Partial<Shown>[]): Promise<void> {
+  await showAtOnce(page, ...cards)
+  await page.locator('.cs-more:not(:has(.cs-raw))').first().waitFor({ state: 'detached' })
+}
+
+/** As {@link show}, and waits for nothing. */
+export const showAtOnce = (page: Page, ...cards: Partial<Shown>[]): Promise<void> =>
   // As text: the type of a JSON value, recursive as it is, is too deep for the browser driver's own types.
   page.evaluate((list) => window.cardPage.show(JSON.parse(list)), JSON.stringify(cards.map((card) => ({ me: ADA, ...card }))))
 
