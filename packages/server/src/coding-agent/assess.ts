@@ -40,6 +40,10 @@ export function assessShell({
 const DECIDES =
   /(^|\/)(\.git|\.github|\.gitlab-ci\.yml|\.husky|\.claude|\.codex|\.copilot|\.cursor|\.gemini|\.opencode|opencode\.jsonc?|\.vscode|\.(ba|z)?sh(rc|env)|\.?profile|Dockerfile|Makefile|package\.json)(\/|$)/
 
+/** The same in any case: some file systems do not tell. */
+const DECIDES_IN_ANY_CASE = new RegExp(DECIDES.source, 'i')
+export const decidesLater = (path: string): boolean => DECIDES_IN_ANY_CASE.test(path)
+
 export function assessFile({ path, files, outside, sensitive }: JsonObject, verb: string): Assessment {
   const paths = Array.isArray(files) ? files.map(String) : [String(path ?? '')]
   const reasons = [

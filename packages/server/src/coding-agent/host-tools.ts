@@ -2,6 +2,7 @@ import { type ArgumentCheck, type JsonObject, type PreviewField, type RiskLevel,
 import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
 import { assessFile, assessShell } from './assess.ts'
+import { fileRule, isPlainFile } from './file-rule.ts'
 import { HOSTS, type Kind } from './host-input.ts'
 import { commandRule, isPlainCommand } from './shell/command-rule.ts'
 import { SENSITIVE } from './shell/programs.ts'
@@ -40,6 +41,8 @@ const COMMAND = {
   grantRules: { mayCover: isPlainCommand, suggest: commandRule },
 }
 
+const FILES = { mayCover: isPlainFile, suggest: fileRule }
+
 /** The tools of the group: one for each kind of thing that a host does. The host runs them itself and asks here whether it may. */
 export const hostTools = (): ToolDraft[] => [
   draft({ ...COMMAND, kind: 'shell', description: 'Runs a shell command.', effect: 'write' }),
@@ -77,6 +80,7 @@ export const hostTools = (): ToolDraft[] => [
     describe: ({ path }) => `Change ${path}`,
     preview: previewEdit,
     assess: (args) => assessFile(args, 'changes'),
+    grantRules: FILES,
   }),
   draft({
     kind: 'write',
@@ -87,6 +91,7 @@ export const hostTools = (): ToolDraft[] => [
     describe: ({ path }) => `Write ${path}`,
     preview: ({ path, content, folder }) => [added(String(path), content), added('folder', folder)],
     assess: (args) => assessFile(args, 'writes'),
+    grantRules: FILES,
   }),
   draft({
     kind: 'patch',

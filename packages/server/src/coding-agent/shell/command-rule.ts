@@ -1,4 +1,5 @@
-import { canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
+import type { JsonObject, JsonValue } from '@countersign/core'
+import { aroundOf, isAlikeAround } from '../around-call.ts'
 import { INLINE_CODE, RUNS_DOWNLOADS, SENSITIVE, SHELLS, WRAPPERS } from './programs.ts'
 
 /** Texts that every shell reads alike: words of letters, digits and a few signs, with one blank between them. */
@@ -30,7 +31,7 @@ export function commandRule(calls: readonly JsonObject[]): string | undefined {
   const around = aroundOf(first)
   if (around === undefined) return undefined
   const words = wordsOf(first.shell)
-  const alike = calls.filter((call) => isPlainCommand(call) && canonicalJson(surroundings(call)) === canonicalJson(surroundings(first)))
+  const alike = calls.filter((call) => isPlainCommand(call) && isAlikeAround(call, first))
   const varied = words
     .map((_, at) => ({ at, seen: alike.map(({ shell }) => wordsOf(shell)).filter((other) => differsOnlyAt(words, other, at)) }))
     // The first word is the program, which stays.
@@ -53,25 +54,6 @@ export function commandRule(calls: readonly JsonObject[]): string | undefined {
 function wordsOf(shell: JsonValue | undefined): string[] {
   const words = typeof shell === 'object' && shell !== null && !Array.isArray(shell) ? shell.words : undefined
   return Array.isArray(words) ? words.map(String) : []
-}
-
-/** Everything that says where and how a command runs. The description changes neither. */
-function surroundings({ command: _command, shell: _shell, options, ...place }: JsonObject): JsonObject {
-  const { description, ...others } = options as JsonObject
-  return { ...place, options: others, isDescribed: description !== undefined }
-}
-
-/** The conditions about what is around the command; undefined where an option has parts, which are not compared. */
-function aroundOf({ host, hostTool, folder, options }: JsonObject): string[] | undefined {
-  const names = Object.keys(options as JsonObject).sort()
-  const conditions = names.map((name) => {
-    const value = (options as JsonObject)[name] ?? null
-    if (name === 'description') return '"description" in args.options'
-    return typeof value === 'object' && value !== null ? undefined : `args.options[${JSON.stringify(name)}] == ${JSON.stringify(value)}`
-  })
-  if (!conditions.every((condition) => condition !== undefined)) return undefined
-  const place = Object.entries({ host, hostTool, folder }).map(([name, value]) => `args.${name} == ${JSON.stringify(value)}`)
-  return [...place, `size(args.options) == ${names.length}`, ...conditions]
 }
 
 const differsOnlyAt = (words: readonly string[], other: readonly string[], at: number): boolean =>
