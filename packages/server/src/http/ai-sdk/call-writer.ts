@@ -1,0 +1,125 @@
+import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
+import { approvalIdOf, cardOf } from '../threads/approval-id.ts'
+import { type Chunk, partName } from './chunks.ts'
+import type { ClientMessage } from './read-request.ts'
+
+interface Call {
+  name: string
+  /** Set where it is asked for again, in another message than its own. */
+  again?: string | undefined
+  /** The approval that the client was asked for last. */
+  asked?: string | undefined
+  isEnded: boolean
+}
+
+export interface CallWriterOptions {
+  send(chunk: Chunk): void
+  /** What the client has of this message: nothing of it is sent twice. It carries no authority. */
+  client: ClientMessage | undefined
+}
+
+/** Writes the tool calls of a message, with their approvals and results. */
+export interface CallWriter {
+  has(toolCallId: string): boolean
+  /** @param again The id of the message that asks for it again; default: it is a call of this message's own. */
+  add(toolCallId: string, name: string, input: JsonObject, again?: string): void
+  /** Says what is new about an action since it was said last. */
+  show(toolCallId: string, action: Action, before: Action | undefined): void
+  end(toolCallId: string, how: CallEnd): void
+  /** Asks once more for each action that the client counts as answered and that still waits. */
+  askAgain(actionOf: (toolCallId: string) => Action | undefined): void
+}
+
+export type CallEnd = { output: JsonValue } | { error: string } | 'denied'
+
+export function createCallWriter({ send, client }: CallWriterOptions): CallWriter {
+  const calls = new Map<string, Call>()
+
+  const idOf = (toolCallId: string, action: Action): string => approvalIdOf(action, calls.get(toolCallId)?.again)
+
+  function ask(toolCallId: string, call: Call, action: Action): void {
+    const approvalId = idOf(toolCallId, action)
+    if (call.asked === approvalId) return
+    const isChanged = call.asked !== undefined || action.revision > 1
+    call.asked = approvalId
+    // The client was asked in an earlier stream.
+    if (client?.calls.get(toolCallId)?.approvalId === approvalId) return
+    if (isChanged) send({ type: 'tool-input-available', toolCallId, toolName: call.name, input: action.arguments as JsonObject })
+    request(toolCallId, action)
+  }
+
+  function request(toolCallId: string, action: Action, isAutomatic?: true): void {
+    const reason = action.revised?.reason ?? action.policy.reason
+    const descriptor = isAutomatic ? {} : { approvalDescriptor: cardOf(action) }
+    send({
+      type: 'tool-approval-request',
+      approvalId: idOf(toolCallId, action),
+      toolCallId,
+      reason,
+      ...descriptor,
+      ...(isAutomatic && { isAutomatic }),
+    })
+  }
+
+  function respond(toolCallId: string, call: Call, action: Action, approved: boolean): void {
+    const approvalId = call.asked
+    if (approvalId === undefined || client?.calls.get(toolCallId)?.approved === approved) return
+    const reason = action.votes.findLast((vote) => vote.reason !== undefined)?.reason ?? (approved ? undefined : action.outcome?.text)
+    if (approved && action.revision > 1 && action.revised?.why === 'edit') {
+      // Shown with what runs, not with what was proposed.
+      send({ type: 'tool-input-available', toolCallId, toolName: call.name, input: action.arguments as JsonObject })
+      request(toolCallId, action)
+      call.asked = idOf(toolCallId, action)
+    }
+    send({ type: 'tool-approval-response', approvalId: call.asked ?? approvalId, approved, ...(reason !== undefined && { reason }) })
+  }
+
+  function end(toolCallId: string, how: CallEnd): void {
+    const call = calls.get(toolCallId)
+    if (!call || call.isEnded) return
+    call.isEnded = true
+    if (how === 'denied') send({ type: 'tool-output-denied', toolCallId })
+    else if ('output' in how) send({ type: 'tool-output-available', toolCallId, output: how.output })
+    else send({ type: 'tool-output-error', toolCallId, errorText: how.error })
+  }
+
+  return {
+    has: (toolCallId) => calls.has(toolCallId),
+    add(toolCallId, name, input, again) {
+      const known = client?.calls.get(toolCallId)
+      const call: Call = { name: partName(name), again, isEnded: known?.isEnded ?? false }
+      calls.set(toolCallId, call)
+      if (!known) send({ type: 'tool-input-available', toolCallId, toolName: call.name, input })
+    },
+    show(toolCallId, action, before) {
+      const call = calls.get(toolCallId)
+      if (!call) return
+      const { state } = action
+      if (state === 'proposed') return ask(toolCallId, call, action)
+      const wasDecided = before !== undefined && before.state !== 'proposed'
+      const isRefused = state === 'declined' || state === 'expired' || state === 'cancelled'
+      if (isRefused && !call.isEnded) {
+        if (call.asked === undefined) {
+          request(toolCallId, action, true)
+          call.asked = idOf(toolCallId, action)
+        }
+        if (!wasDecided) respond(toolCallId, call, action, false)
+        return end(toolCallId, 'denied')
+      }
+      if (!wasDecided) respond(toolCallId, call, action, true)
+      if (!isSettled(state)) return
+      if (state === 'succeeded') end(toolCallId, { output: action.result ?? null })
+      else end(toolCallId, { error: action.outcome?.text ?? action.error?.message ?? 'This did not succeed.' })
+    },
+    end,
+    askAgain(actionOf) {
+      for (const toolCallId of calls.keys()) {
+        const action = actionOf(toolCallId)
+        // The client counts it as answered, and it is not decided: it takes more votes, or this person may not decide.
+        const known = client?.calls.get(toolCallId)
+        if (action?.state === 'proposed' && known?.approved !== undefined && known.approvalId === idOf(toolCallId, action))
+          request(toolCallId, action)
+      }
+    },
+  }
+}
