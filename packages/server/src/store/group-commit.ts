@@ -38,7 +38,8 @@ type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error
  */
 export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, schedule = setImmediate }: GroupCommitOptions): Store {
   const runQuery = queryRunner(db, SQLITE, (table, isNoted) => {
-    memory.forget(table)
+    // The writer of a session writes one row at a time.
+    memory.forget(table, isNoted)
     if (!isNoted) sessions.bypass(table)
   })
   const memory = cacheQueries(runQuery, (table) => db.prepare(`select 1 from "${table}" limit 1`).get() === undefined)

@@ -1,4 +1,4 @@
-import type { BoundQuery, Row } from './query.ts'
+import type { BoundQuery, CountUpTo, Row } from './query.ts'
 
 /** Most answers kept per query; beyond that the query's cache starts empty again. */
 const MOST = 1_000
@@ -7,8 +7,17 @@ const MOST = 1_000
 export interface QueryCache {
   /** Runs a query. A write that selects from an empty table is left out. */
   run(query: BoundQuery): Row[]
-  /** Drops the answers read from `table`; without one, all answers. Call it without one after a rollback or a write by another process. */
-  forget(table?: string): void
+  /**
+   * Drops the answers read from `table`; without one, all answers. Call it without one after a rollback or a write by another process.
+   * @param isOneRow True before a write of one row: then counts up to a limit are kept, and the row is added to them.
+   */
+  forget(table?: string, isOneRow?: boolean): void
+}
+
+/** A count, and how many rows had been written to its table by then. */
+interface Counted {
+  count: number
+  written: number
 }
 
 /**
@@ -19,14 +28,30 @@ export interface QueryCache {
 export function cacheQueries(runQuery: (query: BoundQuery) => Row[], isEmpty: (table: string) => boolean): QueryCache {
   const kept = new Map<BoundQuery['definition'], Map<string, Row[]>>()
   const emptiness = new Map<string, boolean>()
+  const counts = new Map<BoundQuery['definition'], Map<string, Counted>>()
+  const written = new Map<string, number>()
   function isKnownEmpty(table: string): boolean {
     const known = emptiness.get(table) ?? isEmpty(table)
     emptiness.set(table, known)
     return known
   }
+  function count(query: BoundQuery, { table, column, limit }: CountUpTo): Row[] {
+    const { definition, values, want } = query
+    const key = keyOf(want, values)
+    const now = written.get(table) ?? 0
+    const known = counts.get(definition)?.get(key)
+    const atMost = known ? known.count + now - known.written : limit
+    if (atMost < limit) return [{ [column]: atMost }]
+    const rows = runQuery(query)
+    const before = counts.get(definition)
+    const answers = before && before.size < MOST ? before : new Map<string, Counted>()
+    counts.set(definition, answers.set(key, { count: Number(rows[0]?.[column]), written: now }))
+    return rows
+  }
   return {
     run(query) {
       const { definition, values, want } = query
+      if (definition.countUpTo) return count(query, definition.countUpTo)
       if (definition.from !== undefined && isKnownEmpty(definition.from)) return want === 'nothing' ? [] : [{ changes: 0 }]
       if (definition.remembered === undefined) return runQuery(query)
       const known = kept.get(definition)
@@ -42,13 +67,16 @@ export function cacheQueries(runQuery: (query: BoundQuery) => Row[], isEmpty: (t
       }
       return rows
     },
-    forget(table) {
+    forget(table, isOneRow = false) {
       if (table === undefined) {
         emptiness.clear()
+        counts.clear()
         return kept.clear()
       }
       emptiness.delete(table)
       for (const definition of kept.keys()) if (definition.remembered === table) kept.delete(definition)
+      if (isOneRow) written.set(table, (written.get(table) ?? 0) + 1)
+      else for (const definition of counts.keys()) if (definition.countUpTo?.table === table) counts.delete(definition)
     },
   }
 }

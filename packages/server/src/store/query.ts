@@ -74,6 +74,19 @@ export interface Definition {
   readonly isNoted?: boolean | undefined
   /** The table that a write selects from. The embedded database leaves it out while it knows that the table is empty. */
   readonly from?: string | undefined
+  /** Set for a count of which only matters whether it reaches a limit: see {@link CountUpTo}. */
+  readonly countUpTo?: CountUpTo | undefined
+}
+
+/**
+ * A count of rows of `table` that a noted write raises by one at most. While the last count and the writes since then are fewer than
+ * `limit` together, the embedded database answers with that sum and counts nothing: it may be too high, but not as high as the limit.
+ */
+export interface CountUpTo {
+  readonly table: string
+  /** The column of the answer. */
+  readonly column: string
+  readonly limit: number
 }
 
 class Placeholder {
@@ -94,11 +107,11 @@ const placeholders = new Proxy({} as Params, { get: (_, name) => new Placeholder
  * const thing = yield* findThing.first({ id })
  *
  * @param options `remembered` names the table of a query that runs much more often than its rows change; `isNoted` and `from` are for
- * writes: see {@link Definition}.
+ * writes, `countUpTo` is for limits: see {@link Definition}.
  */
 export function question<P extends Params, R = never>(
   build: (db: Kysely<Schema>, params: P, dialect: Dialect) => Compilable<R>,
-  options: Pick<Definition, 'remembered' | 'isNoted' | 'from'> = {},
+  options: Pick<Definition, 'remembered' | 'isNoted' | 'from' | 'countUpTo'> = {},
 ) {
   const definition: Definition = { build: build as Definition['build'], isFixed: true, ...options }
   return {

@@ -7,14 +7,20 @@ import type { ActionRow } from './schema.ts'
 const countsUpTo = new LRUCache<number, ReturnType<typeof countUpTo>>({ max: 100 })
 
 const countUpTo = (limit: number) =>
-  question<{ requested_by: string }, { waiting: number }>((db, p) => ({
-    compile: () =>
-      sql<{ waiting: number }>`select count(*) as waiting from (
+  question<{ requested_by: string }, { waiting: number }>(
+    (db, p) => ({
+      compile: () =>
+        sql<{ waiting: number }>`select count(*) as waiting from (
       select 1 as one from action where requested_by = ${p.requested_by} and state = 'proposed' limit ${lit(limit)}
     ) as found`.compile(db),
-  }))
+    }),
+    { countUpTo: { table: 'action', column: 'waiting', limit } },
+  )
 
-/** Counts the actions of a requester that wait for people, up to `limit`. */
+/**
+ * Counts the actions of a requester that wait for people, up to `limit`: `limit` when there are so many; otherwise a number below it, and at
+ * least as many as there are.
+ */
 export function* countWaitingOf(requestedBy: string, limit: number): Tx<number> {
   const count = countsUpTo.get(limit) ?? countUpTo(limit)
   countsUpTo.set(limit, count)
