@@ -1,5 +1,15 @@
 import { type ActionErrorView, type ActionEvent, assert, type EventDataOf } from '@countersign/core'
-import { type ActionRow, endUnstarted, type MovedAsRead, type MovedById, moveAction, type PatchOf, type Tx } from '../store/index.ts'
+import {
+  type ActionRow,
+  afterMove,
+  endUnstarted,
+  type MovedAsRead,
+  type MovedById,
+  moveAction,
+  type PatchOf,
+  startAtOnce,
+  type Tx,
+} from '../store/index.ts'
 import type { SessionContext } from './context.ts'
 import { lookAgainAt } from './deadlines.ts'
 import { type Cause, emitUpdate, noteResult, writeToolResult } from './events.ts'
@@ -82,16 +92,56 @@ export function* transition<E extends MovedAsRead>(
   event: E,
   change: Change<E>,
 ): Tx<ActionRow | undefined> {
-  const givesResult = FOLLOWS[event].givesResult === true && change.givesResult !== false
-  const moved = yield* moveAction(
-    row,
-    event,
-    { ...change.patch, result_delivered: givesResult ? 1 : row.result_delivered } as unknown as PatchOf<E>,
-    context.nowMs,
-  )
-  if (moved) yield* follow(context, moved, event, { ...change, givesResult, wasDelivered: row.result_delivered === 1 })
+  const moved = yield* moveAction(row, event, wholePatch(row, event, change), context.nowMs)
+  if (moved) yield* followMove(context, { row, moved }, event, change)
   return moved
 }
+
+/** A start that follows an approval. */
+export interface StartAtOnce {
+  nowMs: number
+  change: Change<'start'>
+}
+
+/**
+ * Approves an action that was read, and starts it in the same update where that may be: one write of the row, with the events and the rows of
+ * the record of both.
+ * @param startOf Returns the start of the action as it will be approved; undefined where it does not start now.
+ * @returns As {@link transition}. Without `started` it is approved only, as it may not start.
+ */
+export function* approveAndStart(
+  context: SessionContext,
+  row: ActionRow,
+  change: Change<'approve'>,
+  startOf: (approved: ActionRow) => Tx<StartAtOnce | undefined>,
+): Tx<{ approved: ActionRow; started?: ActionRow } | undefined> {
+  const approved = row.state === 'proposed' ? afterMove(row, 'approve', wholePatch(row, 'approve', change), context.nowMs) : undefined
+  const start = approved && (yield* startOf(approved))
+  if (start) {
+    const started = afterMove(approved, 'start', wholePatch(approved, 'start', start.change), start.nowMs)
+    if (yield* startAtOnce(row, started)) {
+      yield* followMove(context, { row, moved: approved }, 'approve', change)
+      yield* followMove({ ...context, nowMs: start.nowMs, caller: undefined }, { row: approved, moved: started }, 'start', start.change)
+      return { approved, started }
+    }
+  }
+  const only = yield* transition(context, row, 'approve', change)
+  return only && { approved: only }
+}
+
+const givesResultOf = <E extends MovedAsRead>(event: E, { givesResult }: Change<E>): boolean =>
+  FOLLOWS[event].givesResult === true && givesResult !== false
+
+const wholePatch = <E extends MovedAsRead>(row: ActionRow, event: E, change: Change<E>): PatchOf<E> =>
+  ({ ...change.patch, result_delivered: givesResultOf(event, change) ? 1 : row.result_delivered }) as unknown as PatchOf<E>
+
+const followMove = <E extends MovedAsRead>(
+  context: SessionContext,
+  { row, moved }: { row: ActionRow; moved: ActionRow },
+  event: E,
+  change: Change<E>,
+): Tx<void> =>
+  follow(context, moved, event, { ...change, givesResult: givesResultOf(event, change), wasDelivered: row.result_delivered === 1 })
 
 /**
  * Expires or cancels an action that has not started, in whatever state it is since it was read.

@@ -22,7 +22,7 @@ import { makeGrant } from '../grants/grants.ts'
 import { countVotes } from '../read/count.ts'
 import { isoTime, viewAction, viewCast } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
-import { transition } from '../transition.ts'
+import { type Change, transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
 import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
 import { type RunContext, STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
@@ -85,11 +85,10 @@ interface Voted {
 /** Takes a vote, and does what follows from it. */
 export function* takeVote(deps: GateDeps, context: CallerContext, voted: Voted): Tx<Action> {
   const { body, early } = voted
-  const { row, written, votes, counted } = yield* decideRow(context, { soon: soonFor(deps, context, early), ...voted })
+  const { row, written, votes } = yield* decideRow(context, { soon: soonFor(deps, context, early), ...voted })
   if (!written) return yield* viewAction(row, votes)
   // A repeat has made its grant before.
   if (body.remember && votes) yield* makeGrant(written, row, body.remember)
-  if (early && counted && row.state === 'approved') yield* early.start(written, row, counted)
   yield* finishDecision(deps, written, row, body)
   return yield* viewAction(row, votes)
 }
@@ -167,11 +166,9 @@ interface Decided {
   /** The open session; undefined where nothing was written. */
   written?: CallerContext<SessionContext>
   votes?: Vote[]
-  /** The votes that were counted. */
-  counted?: readonly VoteRow[]
 }
 
-function* decideRow(context: CallerContext, { found: { row: found, forId }, body, opened, soon }: Voted): Tx<Decided> {
+function* decideRow(context: CallerContext, { found: { row: found, forId }, body, opened, soon, early }: Voted): Tx<Decided> {
   const { caller, nowMs } = context
   const { principal } = caller
   if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }
@@ -192,8 +189,8 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
     nowMs,
   )
   if (weighed.isRepeat && !weighed.outcome) return { row: weighed.row }
-  const done = yield* storeVote(written, weighed, { reason, startAfter: body.startAfter })
-  if (done) return { ...done, written, counted: weighed.counted }
+  const done = yield* storeVote(written, weighed, { reason, startAfter: body.startAfter, early })
+  if (done) return { ...done, written }
   // Tried before it is read: the update waits for another transaction that decides, a read does not.
   const expired = yield* expireWaiting(written, found.id)
   if (expired) return { row: expired, written }
@@ -207,7 +204,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
 function* storeVote(
   context: CallerContext<SessionContext>,
   { row, vote, counted, outcome, isRepeat }: Weighed,
-  { reason, startAfter }: { reason: string | undefined; startAfter: string | undefined },
+  { reason, startAfter, early }: { reason: string | undefined; startAfter: string | undefined; early: EarlyStart | undefined },
 ): Tx<{ row: ActionRow; votes: Vote[] } | undefined> {
   const { caller, nowMs } = context
   let shown: Vote[] = []
@@ -232,17 +229,14 @@ function* storeVote(
   }
   const graceMs = graceMsOf(requirementsOf(row), startAfter)
   const starts_at = graceMs > 0 ? nowMs + graceMs : null
+  const approval: Change<'approve'> = {
+    patch: { due_at: row.executor === 'server' ? starts_at : claimDeadline(row), starts_at },
+    cause: { kind: 'approved', ...cause, data: { ...cause.data, ...(starts_at !== null && { startsAt: isoTime(starts_at) }) } },
+    changed,
+  }
   const moved =
     outcome === 'approve'
-      ? yield* transition(context, row, 'approve', {
-          patch: { due_at: row.executor === 'server' ? starts_at : claimDeadline(row), starts_at },
-          cause: {
-            kind: 'approved',
-            ...cause,
-            data: { ...cause.data, ...(starts_at !== null && { startsAt: isoTime(starts_at) }) },
-          },
-          changed,
-        })
+      ? yield* early ? early.approve(context, row, approval, counted) : transition(context, row, 'approve', approval)
       : yield* transition(context, row, 'decline', {
           patch: { due_at: null },
           cause: { kind: 'declined', ...cause },

@@ -27,20 +27,20 @@ export interface NewAttempt {
  * undefined when the action is no longer as it was read, because another process has it. Finishes the session.
  */
 export function* beginAttempt(context: SessionContext, row: Startable, attempt: NewAttempt): Tx<ActionRow | undefined> {
-  const { session } = context
-  const started = yield* storeAttempt(context, row, attempt)
+  const { session, nowMs } = context
+  const event: 'start' | 'retry' | 'resend' = BEGINNINGS[row.state]
+  const started = yield* transition(context, row, event, attemptOf(row, attempt, nowMs) as Change<typeof event>)
   // A first attempt changes nothing about the session's status: approved or executing, it is at work.
   if (started && session) yield* row.result_delivered ? session.finish() : session.save()
   return started
 }
 
-/** The same without finishing the session. */
-export function* storeAttempt(
-  context: SessionContext,
+/** What an attempt writes into its action, and says. */
+export function attemptOf(
   row: Startable,
   { key, runner, dueAtMs, version, cause }: NewAttempt,
-): Tx<ActionRow | undefined> {
-  const { nowMs } = context
+  nowMs: number,
+): Change<'start' | 'retry' | 'resend'> {
   const attempt = row.attempt + 1
   assert(row.state !== 'approved' || key === row.idempotency_key, `the first attempt of ${row.id} has its key`)
   const patch = {
@@ -64,12 +64,7 @@ export function* storeAttempt(
     ...(row.checks !== null && { checks: null }),
   }
   const tookMs = row.state === 'approved' ? { tookMs: nowMs - Math.max(row.updated_at, row.starts_at ?? 0) } : {}
-  const event: 'start' | 'retry' | 'resend' = BEGINNINGS[row.state]
-  return yield* transition(context, row, event, {
-    patch,
-    changed,
-    cause: { ...cause, ...tookMs } as Change<typeof event>['cause'],
-  })
+  return { patch, changed, cause: { ...cause, ...tookMs } }
 }
 
 /** Puts up what waits for its turn in a session in which something has settled. @param open What is open there now, oldest first. */

@@ -4,18 +4,23 @@ import { type ActionRow, actions, stored, type Tx, type VoteRow } from '../../st
 import type { SessionContext } from '../context.ts'
 import { approvalInvalidReason } from '../decide/approval-validity.ts'
 import type { GateDeps } from '../gate.ts'
+import { approveAndStart, type Change, type StartAtOnce } from '../transition.ts'
 import { orAdopt } from './recover.ts'
 import { whyMoved } from './revalidate.ts'
 import { runAttempt } from './run-attempt.ts'
-import { countUnderWay, storeAttempt } from './start-attempt.ts'
+import { attemptOf, countUnderWay } from './start-attempt.ts'
 import { isDatabaseAway } from './start-failures.ts'
 
 /** The start of an action in the transaction that approves it: one commit less before the tool is called. */
 export interface EarlyStart {
   /** To be called when the transaction begins, also when it is tried again. */
   reset(): void
-  /** Stores the intent, if the action may start now and nothing has to be read again. Otherwise it starts as the outbox says. */
-  start(context: SessionContext, approved: ActionRow, cast: readonly VoteRow[]): Tx<void>
+  /**
+   * Approves an action, and stores the intent with it if the action may start now and nothing has to be read again. Otherwise it starts as the
+   * outbox says. Returns the action as it is approved; undefined when it is no longer as it was read.
+   * @param cast The votes that approve it.
+   */
+  approve(context: SessionContext, row: ActionRow, change: Change<'approve'>, cast: readonly VoteRow[]): Tx<ActionRow | undefined>
   /**
    * Waits for the transaction, and carries out what it has started.
    * @param decideOnly The transaction without the start, for when that broke it.
@@ -26,25 +31,29 @@ export interface EarlyStart {
 export function createEarlyStart(deps: GateDeps): EarlyStart {
   let started: ActionRow | undefined
   let leaveLane: (() => void) | undefined
+  function* startOf(context: SessionContext, approved: ActionRow, cast: readonly VoteRow[]): Tx<StartAtOnce | undefined> {
+    if (!mayStartNow(deps, context, approved)) return undefined
+    leaveLane ??= deps.lanes.enter(approved.tool)
+    if (!leaveLane) return undefined
+    if (yield* approvalInvalidReason(deps, approved, { opened: context.session?.row, cast })) return undefined
+    checkpoint('execute.starting')
+    // Later than the approval: a reader keeps the later of two views.
+    const nowMs = approved.updated_at + 1
+    const attempt = { key: approved.idempotency_key, runner: deps.processId, dueAtMs: null, version: null } as const
+    return {
+      nowMs,
+      change: attemptOf({ ...approved, state: 'approved' }, { ...attempt, cause: { kind: 'executing' } }, nowMs) as Change<'start'>,
+    }
+  }
   return {
     reset: () => {
       started = undefined
     },
-    *start(context, approved, cast) {
-      if (!mayStartNow(deps, context, approved)) return
-      leaveLane ??= deps.lanes.enter(approved.tool)
-      if (!leaveLane) return
-      if (yield* approvalInvalidReason(deps, approved, { opened: context.session?.row, cast })) return
-      checkpoint('execute.starting')
-      // Later than the approval: a reader keeps the later of two views.
-      const nowMs = approved.updated_at + 1
-      const attempt = { key: approved.idempotency_key, runner: deps.processId, dueAtMs: null, version: null } as const
-      started = yield* storeAttempt(
-        { ...context, nowMs, caller: undefined },
-        { ...approved, state: 'approved' },
-        { ...attempt, cause: { kind: 'executing' } },
-      )
-      if (started) context.outbox.actions.delete(approved.id)
+    *approve(context, row, change, cast) {
+      const moved = yield* approveAndStart(context, row, change, (approved) => startOf(context, approved, cast))
+      started = moved?.started
+      if (started) context.outbox.actions.delete(row.id)
+      return moved?.approved
     },
     async carryOut(actionId, decided, decideOnly) {
       const leave = () => leaveLane?.()

@@ -102,23 +102,29 @@ export type MovedAsRead = Exclude<ActionEvent, MovedById>
 
 const begins = (event: ActionEvent): boolean => event === 'start' || event === 'retry' || event === 'resend'
 
-function moveFrom(event: MovedAsRead, from: ActionState) {
-  const to = AFTER[from][event]
-  const conditions = CONDITIONS[event][from]
-  assert(to !== 'same' && to !== 'no' && conditions, `the conditions of ${event} know the state ${from}`)
-  const times = Object.keys(TIMES[event]) as Time[]
-  return notedUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...COLUMNS[event], ...times, 'updated_at'], (update, p, dialect) => {
+/** The update of an action in the state `from` that one event makes, or several that follow each other. */
+function moveFrom(from: ActionState, ...events: readonly MovedAsRead[]) {
+  let to = from
+  const steps = events.map((event) => {
+    const conditions = CONDITIONS[event][to]
+    const next = AFTER[to][event]
+    assert(next !== 'same' && next !== 'no' && conditions, `the conditions of ${event} know the state ${to}`)
+    to = next
+    return { columns: COLUMNS[event], times: Object.keys(TIMES[event]) as Time[], conditions }
+  })
+  const columns = new Set(steps.flatMap((step) => [...step.columns, ...step.times]))
+  return notedUpdate<Exclude<keyof ActionRow, 'state'>, Given>([...columns, 'updated_at'], (update, p, dialect) => {
     let guarded = update
       .set({
         state: lit(to),
-        ...(begins(event) && { instance_epoch: currentEpoch }),
-        ...(event === 'revise' && { revision: sql<number>`revision + 1` }),
+        ...(events.some(begins) && { instance_epoch: currentEpoch }),
+        ...(events.includes('revise') && { revision: sql<number>`revision + 1` }),
       })
       // A literal, so that SQLite does not prepare the statement again for each value.
       .where('state', '=', lit(from))
       .where('revision', '=', p.revision)
       .where('epoch', '=', p.epoch)
-    for (const condition of conditions(p, dialect)) guarded = guarded.where(condition)
+    for (const { conditions } of steps) for (const condition of conditions(p, dialect)) guarded = guarded.where(condition)
     return guarded
   })
 }
@@ -127,8 +133,21 @@ type Move = ReturnType<typeof moveFrom>
 const EVENTS = Object.keys(CONDITIONS) as MovedAsRead[]
 
 const MOVES = Object.fromEntries(
-  EVENTS.map((event) => [event, Object.fromEntries(statesBefore(event).map((from) => [from, moveFrom(event, from)]))]),
+  EVENTS.map((event) => [event, Object.fromEntries(statesBefore(event).map((from) => [from, moveFrom(from, event)]))]),
 ) as Readonly<Record<MovedAsRead, Partial<Record<ActionState, Move>>>>
+
+/** Returns the action as an event leaves it, according to the state table. Nothing is written. */
+export function afterMove<E extends MovedAsRead>(row: ActionRow, event: E, patch: PatchOf<E>, nowMs: number): ActionRow {
+  const to = AFTER[row.state][event]
+  assert(to !== 'same' && to !== 'no', `${event} moves an action that is ${row.state}`)
+  const updated_at = Math.max(nowMs, row.updated_at)
+  const revision = row.revision + (event === 'revise' ? 1 : 0)
+  // What the update does not write is not in the row either, whatever else the patch has.
+  const written = Object.fromEntries(COLUMNS[event].map((column) => [column, (patch as Partial<ActionRow>)[column]]))
+  return { ...row, ...written, ...timesOf(event, updated_at), updated_at, state: to, revision }
+}
+
+const asRead = ({ revision, epoch }: ActionRow, { updated_at: now }: ActionRow): Given => ({ revision, epoch, now })
 
 /**
  * Moves an action that was read, according to the state table. Returns undefined, and changes nothing, when the action has changed since or
@@ -137,11 +156,19 @@ const MOVES = Object.fromEntries(
 export function* moveAction<E extends MovedAsRead>(row: ActionRow, event: E, patch: PatchOf<E>, nowMs: number): Tx<ActionRow | undefined> {
   const move = MOVES[event][row.state]
   if (!move) return undefined
-  const updated_at = Math.max(nowMs, row.updated_at)
-  const given = { revision: row.revision, epoch: row.epoch, now: updated_at }
-  const moved = yield* move(row, { ...row, ...patch, ...timesOf(event, updated_at), updated_at }, given)
-  const to = AFTER[row.state][event] as ActionState
-  return moved && { ...moved, state: to, revision: row.revision + (event === 'revise' ? 1 : 0) }
+  const moved = afterMove(row, event, patch, nowMs)
+  return (yield* move(row, moved, asRead(row, moved))) && moved
+}
+
+const approveAndStart = moveFrom('proposed', 'approve', 'start')
+
+/**
+ * Approves an action that was read and starts it, in one update under the conditions of both. False, and nothing changed, when the action
+ * has changed since, or may not be approved and started.
+ * @param started The action as both leave it.
+ */
+export function* startAtOnce(row: ActionRow, started: ActionRow): Tx<boolean> {
+  return (yield* approveAndStart(row, started, asRead(row, started))) !== undefined
 }
 
 /** The events that end an action before its start, whatever changed since it was read. */

@@ -6,9 +6,10 @@ import { STORES, type TempStore } from '../../../../../verification/testing/temp
 import type { Tx } from '../query.ts'
 import { anAction } from '../testing/an-action.ts'
 import { ENDED, startedBy } from '../testing/patches.ts'
-import { endUnstarted, type MovedAsRead, moveAction } from './action-moves.ts'
+import { afterMove, endUnstarted, type MovedAsRead, moveAction, startAtOnce } from './action-moves.ts'
 import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
+import * as instance from './instance.ts'
 import * as principals from './principals.ts'
 import type { ActionRow } from './schema.ts'
 
@@ -80,6 +81,66 @@ test.each(STORES)('the row that a move answers is the row that the database has 
     }
   }
 })
+
+/** Approves an action, as it was read, and starts it in the same update. Returns the action as it should be then; undefined when it is not. */
+function* approveAndStart(read: ActionRow): Tx<ActionRow | undefined> {
+  const approved = afterMove({ ...read, state: 'proposed' }, 'approve', { due_at: null, starts_at: null }, 9)
+  const started = afterMove(approved, 'start', { ...approved, ...startedBy(approved, 'prc_1') }, 10)
+  return (yield* startAtOnce(read, started)) ? started : undefined
+}
+
+test.each(STORES)('an action that is approved and started at once is as after the two moves ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
+  for (const id of ['act_once', 'act_twice']) await store.transact(() => actions.insertAction.run(anAction(id, { idempotency_key: id })))
+  const rowOf = (id: string) => actions.findAction.first({ id })
+  const once = await store.transact(function* () {
+    const read = yield* rowOf('act_once')
+    assert(read, 'the action is there')
+    return [yield* approveAndStart(read), yield* rowOf('act_once')]
+  })
+  const twice = await store.transact(function* () {
+    const read = yield* rowOf('act_twice')
+    const approved = read && (yield* moveAction(read, 'approve', { due_at: null, starts_at: null }, 9))
+    assert(approved, 'it is approved')
+    yield* moveAction(approved, 'start', { ...approved, ...startedBy(approved, 'prc_1') }, 10)
+    return yield* rowOf('act_twice')
+  })
+  expect(once[1]).toEqual({ ...twice, id: 'act_once', idempotency_key: 'act_once' })
+  expect({ ...once[0], instance_epoch: null }).toEqual({ ...once[1], instance_epoch: null })
+  expect(once[1]).toMatchObject({ state: 'executing', decided_at: 9, started_at: 10, attempt: 1 })
+})
+
+test.each(STORES)(
+  'an action is approved and started at once only where it could be approved, and could be started ($database)',
+  async ({ open }) => {
+    await using temp = await open()
+    const { store } = temp
+    await store.transact(() => principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: [] }, 1))
+    let made = 0
+    const tryWith = async (is: Partial<ActionRow>, read: Partial<ActionRow> = {}) => {
+      const id = `act_${++made}`
+      await store.transact(() => actions.insertAction.run(anAction(id, is)))
+      return store.transact(function* () {
+        const row = yield* actions.findAction.first({ id })
+        assert(row, 'the action is there')
+        const started = yield* approveAndStart({ ...row, ...read })
+        expect((yield* actions.findAction.first({ id }))?.state).toBe(started ? 'executing' : row.state)
+        return started !== undefined
+      })
+    }
+    expect(await tryWith({})).toBe(true)
+    for (const state of ACTION_STATES) expect(await tryWith({ state }), state).toBe(state === 'proposed')
+    expect(await tryWith({ revision: 2 }, { revision: 1 })).toBe(false)
+    expect(await tryWith({ epoch: 2 }, { epoch: 1 })).toBe(false)
+    expect(await tryWith({ archived_at: 3 })).toBe(false)
+    expect(await tryWith({ expires_at: 5 })).toBe(false)
+    await store.transact(() => instance.holdInstance.run({ why: 'restored', now: 20 }))
+    expect(await tryWith({})).toBe(false)
+    expect(await tryWith({ released_at: 30 })).toBe(true)
+  },
+)
 
 /** The state after each event that {@link FROM} lets move, written down a second time. */
 const TO: Readonly<Record<ActionEvent, ActionState>> = {
