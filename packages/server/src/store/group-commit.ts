@@ -6,6 +6,7 @@ import { SQLITE } from './dialect.ts'
 import type { Tx } from './query.ts'
 import { cacheQueries } from './query-cache.ts'
 import { OwnSessions } from './session-memory.ts'
+import { holdInserts } from './sqlite/held-inserts.ts'
 import { findLastPlace } from './sqlite/last-place.ts'
 import { drive, queryRunner } from './sqlite/statements.ts'
 import { ALWAYS_WELL, type Outbox, type Store } from './store.ts'
@@ -37,12 +38,13 @@ type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error
  * Creates a store on a migrated SQLite connection: transactions in flight together share one commit. Closing it leaves the connection open.
  */
 export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, schedule = setImmediate }: GroupCommitOptions): Store {
-  const runQuery = queryRunner(db, SQLITE, (table, isNoted) => {
-    // The writer of a session writes one row at a time.
-    memory.forget(table, isNoted)
+  const runQuery = queryRunner(db, SQLITE, (table, { isNoted, rows }) => {
+    // The writer of a session updates one row at a time.
+    memory.forget(table, isNoted ? (rows ?? 1) : undefined)
     if (!isNoted) sessions.bypass(table)
   })
   const memory = cacheQueries(runQuery, (table) => db.prepare(`select 1 from "${table}" limit 1`).get() === undefined)
+  const held = holdInserts(memory.run)
   const sessions = new OwnSessions()
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -89,8 +91,11 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
     const outbox: Outbox = { events: [], sessions: new Set(), actions: new Set() }
     sessions.begin()
     try {
-      return { ok: true, value: drive(member.work(outbox), memory.run, takePlaces, sessions), outbox }
+      const value = drive(member.work(outbox), held.run, takePlaces, sessions)
+      held.writeAll()
+      return { ok: true, value, outbox }
     } catch (caught) {
+      held.drop()
       const error = watch.learn(caught)
       // A full disk ends the whole transaction by itself: then nothing of the batch is written, and nothing more may be. On a damaged
       // database the members that succeeded are not committed either.

@@ -9,9 +9,9 @@ export interface QueryCache {
   run(query: BoundQuery): Row[]
   /**
    * Drops the answers read from `table`; without one, all answers. Call it without one after a rollback or a write by another process.
-   * @param isOneRow True before a write of one row: then counts up to a limit are kept, and the row is added to them.
+   * @param rows How many rows are written, where that is known: then counts up to a limit are kept, and the rows are added to them.
    */
-  forget(table?: string, isOneRow?: boolean): void
+  forget(table?: string, rows?: number): void
 }
 
 /** A count, and how many rows had been written to its table by then. */
@@ -67,7 +67,7 @@ export function cacheQueries(runQuery: (query: BoundQuery) => Row[], isEmpty: (t
       }
       return rows
     },
-    forget(table, isOneRow = false) {
+    forget(table, rows) {
       if (table === undefined) {
         emptiness.clear()
         counts.clear()
@@ -75,7 +75,7 @@ export function cacheQueries(runQuery: (query: BoundQuery) => Row[], isEmpty: (t
       }
       emptiness.delete(table)
       for (const definition of kept.keys()) if (definition.remembered === table) kept.delete(definition)
-      if (isOneRow) written.set(table, (written.get(table) ?? 0) + 1)
+      if (rows !== undefined) written.set(table, (written.get(table) ?? 0) + rows)
       else for (const definition of counts.keys()) if (definition.countUpTo?.table === table) counts.delete(definition)
     },
   }

@@ -7,7 +7,7 @@ import type { Schema } from './tables/schema.ts'
 
 export type Bindable = string | number | null
 export type Row = Record<string, unknown>
-type Params = Record<string, Bindable>
+export type Params = Record<string, Bindable>
 
 /** A finished Kysely builder. */
 interface Compilable<R> {
@@ -74,13 +74,26 @@ export interface Definition {
   readonly isNoted?: boolean | undefined
   /** The table that a write selects from. The embedded database leaves it out while it knows that the table is empty. */
   readonly from?: string | undefined
+  /**
+   * For an insert of a row that no foreign key refers to: the insert of several such rows. The embedded database holds them back, and writes
+   * them together.
+   */
+  readonly joins?: Joined | undefined
+  /** How many rows an insert writes, where it is not one. */
+  readonly rows?: number | undefined
   /** Set for a count of which only matters whether it reaches a limit: see {@link CountUpTo}. */
   readonly countUpTo?: CountUpTo | undefined
 }
 
+export interface Joined {
+  readonly table: string
+  query(rows: readonly Params[]): BoundQuery
+}
+
 /**
- * A count of rows of `table` that a noted write raises by one at most. While the last count and the writes since then are fewer than
- * `limit` together, the embedded database answers with that sum and counts nothing: it may be too high, but not as high as the limit.
+ * A count of rows of `table` that a noted write raises by the rows it writes at most. While the last count and the rows written since then
+ * are fewer than `limit` together, the embedded database answers with that sum and counts nothing: it may be too high, but not as high as
+ * the limit.
  */
 export interface CountUpTo {
   readonly table: string
@@ -106,12 +119,12 @@ const placeholders = new Proxy({} as Params, { get: (_, name) => new Placeholder
  * const findThing = question<{ id: string }, ThingRow>((db, p) => db.selectFrom('thing').selectAll().where('id', '=', p.id))
  * const thing = yield* findThing.first({ id })
  *
- * @param options `remembered` names the table of a query that runs much more often than its rows change; `isNoted` and `from` are for
- * writes, `countUpTo` is for limits: see {@link Definition}.
+ * @param options `remembered` names the table of a query that runs much more often than its rows change; `isNoted`, `from` and `joins`
+ * are for writes, `countUpTo` is for limits: see {@link Definition}.
  */
 export function question<P extends Params, R = never>(
   build: (db: Kysely<Schema>, params: P, dialect: Dialect) => Compilable<R>,
-  options: Pick<Definition, 'remembered' | 'isNoted' | 'from' | 'countUpTo'> = {},
+  options: Pick<Definition, 'remembered' | 'isNoted' | 'from' | 'joins' | 'countUpTo'> = {},
 ) {
   const definition: Definition = { build: build as Definition['build'], isFixed: true, ...options }
   return {

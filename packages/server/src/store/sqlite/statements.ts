@@ -1,6 +1,15 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type Dialect, SQLITE } from '../dialect.ts'
-import { type Bindable, type BoundQuery, type PreparedQuery, prepareForSqlite, type Request, type Row, type Tx } from '../query.ts'
+import {
+  type Bindable,
+  type BoundQuery,
+  type Definition,
+  type PreparedQuery,
+  prepareForSqlite,
+  type Request,
+  type Row,
+  type Tx,
+} from '../query.ts'
 import type { SessionMemory } from '../session-memory.ts'
 import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
 
@@ -18,13 +27,12 @@ const ofConnection = new WeakMap<DatabaseSync, WeakMap<object, Prepared>>()
 
 /**
  * Returns a function that runs one query of a transaction on a connection, always in the same dialect.
- * @param onWrite Called with each table before it is written to, without a table when that is unknown; and whether the writer of a session
- * knows of it.
+ * @param onWrite Called with each table before it is written to, without a table when that is unknown; and by which statement.
  */
 export function queryRunner(
   db: DatabaseSync,
   dialect: Dialect = SQLITE,
-  onWrite: (table: string | undefined, isNoted: boolean) => void = () => undefined,
+  onWrite: (table: string | undefined, by: Definition) => void = () => undefined,
 ): (query: BoundQuery) => Row[] {
   const prepared = ofConnection.get(db) ?? new WeakMap<object, Prepared>()
   ofConnection.set(db, prepared)
@@ -41,7 +49,7 @@ export function queryRunner(
       prepared.set(query.definition, use)
     }
     const values: Bindable[] = use.bind(query.values)
-    if (use.writes !== undefined) onWrite(use.writes === ANY_TABLE ? undefined : use.writes, query.definition.isNoted === true)
+    if (use.writes !== undefined) onWrite(use.writes === ANY_TABLE ? undefined : use.writes, query.definition)
     if (query.want === 'change' || query.want === 'expected change') return [{ changes: Number(use.statement.run(...values).changes) }]
     if (query.want === 'nothing') {
       use.statement.run(...values)

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx, takePlaces } from '../query.ts'
-import { insertInto } from './insert.ts'
+import { insertInto, insertJoined } from './insert.ts'
 import type { AuditHeadRow, AuditRow } from './schema.ts'
 
-const insert = insertInto('audit', {
+const insert = insertJoined('audit', {
   id: true,
   scope: true,
   seq: true,

@@ -1,8 +1,10 @@
 import type { InsertObject } from 'kysely'
-import { type Bindable, question } from '../query.ts'
+import { type Bindable, type Definition, type Joined, type Params, question } from '../query.ts'
 import type { Schema } from './schema.ts'
 
 type RowOf<T extends keyof Schema> = { [K in keyof Schema[T]]: Extract<Schema[T][K], Bindable> }
+
+type Options = NonNullable<Parameters<typeof question>[1]>
 
 /**
  * Creates an insert of whole rows. A list that forgets a column of the table does not compile: otherwise the database would store NULL
@@ -13,17 +15,40 @@ type RowOf<T extends keyof Schema> = { [K in keyof Schema[T]]: Extract<Schema[T]
  * const insertSetting = insertInto('setting', { name: true, value: true })
  * yield* insertSetting.run({ name: 'colour', value: 'red' })
  */
-export function insertInto<T extends keyof Schema>(
-  table: T,
-  columns: { readonly [K in keyof Schema[T]]: true },
-  options: Parameters<typeof question>[1] = {},
-) {
-  const names = Object.keys(columns)
-  return question<RowOf<T>>((db, p) => {
-    const values: Record<string, Bindable> = p
-    return db.insertInto(table).values(Object.fromEntries(names.map((name) => [name, values[name]])) as InsertObject<Schema, T>)
-  }, options)
+export function insertInto<T extends keyof Schema>(table: T, columns: { readonly [K in keyof Schema[T]]: true }, options: Options = {}) {
+  return question<RowOf<T>>((db, p) => db.insertInto(table).values(rowOf<T>(columns, p)), options)
 }
 
+const rowOf = <T extends keyof Schema>(columns: object, values: Params, nameOf = (name: string) => name): InsertObject<Schema, T> =>
+  Object.fromEntries(Object.keys(columns).map((name) => [name, values[nameOf(name)]])) as InsertObject<Schema, T>
+
 /** The same for rows that the writer of their session is told of. */
-export const insertNoted: typeof insertInto = (table, columns) => insertInto(table, columns, { isNoted: true })
+export const insertNoted: typeof insertInto = (table, columns, options) => insertInto(table, columns, { ...options, isNoted: true })
+
+/** The same for rows that no foreign key refers to: those of one transaction may be written together. */
+export const insertJoined: typeof insertInto = (table, columns, options) =>
+  insertInto(table, columns, { ...options, joins: joinsOf(table, columns, options) })
+
+function joinsOf<T extends keyof Schema>(table: T, columns: object, options: Options = {}): Joined {
+  const made = new Map<number, Definition>()
+  function insertOf(count: number): Definition {
+    const known = made.get(count)
+    if (known) return known
+    const places = Array.from({ length: count }, (_, at) => at)
+    const build: Definition['build'] = (db, p) =>
+      db.insertInto(table).values(places.map((at) => rowOf<T>(columns, p, (name) => nameAt(at, name))))
+    const definition = { ...options, build, isFixed: true, rows: count }
+    made.set(count, definition)
+    return definition
+  }
+  return {
+    table,
+    query: (rows) => ({
+      definition: insertOf(rows.length),
+      values: Object.fromEntries(rows.flatMap((row, at) => Object.keys(row).map((name) => [nameAt(at, name), row[name] ?? null]))),
+      want: 'nothing',
+    }),
+  }
+}
+
+const nameAt = (at: number, name: string): string => `${at} ${name}`

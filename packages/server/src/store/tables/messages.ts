@@ -1,25 +1,29 @@
 import { lit, question } from '../query.ts'
-import { insertNoted } from './insert.ts'
+import { insertJoined } from './insert.ts'
 import type { MessageRow } from './schema.ts'
 
-export const insertMessage = insertNoted('message', {
-  session_id: true,
-  seq: true,
-  id: true,
-  run_id: true,
-  role: true,
-  kind: true,
-  in_history: true,
-  queued: true,
-  content: true,
-  tool_calls: true,
-  tool_call_id: true,
-  action_ids: true,
-  model: true,
-  payload: true,
-  author_id: true,
-  created_at: true,
-})
+export const insertMessage = insertJoined(
+  'message',
+  {
+    session_id: true,
+    seq: true,
+    id: true,
+    run_id: true,
+    role: true,
+    kind: true,
+    in_history: true,
+    queued: true,
+    content: true,
+    tool_calls: true,
+    tool_call_id: true,
+    action_ids: true,
+    model: true,
+    payload: true,
+    author_id: true,
+    created_at: true,
+  },
+  { isNoted: true },
+)
 
 /** A message of a session, searched from its end. */
 export const findMessage = question<{ session_id: string; id: string }, MessageRow>((db, p) =>
