@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { countStatements } from '../../../../../verification/testing/count-cost.ts'
 import { openTempPostgres } from '../../../../../verification/testing/temp-store.ts'
 import { question, type Tx } from '../query.ts'
 import { findPrincipal } from '../tables/principals.ts'
@@ -17,7 +18,6 @@ const removePerson = written<{ id: string }>((p) => sql`delete from "principal" 
 const addSetting = written<{ id: string }>((p) => sql`insert into "setting" ("name", "value") values (${p.id}, '')`)
 const changeSetting = written<{ id: string; value: string }>((p) => sql`update "setting" set "value" = ${p.value} where "name" = ${p.id}`)
 const removeSetting = written<{ id: string }>((p) => sql`delete from "setting" where "name" = ${p.id}`)
-/** Of a form that is not put into batches. */
 const putSetting = written<{ id: string; value: string }>(
   (p) =>
     sql`insert into "setting" ("name", "value") values (${p.id}, ${p.value}) on conflict ("name") do update set "value" = excluded."value"`,
@@ -115,6 +115,23 @@ test('whatever a transaction writes in whatever order, the database is as if eac
     }),
     { numRuns: 200 },
   )
+})
+
+test('a row that is inserted or else updated goes with the writes of other tables', async () => {
+  await using temp = await openTempPostgres()
+  const { store } = temp
+  const put = () =>
+    store.transact(function* () {
+      yield* addPerson.run({ id: 'p1' })
+      yield* putSetting.run({ id: 'p1', value: 'first' })
+    })
+  await put()
+  await store.transact(() => removePerson.run({ id: 'p1' }))
+  using counted = countStatements()
+  await put()
+  expect(counted.sent.filter((text) => text.includes('insert into "principal"'))).toEqual([
+    expect.stringContaining('insert into "setting"'),
+  ])
 })
 
 function* nothing(): Tx<void> {}

@@ -13,6 +13,7 @@ interface Pending {
 /** The tables that a statement writes to and reads. */
 interface Tables {
   writes: string
+  /** True for new rows only. An insert that may update a row instead is like an update. */
   isInsert: boolean
   reads: readonly string[]
 }
@@ -94,13 +95,14 @@ function tablesOf({ text, name }: Statement): Tables | undefined {
 function readTables(text: string): Tables | undefined {
   const [, verb, writes] = /^\s*(insert into|update|delete from)\s+([\w."]+)/i.exec(text) ?? []
   if (verb === undefined || writes === undefined) return undefined
-  // RETURNING, ON CONFLICT DO UPDATE and WITH could depend on the other writes in ways that this does not read.
-  if (/\b(returning|do update|with|do nothing)\b/i.test(text.replaceAll(/'[^']*'/g, ''))) return undefined
+  const words = text.replaceAll(/'[^']*'/g, '')
+  // RETURNING, ON CONFLICT DO NOTHING and WITH could depend on the other writes in ways that this does not read.
+  if (/\b(returning|with|do nothing)\b/i.test(words)) return undefined
   // A statement may say that the rows which it touches are none of those of other statements on the table.
   const [, rows = ''] = /\/\* rows: (\w+) \*\//.exec(text) ?? []
   const rest = text.slice(text.indexOf(writes) + writes.length)
   const reads = [...rest.matchAll(/\b(?:from|join)\s+([\w."]+)/gi)].map(([, table]) => table ?? '')
-  return { writes: plain(writes) + rows, isInsert: /^insert/i.test(verb), reads: reads.map(plain) }
+  return { writes: plain(writes) + rows, isInsert: /^insert/i.test(verb) && !/\bdo update\b/i.test(words), reads: reads.map(plain) }
 }
 
 const plain = (table: string): string => table.replaceAll('"', '')
