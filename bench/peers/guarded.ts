@@ -8,6 +8,12 @@ const GUARDED = '"$@" </dev/null >&2 & program=$!; echo $program; read -r _; kil
 
 const READY_TRIES = 300
 
+/**
+ * For a server on Vercel's Workflow, a setting of its documentation: how long a step counts as running after its process was killed. The
+ * default, 860 s, is longer than a probe waits for the session to continue.
+ */
+export const WORKFLOW_LEASE = { WORKFLOW_INLINE_OWNERSHIP_LEASE_SECONDS: '20' }
+
 /** A server program of a peer, which ends with this process. */
 export interface GuardedServer {
   readonly pid: number

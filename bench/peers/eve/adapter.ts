@@ -5,7 +5,7 @@ import { Client } from 'eve/client'
 import { freePort } from '../../../verification/testing/free-port.ts'
 import type { Place, System, Verdicts } from '../adapter.ts'
 import { receiveEffects } from '../effect-receiver.ts'
-import { startGuarded } from '../guarded.ts'
+import { startGuarded, WORKFLOW_LEASE } from '../guarded.ts'
 
 const FOLDER = import.meta.dirname
 const EVE = join(FOLDER, 'node_modules', 'eve', 'bin', 'eve.js')
@@ -43,7 +43,7 @@ export async function open(place: Place): Promise<System> {
   for (const part of ['package.json', 'agent', '.output']) cpSync(join(FOLDER, part), join(place.folder, part), { recursive: true })
   const server = await startGuarded([process.execPath, join('.output', 'server', 'index.mjs')], {
     cwd: place.folder,
-    env: { HOST: '127.0.0.1', PORT: port, PEERS_EFFECTS_URL: effects.url },
+    env: { HOST: '127.0.0.1', PORT: port, PEERS_EFFECTS_URL: effects.url, ...WORKFLOW_LEASE },
     health: [`${url}/eve/v1/health`],
   })
   const client = new Client({ host: url })
