@@ -117,21 +117,6 @@ for (const { what, prepare, path, body, other } of POSTS) {
   })
 }
 
-test('a body whose members stand in another order is the same body under an Idempotency-Key', async () => {
-  await using talk = await startTalk({ says: [] })
-  const bot = await talk.server.as({ name: 'bot', kind: 'agent' })
-  const register = (properties: string) =>
-    bot.send('POST', '/api/tools', {
-      raw: `{"name":"pay","description":"Pays","input":{"type":"object","properties":${properties}},"effect":"write"}`,
-      headers: { 'idempotency-key': 'order' },
-    })
-  const first = await register('{"cents":{"type":"integer","minimum":1},"to":{"type":"string"}}')
-  expect(first.status).toBeLessThan(300)
-  const again = await register('{"to":{"type":"string"},"cents":{"minimum":1,"type":"integer"}}')
-  expect({ status: again.status, text: again.text }).toEqual({ status: first.status, text: first.text })
-  expect((await register('{"to":{"type":"string"},"cents":{"minimum":2,"type":"integer"}}')).status).toBe(422)
-})
-
 test('a retry with an Idempotency-Key is one attempt, whatever became of it', async () => {
   await using talk = await startTalk({ says: [], answer: () => ({ status: 422, body: { detail: 'never' } }) })
   const { admin } = talk.server

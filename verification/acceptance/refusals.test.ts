@@ -130,17 +130,3 @@ test('every refused sign-in is counted in the record, also the last ones before 
   const counted = items.map(({ data }: { data: { unrecorded: number } }) => 1 + data.unrecorded)
   expect(counted.reduce((sum: number, one: number) => sum + one, 0)).toBe(25)
 })
-
-test('an answer 401 says how to authenticate, at every address', async () => {
-  await using world = await start()
-  for (const [method, path] of [
-    ['GET', '/api/actions'],
-    ['POST', '/api/actions'],
-    ['GET', '/api/events'],
-    ['POST', '/mcp'],
-  ] as const) {
-    const answer = await fetch(`${world.server.url}${path}`, { method, headers: { authorization: 'Bearer wrong' } })
-    expect([path, answer.status, answer.headers.get('www-authenticate')]).toEqual([path, 401, 'Bearer realm="countersign"'])
-    await answer.body?.cancel()
-  }
-})

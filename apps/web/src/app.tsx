@@ -6,6 +6,7 @@ import { BrowserRouter, Route, Routes } from 'react-router'
 import { NewChatPage } from './chat/new-chat-page.tsx'
 import { SessionPage } from './chat/session-page.tsx'
 import { errorText } from './errors.ts'
+import { CommandsProvider } from './palette/commands.tsx'
 import { type Services, ServicesProvider } from './services.tsx'
 import { NotFoundPage } from './shell/not-found-page.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -140,7 +141,13 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
     <ServicesProvider value={{ client, inbox, me, signIn, keepsObjectives }}>
       <LeaveWhenSignedOut inbox={inbox} />
       <Routes>
-        <Route element={<Shell />}>
+        <Route
+          element={
+            <CommandsProvider>
+              <Shell />
+            </CommandsProvider>
+          }
+        >
           <Route index element={<NewChatPage />} />
           <Route path="sessions" element={<SessionsPage />} />
           <Route path="sessions/:sessionId" element={<SessionPage />} />

@@ -6,8 +6,9 @@ import { bulkStartAfter, UNDO_WORDS, useUndoTime } from '../preferences/undo-tim
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
+import { countText, type Outcome } from './outcome.tsx'
 import { planBulk, type Verdict } from './plan.ts'
-import { decideAll, type Refused } from './send.ts'
+import { decideAll } from './send.ts'
 import { type Shape, shapesOf } from './shape.ts'
 import { useRest } from './use-rest.ts'
 import './bulk.css'
@@ -17,7 +18,7 @@ type BulkDialogProps = {
   chosen: readonly Action[]
   verdict: Verdict
   onClose: () => void
-  onDone: (refused: readonly Refused[]) => void
+  onDone: (outcome: Outcome) => void
 }
 
 const VERBS = { approve: 'Approve', decline: 'Decline' } as const
@@ -38,7 +39,8 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
   async function send() {
     setBusy(true)
     const refused = await decideAll(client, going, { verdict, reason: reason.trim(), startAfter })
-    onDone(refused)
+    // The undo bar says what went.
+    onDone({ said: '', doing: 'decided', went: [], not: refused })
   }
 
   return (
@@ -91,8 +93,6 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
     </Dialog>
   )
 }
-
-const countText = (count: number): string => `${count} ${count === 1 ? 'action' : 'actions'}`
 
 /** More columns than this would not be read. */
 const MOST_COLUMNS = 6

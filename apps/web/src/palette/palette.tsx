@@ -3,10 +3,10 @@ import { type KeyboardEvent, useDeferredValue, useId, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { Icon } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
-import { useFound } from './use-found.ts'
+import { type Found, useFound } from './use-found.ts'
 import './palette.css'
 
-/** Leads to any page, action, session, tool or person by its name. */
+/** Leads to any page, action, session, tool or person by its name, and to what the page offers. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const { found, isAsking } = useFound(useDeferredValue(text))
@@ -15,17 +15,18 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const id = useId()
   const at = Math.min(marked, found.length - 1)
 
-  function go(to: string | undefined) {
-    if (to === undefined) return
+  function go(one: Found | undefined) {
+    if (one === undefined) return
     onClose()
-    navigate(to)
+    if ('to' in one) navigate(one.to)
+    else one.run()
   }
 
   function onKeyDown(event: KeyboardEvent) {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (by !== undefined) setMarked((at + by + found.length) % Math.max(1, found.length))
     // A key that ends a composition chooses nothing.
-    else if (event.key === 'Enter' && !event.nativeEvent.isComposing) go(found[at]?.to)
+    else if (event.key === 'Enter' && !event.nativeEvent.isComposing) go(found[at])
     else return
     event.preventDefault()
   }
@@ -56,11 +57,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           onKeyDown={onKeyDown}
         />
         <div id={`${id}-list`} role="listbox" aria-label="Found" className="palette-list">
-          {found.map(({ key, kind, name, more, icon, to }, place) => (
+          {found.map((one, place) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are on the field
             // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
             <div
-              key={key}
+              key={one.key}
               id={`${id}-${place}`}
               role="option"
               aria-selected={place === at}
@@ -68,11 +69,11 @@ export default function Palette({ onClose }: { onClose: () => void }) {
                 if (place === at) item?.scrollIntoView({ block: 'nearest' })
               }}
               onPointerMove={() => setMarked(place)}
-              onClick={() => go(to)}
+              onClick={() => go(one)}
             >
-              <Icon name={icon} />
-              <span className="palette-name">{showInvisible(name)}</span>
-              <span className="palette-more">{more === undefined ? kind : `${more} · ${kind}`}</span>
+              <Icon name={one.icon} />
+              <span className="palette-name">{showInvisible(one.name)}</span>
+              <span className="palette-more">{one.more === undefined ? one.kind : `${one.more} · ${one.kind}`}</span>
             </div>
           ))}
         </div>

@@ -6,9 +6,10 @@ import { useServices } from '../services.tsx'
 import { placesFor } from '../shell/places.ts'
 import { toolPath } from '../tools/tool-path.ts'
 import type { IconName } from '../ui/index.ts'
+import { useCommands } from './commands.tsx'
 
-/** Something that the palette leads to. */
-export type Found = { key: string; kind: string; name: string; more?: string; icon: IconName; to: string }
+/** Something that the palette leads to: a page, or a dialog of the page that is shown. */
+export type Found = { key: string; kind: string; name: string; more?: string; icon: IconName } & ({ to: string } | { run: () => void })
 
 /** Of each kind at most. */
 const MOST = 6
@@ -21,10 +22,11 @@ const FIXED: readonly { to: string; name: string; icon: IconName }[] = [
   { to: '/consoles', name: 'Where you are signed in', icon: 'user' },
 ]
 
-/** What the words find: pages and waiting actions at once, sessions, tools and people as the server answers. It leads to pages only and decides nothing. */
+/** What the words find: pages and waiting actions at once, sessions, tools and people as the server answers. What the page offers comes first. It decides nothing. */
 export function useFound(text: string): { found: readonly Found[]; isAsking: boolean } {
   const { client, me, keepsObjectives } = useServices()
   const { items } = useWaiting()
+  const commands = useCommands()
   const words = text.toLowerCase().split(/\s+/u).filter(Boolean)
   const has = (name: string): boolean => words.every((word) => name.toLowerCase().includes(word))
   const q = text.trim()
@@ -46,6 +48,9 @@ export function useFound(text: string): { found: readonly Found[]; isAsking: boo
     .filter(({ name }) => has(name))
     .map((place) => ({ ...place, key: place.to, kind: 'Page' }))
   const found: Found[] = [
+    ...commands
+      .filter(({ name }) => has(name))
+      .map(({ name, run }) => ({ key: name, kind: 'This page', name, icon: 'check' as const, run })),
     ...pages.slice(0, words.length === 0 ? pages.length : MOST),
     ...(words.length === 0
       ? []

@@ -3,9 +3,13 @@ import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState 
 import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
 import { AssignDialog } from '../assign/assign-button.tsx'
+import { BulkTaskDialog } from '../bulk/bulk-task-dialog.tsx'
 import { ChosenBar } from '../bulk/chosen-bar.tsx'
+import { countText, OutcomeNotice } from '../bulk/outcome.tsx'
 import { isAlike } from '../bulk/shape.ts'
+import { useBulk } from '../bulk/use-bulk.ts'
 import { useChosen } from '../bulk/use-chosen.ts'
+import { useOffer } from '../palette/commands.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { SnoozeDialog } from '../snooze/snooze-button.tsx'
 import { useSteadyList } from '../steady/use-steady-list.ts'
@@ -45,6 +49,8 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   const { shown: steady, fresh, gone, apply, hold } = useSteadyList(current, idOf, isScrolled)
   const { shown, selected, isKept, pick, unpick } = useSelection(steady, firstId)
   const choice = useChosen(shown)
+  // An empty list has no row: then the heading of the page.
+  const bulk = useBulk(choice, () => focusRow() || document.querySelector<HTMLElement>('h1')?.focus())
   const selectable = useMemo(() => shown.filter(needsPerson), [shown])
   const alike = useMemo(() => (selected ? selectable.filter((action) => isAlike(action, selected)) : []), [selectable, selected])
   // A state, not a ref: the rows inside are drawn once it is there.
@@ -103,6 +109,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     else open(selected?.id)
   }
   const ask = (what: 'snooze' | 'assign') => selected && needsPerson(selected) && setAsking({ what, action: selected })
+  const askFor = (what: 'snooze' | 'assign') => (choice.chosen.length > 0 ? bulk.ask(what) : ask(what))
   const keys: InboxKeys = {
     move: (by) => select(at + by),
     open: () => open(selected?.id),
@@ -110,12 +117,21 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     edit: () => onCard(openEdit),
     choose: () => selected && choice.toggle(selected.id),
     chooseAlike: () => choice.choose(alike),
-    snooze: () => ask('snooze'),
-    assign: () => ask('assign'),
+    snooze: () => askFor('snooze'),
+    assign: () => askFor('assign'),
     search: () => searchField.current?.focus(),
     back: () => select(at),
   }
   useInboxKeys(keys)
+  const chosenText = countText(choice.chosen.length)
+  useOffer(
+    choice.chosen.length === 0
+      ? []
+      : [
+          { name: `Snooze ${chosenText}`, run: () => bulk.ask('snooze') },
+          { name: `Assign ${chosenText}`, run: () => bulk.ask('assign') },
+        ],
+  )
   const AskDialog = asking?.what === 'assign' ? AssignDialog : SnoozeDialog
   const canRead = readMore !== undefined && failure === null
   const onEnd = useCallback(() => {
@@ -124,7 +140,8 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   }, [canRead, readMore])
 
   // A row that somebody else decided keeps its place even when it was the last one, so this is asked of what is shown.
-  if (shown.length === 0 && !isReading) return empty
+  const isEmpty = shown.length === 0 && !isReading
+  if (isEmpty && !bulk.outcome) return empty
   return (
     <div {...hold} className="inbox-frame">
       <div className="inbox-list">
@@ -137,18 +154,22 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           </div>
         )}
         <div className="inbox-scroll" ref={setBox} onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > 0)}>
-          <RowList
-            rows={shown}
-            selectedId={selected?.id}
-            chosenIds={choice.ids}
-            box={box}
-            wantsFocus={wantsFocus}
-            onMove={keys.move}
-            onPick={onPick}
-            onChoose={choice.toggle}
-            onOpen={keys.open}
-            onEnd={onEnd}
-          />
+          {isEmpty ? (
+            empty
+          ) : (
+            <RowList
+              rows={shown}
+              selectedId={selected?.id}
+              chosenIds={choice.ids}
+              box={box}
+              wantsFocus={wantsFocus}
+              onMove={keys.move}
+              onPick={onPick}
+              onChoose={choice.toggle}
+              onOpen={keys.open}
+              onEnd={onEnd}
+            />
+          )}
           {isReading && <p className="inbox-more muted">Reading older ones…</p>}
           {readMore && !isReading && (
             <p className="inbox-more">
@@ -158,12 +179,16 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
             </p>
           )}
         </div>
+        <div role="status" className="bulk-said">
+          {bulk.outcome && <OutcomeNotice outcome={bulk.outcome} onClose={bulk.dismiss} />}
+        </div>
         <ChosenBar
           chosen={choice.chosen}
           of={selectable.length}
           isOffline={connection.kind !== 'live'}
-          onChooseAll={() => choice.choose(selectable)}
-          onClear={choice.clear}
+          onChooseAll={() => bulk.keepFocus(() => choice.choose(selectable))}
+          onClear={() => bulk.keepFocus(choice.clear)}
+          onAsk={bulk.ask}
         />
       </div>
       {isWide && selected && (
@@ -173,8 +198,8 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           place={`${(at + 1).toLocaleString('en')} of ${shown.length.toLocaleString('en')}`}
           alike={alike.length}
           onChooseAlike={keys.chooseAlike}
-          onSnooze={keys.snooze}
-          onAssign={keys.assign}
+          onSnooze={() => ask('snooze')}
+          onAssign={() => ask('assign')}
           connection={connection}
           pane={pane}
           onSettled={selectNext}
@@ -185,6 +210,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           <AskDialog action={asking.action} onClose={() => setAsking(undefined)} />
         </Boundary>
       )}
+      {bulk.asking && <BulkTaskDialog {...bulk.asking} onClose={bulk.close} onDone={bulk.finish} />}
     </div>
   )
 }

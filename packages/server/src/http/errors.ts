@@ -11,9 +11,6 @@ const BY_FASTIFY_CODE: Record<string, ErrorCode> = {
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
 }
 
-/** The `WWW-Authenticate` header, which RFC 9110 requires with every 401. Browsers show no dialog for this scheme. */
-export const AUTHENTICATE = 'Bearer realm="countersign"'
-
 /** Problem documents list at most this many issues; `moreIssues` counts the rest. */
 const MAX_ISSUES = 20
 const MAX_ISSUE_CHARS = 500
@@ -50,6 +47,5 @@ function asKnown(error: FastifyError | Error, request: FastifyRequest): Counters
 
 export function sendProblem(reply: FastifyReply, error: CountersignError): void {
   if (typeof error.extra.retryAfterSeconds === 'number') reply.header('retry-after', String(error.extra.retryAfterSeconds))
-  if (error.status === 401) reply.header('www-authenticate', AUTHENTICATE)
   reply.code(error.status).type('application/problem+json').serializer(JSON.stringify).send(toProblem(error))
 }

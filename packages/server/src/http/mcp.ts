@@ -17,7 +17,6 @@ import { callerOf } from '../identity/authenticate.ts'
 import { CONSOLE_HEADER } from '../identity/console-credential.ts'
 import type { App, HttpDeps } from './app.ts'
 import { McpEvent } from './docs/index.ts'
-import { AUTHENTICATE } from './errors.ts'
 import type { EventStream } from './sse.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
@@ -124,7 +123,7 @@ export function mcpRoutes(app: App, http: HttpDeps, holders: Holders): void {
   const hooks = {
     onRequest: async (request: FastifyRequest) => requireOwnHost(request, { publicUrl: deps.publicUrl, hosts: deps.gateway.hosts }),
     onSend: async (_request: FastifyRequest, reply: FastifyReply) => {
-      if (reply.statusCode === 401) reply.header('www-authenticate', AUTHENTICATE)
+      if (reply.statusCode === 401) reply.header('www-authenticate', 'Bearer realm="countersign"')
     },
   }
   const refused = { description: 'A JSON-RPC error', content: { 'application/json': { schema: Message } } }

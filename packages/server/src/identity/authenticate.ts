@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { CountersignError, canonicalJson, type JsonValue, type Principal } from '@countersign/core'
+import { CountersignError, type Principal } from '@countersign/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../gate/index.ts'
 import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts'
@@ -131,9 +131,8 @@ export function callerOf(request: FastifyRequest): Caller {
     throw new CountersignError('bad_request', 'Idempotency-Key must be 1–255 printable ASCII characters')
   }
   const scope = `${principal.id} ${request.method} ${request.url.split('?')[0]}`
-  // Canonical: a client that builds the body of a retry anew may write its members in another order.
   const requestHash = createHash('sha256')
-    .update(canonicalJson((request.body ?? null) as JsonValue))
+    .update(JSON.stringify(request.body ?? null))
     .digest('hex')
   return { principal, signIn, once: { scope, key, requestHash } }
 }

@@ -1,0 +1,28 @@
+import type { Action } from '@countersign/client'
+import { lazy } from 'react'
+import { Boundary } from '../shell/boundary.tsx'
+import type { Outcome } from './outcome.tsx'
+import type { BulkTask } from './use-bulk.ts'
+
+const BulkDialog = lazy(() => import('./bulk-dialog.tsx'))
+const BulkSnoozeDialog = lazy(() => import('./bulk-snooze-dialog.tsx'))
+const BulkAssignDialog = lazy(() => import('./bulk-assign-dialog.tsx'))
+
+type BulkTaskDialogProps = {
+  task: BulkTask
+  /** As they were when it was asked. */
+  chosen: readonly Action[]
+  onClose: () => void
+  onDone: (outcome: Outcome) => void
+}
+
+/** The dialog of a task about the chosen rows. */
+export function BulkTaskDialog({ task, ...about }: BulkTaskDialogProps) {
+  return (
+    <Boundary>
+      {task === 'snooze' && <BulkSnoozeDialog {...about} />}
+      {task === 'assign' && <BulkAssignDialog {...about} />}
+      {(task === 'approve' || task === 'decline') && <BulkDialog {...about} verdict={task} />}
+    </Boundary>
+  )
+}

@@ -1,0 +1,272 @@
+import AxeBuilder from '@axe-core/playwright'
+import * as wire from '@countersign/core'
+import type { Browser, Page } from '@playwright/test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { plant } from '../testing/hostile.ts'
+import { hostileAnswers } from '../testing/hostile-answers.ts'
+import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
+import { launchBrowser } from '../testing/launch.ts'
+
+const answers = hostileAnswers(plant(), wire)
+const me = { id: 'prn_me', kind: 'person', name: 'Mia', roles: ['approver', 'finance'] } as const
+const ben = { id: 'prn_ben', kind: 'person', name: 'Ben', roles: ['approver'] } as const
+const requires = { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false }
+const actionOf = (id: string, more: object = {}): wire.Action => ({
+  ...answers.newAction,
+  id: `act_${id}`,
+  description: `Send ${id}`,
+  tool: 'desk.send',
+  agent: 'desk',
+  arguments: { what: id },
+  preview: null,
+  expiresAt: null,
+  requires,
+  assignment: null,
+  sessionId: null,
+  createdAt: `2026-11-21T10:00:0${['one', 'two', 'three', 'four'].indexOf(id)}.000Z`,
+  ...more,
+})
+const problem = (status: number, body: object) => ({ status, body: { code: 'illegal_transition', detail: 'It was refused.', ...body } })
+
+let waiting: wire.Action[] = []
+let snoozes: wire.Snooze[] = []
+let changes: string[] = []
+/** What the server answers to a change instead of making it. */
+let refusals: Record<string, { status: number; body: object }> = {}
+let page: Page
+let server: HostileServer
+let browser: Browser
+beforeAll(async () => {
+  server = await startHostileServer({
+    answer(method, path, query) {
+      if (path === '/api/me') return { body: { principal: me, signIn: 'key' } }
+      if (path === '/api/people') return { body: { items: [{ id: ben.id, name: ben.name }], nextCursor: null } }
+      if (path === '/api/snoozes') return { body: { items: snoozes, nextCursor: null } }
+      if (path === '/api/actions') {
+        return { body: { items: waiting.filter(({ state }) => state === query.get('state')), nextCursor: null } }
+      }
+      const [, id = '', call] = /^\/api\/actions\/act_(\w+?)(?:\/(\w+))?$/.exec(path) ?? []
+      const found = waiting.find((action) => action.id === `act_${id}`)
+      if (!found || (call !== 'snooze' && call !== 'assign'))
+        return found && call === undefined ? { body: found } : answers.answer(method, path, query)
+      changes.push(`${method} ${call} ${id}`)
+      const refusal = refusals[id]
+      if (refusal) return refusal
+      if (call === 'assign') return { body: found }
+      snoozes = snoozes.filter(({ actionId }) => actionId !== found.id)
+      const snooze = { actionId: found.id, until: '2099-01-01T00:00:00.000Z', createdAt: '2026-11-21T10:00:00.000Z' }
+      if (method === 'POST') snoozes.push(snooze)
+      return { body: method === 'POST' ? snooze : {} }
+    },
+  })
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  waiting = [actionOf('one'), actionOf('two', { risk: { level: 'critical', reasons: [], setBy: 'policy' } }), actionOf('three')]
+  snoozes = []
+  changes = []
+  refusals = {}
+  // Axe wants a page of a context that was made by itself.
+  const context = await browser.newContext({ viewport: { width: 1_200, height: 700 }, locale: 'en-GB' })
+  page = await context.newPage()
+  page.setDefaultTimeout(280_000)
+})
+afterEach(() => page.context().close())
+
+async function open(search = '?view=waiting&order=oldest'): Promise<void> {
+  await page.goto(`${server.url}/waiting${search}`)
+  await page.getByTestId('waiting-row').first().waitFor()
+}
+const until = (what: () => unknown) => expect.poll(async () => what())
+const bar = () => page.getByTestId('chosen-bar')
+const dialog = (name: string) => page.getByRole('dialog', { name })
+const outcome = () => page.getByTestId('bulk-outcome').textContent()
+const chosen = () => page.locator('.inbox-row[aria-checked=true]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-row')))
+const focusedRow = () => page.evaluate(() => document.activeElement?.getAttribute('data-row'))
+const buttons = (name: string) =>
+  dialog(name)
+    .getByRole('button')
+    .evaluateAll((all) => all.map((button) => button.textContent))
+
+/** Chooses all rows by key. */
+async function chooseAll(): Promise<void> {
+  await page.keyboard.press('j')
+  await page.keyboard.press('k')
+  await until(focusedRow).toBe('act_one')
+  for (const key of ['x', 'j', 'x', 'j', 'x']) await page.keyboard.press(key)
+  await until(() => bar().textContent()).toContain(`${waiting.length} chosen`)
+}
+
+test('S snoozes all chosen rows, whatever their risk: each by a request of its own, and the focus returns to the list', async () => {
+  await open()
+  await chooseAll()
+  await page.keyboard.press('s')
+  await until(() =>
+    dialog('Snooze 3 actions')
+      .getByRole('button', { name: /^15 minutes/ })
+      .evaluate((button) => button === document.activeElement),
+  ).toBe(true)
+  expect((await new AxeBuilder({ page }).include('[role=dialog]').analyze()).violations).toEqual([])
+  await page.keyboard.press('Enter')
+  await until(outcome).toMatch(/^3 actions snoozed until \d\d:\d\d/)
+  expect(changes.toSorted()).toEqual(['POST snooze one', 'POST snooze three', 'POST snooze two'])
+  expect(await chosen()).toEqual([])
+  await until(focusedRow).toBe('act_three')
+  await until(() => page.locator('[data-row=act_two]').textContent()).toContain('Snoozed until')
+})
+
+test('what would expire before the time is left out, is named with the reason, and stays chosen', async () => {
+  waiting[1] = actionOf('two', { expiresAt: new Date(Date.now() + 30 * 60_000).toISOString() })
+  await open()
+  await chooseAll()
+  await page.keyboard.press('s')
+  const hour = dialog('Snooze 3 actions').getByRole('button', { name: /^1 hour/ })
+  await until(() => hour.textContent()).toContain('2 of 3')
+  await hour.click()
+  await until(outcome).toMatch(/^2 actions snoozed until .*1 action not snoozed:Send two: It expires too soon for that\./)
+  expect(changes.toSorted()).toEqual(['POST snooze one', 'POST snooze three'])
+  expect(await chosen()).toEqual(['act_two'])
+  // The next choice is for what is left.
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await until(focusedRow).toBe('act_three')
+})
+
+test('chosen rows that are snoozed go back to the inbox together', async () => {
+  snoozes = waiting
+    .slice(0, 2)
+    .map(({ id }) => ({ actionId: id, until: '2099-01-01T00:00:00.000Z', createdAt: '2026-11-21T10:00:00.000Z' }))
+  await open()
+  await chooseAll()
+  await page.keyboard.press('s')
+  await dialog('Snooze 3 actions').getByRole('button', { name: 'Back to the inbox now' }).click()
+  await until(outcome).toMatch(/^2 actions back in the inbox\./)
+  expect(changes.toSorted()).toEqual(['DELETE snooze one', 'DELETE snooze two'])
+})
+
+test('M assigns all chosen rows; what a colleague assigned meanwhile is not overwritten, is told, and stays chosen', async () => {
+  waiting[2] = actionOf('three', { requires: { ...requires, roles: ['approver', 'finance'] } })
+  refusals.two = problem(409, { action: { ...waiting[1], assignment: { role: 'finance', by: ben, at: '2026-11-21T10:00:00.000Z' } } })
+  const bodies: unknown[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/assign')) bodies.push(request.postDataJSON())
+  })
+  await open()
+  await chooseAll()
+  await page.keyboard.press('m')
+  await dialog('Assign 3 actions').getByRole('button', { name: 'Ben' }).waitFor()
+  expect(await buttons('Assign 3 actions')).toEqual(['I’m on it', 'The role approver', 'The role finance1 of 3', 'Ben', 'Cancel'])
+  expect((await new AxeBuilder({ page }).include('[role=dialog]').analyze()).violations).toEqual([])
+  await dialog('Assign 3 actions').getByRole('button', { name: 'Ben' }).click()
+  await until(outcome).toMatch(/^2 actions assigned to Ben\. 1 action not assigned:Send two: Assigned to finance meanwhile, by Ben\./)
+  expect(bodies).toEqual(Array(3).fill({ to: { person: 'prn_ben' }, was: null }))
+  expect(await chosen()).toEqual(['act_two'])
+  await until(() => page.locator('[data-row=act_two]').textContent()).toContain('Assigned to finance')
+  await until(focusedRow).toBe('act_three')
+})
+
+test('a role is assigned only what it may decide about', async () => {
+  waiting[2] = actionOf('three', { requires: { ...requires, roles: ['finance'] } })
+  await open()
+  await chooseAll()
+  await page.keyboard.press('m')
+  await dialog('Assign 3 actions').getByRole('button', { name: 'The role finance' }).click()
+  await until(outcome).toContain('1 action assigned to finance. 2 actions not assigned:Send one, Send two: The role finance may not decide')
+  expect(changes).toEqual(['POST assign three'])
+  expect(await chosen()).toEqual(['act_one', 'act_two'])
+})
+
+test('without a network the page says so, sends no more than it has begun, and keeps the rows chosen', async () => {
+  waiting.push(...Array.from({ length: 30 }, (_, at) => actionOf(`more${at}`, { createdAt: '2026-11-22T10:00:00.000Z' })))
+  await open()
+  await page.keyboard.press('x')
+  await page.getByRole('button', { name: 'Choose all 33' }).click()
+  await until(focusedRow).toBe('act_one')
+  await page.keyboard.press('m')
+  await dialog('Assign 33 actions').getByRole('button', { name: 'Ben' }).waitFor()
+  let tried = 0
+  page.on('requestfailed', (request) => {
+    if (request.url().endsWith('/assign')) tried++
+  })
+  await page.context().setOffline(true)
+  await dialog('Assign 33 actions').getByRole('button', { name: 'I’m on it' }).click()
+  await until(outcome).toMatch(
+    /^33 actions not assigned:.* and 5 more: No answer came: it may be done all the same\..* and 22 more: The server cannot be reached\./,
+  )
+  expect(await bar().textContent()).toContain('Offline, decisions paused')
+  expect(tried).toBeGreaterThan(0)
+  expect(tried).toBeLessThan(10)
+  await page.context().setOffline(false)
+  await until(() => bar().textContent()).toContain('33 chosen')
+  expect(changes).toEqual([])
+  await page.getByRole('button', { name: 'Close' }).click()
+  await until(focusedRow).toBe('act_one')
+})
+
+test('a run can be stopped: what was sent is said, the rest stays chosen', async () => {
+  await open()
+  await chooseAll()
+  const held: (() => Promise<void>)[] = []
+  await page.route('**/act_two/snooze', (route) => void held.push(() => route.continue()))
+  await page.keyboard.press('s')
+  // The dialog is loaded when it is asked for; until then Enter opens the row.
+  await until(() => page.evaluate(() => document.activeElement?.textContent)).toMatch(/^15 minutes/)
+  await page.keyboard.press('Enter')
+  await until(() => dialog('Snooze 3 actions').getByRole('progressbar').getAttribute('value')).toBe('2')
+  expect(await buttons('Snooze 3 actions')).toEqual(['Stop'])
+  await page.keyboard.press('Escape')
+  expect(await dialog('Snooze 3 actions').count()).toBe(1)
+  await until(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Stop')
+  await page.keyboard.press('Enter')
+  await until(outcome).toMatch(/^2 actions snoozed until .*1 action not snoozed:Send two: No answer came: it may be done all the same\./)
+  expect(await chosen()).toEqual(['act_two'])
+})
+
+test('the palette offers both for what is chosen, and neither when nothing is', async () => {
+  const field = () => page.getByRole('combobox', { name: 'Go to a page' })
+  const found = (text: string) => page.getByRole('listbox', { name: 'Found' }).getByRole('option').filter({ hasText: text })
+  await open()
+  await page.keyboard.press('Control+k')
+  await field().fill('snooze')
+  await found('Snoozed actions').waitFor()
+  expect(await found('This page').count()).toBe(0)
+  await page.keyboard.press('Escape')
+  await field().waitFor({ state: 'detached' })
+  await chooseAll()
+  await page.keyboard.press('Control+k')
+  await field().fill('assign 3')
+  await until(() => found('This page').allTextContents()).toEqual(['Assign 3 actionsThis page'])
+  await page.keyboard.press('Enter')
+  await dialog('Assign 3 actions').waitFor()
+  await page.keyboard.press('Escape')
+  await until(focusedRow).toBe('act_three')
+})
+
+test('the buttons of the selected action stay about it alone while others are chosen', async () => {
+  await open()
+  await page.keyboard.press('x')
+  await page.locator('[data-row=act_two]').click()
+  await page.getByTestId('snooze').click()
+  await until(() => dialog('Snooze').textContent()).toContain('Send two')
+})
+
+test('a list that is empty afterwards still says what came of it, and the heading has the focus', async () => {
+  await page.setViewportSize({ width: 390, height: 780 })
+  await open('?view=mine')
+  await page.getByTestId('choose').first().dispatchEvent('click')
+  await page.getByRole('button', { name: 'Choose all 3' }).click()
+  await page.getByRole('button', { name: 'Snooze…' }).click()
+  await dialog('Snooze 3 actions')
+    .getByRole('button', { name: /^1 day/ })
+    .click()
+  await until(outcome).toMatch(/^3 actions snoozed/)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  if (await page.getByTestId('waiting-fresh').count()) await page.getByTestId('waiting-fresh').click()
+  await page.getByTestId('waiting-empty').waitFor()
+  expect(await outcome()).toMatch(/^3 actions snoozed/)
+  await page.getByRole('button', { name: 'Close' }).click()
+  await until(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
+})

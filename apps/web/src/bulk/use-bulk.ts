@@ -1,0 +1,37 @@
+import type { Action } from '@countersign/client'
+import { useState } from 'react'
+import { flushSync } from 'react-dom'
+import type { Outcome } from './outcome.tsx'
+import type { Verdict } from './plan.ts'
+import type { useChosen } from './use-chosen.ts'
+
+/** What can be done with the chosen rows together. */
+export type BulkTask = Verdict | 'snooze' | 'assign'
+
+/**
+ * The dialog about the chosen rows, and what came of the last one. What did not go stays chosen.
+ * @param onRemoved Called when the element with the focus may be gone.
+ */
+export function useBulk({ chosen, choose }: Pick<ReturnType<typeof useChosen>, 'chosen' | 'choose'>, onRemoved: () => void) {
+  const [asking, setAsking] = useState<{ task: BulkTask; chosen: readonly Action[] }>()
+  const [outcome, setOutcome] = useState<Outcome>()
+  const keepFocus = (change: () => void) => {
+    flushSync(change)
+    if (document.activeElement === document.body) onRemoved()
+  }
+  return {
+    /** Makes a change that may remove the element with the focus. */
+    keepFocus,
+    asking,
+    outcome,
+    ask: (task: BulkTask) => setAsking({ task, chosen }),
+    close: () => setAsking(undefined),
+    finish: (next: Outcome) =>
+      keepFocus(() => {
+        setAsking(undefined)
+        setOutcome(next.went.length + next.not.length > 0 ? next : undefined)
+        choose(next.not.map(({ action }) => action))
+      }),
+    dismiss: () => keepFocus(() => setOutcome(undefined)),
+  }
+}
