@@ -14,12 +14,18 @@ afterEach(() => page?.context().close())
 const { calls, card, approve, decline } = cardParts(() => page)
 const heightPx = async () => (await card().boundingBox())?.height
 
-/** Opens a page whose part behind Details is held back, until it is let through or fails. */
+/** Opens a page whose part behind Details is held back until it is let through or fails: the first time, then it loads. */
 async function holdBack(options?: Parameters<CardBrowser['open']>[0]) {
   page = await cards.open(options)
+  const asked = Promise.withResolvers<void>()
   let answer = Promise.withResolvers<'fail' | 'load'>()
-  await page.route(/\/more-.*\.js/, async (route) => ((await answer.promise) === 'fail' ? route.abort() : route.continue()))
-  return (as: 'fail' | 'load') => {
+  await page.route(/\/more-.*\.js/, async (route) => {
+    asked.resolve()
+    return (await answer.promise) === 'fail' ? route.abort() : route.continue()
+  })
+  return async (as: 'fail' | 'load') => {
+    // The card asks for it once it is up.
+    await asked.promise
     answer.resolve(as)
     answer = Promise.withResolvers()
     answer.resolve('load')
@@ -39,7 +45,7 @@ test.each(Object.entries(ACTIONS).flatMap(([what, action]) => [320, 900].map((wi
     await showAtOnce(page, { action })
     await untilReady(page)
     const before = await heightPx()
-    answer('load')
+    await answer('load')
     await card().locator('.cs-raw').waitFor({ state: 'attached' })
     await page.locator('.cs-approve[aria-disabled=false]').waitFor()
     expect(await heightPx()).toBe(before)
@@ -62,7 +68,7 @@ test.each(Object.entries(ACTIONS))('with %s, nothing is approved before the part
 test('where the part behind Details could not be loaded, the card says so; Try again loads it, and high risk asks for its second step', async () => {
   const answer = await holdBack()
   await showAtOnce(page, { action: ACTIONS['high risk'] })
-  answer('fail')
+  await answer('fail')
   const tryAgain = card().getByRole('button', { name: 'Try again' })
   await tryAgain.waitFor()
   await openDetails(page)

@@ -141,7 +141,8 @@ test('a reader that takes nothing is full, waits for room, and is dropped; the o
   slow.socket.pause()
   const text = 'x'.repeat(100_000)
   let id = 0
-  while (!slowStream.isFull) {
+  // On a busy machine it is dropped while the quick one is waited for.
+  while (!slowStream.isFull && !slowStream.isClosed) {
     const one = shared(++id, text)
     slowStream.send(one)
     quickStream.send(one)
