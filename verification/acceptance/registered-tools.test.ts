@@ -146,6 +146,31 @@ test('a tool belongs to the key that registered it: others can neither use, see,
   expect(await register(billing, PAY)).toMatchObject({ status: 200, body: { status: 'changed' } })
 })
 
+test('the tools and the agents come whole, or in pages where a limit is given', async () => {
+  await using it = await start()
+  const {
+    billing,
+    server: { admin },
+  } = it
+  for (const name of ['payInvoice', 'payRent']) await register(billing, { ...PAY, name })
+  const whole = await admin.get('/api/tools')
+  expect(whole.nextCursor).toBeNull()
+  const names: string[] = []
+  for (let cursor = ''; names.length < 50; ) {
+    const page = await admin.get(`/api/tools?limit=1${cursor && `&cursor=${cursor}`}`)
+    expect(page.items).toHaveLength(1)
+    names.push(page.items[0].name)
+    cursor = page.nextCursor
+    if (cursor === null) break
+  }
+  expect(names).toEqual(whole.items.map(({ name }: { name: string }) => name))
+  expect(names.length).toBeGreaterThan(2)
+  const agents = await admin.get('/api/agents?limit=200')
+  expect([agents.items.length > 0, agents.nextCursor]).toEqual([true, null])
+  for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', `cursor=${Buffer.from('["gone"]').toString('base64url')}`])
+    expect([query, (await admin.send('GET', `/api/tools?${query}`)).status]).toEqual([query, 400])
+})
+
 test('a registration takes no name of the configuration, and the agents of the server are not offered it', async () => {
   await using it = await start()
   const { billing, server } = it

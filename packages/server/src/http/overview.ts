@@ -4,6 +4,7 @@ import type { Reconciler } from '../dispatch/index.ts'
 import { PROBE } from '../identity/access.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
+import { MemoryPageQuery, pageInMemory } from './page.ts'
 
 /** Load balancers need a prompt answer about readiness. */
 const READY_WITHIN_MS = 2_000
@@ -78,7 +79,8 @@ export function overviewRoutes(app: App, { store, agents, clock, trouble, hold, 
         operationId: 'listAgents',
         summary: 'List the configured agents',
         tags: ['tools'],
-        response: { 200: z.object({ items: z.array(AgentView) }) },
+        querystring: MemoryPageQuery,
+        response: { 200: z.object({ items: z.array(AgentView), nextCursor: z.string().nullable() }) },
       },
     },
     async (request) => {
@@ -90,7 +92,7 @@ export function overviewRoutes(app: App, { store, agents, clock, trouble, hold, 
         maxSteps: agent.maxSteps,
         suggestions: [...agent.suggestions],
       }))
-      return { items }
+      return pageInMemory(items, request.query)
     },
   )
 }

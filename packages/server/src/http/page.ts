@@ -1,4 +1,5 @@
-import { CountersignError } from '@countersign/core'
+import { CountersignError, PageQuery } from '@countersign/core'
+import type { z } from 'zod'
 
 /** Encodes an opaque cursor that marks where the next page begins. */
 export const encodeCursor = (place: (string | number)[]): string => Buffer.from(JSON.stringify(place)).toString('base64url')
@@ -24,4 +25,19 @@ export function pageOf<T>(
   const page = rows.slice(0, limit)
   const last = page.at(-1)
   return { rows: page, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(placeOf(last)) : null }
+}
+
+/** The query of a list that is in memory: without `limit` it comes whole. */
+export const MemoryPageQuery = PageQuery.extend({ limit: PageQuery.shape.limit.unwrap().optional() })
+
+/** Returns a page of a list that is in memory. The cursor names the last item of the page before, since the list may change in between. */
+export function pageInMemory<T extends { name: string }>(
+  all: readonly T[],
+  { limit = all.length, cursor }: z.infer<typeof MemoryPageQuery>,
+): { items: T[]; nextCursor: string | null } {
+  const [after] = decodeCursor(cursor, ['string']) ?? []
+  const at = after === undefined ? -1 : all.findIndex(({ name }) => name === after)
+  if (after !== undefined && at < 0) throw new CountersignError('bad_request', 'cursor: the list has changed, so begin again without one')
+  const { rows, nextCursor } = pageOf(all.slice(at + 1), limit, ({ name }) => [name])
+  return { items: rows, nextCursor }
 }

@@ -5,6 +5,7 @@ import { isoTime, requirePerson } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { rulesAbout } from '../policy/index.ts'
 import type { App, HttpDeps } from './app.ts'
+import { MemoryPageQuery, pageInMemory } from './page.ts'
 import { mayReadPolicy } from './policy.ts'
 import { viewTool } from './registered-tools.ts'
 
@@ -32,13 +33,15 @@ function listToolsRoute(app: App, { tools, registered }: HttpDeps): void {
         operationId: 'listTools',
         summary: 'List the tools and their input schemas',
         tags: TAGS,
-        response: { 200: z.object({ items: z.array(ToolView) }) },
+        querystring: MemoryPageQuery,
+        response: { 200: z.object({ items: z.array(ToolView), nextCursor: z.string().nullable() }) },
       },
     },
     async (request) => {
       const { principal } = callerOf(request)
-      const all = [...tools.all(), ...(await registered.list())]
-      return { items: all.filter((tool) => maySee(principal, tool)).map((tool) => viewTool(tool, tools.groups)) }
+      const all = [...tools.all(), ...(await registered.list())].filter((tool) => maySee(principal, tool))
+      const { items, nextCursor } = pageInMemory(all, request.query)
+      return { items: items.map((tool) => viewTool(tool, tools.groups)), nextCursor }
     },
   )
 }
