@@ -72,7 +72,7 @@ export const OUTWARD: readonly Failure[] = [
     held: 'answers are redacted on arrival; internal errors show only an id: toolkit/src/net/secrets.ts, http/errors.ts',
     bugs: [
       plant('what a service echoes is kept', [
-        'packages/toolkit/src/routes/route-table.more.test.ts',
+        'packages/toolkit/src/routes/route-answers.more.test.ts',
         'a secret of the headers does not come back in a result or an error, even when the service echoes it',
       ]),
       plant('an error of ours says what broke', [

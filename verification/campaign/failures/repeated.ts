@@ -88,7 +88,7 @@ export const REPEATED: readonly Failure[] = [
         'a cut connection is an unknown outcome: shown as such, counted in its session, told to the model, settled by a person, who tells the model',
       ]),
       plant('a cut answer of a write is a refusal', [
-        'packages/toolkit/src/routes/route-table.more.test.ts',
+        'packages/toolkit/src/routes/route-answers.more.test.ts',
         'a 5xx, a reset, a cut body and silence are unknown outcomes, each sent once',
       ]),
       plant('a refusal of a repeat settles what the send before it did', [
