@@ -122,7 +122,7 @@ export const REPEATED: readonly Failure[] = [
     held: 'the update that stores a decision checks the deadline by the database’s clock: store/tables/actions.ts',
     bugs: [
       plant('a late decision counts', [
-        'packages/server/src/gate/decide/expire.test.ts',
+        'packages/server/src/gate/decide/expire-late.test.ts',
         'at the deadline itself is too late, a millisecond before it is not',
       ]),
       plant('what was decided expires all the same', [

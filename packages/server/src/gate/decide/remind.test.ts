@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  caller,
+  createDeadlineDesk,
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  overdueIn,
+  statesIn,
+} from '../../../../../verification/testing/deadline-desk.ts'
+import { events } from '../../store/index.ts'
+
+const desk = createDeadlineDesk()
+beforeEach(desk.open)
+afterEach(desk.close)
+const { logOf, openSession, pass, propose, read, saidOutside } = desk
+
+describe('a reminder', () => {
+  test('an approval that waited five minutes is announced once, in its session and to the inbox', async () => {
+    const { sessionId, waiting } = await openSession('bill')
+    await pass(5 * MINUTE_MS - 1)
+    expect(overdueIn(await logOf(sessionId))).toEqual([])
+    await pass(1)
+    expect(overdueIn(await logOf(sessionId))).toMatchObject([{ actionId: waiting[0], waitedMs: 5 * MINUTE_MS }])
+    expect(desk.live.filter(events.isForInbox).at(-1)?.event.type).toBe('approval_overdue')
+    await pass(DAY_MS)
+    await desk.engine.close()
+    await desk.start()
+    expect(overdueIn(await logOf(sessionId))).toHaveLength(1)
+    await desk.engine.gate.decide(waiting[0] ?? '', { verdict: 'approve' }, caller)
+    await desk.engine.idle()
+    expect(desk.shipped).toBe(1)
+  })
+
+  test('makes the action overdue, from then on and through a restart, until it is decided', async () => {
+    const { id } = await propose('bill')
+    const { id: other } = await propose('bill')
+    await pass(5 * MINUTE_MS - 1)
+    expect(await read(id)).toMatchObject({ state: 'proposed', overdue: false })
+    await pass(1)
+    const { updatedAt } = overdueIn(saidOutside())[0] ?? {}
+    expect(await read(id)).toMatchObject({ state: 'proposed', overdue: true, updatedAt })
+    await desk.engine.close()
+    desk.clock.pass(DAY_MS)
+    await desk.start()
+    expect(await read(id)).toMatchObject({ overdue: true })
+    expect(await desk.engine.gate.decide(id, { verdict: 'approve' }, caller)).toMatchObject({ overdue: false })
+    expect(await desk.engine.gate.decide(other, { verdict: 'decline' }, caller)).toMatchObject({ state: 'declined', overdue: false })
+  })
+
+  test('that fell due while no process ran makes the action overdue at the next start', async () => {
+    const { id } = await propose('bill')
+    await desk.engine.close()
+    desk.clock.pass(HOUR_MS)
+    await desk.start()
+    expect(await read(id)).toMatchObject({ overdue: true })
+    expect(overdueIn(saidOutside())).toMatchObject([{ actionId: id, waitedMs: HOUR_MS }])
+  })
+
+  test('of an action without a session is announced in the log', async () => {
+    const { id } = await propose('bill')
+    await pass(5 * MINUTE_MS)
+    expect(overdueIn(saidOutside())).toMatchObject([{ actionId: id, waitedMs: 5 * MINUTE_MS }])
+  })
+
+  test('comes before the expiry, and the expiry comes all the same', async () => {
+    const { sessionId } = await openSession('ship')
+    await pass(HOUR_MS)
+    const said = await logOf(sessionId)
+    expect(overdueIn(said)).toMatchObject([{ waitedMs: 5 * MINUTE_MS }])
+    expect(statesIn(said)).toEqual(['expired'])
+  })
+
+  test('that would not come before the expiry does not come', async () => {
+    const [late, short] = [await openSession('lend'), await propose('bill', 'PT5M')]
+    await pass(5 * MINUTE_MS - 1)
+    expect(await read(short.id)).toMatchObject({ state: 'proposed', overdue: false })
+    await pass(HOUR_MS - 5 * MINUTE_MS)
+    expect(await read(late.waiting[0] ?? '')).toMatchObject({ state: 'proposed', overdue: false })
+    await pass(3 * HOUR_MS)
+    expect(overdueIn(await logOf(late.sessionId))).toEqual([])
+    expect(overdueIn(saidOutside())).toEqual([])
+    expect(await read(short.id)).toMatchObject({ state: 'expired' })
+  })
+
+  test('is not sent about what was decided, declined or cancelled before', async () => {
+    const { sessionId, waiting } = await openSession('bill bill bill')
+    const [first = '', second = ''] = waiting
+    await desk.engine.gate.decide(first, { verdict: 'approve' }, caller)
+    await desk.engine.gate.decide(second, { verdict: 'decline' }, caller)
+    await desk.engine.agentLoop.cancelSession(sessionId, caller)
+    await pass(DAY_MS)
+    expect(overdueIn(await logOf(sessionId))).toEqual([])
+    expect(desk.clock.waits).toEqual([])
+  })
+})
