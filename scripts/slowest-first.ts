@@ -37,6 +37,7 @@ const SLOWEST = [
   'acceptance/secrets',
   'acceptance/audit',
   'acceptance/forged-record',
+  'acceptance/kept-heads',
   'acceptance/safe-methods',
   'acceptance/typed-words',
   'campaign/votes',

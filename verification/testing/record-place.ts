@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import type { Action, AuditEntryView } from '@countersign/core'
+import { verifyExport } from '../../packages/server/src/audit/index.ts'
+import type { ApiClient } from './api-client.ts'
+import { type Forger, readRows } from './forge-record.ts'
+import { startTarget, toolsOf } from './target.ts'
+import { openServerDatabase } from './test-database.ts'
+import { startTestServer, type TestServer, temporaryFolder } from './test-server.ts'
+
+/** Data, a signing key and a tool, on which servers start one after the other. */
+export interface Place extends AsyncDisposable {
+  readonly keyFile: string
+  readonly dataDir: string
+  start(flags?: { hold?: boolean }): Promise<TestServer>
+}
+
+export async function openPlace(): Promise<Place> {
+  const stack = new AsyncDisposableStack()
+  const { path: folder } = stack.use(temporaryFolder())
+  const { environment } = stack.use(await openServerDatabase())
+  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+  const keyFile = join(folder, 'record.pem')
+  const dataDir = join(folder, 'data')
+  const options = { config: { tools: toolsOf(target) }, environment: { COUNTERSIGN_AUDIT_KEY_FILE: keyFile } }
+  return {
+    keyFile,
+    dataDir,
+    start: async (flags) => stack.use(await startTestServer({ ...options, place: { dataDir, environment }, flags })),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+export const propose = ({ admin }: TestServer, what: string): Promise<Action> =>
+  admin.post('/api/actions', { tool: 'unkeyed', arguments: { what } })
+
+const newest = async (client: ApiClient): Promise<AuditEntryView | undefined> => (await client.get('/api/audit?limit=1')).items[0]
+
+/** Resolves when a signed head covers every row. */
+export async function untilSealed({ admin }: TestServer): Promise<void> {
+  while ((await newest(admin))?.sealed === false) await new Promise(setImmediate)
+}
+
+export async function verdictOf({ admin }: TestServer, ...keys: string[]) {
+  const lines = (await admin.send('GET', '/api/audit/export')).text.trimEnd().split('\n')
+  return verifyExport(lines, keys)
+}
+
+export const rowOf = async (forger: Forger, action: Action | undefined) =>
+  (await readRows(forger)).find((row) => row.action_id === action?.id && row.kind === 'proposed')?.id ?? 0
+
+/** Resolves with the answer of `/readyz` once it says that the record differs from what was signed. */
+export async function untilDegraded({ admin }: TestServer): Promise<{ status: string; why: string }> {
+  for (;;) {
+    const ready = await admin.get('/readyz')
+    if (ready.status === 'degraded') return ready
+  }
+}
+
+export const kindsOf = async ({ admin }: TestServer, kind: string): Promise<AuditEntryView[]> =>
+  (await admin.get(`/api/audit?kind=${kind}`)).items
+
+/** The statements that delete the whole record. */
+export const EVERYTHING = ['delete from audit_head', 'delete from audit']
