@@ -4,8 +4,6 @@ import type { Job, Jobs } from './jobs.ts'
 import type { Random } from './random.ts'
 import type { Owner, Timeline } from './timeline.ts'
 
-const POLL_MS = 2_000
-
 export interface SimulatedPoolParts {
   process: Owner
   timeline: Timeline
@@ -17,8 +15,8 @@ export interface SimulatedPoolParts {
   newId(): string
 }
 
-/** Simulates graphile-worker for one process: takes jobs when it is nudged and every two seconds, runs them, ends them a while later. */
-export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, hasRoom, run, onIds }: JobPoolOptions): JobPool {
+/** Simulates graphile-worker for one process: takes jobs at its start and when it is nudged, runs them, ends them a while later. */
+export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, onIds }: JobPoolOptions): JobPool {
   const { process, timeline, random, jobs, fetches } = parts
   const id = parts.newId()
   let running = 0
@@ -57,12 +55,7 @@ export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, hasRo
     soon(0, take)
   }
 
-  function poll(): void {
-    if (isStopped) return
-    if (hasRoom()) take()
-    soon(POLL_MS * (0.9 + 0.2 * random.next()), poll)
-  }
-  soon(random.next() * POLL_MS, poll)
+  soon(random.next(), take)
   onIds([id], undefined)
 
   return {

@@ -110,6 +110,9 @@ export class SimulatedPostgres {
         this.#giveBack(String(values[0]), String(values[2]))
         this.jobs.add(values[1] as JobName, String(values[2]))
         return []
+      case 'job_enqueue_again':
+        this.jobs.add(values[0] as JobName, String(values[1]))
+        return []
       case 'job_unlock':
         this.jobs.unlock(values[0] as string[])
         return []
@@ -271,7 +274,8 @@ export class SimulatedPostgres {
   #addMissing(wanted: readonly { name: JobName; id: string }[]): Rows {
     const calls = {
       advance: `select 1 as one from session where id = ?1 and status = 'active'
-        union all select 1 from message where session_id = ?1 and queued = 1`,
+        union all select 1 from message where session_id = ?1 and queued = 1
+          and not exists (select 1 from run where run.session_id = ?1 and run.state = 'open')`,
       execute: `select 1 as one from action where id = ?1 and state = 'approved' and executor = 'server'`,
     }
     const due = wanted.filter(({ name, id }) => this.parts.database.all(calls[name], id).length > 0)

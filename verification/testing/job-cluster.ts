@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { openGraphile } from '../../packages/server/src/dispatch/cluster/graphile.ts'
 import type { JobDispatch } from '../../packages/server/src/dispatch/cluster/job-dispatch.ts'
 import { openNotices } from '../../packages/server/src/dispatch/cluster/notices.ts'
@@ -48,6 +48,7 @@ export async function openJobCluster({ holds = false } = {}): Promise<JobCluster
   await psql.connect()
   onTestFinished(() => psql.end())
   const log = createLog('silent')
+  const sql: JobCluster['sql'] = async (text, values = []) => (await psql.query(text, values)).rows
   return {
     url,
     store,
@@ -74,9 +75,11 @@ export async function openJobCluster({ holds = false } = {}): Promise<JobCluster
         await notices[Symbol.asyncDispose]()
         await dispatch.close()
       })
+      // Before its pools have their ids, it leaves all work to a fetch.
+      if (holds) await expect.poll(() => sql(`select 1 from process where pools like '%"commit-%'`), { interval: 10 }).not.toEqual([])
       return { dispatch, processes }
     },
-    sql: async (text, values = []) => (await psql.query(text, values)).rows,
+    sql,
   }
 }
 

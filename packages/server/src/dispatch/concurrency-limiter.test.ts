@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { manualClock } from '../../../../verification/testing/manual-clock.ts'
 import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 
 /** Work that records the order in which it began, and ends when the test ends it. */
@@ -72,4 +73,32 @@ test('closed lanes send away who waits and let who is in go on', async () => {
   await end('first')
   await first
   expect(begun).toEqual(['first'])
+})
+
+test('work whose wait ends does not begin and leaves its turn to the next', async () => {
+  const clock = manualClock()
+  const lanes = createConcurrencyLimiter(1)
+  const first = Promise.withResolvers<void>()
+  const running = lanes.run('a', () => first.promise)
+  const begun: string[] = []
+  const short = lanes.run('a', async () => void begun.push('short'), { clock, ms: 1_000 })
+  const long = lanes.run('a', async () => void begun.push('long'), { clock, ms: 2_000 })
+  expect(lanes.waiting).toBe(2)
+  clock.pass(1_000)
+  expect(await short).toBe(false)
+  first.resolve()
+  expect([await running, await long]).toEqual([true, true])
+  clock.pass(1_000)
+  expect(begun).toEqual(['long'])
+})
+
+test('the room is what neither runs nor waits', async () => {
+  const lanes = createConcurrencyLimiter(3, 3)
+  const end = Promise.withResolvers<void>()
+  expect(lanes.room).toBe(3)
+  const all = [1, 2, 3, 4].map(() => lanes.run('a', () => end.promise))
+  expect([lanes.room, lanes.waiting]).toEqual([0, 1])
+  end.resolve()
+  await Promise.all(all)
+  expect(lanes.room).toBe(3)
 })

@@ -1,11 +1,24 @@
+import type { Clock } from '../clock.ts'
+
+/** How long a piece of work waits for its turn. */
+export interface TurnWait {
+  clock: Clock
+  ms: number
+}
+
 /** Limits how many pieces of work run at the same time: further work waits for its turn, first come, first served. */
 export interface ConcurrencyLimiter {
-  /** Resolves when the work is done, or when it will not begin because the lanes were closed. */
-  run(kind: string, work: () => Promise<void>): Promise<void>
+  /**
+   * Resolves to true when the work is done; to false when it does not begin, because its wait or the limiter has ended.
+   * @param wait Default: without a limit.
+   */
+  run(kind: string, work: () => Promise<void>, wait?: TurnWait): Promise<boolean>
   /** Takes a lane for work that begins at once, and returns what gives it back; undefined when none is free. */
   enter(kind: string): (() => void) | undefined
   /** How many pieces of work wait for their turn. */
   readonly waiting: number
+  /** How many more pieces of work could begin, if their kind has room. */
+  readonly room: number
   /** Begins nothing more, and rejects the work that waits. */
   close(): void
 }
@@ -16,11 +29,11 @@ interface Waiting {
 }
 
 /**
- * Creates a limiter in which one kind of work (a tool) takes at most half of the lanes, so that a slow tool does not block all others.
- * @param count The number of lanes, at least 1.
+ * Creates a limiter.
+ * @param count The number of lanes.
+ * @param perKind How many of them one kind of work (a tool) takes at most. Default: half, so that a slow tool does not block all others.
  */
-export function createConcurrencyLimiter(count: number): ConcurrencyLimiter {
-  const perKind = Math.ceil(count / 2)
+export function createConcurrencyLimiter(count: number, perKind = Math.ceil(count / 2)): ConcurrencyLimiter {
   const running = new Map<string, number>()
   const waiting = new Map<string, Waiting[]>()
   let free = count
@@ -56,30 +69,50 @@ export function createConcurrencyLimiter(count: number): ConcurrencyLimiter {
     first?.begin(true)
   }
 
+  const countWaiting = () => [...waiting.values()].reduce((sum, queue) => sum + queue.length, 0)
+
+  /** Resolves to true when the lane is taken, to false when it will not be. */
+  async function turn(kind: string, wait: TurnWait | undefined): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const one: Waiting = { ticket: tickets++, begin: resolve }
+    const queue = waiting.get(kind) ?? []
+    waiting.set(kind, queue)
+    queue.push(one)
+    const stopWaiting = wait?.clock.after(wait.ms, () => {
+      const place = queue.indexOf(one)
+      // Otherwise it has its turn by now.
+      if (place < 0) return
+      queue.splice(place, 1)
+      if (queue.length === 0) waiting.delete(kind)
+      resolve(false)
+    })
+    const hasLane = await promise
+    stopWaiting?.()
+    return hasLane
+  }
+
   return {
     enter(kind) {
       if (isClosed || !hasRoom(kind)) return undefined
       enter(kind)
       return () => leave(kind)
     },
-    async run(kind, work) {
-      if (isClosed) return
+    async run(kind, work, wait) {
+      if (isClosed) return false
       if (hasRoom(kind)) enter(kind)
-      else {
-        const { promise: turn, resolve: begin } = Promise.withResolvers<boolean>()
-        const queue = waiting.get(kind) ?? []
-        waiting.set(kind, queue)
-        queue.push({ ticket: tickets++, begin })
-        if (!(await turn)) return
-      }
+      else if (!(await turn(kind, wait))) return false
       try {
         await work()
+        return true
       } finally {
         leave(kind)
       }
     },
     get waiting() {
-      return [...waiting.values()].reduce((sum, queue) => sum + queue.length, 0)
+      return countWaiting()
+    },
+    get room() {
+      return Math.max(0, free - countWaiting())
     },
     close() {
       isClosed = true

@@ -13,7 +13,7 @@ export interface SessionLoops {
 }
 
 export interface SessionLoopsOptions {
-  advance(sessionId: string): Promise<void>
+  advance(sessionId: string): Promise<unknown>
   clock: Clock
   log: Logger
 }

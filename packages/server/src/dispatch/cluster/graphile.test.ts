@@ -153,13 +153,19 @@ test('work that is done when its job is found missing gets none', async () => {
   for (const [id, status] of [
     ['ses_done', 'waiting_approval'],
     ['ses_due', 'active'],
+    ['ses_waits', 'waiting_approval'],
   ])
     await sql(
       `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ($1, 'cluster', '', $2, 'prn_a', 0, 0)`,
       [id, status],
     )
+  // Its queued message waits for the run that is open.
+  await sql(`insert into run (session_id, number, id, state, created_at, updated_at) values ('ses_waits', 1, 'run_a', 'open', 0, 0)`)
+  await sql(`insert into message (id, session_id, seq, role, kind, content, queued, in_history, created_at)
+    values ('msg_a', 'ses_waits', 1, 'user', 'text', 'Go on', 1, 0, 0)`)
   expect(
     await claims.addMissingJobs(processes.connection, [
+      { name: 'advance', id: 'ses_waits' },
       { name: 'advance', id: 'ses_done' },
       { name: 'advance', id: 'ses_due' },
       { name: 'execute', id: 'act_gone' },

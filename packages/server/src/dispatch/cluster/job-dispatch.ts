@@ -2,6 +2,7 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
 import { claims, type JobName, type Outbox } from '../../store/index.ts'
+import { type ConcurrencyLimiter, createConcurrencyLimiter, type TurnWait } from '../concurrency-limiter.ts'
 import type { Dispatch, Due, Reconciled, Work } from '../dispatch.ts'
 import { createInFlight } from '../in-flight.ts'
 import { createSessionLoops } from '../session-loops.ts'
@@ -10,8 +11,11 @@ import { createHeldJobs } from './held-jobs.ts'
 import { type JobPool, type JobPoolOptions, UNUSED_MS } from './job-pool.ts'
 import type { Notices } from './notices.ts'
 import type { Processes } from './processes.ts'
-import { createTurns, type Turns } from './turns.ts'
 
+const NAMES = ['advance', 'execute'] as const
+
+/** How often it looks for jobs without a notification: failed jobs that wait for their next attempt, jobs that another process released. */
+const POLL_MS = 2_000
 /** How often `idle` checks whether jobs are left. */
 const LOOK_MS = 20
 
@@ -52,14 +56,19 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   let pools: Record<JobName, JobPool> | undefined
   let work: Work | undefined
   let isHolding = false
-  let wasFull = false
+  /** The kinds of jobs to look for once there is room. */
+  const full = new Set<JobName>()
   let isStopped = false
   let unlocked = 0
   let stopLoops = () => {}
+  let stopPolling = () => {}
   let stopped: Promise<unknown> = Promise.resolve()
 
-  const turns: Record<JobName, Turns> = { advance: createTurns(limits.advance, clock), execute: createTurns(limits.execute, clock) }
-  const heldJobs = createHeldJobs({ connection, clock, log, underWay, run: runHeld })
+  const limiterOf = (name: JobName) => createConcurrencyLimiter(limits[name], limits[name])
+  /** Limit all jobs of a kind: those that a pool fetched, and those that begin without a fetch. */
+  const limiters: Record<JobName, ConcurrencyLimiter> = { advance: limiterOf('advance'), execute: limiterOf('execute') }
+  // A transaction decides about the room some time before it commits: a job that was fetched meanwhile may have the last lane.
+  const heldJobs = createHeldJobs({ connection, clock, log, underWay, run: (name, id) => runInLane(name, id) })
 
   /** @returns A promise that resolves when the pool has reported the ids under which it takes jobs. */
   async function saveIds(name: JobName, current: readonly string[], ended: string | undefined): Promise<void> {
@@ -78,36 +87,27 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       name,
       size: limits[name],
       log,
-      hasRoom: () => roomFor(name) > 0,
       onIds: (current, ended) => underWay.add(saveIds(name, current, ended)),
       run(id) {
-        const job = runFetched(name, id)
+        // A pool does not know of the jobs that began without a fetch, and may fetch more than this process can run.
+        const job = runInLane(name, id, { clock, ms: UNUSED_MS })
         underWay.add(job)
         return job
       },
     })
 
-  /** A pool does not know of the jobs that began without a fetch, and so may fetch more than this process can run. */
-  async function runFetched(name: JobName, id: string): Promise<void> {
-    if (await turns[name].take(UNUSED_MS)) return inTurn(name, id)
-    wasFull = true
+  /** Runs a job in its turn. Enqueues it again when it has none: another process may have room. */
+  async function runInLane(name: JobName, id: string, wait?: TurnWait): Promise<void> {
+    let hasBegun = true
+    try {
+      hasBegun = await limiters[name].run(name, () => runJob(name, id), wait)
+    } finally {
+      lookIfFull(name)
+    }
+    if (hasBegun) return
+    full.add(name)
     await claims.enqueueAgain(connection, name, id)
     notices.tell({ jobs: true })
-  }
-
-  /** A transaction decides about the room some time before it commits: a job that was fetched meanwhile may have the last turn. */
-  async function runHeld(name: JobName, id: string): Promise<void> {
-    await turns[name].take()
-    return inTurn(name, id)
-  }
-
-  async function inTurn(name: JobName, id: string): Promise<void> {
-    try {
-      await runJob(name, id)
-    } finally {
-      turns[name].end()
-      lookIfFull()
-    }
   }
 
   async function runJob(name: JobName, id: string): Promise<void> {
@@ -124,18 +124,25 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   }
 
   /** How many more jobs of a kind this process can run. */
-  const roomFor = (name: JobName): number => (pools?.[name].isOpen ? turns[name].room : 0)
+  const roomFor = (name: JobName): number => (pools?.[name].isOpen ? limiters[name].room : 0)
 
-  function lookForJobs(): void {
-    // A full pool would fetch jobs that it cannot begin, and keep them from other processes for a while.
-    for (const name of ['advance', 'execute'] as const) if (roomFor(name) > 0) pools?.[name].nudge(1)
+  /** Fetches jobs of a kind. Without room it would fetch jobs that it cannot begin, and keep them from other processes for a while. */
+  function look(name: JobName, count = 1): void {
+    if (roomFor(name) > 0) pools?.[name].nudge(count)
+    else full.add(name)
   }
 
-  /** Looks for the jobs that were left to any process while this one had no room. */
-  function lookIfFull(): void {
-    if (!wasFull) return
-    wasFull = false
+  function lookForJobs(): void {
+    for (const name of NAMES) look(name)
+  }
+
+  function lookIfFull(name: JobName): void {
+    if (full.delete(name)) look(name)
+  }
+
+  function poll(): void {
     lookForJobs()
+    stopPolling = clock.after(POLL_MS, poll)
   }
 
   /** Unlocks the jobs that are locked for this process but never arrived: the answer to their fetch was lost. */
@@ -181,11 +188,8 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   /** Notifies another process of the jobs that this process has no room for. */
   function nudge(name: JobName, count: number): void {
     if (count === 0) return
-    if (roomFor(name) > 0) pools?.[name].nudge(count)
-    else {
-      wasFull = true
-      notices.tell({ jobs: true })
-    }
+    if (roomFor(name) === 0) notices.tell({ jobs: true })
+    look(name, count)
   }
 
   notices.onNotice(({ jobs }) => jobs && lookForJobs())
@@ -200,6 +204,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       work = { advance: loops.advance, execute }
       pools = { advance: takeJobs('advance'), execute: takeJobs('execute') }
       stopLoops = loops.stop
+      stopPolling = clock.after(POLL_MS, poll)
     },
     hold(outbox) {
       // A transaction that announces nothing may not have written anything.
@@ -228,7 +233,8 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       if (isStopped) return
       isStopped = true
       stopLoops()
-      for (const name of ['advance', 'execute'] as const) turns[name].close()
+      stopPolling()
+      for (const name of NAMES) limiters[name].close()
       stopped = Promise.all([pools?.advance.stop(), pools?.execute.stop()])
     },
     async drained() {

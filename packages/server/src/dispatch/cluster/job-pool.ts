@@ -5,9 +5,7 @@ import type { Logger } from 'pino'
 import { systemClock } from '../../clock.ts'
 import type { JobName, JobPayload } from '../../store/index.ts'
 
-/** How often it polls for jobs without a notification: failed jobs that wait for their next attempt, jobs that another process released. */
-const POLL_MS = 2_000
-/** The longest delay of a timer. graphile-worker would poll even when the jobs that began without a fetch leave no room for others. */
+/** The longest delay of a timer. The dispatch polls instead: graphile-worker does not know of jobs that began without a fetch. */
 const NEVER_MS = 2 ** 31 - 1
 /** Fetched jobs without a worker for this long are given back to other processes. */
 export const UNUSED_MS = 1_000
@@ -20,8 +18,6 @@ export interface JobPoolOptions {
   /** Concurrent jobs, at most. */
   size: number
   log: Logger
-  /** Returns true while the process can begin another job of this kind. */
-  hasRoom(): boolean
   run(id: string): Promise<void>
   /**
    * @param ids The ids under which the pool takes jobs now. @param ended The ids that are no longer in use: jobs locked under them are
@@ -42,7 +38,7 @@ export interface JobPool {
   stop(): Promise<void>
 }
 
-export function openJobPool({ name, size, pg, log, hasRoom, run, onIds }: JobPoolOptions & { pg: Pool }): JobPool {
+export function openJobPool({ name, size, pg, log, run, onIds }: JobPoolOptions & { pg: Pool }): JobPool {
   const pools = new Map<string, WorkerPool>()
   let current: WorkerPool | undefined
   let isStopped = false
@@ -89,12 +85,6 @@ export function openJobPool({ name, size, pg, log, hasRoom, run, onIds }: JobPoo
   }
   start()
 
-  function poll(): void {
-    if (hasRoom()) current?.nudge(1)
-    stopPolling = systemClock.after(POLL_MS, poll)
-  }
-  let stopPolling = systemClock.after(POLL_MS, poll)
-
   return {
     get isOpen() {
       return current !== undefined
@@ -103,7 +93,6 @@ export function openJobPool({ name, size, pg, log, hasRoom, run, onIds }: JobPoo
     async stop() {
       isStopped = true
       stopWaiting?.()
-      stopPolling()
       const last = current
       current = undefined
       // This fails when fetched jobs have not begun: they stay locked, and the listener for the pool's end unlocks them.

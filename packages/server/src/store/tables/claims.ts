@@ -172,7 +172,8 @@ export async function addMissingJobs(connection: OwnConnection, jobs: readonly {
         when 'execute' then exists (select 1 from action where action.id = wanted.id and state = 'approved' and executor = 'server'
           and due_at is null)
         else exists (select 1 from session where session.id = wanted.id and status = 'active')
-          or exists (select 1 from message where message.session_id = wanted.id and queued = 1) end),
+          or exists (select 1 from message where message.session_id = wanted.id and queued = 1
+            and not exists (select 1 from run where run.session_id = wanted.id and run.state = 'open')) end),
       specs as (select json_agg(json_build_object('identifier', name, 'payload', json_build_object('id', id), 'job_key', name || ':' || id))
         as specs from due),
       added as (select countersign_quiet.add_jobs(specs) from specs where specs is not null)
