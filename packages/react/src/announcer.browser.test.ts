@@ -1,15 +1,7 @@
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
-import { type CardBrowser, show, startCardBrowser, stopClock } from './testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { show, stopClock } from './testing/browser.ts'
+import { openPage, page } from './testing/card-page.ts'
 
 declare global {
   interface Window {
@@ -33,7 +25,7 @@ const heard = () => page.evaluate(() => window.heard)
 const numbered = (n: number) => sampleAction({ id: `act_${n}` })
 
 test('one new approval is one polite message that says how to answer', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await listen()
   await show(page, { action: numbered(1) })
@@ -49,7 +41,7 @@ test('one new approval is one polite message that says how to answer', async () 
 })
 
 test('a batch of five arrivals is one message', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await listen()
   for (let count = 1; count <= 5; count++) {
@@ -61,7 +53,7 @@ test('a batch of five arrivals is one message', async () => {
 })
 
 test('only a failure and an unknown outcome interrupt', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await show(page, { action: numbered(1) }, { action: numbered(2) }, { action: numbered(3) })
   await page.clock.runFor(1_000)
@@ -86,7 +78,7 @@ test('only a failure and an unknown outcome interrupt', async () => {
 })
 
 test('an approval that becomes overdue is told once, politely, several in one message; what was overdue before is not news', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   const shown = (...overdue: number[]) =>
     show(page, ...[1, 2, 3, 4].map((n) => ({ action: { ...numbered(n), overdue: overdue.includes(n) } })))
@@ -107,7 +99,7 @@ test('an approval that becomes overdue is told once, politely, several in one me
 })
 
 test('what is there already is not news', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await listen()
   await show(page, { action: { ...numbered(1), state: 'succeeded' } }, { action: { ...numbered(2), state: 'failed' } })

@@ -1,15 +1,7 @@
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SAM, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, cardParts, openDetails, scrollToEnd, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { cardParts, openDetails, scrollToEnd, show, stopClock, untilReady } from './testing/browser.ts'
+import { openPage, page } from './testing/card-page.ts'
 
 const HIGH = sampleAction({ risk: { level: 'high', reasons: ['moves money'], setBy: 'policy' } })
 const CRITICAL = sampleAction({ risk: { level: 'critical', reasons: ['irreversible'], setBy: 'policy' } })
@@ -17,7 +9,7 @@ const CRITICAL = sampleAction({ risk: { level: 'critical', reasons: ['irreversib
 const { calls, card, approve, decline, status, activeIs } = cardParts(() => page)
 
 test('high risk asks again: the focus is on Cancel, Escape returns it to the card', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: HIGH })
   await untilReady(page)
   await approve().click()
@@ -36,7 +28,7 @@ test('high risk asks again: the focus is on Cancel, Escape returns it to the car
 })
 
 test('the second click of a double click does not confirm a high risk', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await show(page, { action: HIGH })
   await page.clock.runFor(600)
@@ -50,7 +42,7 @@ test('the second click of a double click does not confirm a high risk', async ()
 })
 
 test('critical risk needs the name of the object typed', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: CRITICAL })
   await untilReady(page)
   await approve().click()
@@ -66,7 +58,7 @@ test('critical risk needs the name of the object typed', async () => {
 })
 
 test('a confirmation closes when the action changes or is decided elsewhere', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: HIGH })
   await untilReady(page)
   await approve().click()
@@ -78,7 +70,7 @@ test('a confirmation closes when the action changes or is decided elsewhere', as
 })
 
 test('a long argument with its payload in the tail holds a high risk until it is opened', async () => {
-  page = await cards.open()
+  await openPage()
   const body = `${'safe '.repeat(980)}${'x'.repeat(93)}PAYLOAD`
   await show(page, { action: { ...HIGH, arguments: { orderId: 'ORD-001', body } } })
   await untilReady(page)
@@ -96,7 +88,7 @@ test('a long argument with its payload in the tail holds a high risk until it is
 })
 
 test('the risk line names the level, the reason and where the level comes from', async () => {
-  page = await cards.open()
+  await openPage()
   const line = card().locator('p.cs-risk')
   await show(page, { action: sampleAction({ risk: { level: 'medium', reasons: ['changes data'], setBy: 'unverified' } }) })
   expect(await line.textContent()).toBe('Medium risk · changes data (default for writes)')
@@ -105,7 +97,7 @@ test('the risk line names the level, the reason and where the level comes from',
 })
 
 test('markup, links and unseen characters are plain text and fetch nothing', async () => {
-  page = await cards.open()
+  await openPage()
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
   const evil = '<img src=x onerror=alert(1)> [click](https://evil.example) pay\u202Eeem a\u200Bb'
@@ -141,7 +133,7 @@ test('markup, links and unseen characters are plain text and fetch nothing', asy
 })
 
 test('what the agent says about its run stands in the box that is not verified; only a web address is a link, named by its host', async () => {
-  page = await cards.open()
+  await openPage()
   const context = { run: 'conv-7', url: 'https://ci.example.com/runs/7', reason: 'The customer asked for it.' }
   await show(page, { action: sampleAction({ context }) })
   await untilReady(page)
@@ -159,7 +151,7 @@ test('what the agent says about its run stands in the box that is not verified; 
 })
 
 test('a card says which host is notified when the action ends, and nothing about it otherwise', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction({ callback: { host: 'agents.example.com' } }) })
   await untilReady(page)
   await openDetails(page)
@@ -170,7 +162,7 @@ test('a card says which host is notified when the action ends, and nothing about
 })
 
 test('a result link is followed only over http, https or to this site', async () => {
-  page = await cards.open()
+  await openPage()
   const settled = { state: 'succeeded' as const, attempt: 1 }
   await show(page, { action: sampleAction({ ...settled, resultUrl: 'java\nscript:alert(1)' }) })
   await page.locator('[data-state=succeeded]').waitFor()
@@ -180,7 +172,7 @@ test('a result link is followed only over http, https or to this site', async ()
 })
 
 test('an update shows old and new, a creation new only, a deletion old only, what stays is shown once', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, {
     action: sampleAction({
       preview: [
@@ -199,7 +191,7 @@ test('an update shows old and new, a creation new only, a deletion old only, wha
 })
 
 test('declining takes one click; with a reason it takes the preset or the text, and can stop the run', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction(), offerStop: true })
   await untilReady(page)
   await decline().click()
@@ -224,7 +216,7 @@ test('declining takes one click; with a reason it takes the preset or the text, 
 })
 
 test('the reasons to choose from are those of the action; one press fills in the text, which can still be changed', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction({ declineReasons: ['Ask finance first', 'Already paid \u202Etwice'] }) })
   await untilReady(page)
   await card().getByRole('button', { name: 'Decline with reason' }).click()
@@ -238,7 +230,7 @@ test('the reasons to choose from are those of the action; one press fills in the
 })
 
 test('single keys do nothing when shortcuts are off', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction(), shortcuts: false })
   await untilReady(page)
   await card().focus()
@@ -251,7 +243,7 @@ test('single keys do nothing when shortcuts are off', async () => {
 })
 
 test('a failed action is sent again once; an unknown outcome offers no retry', async () => {
-  page = await cards.open()
+  await openPage()
   const failed = sampleAction({ state: 'failed', attempt: 1, error: { kind: 'http', message: 'The shop said no.', retryable: true } })
   await show(page, { action: failed, withRetry: true })
   await page.waitForTimeout(600)
@@ -263,7 +255,7 @@ test('a failed action is sent again once; an unknown outcome offers no retry', a
 })
 
 test('without a live connection the buttons rest, with words', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction(), connection: 'offline' })
   await page.waitForTimeout(600)
   await card().getByText('Offline. Decisions are paused.').waitFor()
@@ -273,7 +265,7 @@ test('without a live connection the buttons rest, with words', async () => {
 })
 
 test('who may not decide reads why, and finds no buttons', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction({ requires: { quorum: 1, declineQuorum: 1, roles: ['finance'], notRequester: false } }) })
   await card().getByText('Waiting for someone with the role finance.').waitFor()
   expect(await approve().count()).toBe(0)
@@ -283,7 +275,7 @@ test('who may not decide reads why, and finds no buttons', async () => {
 })
 
 test('a card names everybody who asked, and says when nothing proves the agent’s name', async () => {
-  page = await cards.open()
+  await openPage()
   const asked = sampleAction({ agent: 'ci', agentVerified: false, requesters: [SAM, { ...SAM, id: 'prn_bo', name: 'Bo' }] })
   await show(page, { action: asked })
   await openDetails(page)
@@ -293,7 +285,7 @@ test('a card names everybody who asked, and says when nothing proves the agent�
 })
 
 test('where several roles are needed together, who has one of them reads which', async () => {
-  page = await cards.open()
+  await openPage()
   const requires = { quorum: 1, declineQuorum: 1, roles: ['approver'], alsoRoles: [['finance', 'legal']], notRequester: false }
   await show(page, { action: sampleAction({ requires }) })
   await card().getByText('Waiting for someone with the role approver and finance or legal.').waitFor()
@@ -301,7 +293,7 @@ test('where several roles are needed together, who has one of them reads which',
 })
 
 test('the focus stays on the card when its buttons go', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
   await approve().focus()
@@ -312,7 +304,7 @@ test('the focus stays on the card when its buttons go', async () => {
 
 test('what a server says about its tool stands in a box of its own, as not verified, and is no change', async () => {
   const said = { field: 'easql says', newValue: 'Drops a table. <b>Harmless</b>\u202e!', unverified: true as const }
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction({ preview: [said] }) })
   const box = card().locator('figure.cs-says', { hasText: 'easql says' })
   expect(await box.locator('figcaption').textContent()).toBe('easql says (not verified)')

@@ -1,23 +1,15 @@
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ago, SAM, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, cardParts, show, startCardBrowser, stopClock, untilReady } from './testing/browser.ts'
+import { cardParts, show, stopClock, untilReady } from './testing/browser.ts'
+import { openPage, page } from './testing/card-page.ts'
 import type { Reply } from './testing/page.tsx'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
 
 const HIGH = sampleAction({ risk: { level: 'high', reasons: ['moves money'], setBy: 'policy' } })
 
 const { calls, card, approve, decline, status, activeIs } = cardParts(() => page)
 
 test('typing goes on undisturbed while a card arrives', async () => {
-  page = await cards.open()
+  await openPage()
   await page.getByLabel('Message').focus()
   await page.keyboard.type('a b')
   await show(page, { action: sampleAction() })
@@ -28,7 +20,7 @@ test('typing goes on undisturbed while a card arrives', async () => {
 })
 
 test('an action that becomes overdue says so and moves nothing; the mark goes with the decision', async () => {
-  page = await cards.open({ viewport: { width: 320, height: 900 } })
+  await openPage({ viewport: { width: 320, height: 900 } })
   const mark = card().locator('.cs-overdue')
   const boxes = () =>
     page.locator('article, button, .cs-bar').evaluateAll((all) => all.map((one) => JSON.stringify(one.getBoundingClientRect())))
@@ -49,14 +41,14 @@ test('an action that becomes overdue says so and moves nothing; the mark goes wi
 })
 
 test('a card takes no focus, on load or on arrival', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
   expect(await activeIs('body')).toBe(true)
 })
 
 test('Enter and Space on the page or on the card decide nothing', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
   await page.keyboard.press('Enter')
@@ -68,7 +60,7 @@ test('Enter and Space on the page or on the card decide nothing', async () => {
 })
 
 test('A arms and says so, Enter commits once', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
   await card().focus()
@@ -84,7 +76,7 @@ test('A arms and says so, Enter commits once', async () => {
 })
 
 test('an armed card lapses after 3 s, and Escape disarms it at once', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await show(page, { action: sampleAction() })
   await page.clock.runFor(600)
@@ -102,7 +94,7 @@ test('an armed card lapses after 3 s, and Escape disarms it at once', async () =
 })
 
 test('while armed, Enter on another control keeps its own meaning', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
   await card().focus()
@@ -113,7 +105,7 @@ test('while armed, Enter on another control keeps its own meaning', async () => 
 })
 
 test('Ctrl+Enter approves only with the focus in the card', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
   await page.getByLabel('Message').focus()
@@ -145,13 +137,13 @@ const rest = async () => {
 }
 
 test('a click within 500 ms of the arrival is ignored, one after 600 ms counts', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await rests(() => show(page, { action: sampleAction() }))
 })
 
 test('a click right after the card moved by 8 px is ignored', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await show(page, { action: sampleAction() })
   await page.clock.runFor(600)
@@ -159,7 +151,7 @@ test('a click right after the card moved by 8 px is ignored', async () => {
 })
 
 test('a move of the card is noticed without any click, and a small one is not a move', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
   await page.evaluate(() => window.cardPage.setAbovePx(4))
@@ -175,7 +167,7 @@ test('a move of the card is noticed without any click, and a small one is not a 
 })
 
 test('small steps that add up to a move are noticed without any click', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
   // It says so for half a second only.
@@ -189,7 +181,7 @@ test('small steps that add up to a move are noticed without any click', async ()
 })
 
 test('the first moment in which a button says that it can be pressed, it can', async () => {
-  page = await cards.open()
+  await openPage()
   await page.evaluate(() => {
     new MutationObserver(() => document.querySelector<HTMLElement>('.cs-approve[aria-disabled=false]')?.click()).observe(document.body, {
       subtree: true,
@@ -203,7 +195,7 @@ test('the first moment in which a button says that it can be pressed, it can', a
 })
 
 test('a button says why it cannot be pressed', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await show(page, { action: sampleAction() })
   await expect.poll(rest).toBe('new')
@@ -232,7 +224,7 @@ test('a button says why it cannot be pressed', async () => {
 })
 
 test('a press in a dialog that does not count is said there', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await show(page, { action: HIGH })
   await page.clock.runFor(600)
@@ -250,7 +242,7 @@ test('a press in a dialog that does not count is said there', async () => {
 })
 
 test('on a phone too, saying that a press was ignored moves nothing, so the next press counts when the rest is over', async () => {
-  page = await cards.open({ viewport: { width: 320, height: 900 } })
+  await openPage({ viewport: { width: 320, height: 900 } })
   await stopClock(page)
   for (const action of [sampleAction(), HIGH]) {
     await show(page, { action: { ...action, digest: action.risk.level } })
@@ -277,7 +269,7 @@ test('on a phone too, saying that a press was ignored moves nothing, so the next
 })
 
 test('a click right after the window came back is ignored', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await show(page, { action: sampleAction() })
   await page.clock.runFor(600)
@@ -285,7 +277,7 @@ test('a click right after the window came back is ignored', async () => {
 })
 
 test('a changed action disarms, says so and rests', async () => {
-  page = await cards.open()
+  await openPage()
   await stopClock(page)
   await show(page, { action: sampleAction() })
   await page.clock.runFor(600)
@@ -301,7 +293,7 @@ test('a changed action disarms, says so and rests', async () => {
 })
 
 test('a double click is one request', async () => {
-  page = await cards.open()
+  await openPage()
   await page.evaluate(() => {
     window.cardPage.reply = { kind: 'hang' }
   })
@@ -314,7 +306,7 @@ test('a double click is one request', async () => {
 })
 
 test('a refused decision says who was first, and one about an old version asks to review again', async () => {
-  page = await cards.open()
+  await openPage()
   const taken = sampleAction({ state: 'approved', votes: [{ by: SAM, verdict: 'approve', at: '2026-11-21T10:44:52.000Z' }] })
   const reply: Reply = { kind: 'refuse', error: { code: 'already_decided', message: 'no', action: taken } }
   await page.evaluate((text) => {

@@ -1,16 +1,8 @@
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ADA, ago, SAM, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, openDetails, show, startCardBrowser, untilReady } from './testing/browser.ts'
+import { openDetails, show, untilReady } from './testing/browser.ts'
+import { openPage, page } from './testing/card-page.ts'
 import type { Reply } from './testing/page.tsx'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
 
 const calls = () => page.evaluate(() => window.cardPage.calls)
 const reply = (given: Reply) =>
@@ -31,7 +23,7 @@ async function edit(text: string) {
 }
 
 test('an edit is shown as old and new, counted on the button, and sent with the version that was looked at', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction(), withEditor: true })
   await edit('{"orderId":"ORD-002","newStatus":"shipped"}')
   const rows = card()
@@ -47,7 +39,7 @@ test('an edit is shown as old and new, counted on the button, and sent with the 
 })
 
 test('half an edit approves nothing; undone, the agent’s own call is approved, without arguments', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction(), withEditor: true })
   await edit('{"orderId":')
   await page.waitForFunction(() => document.querySelector('.cs-refuse')?.getAttribute('aria-disabled') === 'false')
@@ -65,7 +57,7 @@ test('half an edit approves nothing; undone, the agent’s own call is approved,
 })
 
 test('what the server says is wrong with an edit stands beside it, and nothing is decided', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction(), withEditor: true })
   await reply({
     kind: 'refuse',
@@ -93,7 +85,7 @@ const CHANGED = sampleAction({
 })
 
 test('a refusal shows the action as it is now and why it was asked again; the buttons rest before they name it', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
   await reply({ kind: 'refuse', error: { code: 'revision_mismatch', message: 'changed', action: CHANGED } })
@@ -115,7 +107,7 @@ const LINES: Record<string, string | number>[] = [
 ]
 
 test('a short list of lines is a table with every value; other lists are text', async () => {
-  page = await cards.open({ viewport: { width: 320, height: 800 } })
+  await openPage({ viewport: { width: 320, height: 800 } })
   const preview = [
     { field: 'items', newValue: LINES },
     { field: 'tags', newValue: [['a'], { b: { c: 1 } }] },
@@ -138,7 +130,7 @@ test('a short list of lines is a table with every value; other lists are text', 
 })
 
 test('a short list of lines that stays as it is stands once, as a table that says nothing of a change', async () => {
-  page = await cards.open({ viewport: { width: 320, height: 800 } })
+  await openPage({ viewport: { width: 320, height: 800 } })
   const lines = [
     { line: 'old 1', diff: '-one' },
     { line: '> 1', diff: '+two' },
@@ -154,7 +146,7 @@ test('a short list of lines that stays as it is stands once, as a table that say
 })
 
 test('looking again shows what is read then', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction(), seenAgain: CHANGED })
   await untilReady(page)
   await card().getByRole('button', { name: 'Look again' }).click()
@@ -165,7 +157,7 @@ test('looking again shows what is read then', async () => {
 const SUGGESTION = { refusal: null, exact: { matched: 3, of: 30 }, rule: { when: 'args.newStatus == "processing"', matched: 14, of: 30 } }
 
 test('"don’t ask again" shows the rule and what it would have answered, asks once more, and no key reaches it', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction(), suggestion: SUGGESTION })
   await openDetails(page)
   await card().getByText('Don’t ask again').click()
@@ -184,7 +176,7 @@ test('"don’t ask again" shows the rule and what it would have answered, asks o
 })
 
 test('a reason that is being written survives the confirmation of "don’t ask again"', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction(), suggestion: SUGGESTION })
   await untilReady(page)
   await card().getByRole('button', { name: 'Decline with reason' }).click()
@@ -199,7 +191,7 @@ test('a reason that is being written survives the confirmation of "don’t ask a
 })
 
 test('"don’t ask again" is not there for high risk or where it takes two', async () => {
-  page = await cards.open()
+  await openPage()
   const two = { ...sampleAction().requires, quorum: 2 }
   const high = sampleAction({ risk: { level: 'high', reasons: [], setBy: 'policy' } })
   for (const action of [high, sampleAction({ requires: two })]) {
@@ -210,7 +202,7 @@ test('"don’t ask again" is not there for high risk or where it takes two', asy
 })
 
 test('votes say how many there are, whose, and for whom it waits', async () => {
-  page = await cards.open()
+  await openPage()
   const requires = { quorum: 2, declineQuorum: 1, roles: ['finance', 'approver'], notRequester: true }
   const votes = [{ by: SAM, verdict: 'approve' as const, at: ago(180) }]
   await show(page, { action: sampleAction({ requires, votes }), me: ADA })
@@ -223,7 +215,7 @@ test('votes say how many there are, whose, and for whom it waits', async () => {
 })
 
 test('who has voted changes their mind: only another vote is offered, and it is sent for what they see', async () => {
-  page = await cards.open()
+  await openPage()
   const requires = { quorum: 2, declineQuorum: 2, roles: ['approver'], notRequester: false }
   const votedAs = (verdict: 'approve' | 'decline', at: string) => sampleAction({ requires, votes: [{ by: ADA, verdict, at }] })
   await show(page, { action: votedAs('approve', ago(20)), withEditor: true })

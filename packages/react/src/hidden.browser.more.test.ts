@@ -1,18 +1,10 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
-import { type CardBrowser, openDetails, scrollToEnd, show, startCardBrowser, untilReady } from './testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { openDetails, scrollToEnd, show, untilReady } from './testing/browser.ts'
+import { openPage, page } from './testing/card-page.ts'
 
 /** Where the pictures of this run are, for people to look at. */
 const folder = fileURLToPath(new URL('../../../test-results/cards/', import.meta.url))
@@ -34,7 +26,7 @@ const BODY = `${'safe words '.repeat(6_082)}PAYLOAD`
 
 for (const level of LEVELS) {
   test(`66,900 folded characters hold Approve until they are opened and scrolled to their end: ${level} risk`, async () => {
-    page = await cards.open()
+    await openPage()
     await show(page, { action: sampleAction({ risk: risk(level), arguments: { orderId: 'ORD-001', body: BODY } }) })
     await untilReady(page)
     await expect.poll(rest).toBe('blocked')
@@ -60,7 +52,7 @@ for (const level of LEVELS) {
 }
 
 test('many short arguments behind the closed disclosure hold Approve as one long one does', async () => {
-  page = await cards.open()
+  await openPage()
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, `${at} ${'y'.repeat(400)}`]))
   await show(page, { action: sampleAction({ arguments: many }) })
   await untilReady(page)
@@ -74,7 +66,7 @@ test('many short arguments behind the closed disclosure hold Approve as one long
 })
 
 test('without a preview the arguments stand open, and are scrolled to their end', async () => {
-  page = await cards.open({ viewport: { width: 900, height: 2_000 } })
+  await openPage({ viewport: { width: 900, height: 2_000 } })
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, `${at} ${'y'.repeat(400)}`]))
   await show(page, { action: sampleAction({ arguments: many, preview: null }) })
   await untilReady(page)
@@ -85,7 +77,7 @@ test('without a preview the arguments stand open, and are scrolled to their end'
 })
 
 test('what is not a person’s reading opens nothing: a new revision hides it again', async () => {
-  page = await cards.open()
+  await openPage()
   const action = sampleAction({ preview: [{ field: 'body', oldValue: 'x', newValue: BODY }] })
   await show(page, { action })
   await untilReady(page)
@@ -102,7 +94,7 @@ test('what is not a person’s reading opens nothing: a new revision hides it ag
 })
 
 test('"don’t ask again" is no way round what is hidden', async () => {
-  page = await cards.open()
+  await openPage()
   const suggestion = { refusal: null, exact: { matched: 3, of: 30 }, rule: null }
   await show(page, { action: sampleAction({ arguments: { body: BODY } }), suggestion })
   await untilReady(page)
@@ -119,7 +111,7 @@ test('"don’t ask again" is no way round what is hidden', async () => {
 })
 
 test('a value of 500 KB stays usable: the page stays short, keys answer at once', async () => {
-  page = await cards.open()
+  await openPage()
   const huge = 'half a megabyte of words, '.repeat(20_000)
   await show(page, { action: sampleAction({ preview: [{ field: 'body', oldValue: 'x', newValue: huge }], arguments: { body: huge } }) })
   await untilReady(page)
@@ -136,7 +128,7 @@ test('a value of 500 KB stays usable: the page stays short, keys answer at once'
 })
 
 test('names that look alike are marked and told apart: in the preview, among the arguments, in an edit', async () => {
-  page = await cards.open()
+  await openPage()
   const action = sampleAction({
     description: 'Make аdmin the owner',
     arguments: { user: 'аdmin', before: 'admin', code: 'сосо', known: 'coco' },
@@ -171,7 +163,7 @@ test('names that look alike are marked and told apart: in the preview, among the
 
 for (const look of ['light', 'dark'] as const) {
   test(`what is hidden and what looks alike are legible at 320 px, without axe violations: ${look}`, async () => {
-    page = await cards.open({ colorScheme: look, viewport: { width: 320, height: 640 }, hasTouch: true })
+    await openPage({ colorScheme: look, viewport: { width: 320, height: 640 }, hasTouch: true })
     const action = sampleAction({
       description: 'Send the letter to аdmin@example.com',
       arguments: { to: 'аdmin@example.com', body: BODY },

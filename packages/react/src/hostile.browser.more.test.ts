@@ -1,16 +1,8 @@
 import type { Action } from '@countersign/client'
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
-import { type CardBrowser, cardParts, openDetails, seeAll, show, startCardBrowser } from './testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { cardParts, openDetails, seeAll, show } from './testing/browser.ts'
+import { openPage, page } from './testing/card-page.ts'
 
 const { card, approve, decline } = cardParts(() => page)
 
@@ -53,7 +45,7 @@ const VIEWS = {
 
 for (const [where, options] of Object.entries(VIEWS)) {
   test.each(Object.entries(TEXTS))(`${where}, %s make no card wider than the screen, and both buttons stay on it`, async (_, text) => {
-    page = await cards.open(options)
+    await openPage(options)
     await show(page, { action: everywhere(text) })
     await openDetails(page)
     await card().locator('.cs-raw summary').click()

@@ -1,18 +1,11 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
-import type { BrowserContextOptions, Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { BrowserContextOptions } from '@playwright/test'
+import { expect, test } from 'vitest'
 import { ACTION_PER_STATE, ACTION_WITH_DIFF, NOW_MS, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, openDetails, seeAll, show, startCardBrowser, untilReady } from './testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { openDetails, seeAll, show, untilReady } from './testing/browser.ts'
+import { openPage, page } from './testing/card-page.ts'
 
 /** Where the pictures of this run are, for people to look at. */
 const folder = fileURLToPath(new URL('../../../test-results/cards/', import.meta.url))
@@ -33,7 +26,7 @@ const LOOKS: Record<string, BrowserContextOptions> = {
 
 for (const [look, options] of Object.entries(LOOKS)) {
   test(`every state is legible and without axe violations: ${look}`, async () => {
-    page = await cards.open(options)
+    await openPage(options)
     const actions = Object.entries({ ...ACTION_PER_STATE, diff: ACTION_WITH_DIFF }).map(([name, action]) => ({
       ...action,
       id: `act_${name}`,
@@ -53,7 +46,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
 }
 
 test('an open reason form and an open confirmation have no axe violations', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: ACTION_PER_STATE['proposed-critical'] ?? sampleAction(), offerStop: true })
   await untilReady(page)
   await card()
@@ -76,7 +69,7 @@ test('data-theme on a page overrides the system, both ways', async () => {
     await card().waitFor()
     return card().evaluate((element) => getComputedStyle(element).backgroundColor)
   }
-  page = await cards.open({ colorScheme: 'light' })
+  await openPage({ colorScheme: 'light' })
   expect(await background()).toBe('rgb(255, 255, 255)')
   await page.evaluate(() => document.documentElement.setAttribute('data-theme', 'dark'))
   expect(await background()).toBe('rgb(27, 30, 35)')
@@ -86,7 +79,7 @@ test('data-theme on a page overrides the system, both ways', async () => {
 })
 
 test('at 320 px nothing scrolls sideways, targets are 44 px and Decline is 16 px away from Approve', async () => {
-  page = await cards.open({ viewport: { width: 320, height: 640 }, hasTouch: true })
+  await openPage({ viewport: { width: 320, height: 640 }, hasTouch: true })
   const long = 'W'.repeat(300)
   const diff = `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-${long}\n+${long}!\n`
   const preview = [
@@ -118,7 +111,7 @@ test('at 320 px nothing scrolls sideways, targets are 44 px and Decline is 16 px
 })
 
 test('one changed field fits in 240 px; Approve says so, and its name is the whole sentence', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, {
     action: sampleAction({ preview: [{ field: 'status', oldValue: 'pending', newValue: 'processing' }] }),
     withEditor: true,
@@ -133,7 +126,7 @@ test('one changed field fits in 240 px; Approve says so, and its name is the who
 })
 
 test('what nobody may decide without having seen stands outside the details', async () => {
-  page = await cards.open()
+  await openPage()
   const risk = { level: 'high' as const, reasons: ['it moves money'], setBy: 'policy' as const }
   await show(page, { action: sampleAction({ risk, expiresAt: new Date(NOW_MS + 3_600_000).toISOString() }) })
   await untilReady(page)
@@ -153,7 +146,7 @@ const columnsFrom = (...columns: string[]) =>
   ORDER.map((line) => Object.fromEntries(Object.entries(line).filter(([key]) => columns.includes(key))))
 
 test('a price in a list of lines stays in one piece and nothing is cut off, on a phone and on a desk', async () => {
-  page = await cards.open()
+  await openPage()
   const tables = [
     columnsFrom('name', 'price'),
     columnsFrom('name', 'quantity', 'price'),
@@ -192,7 +185,7 @@ test('a price in a list of lines stays in one piece and nothing is cut off, on a
 })
 
 test('nothing moves on a change of state, reduced motion or not', async () => {
-  page = await cards.open({ reducedMotion: 'reduce' })
+  await openPage({ reducedMotion: 'reduce' })
   for (const action of Object.values(ACTION_PER_STATE)) {
     await show(page, { action })
     await page.locator(`[data-state=${action.state}]`).waitFor()

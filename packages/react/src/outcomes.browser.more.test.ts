@@ -1,15 +1,7 @@
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
-import { type CardBrowser, openDetails, show, startCardBrowser } from './testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { openDetails, show } from './testing/browser.ts'
+import { openPage, page } from './testing/card-page.ts'
 
 const unknown = (retryable: boolean) =>
   sampleAction({
@@ -22,7 +14,7 @@ const button = (name: string) => card().getByRole('button', { name, exact: true 
 const ready = () => card().locator('.cs-button[aria-disabled=false]').first().waitFor()
 
 test('the details offer more time once, and then say who extended the deadline', async () => {
-  page = await cards.open()
+  await openPage()
   const extendableUntil = new Date(NOW_MS + 3_600_000).toISOString()
   const action = sampleAction({ extendableUntil })
   await show(page, { action, withOutcomes: true })
@@ -37,7 +29,7 @@ test('the details offer more time once, and then say who extended the deadline',
 })
 
 test('an unknown outcome offers no Retry; "Mark not done" asks for a note and sends it', async () => {
-  page = await cards.open()
+  await openPage()
   const action = unknown(false)
   await show(page, { action, withRetry: true, withOutcomes: true })
   await ready()
@@ -53,7 +45,7 @@ test('an unknown outcome offers no Retry; "Mark not done" asks for a note and se
 })
 
 test('"Mark done" can be sent from the keyboard, and Escape leaves the form with the focus on the card', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: unknown(false), withOutcomes: true })
   await ready()
   await button('Mark done').click()
@@ -67,7 +59,7 @@ test('"Mark done" can be sent from the keyboard, and Escape leaves the form with
 })
 
 test('where the tool can find out, "Check again" asks it', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: unknown(true), withOutcomes: true })
   await ready()
   await button('Check again').click()
@@ -75,21 +67,21 @@ test('where the tool can find out, "Check again" asks it', async () => {
 })
 
 test('who may not decide sees the unknown outcome and none of its buttons', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: unknown(true), withOutcomes: true, me: { ...SAM, roles: ['viewer'] } })
   await card().waitFor()
   expect(await card().getByRole('button').count()).toBe(0)
 })
 
 test('a resolved action says who looked and what they saw', async () => {
-  page = await cards.open()
+  await openPage()
   const resolution = { by: ADA, outcome: 'succeeded' as const, note: 'It is in the ledger.', at: ago(5) }
   await show(page, { action: sampleAction({ ...ACTION_PER_STATE.succeeded, resolution }) })
   await expect.poll(() => card().textContent()).toContain('Ada looked: it was done. “It is in the ledger.”')
 })
 
 test('an approved action of a client is carried out from the page, once', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction({ ...ACTION_PER_STATE['approved-client'] }), withOutcomes: true })
   await ready()
   await button('Carry out here').dblclick()
@@ -97,7 +89,7 @@ test('an approved action of a client is carried out from the page, once', async 
 })
 
 test('an approval in its grace period says when it starts and is taken back, once; without one there is nothing to take back', async () => {
-  page = await cards.open()
+  await openPage()
   const startsAt = new Date(NOW_MS + 8_000).toISOString()
   await show(page, { action: sampleAction({ ...ACTION_PER_STATE.approved, startsAt }), withOutcomes: true })
   await ready()
@@ -118,7 +110,7 @@ test('a picture in a result is drawn, what is no picture is only offered for sav
       { type: 'image', mimeType: 'image/svg+xml', data: 'PHN2Zy8+', name: 'file:///tmp/a.svg' },
     ],
   }
-  page = await cards.open()
+  await openPage()
   await show(page, { action: sampleAction({ state: 'succeeded', result }) })
   const picture = card().locator('.cs-media img')
   await picture.waitFor({ state: 'attached' })

@@ -1,35 +1,16 @@
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { BrowserContextOptions } from '@playwright/test'
+import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
-import { type CardBrowser, cardParts, openDetails, showAtOnce, startCardBrowser, untilReady } from './testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { cardParts, openDetails, showAtOnce, untilReady } from './testing/browser.ts'
+import { holdScripts, openPage, page } from './testing/card-page.ts'
 
 const { calls, card, approve, decline } = cardParts(() => page)
 const heightPx = async () => (await card().boundingBox())?.height
 
-/** Opens a page whose part behind Details is held back until it is let through or fails: the first time, then it loads. */
-async function holdBack(options?: Parameters<CardBrowser['open']>[0]) {
-  page = await cards.open(options)
-  const asked = Promise.withResolvers<void>()
-  let answer = Promise.withResolvers<'fail' | 'load'>()
-  await page.route(/\/more-.*\.js/, async (route) => {
-    asked.resolve()
-    return (await answer.promise) === 'fail' ? route.abort() : route.continue()
-  })
-  return async (as: 'fail' | 'load') => {
-    // The card asks for it once it is up.
-    await asked.promise
-    answer.resolve(as)
-    answer = Promise.withResolvers()
-    answer.resolve('load')
-  }
+/** Opens a page whose part behind Details is held back until it fails or is let through. */
+async function holdBack(options?: BrowserContextOptions) {
+  await openPage(options)
+  return holdScripts(/\/more-.*\.js/)
 }
 
 const ACTIONS = {
@@ -41,11 +22,11 @@ const ACTIONS = {
 test.each(Object.entries(ACTIONS).flatMap(([what, action]) => [320, 900].map((width) => ({ what, action, width }))))(
   'a card with $what, $width px wide, is as high before the part behind Details came as after',
   async ({ action, width }) => {
-    const answer = await holdBack({ viewport: { width, height: 640 } })
+    const part = await holdBack({ viewport: { width, height: 640 } })
     await showAtOnce(page, { action })
     await untilReady(page)
     const before = await heightPx()
-    await answer('load')
+    await part.load()
     await card().locator('.cs-raw').waitFor({ state: 'attached' })
     await page.locator('.cs-approve[aria-disabled=false]').waitFor()
     expect(await heightPx()).toBe(before)
@@ -66,9 +47,9 @@ test.each(Object.entries(ACTIONS))('with %s, nothing is approved before the part
 })
 
 test('where the part behind Details could not be loaded, the card says so; Try again loads it, and high risk asks for its second step', async () => {
-  const answer = await holdBack()
+  const part = await holdBack()
   await showAtOnce(page, { action: ACTIONS['high risk'] })
-  await answer('fail')
+  await part.fail()
   const tryAgain = card().getByRole('button', { name: 'Try again' })
   await tryAgain.waitFor()
   await openDetails(page)

@@ -1,17 +1,9 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
-import { type CardBrowser, cardParts, openDetails, show, startCardBrowser } from './testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { cardParts, openDetails, show } from './testing/browser.ts'
+import { openPage, page } from './testing/card-page.ts'
 
 const { card, approve, decline, calls } = cardParts(() => page)
 const folder = fileURLToPath(new URL('../../../test-results/cards/', import.meta.url))
@@ -46,7 +38,7 @@ const untilPressable = () => page.locator('.cs-approve[aria-disabled=false]').wa
 test.each(SIZES)(
   'on $width × $height the buttons come once the headline and all changes have been on the screen, and then stay there',
   async (viewport) => {
-    page = await cards.open({ viewport, hasTouch: true })
+    await openPage({ viewport, hasTouch: true })
     await showFromItsEnd({ action: LONG, suggestion: SUGGESTION })
     await showUnseen().waitFor()
     expect(await isOnScreen('.cs-title')).toBe(false)
@@ -67,7 +59,7 @@ test.each(SIZES)(
 )
 
 test('from the top of a long card on a phone, nothing can be decided before the last change was on the screen', async () => {
-  page = await cards.open({ viewport: { width: 390, height: 844 }, hasTouch: true })
+  await openPage({ viewport: { width: 390, height: 844 }, hasTouch: true })
   await show(page, { action: LONG })
   await card().locator('.cs-title').waitFor()
   await page.locator('.cs-changes li').nth(30).scrollIntoViewIfNeeded()
@@ -83,7 +75,7 @@ test('from the top of a long card on a phone, nothing can be decided before the 
 })
 
 test('the bar on a phone covers nothing that has the focus, and no button of an open reason', async () => {
-  page = await cards.open({ viewport: { width: 320, height: 640 }, hasTouch: true })
+  await openPage({ viewport: { width: 320, height: 640 }, hasTouch: true })
   await showFromItsEnd({ action: LONG, agentSays: 'The customer asked for it.', runHref: '/runs/1', withEditor: true })
   await showUnseen().click()
   await untilPressable()
@@ -112,7 +104,7 @@ test('the bar on a phone covers nothing that has the focus, and no button of an 
 })
 
 test('a wide screen needs no such bar', async () => {
-  page = await cards.open()
+  await openPage()
   await show(page, { action: LONG })
   await untilPressable()
   expect(

@@ -1,16 +1,8 @@
 import { fileURLToPath } from 'node:url'
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SAM, sampleAction } from '../testing/actions.ts'
-import { type CardBrowser, cardParts, scrollToEnd, show, startCardBrowser } from '../testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { cardParts, scrollToEnd, show } from '../testing/browser.ts'
+import { openPage, page } from '../testing/card-page.ts'
 
 const { card, approve } = cardParts(() => page)
 
@@ -24,7 +16,7 @@ const DIFF = `--- a/notes.md
 `
 
 test('a diff is shown whole, each changed line with its sign, and what cannot be seen is marked', async () => {
-  page = await cards.open({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await openPage({ permissions: ['clipboard-read', 'clipboard-write'] })
   await show(page, { action: sampleAction({ preview: [{ field: 'notes.md', diff: DIFF }] }) })
   const diff = card().locator('.cs-diff pre')
   expect(await diff.textContent()).toBe(DIFF.replace('\u200B', '⟦U+200B⟧'))
@@ -39,7 +31,7 @@ test('a diff is shown whole, each changed line with its sign, and what cannot be
 const LONG_LINE = 'The refund of order ORD-100 goes to the card that paid for it, within three days. '.repeat(25)
 
 test('a letter that looks the same, changed in a line of 2,000 characters, stands out in a diff and in a value', async () => {
-  page = await cards.open()
+  await openPage()
   const forged = LONG_LINE.replace('order', 'оrder').replace('three', 'nine')
   const diff = `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-${LONG_LINE}\n+${forged}\n`
   const [oldValue, newValue] = [LONG_LINE, forged].map((text) => text.slice(0, text.indexOf(' days')))
@@ -64,7 +56,7 @@ test('a letter that looks the same, changed in a line of 2,000 characters, stand
 })
 
 test('a diff stands side by side where there is room, folds, and stays folded for who has viewed this revision', async () => {
-  page = await cards.open({ viewport: { width: 1280, height: 900 } })
+  await openPage({ viewport: { width: 1280, height: 900 } })
   const diff = '--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@\n same\n-one\n-two\n+three\n same\n'
   const action = sampleAction({ preview: [{ field: 'x', diff }] })
   await show(page, { action })
@@ -104,7 +96,7 @@ test('a diff stands side by side where there is room, folds, and stays folded fo
 })
 
 test('a long diff says how many lines are hidden, and a high risk waits until they are seen', async () => {
-  page = await cards.open()
+  await openPage()
   const lines = Array.from({ length: 400 }, (_, at) => `+line ${at} of a long file`)
   const long = `--- /dev/null\n+++ b/long.md\n@@ -0,0 +1,400 @@\n${lines.join('\n')}\n`
   await show(page, {

@@ -1,16 +1,9 @@
 import type { Action } from '@countersign/client'
-import type { Page } from '@playwright/test'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { BrowserContextOptions } from '@playwright/test'
+import { expect, test } from 'vitest'
 import { sampleAction } from '../testing/actions.ts'
-import { type CardBrowser, cardParts, openDetails, scrollToEnd, seeAll, show, startCardBrowser, untilReady } from '../testing/browser.ts'
-
-let cards: CardBrowser
-let page: Page
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+import { cardParts, openDetails, scrollToEnd, seeAll, show, untilReady } from '../testing/browser.ts'
+import { holdScripts, openPage, page } from '../testing/card-page.ts'
 
 const { calls, card, approve, decline } = cardParts(() => page)
 const tryAgain = () => card().getByRole('button', { name: 'Try again' })
@@ -33,26 +26,10 @@ const withDiff = (diff: string): Action => sampleAction({ preview: [{ field: 'x'
 const LONG_VALUE = 'The refund of order ORD-100 goes to the card that paid for it. '
 const withWords = sampleAction({ preview: [{ field: 'text', oldValue: `${LONG_VALUE}modern`, newValue: `${LONG_VALUE}modem` }] })
 
-/** Opens a page whose part for diffs is held back; the returned functions let the request fail, or let it and all later ones through. */
-async function holdBack(options?: Parameters<CardBrowser['open']>[0]) {
-  page = await cards.open(options)
-  let answer = Promise.withResolvers<'fail' | 'load'>()
-  let asked = 0
-  await page.route(/\/diff-.*\.js/, async (route) => {
-    asked += 1
-    return (await answer.promise) === 'fail' ? route.abort() : route.continue()
-  })
-  return {
-    asked: () => asked,
-    fail: () => {
-      answer.resolve('fail')
-    },
-    load: () => {
-      answer.resolve('load')
-      answer = Promise.withResolvers()
-      answer.resolve('load')
-    },
-  }
+/** Opens a page whose part for diffs is held back until it fails or is let through. */
+async function holdBack(options?: BrowserContextOptions) {
+  await openPage(options)
+  return holdScripts(/\/diff-.*\.js/)
 }
 
 /** All ways in which a person approves. */
@@ -80,7 +57,7 @@ test.each(Object.entries(DIFFS))(
   async (_, diff) => {
     const part = await holdBack()
     await show(page, { action: withDiff(diff) })
-    part.fail()
+    await part.fail()
     await tryAgain().waitFor()
     await untilReady(page)
     const plain = card().locator('.cs-changes pre')
@@ -99,7 +76,7 @@ test.each(Object.entries(DIFFS))(
 test('where the marks on changed words could not be loaded, two values that differ in them cannot be approved', async () => {
   const part = await holdBack()
   await show(page, { action: withWords })
-  part.fail()
+  await part.fail()
   await tryAgain().waitFor()
   await untilReady(page)
   await tryToApprove()
@@ -109,9 +86,8 @@ test('where the marks on changed words could not be loaded, two values that diff
 test('after a failure, Try again loads the diff, the focus stays on the card, and the action can be approved', async () => {
   const part = await holdBack()
   await show(page, { action: withDiff(DIFFS['of a space at the end of a line']) })
-  part.fail()
+  await part.fail()
   await tryAgain().waitFor()
-  part.load()
   await tryAgain().focus()
   await page.keyboard.press('Enter')
   await card().locator('.cs-hunk').waitFor()
@@ -128,7 +104,7 @@ test('on a phone, a diff that came after the rest of its card has to be seen bef
   await show(page, { action: withDiff(LONG.slice(0, 5_000)) })
   await card().getByText('Loading the diff…').waitFor()
   await page.locator('.cs-refuse').waitFor()
-  part.load()
+  await part.load()
   await card().locator('.cs-hunk').first().waitFor()
   await card().getByRole('button', { name: 'Show what is not seen yet' }).waitFor()
   expect(await approve().count()).toBe(0)
