@@ -1,27 +1,15 @@
-import type { Action, Grant, GrantSuggestion } from '@countersign/core'
-import { expect, onTestFinished, test } from 'vitest'
-import { startTestServer } from '../testing/test-server.ts'
-
-const FOLDER = '/home/ana/shop'
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { FOLDER, startCodingAgent } from '../testing/coding-agent.ts'
 
 async function start() {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } } })
-  onTestFinished(() => server[Symbol.asyncDispose]())
-  const { key } = await server.makeKey({ name: 'ana laptop', kind: 'agent', agent: 'laptop', roles: ['agent'] })
-  const agent = server.with({ authorization: `Bearer ${key}` })
-  const { admin } = server
+  const { propose, ...others } = await startCodingAgent()
   let calls = 0
   return {
-    async propose(command: string, more: object = {}): Promise<Action> {
+    ...others,
+    propose: (command: string, more: object = {}): Promise<Action> =>
       // The description is the model's own and another one each time.
-      const options = { description: `Call ${++calls}` }
-      const args = { host: 'claude', hostTool: 'Bash', folder: FOLDER, command, options, ...more }
-      return agent.post('/api/actions', { tool: 'host.shell', arguments: args })
-    },
-    approve: ({ id, digest, revision }: Action) => admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', digest, revision }),
-    suggest: ({ id }: Action): Promise<GrantSuggestion> => admin.get(`/api/actions/${id}/suggestion`),
-    grant: ({ id: actionId }: Action, when: string): Promise<Grant> =>
-      admin.post('/api/grants', { actionId, scope: 'agent', expiresIn: 'PT1H', when }),
+      propose('host.shell', { hostTool: 'Bash', command, options: { description: `Call ${++calls}` }, ...more }),
   }
 }
 

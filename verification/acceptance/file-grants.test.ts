@@ -1,31 +1,15 @@
-import type { Action, Grant, GrantSuggestion } from '@countersign/core'
-import { expect, onTestFinished, test } from 'vitest'
-import { startTestServer } from '../testing/test-server.ts'
-
-const FOLDER = '/home/ana/shop'
+import type { Action } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { FOLDER, startCodingAgent } from '../testing/coding-agent.ts'
 
 async function start() {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } } })
-  onTestFinished(() => server[Symbol.asyncDispose]())
-  const { key } = await server.makeKey({ name: 'ana laptop', kind: 'agent', agent: 'laptop', roles: ['agent'] })
-  const agent = server.with({ authorization: `Bearer ${key}` })
-  const { admin } = server
+  const { propose, ...others } = await startCodingAgent()
   let edits = 0
   return {
-    async edit(path: string, more: object = {}): Promise<Action> {
-      const text = { oldText: 'a', newText: `b${++edits}` }
-      const args = { host: 'claude', hostTool: 'Edit', folder: FOLDER, path, ...text, options: {}, ...more }
-      return agent.post('/api/actions', { tool: 'host.edit', arguments: args })
-    },
-    write: (path: string): Promise<Action> =>
-      agent.post('/api/actions', {
-        tool: 'host.write',
-        arguments: { host: 'claude', hostTool: 'Write', folder: FOLDER, path, content: `${++edits}`, options: {} },
-      }),
-    approve: ({ id, digest, revision }: Action) => admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', digest, revision }),
-    suggest: ({ id }: Action): Promise<GrantSuggestion> => admin.get(`/api/actions/${id}/suggestion`),
-    grant: ({ id: actionId }: Action, when: string): Promise<Grant> =>
-      admin.post('/api/grants', { actionId, scope: 'agent', expiresIn: 'PT1H', when }),
+    ...others,
+    edit: (path: string, more: object = {}): Promise<Action> =>
+      propose('host.edit', { hostTool: 'Edit', path, oldText: 'a', newText: `b${++edits}`, options: {}, ...more }),
+    write: (path: string): Promise<Action> => propose('host.write', { hostTool: 'Write', path, content: `${++edits}`, options: {} }),
   }
 }
 
