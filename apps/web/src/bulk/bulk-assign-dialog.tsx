@@ -1,27 +1,22 @@
 import { type Action, type AssignTo, isApiError } from '@countersign/client'
 import { assigneeOf } from '@countersign/core/text'
 import { showInvisible, whyNot } from '@countersign/react'
-import { useId } from 'react'
 import { AssignChoices, rolesOf } from '../assign/assign-choices.tsx'
 import { assignedText } from '../assign/words.ts'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
-import { Dialog } from '../ui/overlays.ts'
 import { needsPerson } from '../waiting/views.ts'
-import { countText, type TaskDialogProps } from './outcome.tsx'
-import { Running } from './running.tsx'
+import { ChoiceDialog } from './choice-dialog.tsx'
+import { type BulkTaskProps, countText } from './outcome.tsx'
 import { shareText, splitBy } from './split.ts'
 import { useEach } from './use-each.ts'
-import '../ui/choice-dialog.css'
-import './bulk-task.css'
 
 /** Asks who should decide about the chosen actions. Each is assigned on its own, unless somebody else assigned it since it was shown. */
-export default function BulkAssignDialog({ chosen, onClose, onDone }: TaskDialogProps) {
+export default function BulkAssignDialog({ chosen, onClose, onDone }: BulkTaskProps) {
   const { client, inbox, me } = useServices()
   const standsFor = useStandsFor()
   const { progress, stop, change } = useEach()
-  const id = useId()
   const roles = [...new Set(chosen.flatMap(rolesOf))]
   const isMe = (to: AssignTo) => 'person' in to && to.person === me.id
 
@@ -54,29 +49,21 @@ export default function BulkAssignDialog({ chosen, onClose, onDone }: TaskDialog
   }
 
   return (
-    <Dialog open onClose={progress ? undefined : onClose} aria-labelledby={id} fullWidth maxWidth="xs">
-      <div className="choice-dialog assign bulk-task">
-        <h2 id={id}>Assign {countText(chosen.length)}</h2>
-        {progress && <Running progress={progress} onStop={stop} />}
-        {!progress && (
-          <>
-            <p className="muted">Choose who should decide. It does not change who may decide.</p>
-            <AssignChoices
-              roles={roles}
-              isForMe={chosen.some((action) => whyNot(action, me, standsFor) === null)}
-              isBusy={false}
-              more={(to) => shareText(split(to))}
-              onChoose={(to, name) => void assign(to, name)}
-            />
-            <div className="choice-dialog-end">
-              {chosen.some(({ assignment }) => assignment) && (
-                <Button onClick={() => void assign(null, 'nobody in particular')}>Nobody in particular</Button>
-              )}
-              <Button onClick={onClose}>Cancel</Button>
-            </div>
-          </>
+    <ChoiceDialog title={`Assign ${countText(chosen.length)}`} className="assign" progress={progress} onStop={stop} onClose={onClose}>
+      <p className="muted">Choose who should decide. It does not change who may decide.</p>
+      <AssignChoices
+        roles={roles}
+        isForMe={chosen.some((action) => whyNot(action, me, standsFor) === null)}
+        isBusy={false}
+        more={(to) => shareText(split(to))}
+        onChoose={(to, name) => void assign(to, name)}
+      />
+      <div className="choice-dialog-end">
+        {chosen.some(({ assignment }) => assignment) && (
+          <Button onClick={() => void assign(null, 'nobody in particular')}>Nobody in particular</Button>
         )}
+        <Button onClick={onClose}>Cancel</Button>
       </div>
-    </Dialog>
+    </ChoiceDialog>
   )
 }

@@ -2,36 +2,21 @@ import AxeBuilder from '@axe-core/playwright'
 import * as wire from '@countersign/core'
 import type { Browser, Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { plant } from '../testing/hostile.ts'
-import { hostileAnswers } from '../testing/hostile-answers.ts'
 import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
 import { launchBrowser } from '../testing/launch.ts'
+import { requires, waitingActions } from '../testing/waiting-action.ts'
 
-const answers = hostileAnswers(plant(), wire)
+const { answers, actionOf } = waitingActions(wire)
 const me = { id: 'prn_me', kind: 'person', name: 'Mia', roles: ['approver', 'finance'] } as const
 const ben = { id: 'prn_ben', kind: 'person', name: 'Ben', roles: ['approver'] } as const
-const requires = { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false }
-const actionOf = (id: string, more: object = {}): wire.Action => ({
-  ...answers.newAction,
-  id: `act_${id}`,
-  description: `Send ${id}`,
-  tool: 'desk.send',
-  agent: 'desk',
-  arguments: { what: id },
-  preview: null,
-  expiresAt: null,
-  requires,
-  assignment: null,
-  sessionId: null,
-  createdAt: `2026-11-21T10:00:0${['one', 'two', 'three', 'four'].indexOf(id)}.000Z`,
-  ...more,
-})
+const sendOf = (id: string, more: object = {}): wire.Action =>
+  actionOf(id, { assignment: null, createdAt: `2026-11-21T10:00:0${['one', 'two', 'three', 'four'].indexOf(id)}.000Z`, ...more })
 const problem = (status: number, body: object) => ({ status, body: { code: 'illegal_transition', detail: 'It was refused.', ...body } })
 
 let waiting: wire.Action[] = []
 let snoozes: wire.Snooze[] = []
 let changes: string[] = []
-/** What the server answers to a change instead of making it. */
+/** Errors that the server returns instead of making a change, by the id of the action. */
 let refusals: Record<string, { status: number; body: object }> = {}
 let page: Page
 let server: HostileServer
@@ -66,7 +51,7 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
-  waiting = [actionOf('one'), actionOf('two', { risk: { level: 'critical', reasons: [], setBy: 'policy' } }), actionOf('three')]
+  waiting = [sendOf('one'), sendOf('two', { risk: { level: 'critical', reasons: [], setBy: 'policy' } }), sendOf('three')]
   snoozes = []
   changes = []
   refusals = {}
@@ -120,7 +105,7 @@ test('S snoozes all chosen rows, whatever their risk: each by a request of its o
 })
 
 test('what would expire before the time is left out, is named with the reason, and stays chosen', async () => {
-  waiting[1] = actionOf('two', { expiresAt: new Date(Date.now() + 30 * 60_000).toISOString() })
+  waiting[1] = sendOf('two', { expiresAt: new Date(Date.now() + 30 * 60_000).toISOString() })
   await open()
   await chooseAll()
   await page.keyboard.press('s')
@@ -148,7 +133,7 @@ test('chosen rows that are snoozed go back to the inbox together', async () => {
 })
 
 test('M assigns all chosen rows; what a colleague assigned meanwhile is not overwritten, is told, and stays chosen', async () => {
-  waiting[2] = actionOf('three', { requires: { ...requires, roles: ['approver', 'finance'] } })
+  waiting[2] = sendOf('three', { requires: { ...requires, roles: ['approver', 'finance'] } })
   refusals.two = problem(409, { action: { ...waiting[1], assignment: { role: 'finance', by: ben, at: '2026-11-21T10:00:00.000Z' } } })
   const bodies: unknown[] = []
   page.on('request', (request) => {
@@ -169,7 +154,7 @@ test('M assigns all chosen rows; what a colleague assigned meanwhile is not over
 })
 
 test('a role is assigned only what it may decide about', async () => {
-  waiting[2] = actionOf('three', { requires: { ...requires, roles: ['finance'] } })
+  waiting[2] = sendOf('three', { requires: { ...requires, roles: ['finance'] } })
   await open()
   await chooseAll()
   await page.keyboard.press('m')
@@ -180,7 +165,7 @@ test('a role is assigned only what it may decide about', async () => {
 })
 
 test('without a network the page says so, sends no more than it has begun, and keeps the rows chosen', async () => {
-  waiting.push(...Array.from({ length: 30 }, (_, at) => actionOf(`more${at}`, { createdAt: '2026-11-22T10:00:00.000Z' })))
+  waiting.push(...Array.from({ length: 30 }, (_, at) => sendOf(`more${at}`, { createdAt: '2026-11-22T10:00:00.000Z' })))
   await open()
   await page.keyboard.press('x')
   await page.getByRole('button', { name: 'Choose all 33' }).click()

@@ -13,7 +13,7 @@ type EachOptions = {
   /** Stops what has not been answered yet. */
   signal: AbortSignal
   onProgress: (done: number) => void
-  /** Better words than the server's for an error. */
+  /** Returns a better text than the server's for an error; undefined to use the server's. */
   whyNot?: (error: unknown) => string | undefined
 }
 

@@ -3,17 +3,17 @@ import { showInvisible } from '@countersign/react'
 import { Button, Notice } from '../ui/index.ts'
 import type { Refused } from './send.ts'
 
-/** What came of a change of many actions. */
+/** The result of changing many actions. */
 export type Outcome = {
-  /** "10 actions snoozed until 15:20", for what went. */
+  /** Summary of the actions that changed, for example "10 actions snoozed until 15:20". */
   said: string
-  /** "snoozed": what did not happen to the others. */
+  /** The verb for the actions that did not change, for example "snoozed". */
   doing: string
   went: readonly Action[]
   not: readonly Refused[]
 }
 
-export type TaskDialogProps = {
+export type BulkTaskProps = {
   /** As they were when the dialog was opened. */
   chosen: readonly Action[]
   onClose: () => void
@@ -26,7 +26,7 @@ export const countText = (count: number): string => `${count.toLocaleString('en'
 const MOST_REASONS = 6
 const MOST_NAMES = 3
 
-/** Says what went, what did not and why. */
+/** Shows which actions changed, which did not, and why. */
 export function OutcomeNotice({ outcome: { said, doing, went, not }, onClose }: { outcome: Outcome; onClose: () => void }) {
   const reasons = [...Map.groupBy(not, ({ why }) => why)]
   return (

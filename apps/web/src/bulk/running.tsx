@@ -1,7 +1,7 @@
 import { Button } from '../ui/index.ts'
 import type { Progress } from './use-each.ts'
 
-/** How far a change of many actions has come. What it has done stays done when somebody stops it. */
+/** Shows the progress of a change of many actions, and stops it. Changes that were made are kept. */
 export function Running({ progress: { done, of }, onStop }: { progress: Progress; onStop: () => void }) {
   return (
     <>

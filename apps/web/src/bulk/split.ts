@@ -2,10 +2,10 @@ import type { Action } from '@countersign/client'
 import { MOST_AT_ONCE } from './plan.ts'
 import type { Refused } from './send.ts'
 
-/** The actions that a change is sent for, and those that it is not, with the reasons. */
+/** The actions that a change is sent for, and the others with the reasons. */
 export type Split<Item extends { action: Action } = { action: Action }> = { going: readonly Item[]; left: readonly Refused[] }
 
-/** Sorts out which actions a change is for. @param plan What to send for one, or the reason why nothing. */
+/** Splits the actions by whether a change is sent for them. @param plan Returns what to send for an action, or the reason why nothing is sent. */
 export function splitBy<Item extends { action: Action }>(actions: readonly Action[], plan: (action: Action) => Item | string): Split<Item> {
   const going: Item[] = []
   const left: Refused[] = []
@@ -18,6 +18,6 @@ export function splitBy<Item extends { action: Action }>(actions: readonly Actio
   return { going, left }
 }
 
-/** "8 of 12" where a choice is not for all of them. */
+/** Returns for example "8 of 12" where a choice leaves some out; otherwise an empty text. */
 export const shareText = ({ going, left }: Split): string =>
   left.length === 0 ? '' : `${going.length.toLocaleString('en')} of ${(going.length + left.length).toLocaleString('en')}`

@@ -5,11 +5,11 @@ import type { Outcome } from './outcome.tsx'
 import type { Verdict } from './plan.ts'
 import type { useChosen } from './use-chosen.ts'
 
-/** What can be done with the chosen rows together. */
+/** A task for all chosen rows. */
 export type BulkTask = Verdict | 'snooze' | 'assign'
 
 /**
- * The dialog about the chosen rows, and what came of the last one. What did not go stays chosen.
+ * Keeps the open dialog about the chosen rows and the result of the last one. Actions that did not change stay chosen.
  * @param onRemoved Called when the element with the focus may be gone.
  */
 export function useBulk({ chosen, choose }: Pick<ReturnType<typeof useChosen>, 'chosen' | 'choose'>, onRemoved: () => void) {

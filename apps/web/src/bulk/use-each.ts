@@ -4,7 +4,7 @@ import { changeEach } from './each.ts'
 
 export type Progress = { done: number; of: number }
 
-/** Changes many actions one by one; `progress` while it does. */
+/** Changes many actions one by one. `progress` is set while it runs. */
 export function useEach() {
   const [progress, setProgress] = useState<Progress>()
   const stopping = useRef(new AbortController())

@@ -2,28 +2,12 @@ import * as wire from '@countersign/core'
 import type { Browser, Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sampleAction } from '../../../../packages/client/src/testing/log-server.ts'
-import { plant } from '../testing/hostile.ts'
-import { hostileAnswers } from '../testing/hostile-answers.ts'
 import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
 import { launchBrowser } from '../testing/launch.ts'
 import { untilReady } from '../testing/press.ts'
+import { requires, waitingActions } from '../testing/waiting-action.ts'
 
-const answers = hostileAnswers(plant(), wire)
-const requires = { quorum: 1, declineQuorum: 1, roles: ['approver'], notRequester: false }
-const actionOf = (id: string, more: object = {}): wire.Action => ({
-  ...answers.newAction,
-  id: `act_${id}`,
-  description: `Send ${id}`,
-  tool: 'desk.send',
-  agent: 'desk',
-  arguments: { what: id },
-  preview: null,
-  expiresAt: null,
-  requires,
-  sessionId: null,
-  ...more,
-})
-
+const { answers, actionOf } = waitingActions(wire)
 let waiting: wire.Action[] = []
 let decided: wire.Action[] = []
 let older: wire.Action[] = []
