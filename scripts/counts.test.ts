@@ -37,7 +37,7 @@ test('what failed in either part stands before the last line, with its message',
 })
 
 test('where more than one failed, all names stand together at the end, and the lines of the test runner are left out', () => {
-  const stack = '    at task (/work/node_modules/vitest/dist/run.js:1:1)\n    at read (/work/packages/core/src/a.ts:2:1)'
+  const stack = '    at task (/src/app/node_modules/vitest/dist/run.js:1:1)\n    at read (/src/app/packages/core/src/a.ts:2:1)'
   const failures = ['a.test.ts > it holds', 'b.test.ts > it ends'].map((name) => ({ name, message: `timed out\n${stack}` }))
   const [output] = addUp({ ...first, failed: 2, failures }, more)
   expect(output).toContain('\nFailed:\n  a.test.ts > it holds\n  b.test.ts > it ends\n\nTests: 7 passed, 2 failed, 1 skipped\n')

@@ -21,7 +21,7 @@ const usage = {
   outputTokens: { total: 50, text: 50, reasoning: 0 },
 }
 
-/** What the scripted model says after a prompt. */
+/** Returns the scripted model's answer to a prompt. */
 function say(prompt: Prompt): Generated {
   const answers = prompt.flatMap(({ role, content }) => (role === 'tool' ? [...content] : []))
   const results = answers.filter(({ type }) => type === 'tool-result').length

@@ -4,7 +4,10 @@ import { DIFF, needsDiff } from './diff-part.ts'
 import { createPart, type PartLoader, usePart } from './parts.ts'
 import { SETTLED } from './settled-part.ts'
 
-/** What stands behind Details, the second step, and the form for a reason: a card is on the screen before them, and as high as with them. */
+/**
+ * The content of Details, the second step of an approval, and the form for a reason. The card is shown before they are loaded, and loading them
+ * does not change its height.
+ */
 export const MORE = createPart(() => import('./more.ts'))
 
 /** True where the action needs no further decision: one line says its outcome. */

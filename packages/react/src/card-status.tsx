@@ -5,7 +5,7 @@ import { loadAgain } from './card-parts.ts'
 import { withEdits } from './edits.ts'
 import type { CardView } from './use-card-view.ts'
 
-/** What became of the last press. */
+/** Shows the result of the last press of a button. */
 export const CardStatus = ({ view }: { view: CardView }) => (
   <p role="status" className="cs-status">
     {statusText(view, view.ignored)}

@@ -1,22 +1,22 @@
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useState } from 'react'
 
-/** Something that the page offers in the palette. It asks a person further: nothing is decided by it. */
+/** A command of the current page in the palette. It opens a dialog and decides nothing. */
 export type Command = { name: string; run: () => void }
 
 const NONE: readonly Command[] = []
 const CommandsContext = createContext({ commands: NONE, offer: (_: readonly Command[]) => {} })
 
-/** Keeps what the page that is shown offers. */
+/** Keeps the commands that the current page offers. */
 export function CommandsProvider({ children }: { children: ReactNode }) {
   const [commands, offer] = useState(NONE)
   const value = useMemo(() => ({ commands, offer }), [commands])
   return <CommandsContext value={value}>{children}</CommandsContext>
 }
 
-/** What the page that is shown offers. */
+/** Returns the commands that the current page offers. */
 export const useCommands = (): readonly Command[] => use(CommandsContext).commands
 
-/** Offers `now` in the palette as long as the page is shown. */
+/** Offers commands in the palette while the page is shown. */
 export function useOffer(now: readonly Command[]): void {
   const { offer } = use(CommandsContext)
   const latest = useRef(now)

@@ -6,7 +6,7 @@ import { Dialog } from '../ui/overlays.ts'
 import { type Found, useFound } from './use-found.ts'
 import './palette.css'
 
-/** Leads to any page, action, session, tool or person by its name, and to what the page offers. */
+/** Finds a page, action, session, tool or person by name and opens it, and runs the commands of the current page. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const { found, isAsking } = useFound(useDeferredValue(text))

@@ -8,7 +8,7 @@ import { toolPath } from '../tools/tool-path.ts'
 import type { IconName } from '../ui/index.ts'
 import { useCommands } from './commands.tsx'
 
-/** Something that the palette leads to: a page, or a dialog of the page that is shown. */
+/** A result of the palette: a page, or a command of the current page. */
 export type Found = { key: string; kind: string; name: string; more?: string; icon: IconName } & ({ to: string } | { run: () => void })
 
 /** Of each kind at most. */
@@ -22,7 +22,10 @@ const FIXED: readonly { to: string; name: string; icon: IconName }[] = [
   { to: '/consoles', name: 'Where you are signed in', icon: 'user' },
 ]
 
-/** What the words find: pages and waiting actions at once, sessions, tools and people as the server answers. What the page offers comes first. It decides nothing. */
+/**
+ * Searches for the words. The commands of the current page come first, then pages and waiting actions; sessions, tools and people follow when
+ * the server has answered. No result decides anything.
+ */
 export function useFound(text: string): { found: readonly Found[]; isAsking: boolean } {
   const { client, me, keepsObjectives } = useServices()
   const { items } = useWaiting()

@@ -13,7 +13,7 @@ const usage = {
   outputTokens: { total: 50, text: 50, reasoning: 0 },
 }
 
-/** What the scripted model says after a prompt. */
+/** Returns the scripted model's answer to a prompt. */
 function say(prompt: Prompt): Part[] {
   const answers = prompt.flatMap(({ role, content }) => (role === 'tool' ? [...content] : []))
   const results = answers.filter(({ type }) => type === 'tool-result').length
@@ -38,7 +38,7 @@ function say(prompt: Prompt): Part[] {
   ]
 }
 
-/** The scripted model. A model crosses into the step that calls it, so its class says how it is written. */
+/** The scripted model. The workflow passes it to the step that calls it, so its class defines how it is serialized. */
 class ScriptedModel extends MockLanguageModelV4 {
   static [WORKFLOW_SERIALIZE]() {
     return {}

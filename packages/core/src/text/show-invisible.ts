@@ -1,7 +1,7 @@
 import { markNames } from './mark-names.ts'
 import { showHosts } from './show-hosts.ts'
 
-// UTS #39 holds more than four marks in a row for no language's. They would be drawn over the lines around.
+// UTS #39 (Unicode Security Mechanisms): no language uses more than four marks in a row. More are drawn over the neighbouring lines.
 const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}|[\p{Mn}\p{Me}](?<=[\p{Mn}\p{Me}]{5})`
 const INVISIBLE = new RegExp(UNSEEN, 'gu')
 /** Some emoji are put together with characters that cannot be seen; whole ones can. Made when it is first used: it takes 20 ms of the start. */

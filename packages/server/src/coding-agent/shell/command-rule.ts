@@ -50,7 +50,7 @@ export function commandRule(calls: readonly JsonObject[]): string | undefined {
   return [...around, `size(args.shell.words) == ${words.length}`, ...fixed, ...varied.kind].join(' && ')
 }
 
-/** What check put there. */
+/** Returns the words that the check of the arguments stored; none where it could not parse the command. */
 function wordsOf(shell: JsonValue | undefined): string[] {
   const words = typeof shell === 'object' && shell !== null && !Array.isArray(shell) ? shell.words : undefined
   return Array.isArray(words) ? words.map(String) : []
@@ -72,7 +72,7 @@ function kindOf(values: readonly string[], word: string, program: string): strin
   const ending = FILE.exec(one)?.[1]
   const top = one.slice(0, one.indexOf('/') + 1)
   const isFile = (value: string) => value.startsWith(top) && FILE.exec(value)?.[1] === ending && !SENSITIVE.test(value)
-  // What the program of the text is, decides the file: agents write files.
+  // These programs run the file, and agents write files.
   const runsFiles = Object.hasOwn(INLINE_CODE, program) || [RUNS_DOWNLOADS, SHELLS, WRAPPERS].some((programs) => programs.has(program))
   if (ending === undefined || runsFiles || !seen.every(isFile)) return undefined
   return [
