@@ -114,6 +114,24 @@ test('a condition that people write themselves covers only commands of plain wor
   expect(plain.length).toBeLessThan(HOSTILE.length / 4)
 })
 
+test('a condition made from a command that is not plain is refused with what to do, and nothing is granted or approved', async () => {
+  const desk = await start()
+  for (const command of ['git status && npm test', 'git commit -m "x"', 'npm test | tee out']) {
+    const action = await desk.propose(command)
+    for (const { status, body } of await desk.tryGrant(action, { when: 'args.command.contains("git")' })) {
+      expect([command, status, body.code]).toEqual([command, 400, 'bad_request'])
+      expect(body.detail).toContain('exact')
+    }
+    expect((await desk.read(action)).state).toBe('proposed')
+  }
+  expect(await desk.grants()).toEqual([])
+  // What the refusal advises works.
+  const action = await desk.propose('git status && npm test', { options: {} })
+  const answers = await desk.tryGrant(action, { exact: true })
+  expect(answers.map(({ status }) => status)).toEqual([201, 200])
+  expect((await desk.propose('git status && npm test', { options: {} })).state).toBe('approved')
+})
+
 test('a rule for commands that differ in one word fits its kind: a number, one that was approved, a file of the folder', async () => {
   const cases: { seen: string[]; covered: string[]; asked: string[] }[] = [
     {

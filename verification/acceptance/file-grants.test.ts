@@ -70,3 +70,13 @@ test('a condition that people write themselves covers no file outside of the pro
   for (const path of HOSTILE.filter((one) => !inside.includes(one)))
     expect([path, (await desk.write(path)).state]).toEqual([path, 'proposed'])
 })
+
+test('a condition made from a file that none covers is refused with what to do, and nothing is granted', async () => {
+  const desk = await start()
+  const action = await desk.write(`${FOLDER}/src/.hidden/x.ts`)
+  for (const { status, body } of await desk.tryGrant(action, { when: 'args.path.contains("src")' })) {
+    expect([status, body.code]).toEqual([400, 'bad_request'])
+    expect(body.detail).toContain('exact')
+  }
+  expect([(await desk.read(action)).state, await desk.grants()]).toEqual(['proposed', []])
+})

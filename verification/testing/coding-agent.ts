@@ -2,6 +2,8 @@ import type { Action, Grant, GrantSuggestion } from '@countersign/core'
 import { onTestFinished } from 'vitest'
 import { startTestServer } from './test-server.ts'
 
+const TERMS = { scope: 'agent', expiresIn: 'PT1H' }
+
 /** The folder that the agent of the tests works in. */
 export const FOLDER = '/home/ana/shop'
 
@@ -17,7 +19,15 @@ export async function startCodingAgent() {
       agent.post('/api/actions', { tool, arguments: { host: 'claude', folder: FOLDER, ...args } }),
     approve: ({ id, digest, revision }: Action) => admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', digest, revision }),
     suggest: ({ id }: Action): Promise<GrantSuggestion> => admin.get(`/api/actions/${id}/suggestion`),
-    grant: ({ id: actionId }: Action, when: string): Promise<Grant> =>
-      admin.post('/api/grants', { actionId, scope: 'agent', expiresIn: 'PT1H', when }),
+    grant: ({ id: actionId }: Action, when: string): Promise<Grant> => admin.post('/api/grants', { actionId, ...TERMS, when }),
+    /** Sends both requests that make a grant, and returns their answers, whatever they are. */
+    tryGrant: async ({ id: actionId, digest, revision }: Action, which: { when: string } | { exact: true }) => [
+      await admin.send('POST', '/api/grants', { body: { actionId, ...TERMS, ...which } }),
+      await admin.send('POST', `/api/actions/${actionId}/decision`, {
+        body: { verdict: 'approve', digest, revision, remember: { ...TERMS, ...which } },
+      }),
+    ],
+    read: ({ id }: Action): Promise<Action> => admin.get(`/api/actions/${id}`),
+    grants: async (): Promise<Grant[]> => (await admin.get('/api/grants')).items,
   }
 }

@@ -88,7 +88,7 @@ export function* takeVote(deps: GateDeps, context: CallerContext, voted: Voted):
   const { row, written, votes } = yield* decideRow(context, { soon: soonFor(deps, context, early), ...voted })
   if (!written) return yield* viewAction(row, votes)
   // A repeat has made its grant before.
-  if (body.remember && votes) yield* makeGrant(written, row, body.remember)
+  if (body.remember && votes) yield* makeGrant(deps, written, row, body.remember)
   yield* finishDecision(deps, written, row, body)
   return yield* viewAction(row, votes)
 }

@@ -6,6 +6,7 @@ import { type Caller, requireOwnSignIn } from '../caller.ts'
 import type { CallerContext, SessionContext } from '../context.ts'
 import { authorsIn, requesterIdsOf } from '../decide/requesters.ts'
 import { excludedBy, findRight, holdsNow, requirementsOf } from '../decide/rights.ts'
+import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
 import type { SessionWriter } from '../session-writer.ts'
 
@@ -78,13 +79,14 @@ export function* whyNotGranted(grantId: string, call: GrantableCall, nowMs: numb
   return (yield* holdsFor(grant, call)) ? undefined : `the grant ${grantId} does not allow it any more`
 }
 
-/** The source of a grant: an action that a person may decide about alone. */
 /**
  * Records a grant.
  * @throws CountersignError `forbidden` for an embed token, and for a person who could not approve the action alone and in their own right; `illegal_transition` for
- * an action that needs approval each time; `bad_request` for a scope that the action does not have.
+ * an action that needs approval each time; `bad_request` for a scope that the action does not have, and for a condition where the tool lets
+ * none cover such a call: the grant would never be used.
  */
 export function* makeGrant(
+  { tools }: Pick<GateDeps, 'tools'>,
   { outbox, session, caller: { principal }, nowMs }: CallerContext<SessionContext>,
   row: ActionRow,
   terms: Remember,
@@ -100,6 +102,11 @@ export function* makeGrant(
   }
   const problem = terms.when === undefined ? undefined : problemOf(terms.when)
   if (problem !== undefined) throw new CountersignError('bad_request', `when: ${problem}`)
+  const rules = tools.byName(row.tool)?.grantRules
+  if (terms.when !== undefined && rules?.mayCover(stored.argumentsOf(row)) === false) {
+    const advice = 'send "exact": true for exactly these arguments, or approve each call'
+    throw new CountersignError('bad_request', `when: no condition covers a call like ${row.id}; ${advice}`)
+  }
   const forSession = terms.scope === 'session'
   const grant = yield* insert(
     {

@@ -11,7 +11,7 @@ import { makeGrant, viewGrant } from './grants.ts'
  * Makes a grant from an action that its maker may decide about alone.
  * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`, `bad_request`.
  */
-export async function createGrant({ store, clock }: GateDeps, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
+export async function createGrant({ store, clock, tools }: GateDeps, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
   const nowMs = clock.nowMs()
   return store.transact((outbox) =>
     idempotently(caller.once, nowMs, function* () {
@@ -19,7 +19,7 @@ export async function createGrant({ store, clock }: GateDeps, { actionId, ...ter
       const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
       requireUnarchived(row)
       const context = yield* openSession({ outbox, nowMs, caller }, row)
-      const grant = yield* makeGrant(context, row, terms)
+      const grant = yield* makeGrant({ tools }, context, row, terms)
       if (context.session) yield* context.session.save()
       return yield* viewGrant(grant, nowMs)
     }),
