@@ -210,6 +210,44 @@ test('a run can be stopped: what was sent is said, the rest stays chosen', async
   expect(await chosen()).toEqual(['act_two'])
 })
 
+test('A and D with a choice open its preview, which leaves out what is critical and decides nothing; without a network neither does', async () => {
+  await open()
+  await chooseAll()
+  const sent: string[] = []
+  page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+  for (const [key, name] of [
+    ['a', 'Approve 2 actions of 3'],
+    ['d', 'Decline 2 actions of 3'],
+  ] as const) {
+    await page.keyboard.press(key)
+    await dialog(name).locator('.bulk-left li').waitFor()
+    await until(() =>
+      dialog(name)
+        .getByRole('button', { name: 'Cancel' })
+        .evaluate((button) => button === document.activeElement),
+    ).toBe(true)
+    await page.keyboard.press('Enter')
+    await dialog(name).waitFor({ state: 'detached' })
+  }
+  expect(await bar().textContent()).toContain('3 chosen')
+  await page.context().setOffline(true)
+  await until(() => bar().textContent()).toContain('Offline, decisions paused')
+  for (const key of ['a', 'd']) await page.keyboard.press(key)
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(await page.locator('.inbox-pane').textContent()).not.toContain('Press Enter')
+  expect(sent).toEqual([])
+})
+
+test('the first row that is chosen offers all that are alike', async () => {
+  waiting.push(sendOf('four'))
+  await open()
+  const alike = page.getByRole('button', { name: 'Choose 3 alike' }).and(bar().getByRole('button'))
+  await page.keyboard.press('x')
+  await alike.click()
+  await until(chosen).toEqual(['act_one', 'act_three', 'act_four'])
+  await until(() => alike.count()).toBe(0)
+})
+
 test('the palette offers both for what is chosen, and neither when nothing is', async () => {
   const field = () => page.getByRole('combobox', { name: 'Go to a page' })
   const found = (text: string) => page.getByRole('listbox', { name: 'Found' }).getByRole('option').filter({ hasText: text })

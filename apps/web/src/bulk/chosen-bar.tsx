@@ -7,18 +7,26 @@ type ChosenBarProps = {
   chosen: readonly Action[]
   /** How many rows there are to choose from. */
   of: number
+  /** How many of them are of the same shape as the only one that is chosen; 0 where several are. */
+  alike: number
   isOffline: boolean
   onChooseAll: () => void
+  onChooseAlike: () => void
   onClear: () => void
   onAsk: (task: BulkTask) => void
 }
 
 /** Says how many rows are chosen, and what can be done with them together. Below the list, so that no row moves when it comes. */
-export function ChosenBar({ chosen, of, isOffline, onChooseAll, onClear, onAsk }: ChosenBarProps) {
+export function ChosenBar({ chosen, of, alike, isOffline, onChooseAll, onChooseAlike, onClear, onAsk }: ChosenBarProps) {
   if (chosen.length === 0) return null
   return (
     <section className="bulk-bar" aria-label="Chosen actions" data-testid="chosen-bar">
       <span role="status">{isOffline ? 'Offline, decisions paused' : `${chosen.length.toLocaleString('en')} chosen`}</span>
+      {chosen.length < alike && alike < of && (
+        <Button variant="text" onClick={onChooseAlike}>
+          Choose {alike.toLocaleString('en')} alike
+        </Button>
+      )}
       {chosen.length < of && (
         <Button variant="text" onClick={onChooseAll}>
           Choose all {of.toLocaleString('en')}

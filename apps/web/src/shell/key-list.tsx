@@ -35,6 +35,7 @@ const KEYS: { where: string; keys: [string, string][] }[] = [
       ['Enter', 'Open it'],
       ['A, then Enter', 'Approve'],
       ['D', 'Decline, with a reason'],
+      ['A or D, with a choice', 'See all that are chosen, before you approve or decline them'],
       ['E', 'Edit before you approve'],
       ['X', 'Choose it, to take several together'],
       ['Shift + X', 'Choose all that are alike'],

@@ -5,7 +5,7 @@ import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts
 export type InboxKeys = {
   move: (by: number) => void
   open: () => void
-  /** Gives a key to the card that is shown. */
+  /** Opens the preview of what is chosen to approve or decline it; where nothing is chosen, gives the key to the card that is shown. */
   press: (key: 'a' | 'd') => void
   edit: () => void
   /** Adds the row to the chosen ones, or takes it out. */

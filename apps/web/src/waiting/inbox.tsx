@@ -53,6 +53,10 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   const bulk = useBulk(choice, () => focusRow() || document.querySelector<HTMLElement>('h1')?.focus())
   const selectable = useMemo(() => shown.filter(needsPerson), [shown])
   const alike = useMemo(() => (selected ? selectable.filter((action) => isAlike(action, selected)) : []), [selectable, selected])
+  const likeChosen = useMemo(() => {
+    const [first, ...others] = choice.chosen
+    return first && others.length === 0 ? selectable.filter((action) => isAlike(action, first)) : []
+  }, [choice.chosen, selectable])
   // A state, not a ref: the rows inside are drawn once it is there.
   const [box, setBox] = useState<HTMLDivElement | null>(null)
   const [asking, setAsking] = useState<{ what: 'snooze' | 'assign'; action: Action }>()
@@ -110,10 +114,15 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   }
   const ask = (what: 'snooze' | 'assign') => selected && needsPerson(selected) && setAsking({ what, action: selected })
   const askFor = (what: 'snooze' | 'assign') => (choice.chosen.length > 0 ? bulk.ask(what) : ask(what))
+  const isOffline = connection.kind !== 'live'
   const keys: InboxKeys = {
     move: (by) => select(at + by),
     open: () => open(selected?.id),
-    press: (key) => onCard((card) => pressOn(card, key)),
+    press: (key) => {
+      if (choice.chosen.length === 0) return onCard((card) => pressOn(card, key))
+      // Opens the preview of what is chosen, as the buttons do: no key decides about many.
+      if (!isOffline) bulk.ask(key === 'a' ? 'approve' : 'decline')
+    },
     edit: () => onCard(openEdit),
     choose: () => selected && choice.toggle(selected.id),
     chooseAlike: () => choice.choose(alike),
@@ -185,8 +194,10 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
         <ChosenBar
           chosen={choice.chosen}
           of={selectable.length}
-          isOffline={connection.kind !== 'live'}
+          alike={likeChosen.length}
+          isOffline={isOffline}
           onChooseAll={() => bulk.keepFocus(() => choice.choose(selectable))}
+          onChooseAlike={() => bulk.keepFocus(() => choice.choose(likeChosen))}
           onClear={() => bulk.keepFocus(choice.clear)}
           onAsk={bulk.ask}
         />

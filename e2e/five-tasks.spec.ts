@@ -1,0 +1,112 @@
+import type { Locator, Page, TestInfo } from '@playwright/test'
+import { untilReady } from '../apps/web/src/testing/press.ts'
+import type { Action } from '../packages/core/src/index.ts'
+import { expect } from './demo.ts'
+import { type Office, openInbox, rowOf, test } from './office.ts'
+
+test.use({ policy: { rules: [{ name: 'risky', match: { when: 'args.what == "bomb"' }, verdict: 'ask', risk: 'high' }] } })
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+
+/** Presses keys on the page as a person does who has no pointer, and counts them. */
+function keysOf(page: Page) {
+  const keys = {
+    count: 0,
+    async press(key: string) {
+      keys.count++
+      await page.keyboard.press(key)
+    },
+    /** Presses a key until the place has the focus. */
+    async pressTo(key: string, place: Locator) {
+      await place.waitFor()
+      const hasFocus = () => place.evaluate((element) => element === document.activeElement)
+      for (let n = 0; !(await hasFocus()); n++) {
+        if (n === 40) throw new Error(`the key ${key} does not lead there`)
+        await keys.press(key)
+      }
+    },
+  }
+  return keys
+}
+
+/** Taps as a person does on a phone, and counts the taps. */
+function tapsOf() {
+  const taps = {
+    count: 0,
+    async tap(place: Locator) {
+      taps.count++
+      await place.tap()
+    },
+  }
+  return taps
+}
+
+/** Says how many steps a task took, and fails where they have become more. */
+function expectAtMost(most: number, { count }: { count: number }, unit: 'keys' | 'taps', { title }: TestInfo): void {
+  console.log(`${title}: ${count} ${unit}`)
+  expect(count).toBeLessThanOrEqual(most)
+}
+
+const dialog = (page: Page) => page.getByRole('dialog')
+
+test.describe('twelve alike wait among others, and all but one are right', () => {
+  async function proposeAll(office: Office) {
+    const letters: Action[] = []
+    for (let n = 1; n <= 12; n++) letters.push(await office.agentProposes(`letter ${n}`))
+    const others = [await office.agentProposes('bomb'), await office.agentProposes('a call', { tool: 'unkeyed' })]
+    const [odd] = letters.splice(4, 1)
+    if (!odd) throw new Error('no letter 5')
+    return { letters, odd, others: [...others, odd] }
+  }
+
+  async function expectOnlyLettersSent(office: Office, { letters, others }: Awaited<ReturnType<typeof proposeAll>>): Promise<void> {
+    for (const { id } of letters) {
+      const settled = await office.call('GET', `/api/actions/${id}?wait=60&until=settled`)
+      expect(await settled.json()).toMatchObject({ state: 'succeeded', attempt: 1 })
+    }
+    for (const { id } of others)
+      expect(await (await office.call('GET', `/api/actions/${id}`)).json()).toMatchObject({ state: 'proposed', votes: [] })
+    expect(office.target.writes).toHaveLength(letters.length)
+  }
+
+  test('by keys alone: eleven are approved after their preview', async ({ page, office }, info) => {
+    const all = await proposeAll(office)
+    await openInbox(page, office)
+    const keys = keysOf(page)
+    await keys.pressTo('j', rowOf(page, all.odd.id))
+    await keys.press('Shift+X')
+    await expect(page.getByTestId('chosen-bar')).toContainText('12 chosen')
+    await keys.press('x')
+    await expect(page.getByTestId('chosen-bar')).toContainText('11 chosen')
+    await keys.press('a')
+    const approve = dialog(page).getByRole('button', { name: 'Approve 11', exact: true })
+    await expect(dialog(page).locator('tbody tr')).toHaveCount(11)
+    await keys.pressTo('Tab', approve)
+    await untilReady(approve)
+    expect(office.target.writes).toEqual([])
+    await keys.press('Enter')
+    await expectOnlyLettersSent(office, all)
+    expectAtMost(10, keys, 'keys', info)
+  })
+
+  test.describe('on a phone', () => {
+    test.use(PHONE)
+
+    test('by taps: eleven are approved after their preview', async ({ page, office }, info) => {
+      const all = await proposeAll(office)
+      const taps = tapsOf()
+      await openInbox(page, office)
+      await taps.tap(rowOf(page, all.letters[0]?.id ?? '').getByTestId('choose'))
+      await taps.tap(page.getByRole('button', { name: 'Choose 12 alike' }))
+      await expect(page.getByTestId('chosen-bar')).toContainText('12 chosen')
+      await taps.tap(rowOf(page, all.odd.id).getByTestId('choose'))
+      await expect(page.getByTestId('chosen-bar')).toContainText('11 chosen')
+      await taps.tap(page.getByRole('button', { name: 'Approve…' }))
+      const approve = dialog(page).getByRole('button', { name: 'Approve 11', exact: true })
+      await untilReady(approve)
+      await taps.tap(approve)
+      await expectOnlyLettersSent(office, all)
+      expectAtMost(5, taps, 'taps', info)
+    })
+  })
+})
