@@ -236,6 +236,17 @@ test('an export is verified without the server; what was changed in it is named,
   expect(await command(text)).toMatchObject({ code: 0, stdout: expect.stringContaining(`${rows.length} rows`) })
   expect(await command(changed)).toMatchObject({ code: 1, stdout: expect.stringContaining(broken) })
 
+  const missing = join(folder.path, 'missing.jsonl')
+  for (const [path, why] of [
+    [missing, 'there is no such file'],
+    [folder.path, 'that is a folder'],
+  ] as const)
+    expect(await runCommandLine(['audit', 'verify', path])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `countersign: ${path} cannot be read: ${why}\n`,
+    })
+
   // An excerpt consists of whole heads and can be verified too.
   const since = (await recordOf(admin)).at(-3)?.at ?? ''
   expect(await verify(await exported(admin, `since=${encodeURIComponent(since)}`), publicKey)).toMatchObject({ problem: undefined })

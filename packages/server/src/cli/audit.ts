@@ -56,13 +56,29 @@ export const auditCommand = (environment: Environment): Command =>
 
 async function verify(file: string, { publicKey, anchor }: VerifyFlags): Promise<void> {
   const anchors = anchor?.flatMap(readAnchors)
-  const verdict = await verifyExport(linesOf(createReadStream(file)), publicKey, { anchors })
+  const verdict = await verifyExport(linesOf(readExport(file)), publicKey, { anchors })
   if (verdict.problem !== undefined) {
     say(`${file}: ${verdict.problem}`)
     process.exitCode = 1
     return
   }
   for (const line of proofOf(verdict, publicKey !== undefined)) say(line)
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'that is a folder',
+  EACCES: 'this user may not read it',
+}
+
+/** @throws Error that says in words why the file cannot be read. */
+async function* readExport(file: string): AsyncGenerator<Buffer> {
+  try {
+    yield* createReadStream(file)
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    throw new Error(`${file} cannot be read: ${UNREADABLE[code] ?? code}`, { cause })
+  }
 }
 
 /** @throws Error for a value that names no head. */
