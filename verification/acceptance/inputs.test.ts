@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rawRequest } from '../testing/raw-request.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
@@ -88,6 +92,40 @@ test('a content type that is not JSON is refused on every route', async () => {
     }
   }
   expect(await server.dump()).toEqual(before)
+})
+
+test('a body that says it is compressed is refused, whether it is or not', async () => {
+  const before = await server.dump()
+  const plain = '{"message":"go"}'
+  for (const [coding, body] of [
+    ['gzip', gzipSync(plain)],
+    ['gzip', plain],
+    ['br', plain],
+    ['gzip, identity', plain],
+    ['', plain],
+  ] as const)
+    for (const path of routes) {
+      const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}`, 'content-type': 'application/json', 'content-encoding': coding }
+      const { status, text } = await rawRequest(server.url + path, { method: 'POST', headers, body })
+      expect([path, coding, status]).toEqual([path, coding, 400])
+      expect(JSON.parse(text)).toMatchObject({ code: 'bad_request', detail: expect.stringContaining('Content-Encoding') })
+    }
+  expect(await server.dump()).toEqual(before)
+  const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}`, 'content-type': 'application/json', 'content-encoding': 'Identity' }
+  expect((await rawRequest(`${server.url}/api/sessions`, { method: 'POST', headers, body: '{}' })).status).toBe(201)
+})
+
+test('a client that sends a far too large body reads 413, not a closed connection', async () => {
+  const headers = { authorization: `Bearer ${BOOTSTRAP_KEY}`, 'content-type': 'application/json' }
+  const chunked = { ...headers, 'transfer-encoding': 'chunked' }
+  for (const sent of [headers, chunked, headers, chunked]) {
+    const outgoing = request(`${server.url}/api/sessions`, { method: 'POST', headers: sent, agent: false })
+    outgoing.end(Buffer.alloc(12 * 1024 * 1024, ' '))
+    // A client that writes to a closed connection may never read the answer.
+    const [[response]] = await Promise.all([once(outgoing, 'response'), once(outgoing, 'finish')])
+    expect(response.statusCode).toBe(413)
+    expect(await json(response)).toMatchObject({ code: 'too_large' })
+  }
 })
 
 test('odd ids, cursors and queries are 400 or 404, never 500', async () => {

@@ -1,6 +1,7 @@
 import { CountersignError, type ErrorCode, isCountersignError, toProblem } from '@countersign/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
+import { skipBody } from './intake.ts'
 
 const BY_FASTIFY_CODE: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
@@ -24,7 +25,9 @@ const cut = (text: string): string => (text.length <= MAX_ISSUE_CHARS ? text : `
 export function handleError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const known = asKnown(error, request)
   if (known.code === 'internal') request.log.error({ error }, 'http.failed')
-  sendProblem(reply, known)
+  const isStillSent = 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
+  if (isStillSent) skipBody(request.raw, () => sendProblem(reply, known))
+  else sendProblem(reply, known)
 }
 
 function asKnown(error: FastifyError | Error, request: FastifyRequest): CountersignError {

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+
 /**
  * Limits how long a client may take to send a request, and how large its headers may be. A slow client holds only a connection, and not for
  * long. These limits do not apply to answers: streams stay open.
@@ -15,3 +17,24 @@ const JSON_TYPE = /^application\/json(?: *; *charset="?utf-8"?)? *$/i
 
 /** Returns true for a content type that a request with a body may have. */
 export const isJsonType = (contentType: string): boolean => JSON_TYPE.test(contentType)
+
+/** More than this of a refused body is not read: the connection is closed on it. */
+const MAX_SKIPPED_BYTES = 16 * 1024 * 1024
+
+/**
+ * Reads the rest of a body that is refused and forgets it, then calls `done` once. An answer that is sent earlier closes the connection under
+ * a client that still sends, and most clients then report the closed connection and never read the answer.
+ */
+export function skipBody(request: IncomingMessage, done: () => void): void {
+  let skippedBytes = 0
+  const skip = (chunk: Buffer) => {
+    skippedBytes += chunk.length
+    if (skippedBytes > MAX_SKIPPED_BYTES) end()
+  }
+  const end = () => {
+    request.off('data', skip).off('end', end).off('close', end)
+    done()
+  }
+  if (request.readableEnded || request.destroyed) done()
+  else request.on('data', skip).on('end', end).on('close', end).resume()
+}

@@ -20,8 +20,13 @@ export function acceptStrictJson(app: FastifyInstance): void {
   // browsers send without a preflight (forms, plain text).
   app.addHook('onRequest', async ({ method, headers }) => {
     const type = headers['content-type']
-    if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS' || type === undefined || isJsonType(type)) return
-    throw new CountersignError('bad_request', 'bodies are application/json in UTF-8; no other content type is read')
+    if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return
+    if (type !== undefined && !isJsonType(type))
+      throw new CountersignError('bad_request', 'bodies are application/json in UTF-8; no other content type is read')
+    // A body is read as it is: nothing is decompressed, and a header that says otherwise would be ignored.
+    const coding = headers['content-encoding']
+    if (coding !== undefined && coding.toLowerCase() !== 'identity')
+      throw new CountersignError('bad_request', 'bodies are not compressed: send this one without Content-Encoding')
   })
   let turn = Promise.resolve()
   const nextTurn = () => {
