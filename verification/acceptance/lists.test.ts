@@ -48,6 +48,43 @@ test('lists are newest first, and their pages have every item once, whatever the
   expect((await admin.get('/api/actions')).items).toHaveLength(7)
 })
 
+test('a cursor is good for its own list alone', async () => {
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'scripted/talk.json' }, second: { model: 'scripted/talk.json' } } },
+    scripts: { talk: [{ text: 'Done.' }] },
+  })
+  const { admin } = server
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { sessionId } = await stream.next('session')
+  await stream.next('done')
+  await admin.post('/api/sessions', {})
+  for (const name of ['Ben', 'Cleo']) await admin.post('/api/keys', { name, kind: 'person', roles: ['approver'] })
+  const lists = [
+    ...['/api/sessions', `/api/sessions/${sessionId}/messages`, `/api/sessions/${sessionId}/timeline`],
+    ...['/api/keys', '/api/people', '/api/agents', '/api/audit'],
+  ]
+  const cursors: [of: string, cursor: string][] = []
+  for (const path of lists) cursors.push([path, (await admin.get(`${path}?limit=1`)).nextCursor])
+  for (const path of lists)
+    for (const [of, cursor] of cursors) {
+      const { status } = await admin.send('GET', `${path}?limit=1&cursor=${cursor}`)
+      expect([path, of, status]).toEqual([path, of, path === of ? 200 : 400])
+    }
+})
+
+test('the pages of people go on past a name of 120 characters', async () => {
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'scripted/talk.json' } } },
+    scripts: { talk: [{ text: 'Done.' }] },
+  })
+  const { admin } = server
+  for (const name of ['名'.repeat(120), 'é'.repeat(120), 'x'.repeat(120)])
+    await admin.post('/api/keys', { name, kind: 'person', roles: ['approver'] })
+  const people = await admin.get('/api/people')
+  expect(people.items).toHaveLength(4)
+  expect(await readAll(server, '/api/people', 1)).toEqual(people.items)
+})
+
 test('actions can be found by state, tool, agent, session and words', async () => {
   await using target = await startTarget(() => ({ status: 200 }))
   await using server = await startTestServer({

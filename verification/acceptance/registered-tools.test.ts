@@ -167,7 +167,7 @@ test('the tools and the agents come whole, or in pages where a limit is given', 
   expect(names.length).toBeGreaterThan(2)
   const agents = await admin.get('/api/agents?limit=200')
   expect([agents.items.length > 0, agents.nextCursor]).toEqual([true, null])
-  for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', `cursor=${Buffer.from('["gone"]').toString('base64url')}`])
+  for (const query of ['limit=0', 'limit=201', 'limit=x', 'cursor=x', `cursor=${Buffer.from('["tools","gone"]').toString('base64url')}`])
     expect([query, (await admin.send('GET', `/api/tools?${query}`)).status]).toEqual([query, 400])
 })
 

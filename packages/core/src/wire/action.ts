@@ -392,7 +392,7 @@ export type ActionFilterQuery = z.infer<typeof ActionFilterQuery>
 
 export const ActionListQuery = ActionFilterQuery.extend({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(200).optional(),
+  cursor: z.string().max(2_000).optional(),
 })
 export type ActionListQuery = z.infer<typeof ActionListQuery>
 

@@ -134,7 +134,7 @@ export const AuditListQuery = z.object({
   since: Instant.optional(),
   until: Instant.optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(200).optional(),
+  cursor: z.string().max(2_000).optional(),
 })
 export type AuditListQuery = z.infer<typeof AuditListQuery>
 

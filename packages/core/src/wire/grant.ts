@@ -65,7 +65,7 @@ export const GrantListQuery = z.object({
   /** `standing` leaves out what is revoked, over or used up. */
   state: z.enum(['standing']).optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(200).optional(),
+  cursor: z.string().max(2_000).optional(),
 })
 
 export const GrantList = z.object({ items: z.array(Grant), nextCursor: z.string().nullable() })

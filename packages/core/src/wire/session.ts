@@ -186,7 +186,7 @@ export type RenameSessionBody = z.infer<typeof RenameSessionBody>
 
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(200).optional(),
+  cursor: z.string().max(2_000).optional(),
 })
 
 export const SessionListQuery = PageQuery.extend({

@@ -60,7 +60,7 @@ function listActionsRoute(app: App, { store, clock }: HttpDeps): void {
     async (request) => {
       const { principal } = callerOf(request)
       const { limit, cursor, mine, snoozed = mine === 'true' ? 'false' : undefined, ...query } = request.query
-      const place = decodeCursor(cursor, ['string'])
+      const place = decodeCursor('actions', cursor, ['string'])
       const filter = {
         ...readFilter(query, principal),
         snoozed: snoozed && { by: principal.id, now: clock.nowMs(), not: snoozed === 'false' },
@@ -69,7 +69,7 @@ function listActionsRoute(app: App, { store, clock }: HttpDeps): void {
       }
       const found =
         mine === 'true' ? await store.read(() => listWaitingFor(principal, filter, clock.nowMs())) : await searchActions(store, filter)
-      const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+      const { rows, nextCursor } = pageOf('actions', found, limit, (row) => [row.id])
       return { items: await store.read(() => viewActions(rows)), nextCursor }
     },
   )

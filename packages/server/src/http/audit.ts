@@ -66,9 +66,9 @@ function listRecordRoute(app: App, { store }: HttpDeps): void {
     async (request) => {
       requireAuditor(callerOf(request).principal)
       const { query } = request
-      const [before] = decodeCursor(query.cursor, ['number']) ?? []
+      const [before] = decodeCursor('audit', query.cursor, ['number']) ?? []
       const found = await listAudit(store, query, before === undefined ? undefined : Number(before), query.limit + 1)
-      const { rows, nextCursor } = pageOf(found, query.limit, ({ id }) => [id])
+      const { rows, nextCursor } = pageOf('audit', found, query.limit, ({ id }) => [id])
       return store.read(function* () {
         const items = yield* viewRows(rows)
         return { items, nextCursor, names: yield* namesIn(items), titles: yield* titlesOf(items) }

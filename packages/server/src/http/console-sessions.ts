@@ -23,9 +23,9 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
     async (request) => {
       const person = personOf(callerOf(request).principal)
       const { limit, cursor } = request.query
-      const place = decodeCursor(cursor, ['string'])
+      const place = decodeCursor('console-sessions', cursor, ['string'])
       const found = await consoleSessions.list(person.id, { before: place && String(place[0]), limit: limit + 1 })
-      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      const { rows, nextCursor } = pageOf('console-sessions', found, limit, ({ id }) => [id])
       const current = request.consoleSession?.id
       const items = rows.flatMap(({ isGood, ...session }) => (isGood ? { ...session, isCurrent: session.id === current } : []))
       return { items, nextCursor }

@@ -34,10 +34,10 @@ function listDelegationsRoute(app: App, { store, clock }: HttpDeps): void {
     (request) => {
       const personId = delegationsSeenBy(callerOf(request))
       const { limit, cursor } = request.query
-      const place = decodeCursor(cursor, ['string'])
+      const place = decodeCursor('delegations', cursor, ['string'])
       return store.read(function* () {
         const found = yield* delegations.listDelegations({ personId, before: place && String(place[0]), limit: limit + 1 })
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+        const { rows, nextCursor } = pageOf('delegations', found, limit, (row) => [row.id])
         const items: Delegation[] = []
         for (const row of rows) items.push(yield* viewDelegation(row, clock.nowMs()))
         return { items, nextCursor }
@@ -65,11 +65,11 @@ function listPeopleRoute(app: App, { store }: HttpDeps): void {
       if (isAdmin) requireScope(caller.principal, ['decide', 'manage'], 'list people')
       else requireDelegator(caller)
       const { limit, cursor, q } = request.query
-      const [name, id] = decodeCursor(cursor, ['string', 'string']) ?? []
+      const [name, id] = decodeCursor('people', cursor, ['string', 'string']) ?? []
       const after = name === undefined ? undefined : { name: String(name), id: String(id) }
       return store.read(function* () {
         const found = yield* principals.listPeople({ text: q, after, withDisabled: isAdmin, limit: limit + 1 })
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.name, row.id])
+        const { rows, nextCursor } = pageOf('people', found, limit, (row) => [row.name, row.id])
         const items = rows.map(({ id, name, roles, disabled_at }) => ({
           id,
           name,

@@ -36,7 +36,7 @@ function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
       const { principal } = callerOf(request)
       if (principal.kind !== 'person') throw new CountersignError('forbidden', 'grants are for persons to see')
       const { limit, cursor, session, agent, state } = request.query
-      const place = decodeCursor(cursor, ['string'])
+      const place = decodeCursor('grants', cursor, ['string'])
       const nowMs = clock.nowMs()
       return store.read(function* () {
         const found = yield* grants.listGrants({
@@ -47,7 +47,7 @@ function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
           before: place && String(place[0]),
           limit: limit + 1,
         })
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+        const { rows, nextCursor } = pageOf('grants', found, limit, (row) => [row.id])
         const items: Grant[] = []
         for (const row of rows) items.push(yield* viewGrant(row, nowMs))
         return { items, nextCursor }

@@ -54,9 +54,9 @@ function listKeysRoute(app: App, { directory }: HttpDeps): void {
     async (request) => {
       requireAdmin(callerOf(request).principal, 'sees the keys')
       const { limit, cursor } = request.query
-      const place = decodeCursor(cursor, ['string'])
+      const place = decodeCursor('keys', cursor, ['string'])
       const found = await directory.listKeys({ before: place && String(place[0]), limit: limit + 1 })
-      const { rows: items, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      const { rows: items, nextCursor } = pageOf('keys', found, limit, ({ id }) => [id])
       return { items, nextCursor }
     },
   )
@@ -78,9 +78,9 @@ function listOwnKeysRoute(app: App, { directory }: HttpDeps): void {
     async (request) => {
       const { id: principalId } = requirePerson(callerOf(request).principal, 'look at keys of their own')
       const { limit, cursor } = request.query
-      const place = decodeCursor(cursor, ['string'])
+      const place = decodeCursor('own-keys', cursor, ['string'])
       const found = await directory.listKeys({ principalId, before: place && String(place[0]), limit: limit + 1 })
-      const { rows: items, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      const { rows: items, nextCursor } = pageOf('own-keys', found, limit, ({ id }) => [id])
       return { items, nextCursor }
     },
   )

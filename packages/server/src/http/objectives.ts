@@ -43,10 +43,10 @@ function listObjectivesRoute(app: App, { store, clock }: HttpDeps): void {
     (request) => {
       requireReader(callerOf(request).principal)
       const { limit, cursor, owner, period, state } = request.query
-      const before = decodeCursor(cursor, ['string'])?.[0]?.toString()
+      const before = decodeCursor('objectives', cursor, ['string'])?.[0]?.toString()
       return store.read(function* () {
         const found = yield* objectives.listObjectives({ owner, period, state, before, limit: limit + 1 })
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+        const { rows, nextCursor } = pageOf('objectives', found, limit, (row) => [row.id])
         const items: Objective[] = []
         for (const row of rows) items.push(yield* viewObjective(row, clock.nowMs()))
         return { items, nextCursor }
@@ -99,11 +99,11 @@ function listObjectiveChangesRoute(app: App, { store, clock }: HttpDeps): void {
       requireReader(principal)
       const { id } = request.params
       const { limit, cursor } = request.query
-      const before = decodeCursor(cursor, ['string'])?.[0]?.toString()
+      const before = decodeCursor('objective-changes', cursor, ['string'])?.[0]?.toString()
       return store.read(function* () {
         if (!(yield* objectives.findObjective.first({ id }))) throw unknown(id)
         const found = yield* objectives.listChanges({ objectiveId: id, keyResultId: undefined, before, limit: limit + 1 })
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.id])
+        const { rows, nextCursor } = pageOf('objective-changes', found, limit, (row) => [row.id])
         const actionIds = rows.map((row) => row.action_id)
         const visible = yield* visibleAmong(principal, actionIds, clock.nowMs())
         const items: ObjectiveChange[] = []

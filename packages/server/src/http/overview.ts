@@ -92,7 +92,7 @@ export function overviewRoutes(app: App, { store, agents, clock, trouble, hold, 
         maxSteps: agent.maxSteps,
         suggestions: [...agent.suggestions],
       }))
-      return pageInMemory(items, request.query)
+      return pageInMemory('agents', items, request.query)
     },
   )
 }

@@ -182,11 +182,14 @@ function listPolicyVersionsRoute(app: App, { store }: HttpDeps): void {
     (request) => {
       requireReader(callerOf(request).principal)
       const { limit, cursor } = request.query
-      const before = Number(decodeCursor(cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
+      const before = Number(decodeCursor('policy-versions', cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
       return store.read(function* () {
-        const { rows, nextCursor } = pageOf(yield* policyVersions.listVersions.all({ before, limit: limit + 1 }), limit, (row) => [
-          row.number,
-        ])
+        const { rows, nextCursor } = pageOf(
+          'policy-versions',
+          yield* policyVersions.listVersions.all({ before, limit: limit + 1 }),
+          limit,
+          (row) => [row.number],
+        )
         const items: PolicyVersionList['items'] = []
         for (const row of rows) items.push(yield* viewVersion(row))
         return { items, nextCursor }

@@ -31,10 +31,10 @@ function listPushSubscriptionsRoute(app: App, { store, pushKey }: HttpDeps): voi
     async (request) => {
       const person = requireSubscriber(callerOf(request).principal)
       const { limit, cursor } = request.query
-      const before = decodeCursor(cursor, ['string'])?.map(String)[0]
+      const before = decodeCursor('push', cursor, ['string'])?.map(String)[0]
       const all = await store.read(() => pushSubscriptions.subscriptionsOf.all({ principal_id: person.id }))
       const found = all.filter(({ id }) => before === undefined || id < before)
-      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      const { rows, nextCursor } = pageOf('push', found, limit, ({ id }) => [id])
       return {
         items: rows.map((row) => viewSubscription(row, request.consoleSession?.id)),
         nextCursor,

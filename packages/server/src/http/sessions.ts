@@ -75,13 +75,13 @@ function listSessionsRoute(app: App, { store }: HttpDeps): void {
     async (request, reply) => {
       const { principal } = callerOf(request)
       const { limit, cursor, status, q } = request.query
-      const place = decodeCursor(cursor, ['string'])
+      const place = decodeCursor('sessions', cursor, ['string'])
       const before = place && String(place[0])
       const { rows, next } = await listSessions(store, { status, q, before, limit, isWanted: () => !reply.raw.destroyed }, principal)
       return store.read(function* () {
         const items: Session[] = []
         for (const row of rows) items.push(yield* viewSession(row))
-        return { items, nextCursor: next === undefined ? null : encodeCursor([next]) }
+        return { items, nextCursor: next === undefined ? null : encodeCursor('sessions', [next]) }
       })
     },
   )
@@ -153,7 +153,7 @@ function listMessagesRoute(app: App, { store }: HttpDeps): void {
     (request) => {
       const caller = callerOf(request)
       const { limit, cursor } = request.query
-      const before = decodeCursor(cursor, ['number'])?.[0]
+      const before = decodeCursor('messages', cursor, ['number'])?.[0]
       return store.read(function* () {
         const session = yield* findVisibleSession(request.params.id, caller)
         const found = yield* messages.listMessages.all({
@@ -161,7 +161,7 @@ function listMessagesRoute(app: App, { store }: HttpDeps): void {
           before: before === undefined ? Number.MAX_SAFE_INTEGER : Number(before),
           limit: limit + 1,
         })
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.seq])
+        const { rows, nextCursor } = pageOf('messages', found, limit, (row) => [row.seq])
         const items: MessageList['items'] = []
         for (const row of rows) items.push(yield* viewMessageWithActions(row))
         return { items, nextCursor }

@@ -29,9 +29,9 @@ export function snoozeRoutes(app: App, { store, gate, clock }: HttpDeps): void {
     async (request) => {
       const { id } = requirePerson(callerOf(request).principal, 'have an inbox')
       const { limit, cursor } = request.query
-      const before = decodeCursor(cursor, ['string'])?.map(String)[0] ?? END
+      const before = decodeCursor('snoozes', cursor, ['string'])?.map(String)[0] ?? END
       const page = { principal_id: id, before, now: clock.nowMs(), limit: limit + 1 }
-      const { rows, nextCursor } = pageOf(await store.read(() => snoozes.listSnoozes.all(page)), limit, (row) => [row.action_id])
+      const { rows, nextCursor } = pageOf('snoozes', await store.read(() => snoozes.listSnoozes.all(page)), limit, (row) => [row.action_id])
       return { items: rows.map(viewSnooze), nextCursor }
     },
   )

@@ -26,7 +26,7 @@ export function timelineRoutes(app: App, { store }: HttpDeps): void {
     (request) => {
       const caller = callerOf(request)
       const { limit, cursor } = request.query
-      const before = decodeCursor(cursor, ['number'])?.[0]
+      const before = decodeCursor('timeline', cursor, ['number'])?.[0]
       return store.read(function* () {
         const { id } = yield* findVisibleSession(request.params.id, caller)
         const found = yield* messages.listMessages.all({
@@ -34,7 +34,7 @@ export function timelineRoutes(app: App, { store }: HttpDeps): void {
           before: before === undefined ? Number.MAX_SAFE_INTEGER : Number(before),
           limit: limit + 1,
         })
-        const { rows, nextCursor } = pageOf(found, limit, (row) => [row.seq])
+        const { rows, nextCursor } = pageOf('timeline', found, limit, (row) => [row.seq])
         const items: Timeline['items'] = []
         for (const row of rows) items.push(yield* viewTimelineEntry(row))
         return { items, nextCursor }

@@ -40,7 +40,7 @@ function listToolsRoute(app: App, { tools, registered }: HttpDeps): void {
     async (request) => {
       const { principal } = callerOf(request)
       const all = [...tools.all(), ...(await registered.list())].filter((tool) => maySee(principal, tool))
-      const { items, nextCursor } = pageInMemory(all, request.query)
+      const { items, nextCursor } = pageInMemory('tools', all, request.query)
       return { items: items.map((tool) => viewTool(tool, tools.groups)), nextCursor }
     },
   )

@@ -96,12 +96,12 @@ function listWebhooksRoute(app: App, { store, clock }: HttpDeps): void {
     async (request) => {
       adminOf(request, 'sees webhooks')
       const { limit, cursor } = request.query
-      const before = decodeCursor(cursor, ['string'])?.map(String)[0]
+      const before = decodeCursor('webhooks', cursor, ['string'])?.map(String)[0]
       const now = clock.nowMs()
       return store.read(function* () {
         // There are few enough to read all of them.
         const found = (yield* webhooks.listWebhooks.all({})).filter(({ id }) => before === undefined || id < before)
-        const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+        const { rows, nextCursor } = pageOf('webhooks', found, limit, ({ id }) => [id])
         const items: Webhook[] = []
         for (const row of rows) items.push(yield* viewWebhook(row, now))
         return { items, nextCursor }
@@ -233,13 +233,13 @@ function listWebhookDeliveriesRoute(app: App, { store }: HttpDeps): void {
     async (request) => {
       adminOf(request, 'sees what was sent to webhooks')
       const { limit, cursor, state } = request.query
-      const before = decodeCursor(cursor, ['string'])?.map(String)[0]
+      const before = decodeCursor('deliveries', cursor, ['string'])?.map(String)[0]
       const webhookId = request.params.id
       const found = await store.read(function* () {
         yield* findWebhook(webhookId)
         return yield* webhookDeliveries.listDeliveries({ webhookId, state, before, limit: limit + 1 })
       })
-      const { rows, nextCursor } = pageOf(found, limit, ({ id }) => [id])
+      const { rows, nextCursor } = pageOf('deliveries', found, limit, ({ id }) => [id])
       return { items: rows.map(viewDelivery), nextCursor }
     },
   )
