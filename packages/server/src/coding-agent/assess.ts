@@ -47,6 +47,7 @@ export const decidesLater = (path: string): boolean => DECIDES_IN_ANY_CASE.test(
 export function assessFile({ path, files, outside, sensitive }: JsonObject, verb: string): Assessment {
   const paths = Array.isArray(files) ? files.map(String) : [String(path ?? '')]
   const reasons = [
+    ...(paths.length === 0 ? [`${verb} files that cannot be read from it`] : []),
     ...(outside === true ? [`${verb} outside the folder`] : []),
     ...(sensitive === true ? [`${verb} a file that usually holds secrets`] : []),
     ...(verb !== 'reads' && paths.some((one) => DECIDES.test(one)) ? [`${verb} a file that decides what runs later`] : []),

@@ -41,6 +41,9 @@ const COMMAND = {
   grantRules: { mayCover: isPlainCommand, suggest: commandRule },
 }
 
+/** A line of a patch that names a file. Programs that apply patches forgive blanks, so a hidden one would change a file that nobody sees. */
+const NAMES_FILE = /^[ \t]*\*\*\*[ \t]*(?:(?:Add|Update|Delete)[ \t]+File|Move[ \t]+to)[ \t]*:(.+)$/gim
+
 const FILES = { mayCover: isPlainFile, suggest: fileRule }
 
 /** The tools of the group: one for each kind of thing that a host does. The host runs them itself and asks here whether it may. */
@@ -99,7 +102,7 @@ export const hostTools = (): ToolDraft[] => [
     effect: 'write',
     input: z.object({ ...About, patch: z.string().min(1), options: Json, files: Worked, ...Place }),
     work: ({ patch, folder }) => {
-      const files = [...patch.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, path = '']) => path.trim())
+      const files = [...patch.matchAll(NAMES_FILE)].map(([, path = '']) => path.trim())
       return { files, outside: files.some((path) => isOutside(path, folder)), sensitive: files.some((path) => SENSITIVE.test(path)) }
     },
     describe: ({ files }) => `Patch ${Array.isArray(files) && files.length > 0 ? oneLine(files.join(', ')) : 'files'}`,
