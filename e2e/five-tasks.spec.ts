@@ -110,3 +110,55 @@ test.describe('twelve alike wait among others, and all but one are right', () =>
     })
   })
 })
+
+test.describe('a refund of yesterday is to be found', () => {
+  test.use({ timezoneId: 'UTC' })
+  const DAY_MS = 24 * 60 * 60_000
+
+  /** A refund that was declined, and a browser in which it is noon of the next day; another action still waits. */
+  async function refundOfYesterday(page: Page, office: Office): Promise<Action> {
+    const refund = await office.agentProposes('refund 4711')
+    expect((await office.call('POST', `/api/actions/${refund.id}/decision`, { verdict: 'decline' })).status).toBe(200)
+    await office.agentProposes('something else')
+    await page.clock.install({ time: (Math.floor(Date.parse(refund.createdAt) / DAY_MS) + 1.5) * DAY_MS })
+    await openInbox(page, office)
+    return refund
+  }
+
+  const decided = (page: Page) => page.getByTestId('decided-row').getByRole('link', { name: 'Do refund 4711' })
+
+  test('by keys alone: not among what was asked today, but yesterday', async ({ page, office }, info) => {
+    const { id } = await refundOfYesterday(page, office)
+    const keys = keysOf(page)
+    await keys.press('g')
+    await keys.press('h')
+    await page.waitForURL(/\/history/)
+    await keys.pressTo('Tab', page.getByRole('button', { name: 'Today' }))
+    await keys.press('Enter')
+    await expect(page.getByTestId('history-empty')).toBeVisible()
+    await keys.press('Tab')
+    await keys.press('Enter')
+    await expect(decided(page)).toBeVisible()
+    await keys.pressTo('Tab', decided(page))
+    await keys.press('Enter')
+    await page.waitForURL(`**/actions/${id}`)
+    expectAtMost(27, keys, 'keys', info)
+  })
+
+  test.describe('on a phone', () => {
+    test.use(PHONE)
+
+    test('by taps: among what was asked yesterday', async ({ page, office }, info) => {
+      const { id } = await refundOfYesterday(page, office)
+      const taps = tapsOf()
+      await taps.tap(page.getByRole('button', { name: /menu|navigation/i }).first())
+      await taps.tap(dialog(page).getByRole('link', { name: 'Decided' }))
+      await taps.tap(page.getByRole('button', { name: 'Yesterday' }))
+      await expect(decided(page)).toBeVisible()
+      await page.screenshot({ path: '/tmp/wt/console-shot-decided.png' })
+      await taps.tap(decided(page))
+      await page.waitForURL(`**/actions/${id}`)
+      expectAtMost(4, taps, 'taps', info)
+    })
+  })
+})

@@ -1,7 +1,9 @@
 import { showInvisible } from '@countersign/react'
-import { useAddress, useTypedParam } from '../shell/use-address.ts'
+import { useNavigate } from 'react-router'
+import { useAddress, useTypedParam, withParam } from '../shell/use-address.ts'
 import { Button, SearchInput, Unseen } from '../ui/index.ts'
 import { readSearch } from '../waiting/search.ts'
+import { commonDays, type Days } from './days.ts'
 import { STATE_CHOICES, VERDICT_CHOICES } from './query.ts'
 
 /** Filters that other pages link with; here they can only be taken away. */
@@ -62,6 +64,7 @@ export function Filters() {
       </label>
       <Day name="since" label="Asked from" />
       <Day name="until" label="Asked until" />
+      <CommonDays />
       <Unseen text={search.typed + decider.typed} />
       <p id="decided-problems" className="filters-problems" role="status">
         {showInvisible(problems.join(' '))}
@@ -82,6 +85,29 @@ export function Filters() {
         )
       })}
     </form>
+  )
+}
+
+/** Fills in both days at once; pressed again, takes them out. */
+function CommonDays() {
+  const { params } = useAddress()
+  const navigate = useNavigate()
+  const isSet = ({ since, until }: Days) => params.get('since') === since && params.get('until') === until
+  function toggle(days: Days) {
+    const { since, until } = isSet(days) ? { since: '', until: '' } : days
+    const { pathname, search } = window.location
+    const next = withParam(withParam(search, 'since', since), 'until', until)
+    navigate({ pathname, search: next }, { replace: true, preventScrollReset: true })
+  }
+  return (
+    <fieldset aria-label="Asked" className="decided-days">
+      <span aria-hidden="true">Asked</span>
+      {commonDays(new Date()).map((days) => (
+        <Button key={days.name} variant="outlined" aria-pressed={isSet(days)} onClick={() => toggle(days)}>
+          {days.name}
+        </Button>
+      ))}
+    </fieldset>
   )
 }
 
