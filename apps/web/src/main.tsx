@@ -1,4 +1,5 @@
 import { createClient } from '@countersign/client'
+import { loadMarks } from '@countersign/react'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import '@countersign/react/card.css'
@@ -8,6 +9,8 @@ import { storedSignIn } from './sign-in/stored-sign-in.ts'
 
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
+// Pages show outcomes of actions outside of cards, and no name in them may stand unmarked.
+await loadMarks()
 createRoot(root).render(
   <StrictMode>
     <App client={createClient({ signInStorage: storedSignIn })} />

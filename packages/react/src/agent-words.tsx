@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
 import { LongText } from './long-text.tsx'
 import { isWebLink, linkHost } from './outcome.ts'
+import { showInvisible, useMarks } from './show-text.ts'
 
 /** The agent's own account of its call, in a box that marks it as not verified. Renders nothing when there is none. */
 export function AgentWords({ says, context }: { says: string; context: Action['context'] }) {
@@ -27,8 +27,12 @@ export function AgentWords({ says, context }: { says: string; context: Action['c
 }
 
 /** Its text is the host: an address that the agent wrote can look like another one. */
-const WebLink = ({ url }: { url: string }) => (
-  <a href={url} target="_blank" rel="noreferrer noopener nofollow">
-    {linkHost(url)}
-  </a>
-)
+function WebLink({ url }: { url: string }) {
+  const host = linkHost(url)
+  useMarks(host)
+  return (
+    <a href={url} target="_blank" rel="noreferrer noopener nofollow">
+      {host}
+    </a>
+  )
+}

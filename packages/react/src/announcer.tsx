@@ -1,7 +1,8 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import { isPlain } from '@countersign/core/text'
 import { useEffect, useRef, useState } from 'react'
 import { outcomeText } from './outcome.ts'
+import { MARKS, showInvisible } from './show-text.ts'
 import { RISK_WORDS, STATE_WORDS } from './words.ts'
 
 /** The current announcements for screen readers. Each needs a live region of its own, as in {@link CardAnnouncer}. */
@@ -30,6 +31,8 @@ export function useCardAnnouncements(actions: readonly Action[]): Announcements 
       seen.current.set(action.id, action)
       if (before !== undefined && isNews(before.get(action.id), action)) news.current.set(action.id, action)
     }
+    // They are there by the time it is said.
+    if (!isPlain(JSON.stringify([...news.current.values()]))) MARKS.start()
     if (news.current.size === 0 || timer.current !== undefined) return
     timer.current = setTimeout(() => {
       timer.current = undefined

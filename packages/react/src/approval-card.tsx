@@ -1,10 +1,10 @@
-import { changesOf, showInvisible } from '@countersign/core/text'
-import { type ReactNode, useState } from 'react'
+import { changesOf } from '@countersign/core/text'
+import { type ReactNode, useRef, useState } from 'react'
 import { NOT_LOADED } from './card/card-facts.ts'
 import type { ApprovalCardStore, LoadedCard } from './card/create-approval-card.ts'
 import { useApprovalCard } from './card/use-approval-card.ts'
 import { CardButton } from './card-button.tsx'
-import { evidenceOf, MORE, useParts } from './card-parts.ts'
+import { evidenceOf, MORE, needsMarks, useParts } from './card-parts.ts'
 import type { ApprovalCardProps } from './card-props.ts'
 import { CardStatus, Unread } from './card-status.tsx'
 import { DecideRow } from './decide-row.tsx'
@@ -13,6 +13,7 @@ import { OpenedTexts } from './opened-texts.ts'
 import { outcomeText } from './outcome.ts'
 import { OwnVote } from './own-vote.tsx'
 import { SETTLED } from './settled-part.ts'
+import { showInvisible } from './show-text.ts'
 import { Identity, StateMark } from './status-bar.tsx'
 import { spanText } from './time.ts'
 import { type CardView, cardKeys, useCardView } from './use-card-view.ts'
@@ -33,10 +34,17 @@ import { SEEN_MARK } from './use-seen.ts'
  * />
  */
 export function ApprovalCard(props: ApprovalCardProps) {
-  const [shown, store] = useApprovalCard({ ...props, evidence: evidenceOf })
-  useParts(shown.state === 'loading' ? undefined : shown.action)
+  const isOdd = useRef(false)
+  // The press reads it again: what was drawn last may say more than what the store was told then.
+  const [shown, store] = useApprovalCard({ ...props, evidence: (action) => evidenceOf(action, isOdd.current) })
+  isOdd.current = shown.state !== 'loading' && hasOddWords(props, shown)
+  useParts(shown.state === 'loading' ? undefined : shown.action, isOdd.current)
   return shown.state === 'loading' ? null : <LoadedApprovalCard props={props} shown={shown} store={store} />
 }
+
+/** True where something on the card that is no part of the action has names to mark. */
+const hasOddWords = ({ agentSays, me, standsFor }: ApprovalCardProps, { notice, refusal, issues, edits }: LoadedCard): boolean =>
+  needsMarks([agentSays, me?.name, standsFor, notice, refusal, issues, edits], edits)
 
 function LoadedApprovalCard({ props, shown, store }: { props: ApprovalCardProps; shown: LoadedCard; store: ApprovalCardStore }) {
   const view = useCardView(props, shown, store)

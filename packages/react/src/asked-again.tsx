@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import { showInvisible } from './show-text.ts'
 import { clockText } from './time.ts'
 
 /** Why this is not what was asked first, and since when. */

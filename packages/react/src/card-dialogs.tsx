@@ -1,8 +1,8 @@
-import { showInvisible } from '@countersign/core/text'
 import type { Rest } from './card-button.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { Edits } from './edit-section.tsx'
 import { withEdits } from './edits.ts'
+import { showInvisible } from './show-text.ts'
 import type { CardView } from './use-card-view.ts'
 import { RISK_WORDS } from './words.ts'
 

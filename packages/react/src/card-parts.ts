@@ -1,8 +1,10 @@
 import type { Action } from '@countersign/client'
+import { areAlike, changesOf, isPlain, stays, valueText } from '@countersign/core/text'
 import type { Evidence } from './card/card-inputs.ts'
 import { DIFF, needsDiff } from './diff-part.ts'
 import { createPart, type PartLoader, usePart } from './parts.ts'
 import { SETTLED } from './settled-part.ts'
+import { MARKS } from './show-text.ts'
 
 /**
  * The content of Details, the second step of an approval, and the form for a reason. The card is shown before they are loaded, and loading them
@@ -17,29 +19,44 @@ export const isSettled = ({ state }: Action): boolean => !['proposed', 'approved
 const needed = new WeakMap<Action, readonly PartLoader<unknown>[]>()
 
 function partsOf(action: Action): readonly PartLoader<unknown>[] {
-  const parts = needed.get(action) ?? [isSettled(action) ? SETTLED : MORE, ...(needsDiff(action) ? [DIFF] : [])]
+  const parts = needed.get(action) ?? [
+    isSettled(action) ? SETTLED : MORE,
+    ...(needsDiff(action) ? [DIFF] : []),
+    ...(needsMarks(action, changesOf(action.preview)) ? [MARKS] : []),
+  ]
   needed.set(action, parts)
   return parts
 }
 
+/** True where one of these texts may have a name to mark, or two values have to be told apart. */
+export const needsMarks = (texts: unknown, changes: readonly { oldValue?: unknown; newValue?: unknown }[]): boolean =>
+  !isPlain(JSON.stringify(texts)) ||
+  changes.some(
+    (row) =>
+      row.oldValue !== undefined && row.newValue !== undefined && !stays(row) && areAlike(valueText(row.oldValue), valueText(row.newValue)),
+  )
+
 /**
  * Whether the card can show all of `action` now. Where the part for diffs is missing, a diff is shown plain, which leaves out spaces at the end of
- * a line; without the part behind Details, a high risk has no second step.
+ * a line; without the part behind Details, a high risk has no second step; without the
+ * marks, two names that differ look the same.
+ * @param isOdd What stands beside the action on its card has names to mark.
  */
-export function evidenceOf(action: Action): Evidence {
-  const states = partsOf(action).map((part) => part.get().state)
+export function evidenceOf(action: Action, isOdd = false): Evidence {
+  const states = [...partsOf(action), ...(isOdd ? [MARKS] : [])].map((part) => part.get().state)
   return states.includes('failed') ? 'failed' : states.includes('loading') ? 'loading' : 'ready'
 }
 
 /** Loads what the card of this action needs. The card is drawn again with each part, and its logic judges the evidence again. */
-export function useParts(action: Action | undefined): void {
+export function useParts(action: Action | undefined, isOdd: boolean): void {
   const parts = action ? partsOf(action) : []
   usePart(MORE, parts.includes(MORE))
   usePart(DIFF, parts.includes(DIFF))
   usePart(SETTLED, parts.includes(SETTLED))
+  usePart(MARKS, isOdd || parts.includes(MARKS))
 }
 
 /** Tries again to load what could not be loaded. */
 export function loadAgain(action: Action): void {
-  for (const part of partsOf(action)) part.start()
+  for (const part of [...partsOf(action), MARKS]) if (part.get().state === 'failed') part.start()
 }

@@ -1,8 +1,8 @@
-import { showInvisible } from '@countersign/core/text'
 import { charsText } from './card/card-facts.ts'
 import { CardButton } from './card-button.tsx'
 import { loadAgain } from './card-parts.ts'
 import { withEdits } from './edits.ts'
+import { showInvisible } from './show-text.ts'
 import type { CardView } from './use-card-view.ts'
 
 /** Shows the result of the last press of a button. */

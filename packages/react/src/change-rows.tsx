@@ -1,12 +1,13 @@
 import type { Action } from '@countersign/client'
-import { changesOf, showInvisible, stays, tellApart, valueText } from '@countersign/core/text'
+import { changesOf, stays, valueText } from '@countersign/core/text'
 import { memo } from 'react'
 import { CardButton } from './card-button.tsx'
 import { DIFF, isWordy } from './diff-part.ts'
 import { columnsOf, LinesTable } from './lines-table.tsx'
 import { type Against, LongText } from './long-text.tsx'
-import type { Part } from './parts.ts'
+import { type Part, usePart } from './parts.ts'
 import { PlainDiff } from './plain-diff.tsx'
+import { MARKS, showInvisible } from './show-text.ts'
 import { clockText } from './time.ts'
 
 type Row = NonNullable<Action['preview']>[number]
@@ -95,6 +96,7 @@ function Said({ rows }: { rows: readonly Row[] }) {
 /** Drawn once for each row: to tell long values apart takes a while. */
 const Values = memo(function Values({ row, path, diffs }: { row: Row; path: string; diffs: DiffParts }) {
   const { oldValue, newValue } = row
+  const marks = usePart(MARKS, false)
   const isSame = stays({ oldValue, newValue })
   const table = oldValue === undefined || isSame ? columnsOf(newValue) : undefined
   if (table && isSame) {
@@ -114,7 +116,8 @@ const Values = memo(function Values({ row, path, diffs }: { row: Row; path: stri
       </div>
     )
   }
-  const alike = oldValue === undefined || newValue === undefined ? undefined : tellApart(valueText(oldValue), valueText(newValue))
+  const alike =
+    oldValue === undefined || newValue === undefined ? undefined : marks.module?.tellApart(valueText(oldValue), valueText(newValue))
   if (isSame) {
     return (
       <span className="cs-values" dir="auto">

@@ -1,8 +1,8 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
 import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
 import { CardButton, type Rest } from './card-button.tsx'
 import { objectName } from './object-name.ts'
+import { showInvisible } from './show-text.ts'
 import { useCooldown } from './use-cooldown.ts'
 
 type ConfirmProps = {

@@ -1,9 +1,9 @@
-import { showInvisible } from '@countersign/core/text'
 import { useState } from 'react'
 import type { Extra } from './card/card-inputs.ts'
 import { CardButton } from './card-button.tsx'
 import { MORE } from './card-parts.ts'
 import { withEdits } from './edits.ts'
+import { showInvisible } from './show-text.ts'
 import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
 

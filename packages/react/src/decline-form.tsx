@@ -1,7 +1,7 @@
-import { showInvisible } from '@countersign/core/text'
 import { useEffect, useRef } from 'react'
 import { CardButton, type Rest } from './card-button.tsx'
 import { formKeys } from './card-keys.ts'
+import { showInvisible } from './show-text.ts'
 
 /** The reasons to choose from where neither the rule nor the tool has any. */
 const DEFAULT_REASONS: readonly string[] = ['Wrong target', 'Wrong amount or value', 'Not needed', 'Tell me more first']

@@ -1,8 +1,9 @@
 import type { Action, ApiIssue } from '@countersign/client'
-import { showInvisible, tellApart, valueText } from '@countersign/core/text'
+import { valueText } from '@countersign/core/text'
 import { Fragment, type ReactNode, useState } from 'react'
 import { CardButton } from './card-button.tsx'
 import type { Arguments, Edit } from './edits.ts'
+import { MARKS, showInvisible } from './show-text.ts'
 
 /** The props that the card passes to an editor of arguments. */
 export type EditorSlot = {
@@ -71,7 +72,8 @@ export function Edits({ edits }: { edits: readonly Edit[] }) {
 }
 
 function Alike({ oldValue, newValue }: Omit<Edit, 'path'>) {
-  const alike = oldValue === undefined || newValue === undefined ? undefined : tellApart(valueText(oldValue), valueText(newValue))
+  const alike =
+    oldValue === undefined || newValue === undefined ? undefined : MARKS.get().module?.tellApart(valueText(oldValue), valueText(newValue))
   return alike === undefined ? null : <strong className="cs-alike"> {alike}</strong>
 }
 

@@ -1,8 +1,7 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
-import { AlikeNames } from './alike-names.tsx'
 import { AskedAgain } from './asked-again.tsx'
 import { ChangeRows } from './change-rows.tsx'
+import { MARKS, showInvisible } from './show-text.ts'
 import { clockText, spanText } from './time.ts'
 import { Votes } from './votes.tsx'
 import { joined, RISK_WORDS, riskSource } from './words.ts'
@@ -19,11 +18,13 @@ type EssentialsProps = {
 
 /** The facts that a decision needs: earlier revisions, high risk, names that look alike, the changes, votes and the deadline. */
 export function Essentials({ action, nowMs, expiryId, viewer, onLookAgain }: EssentialsProps) {
+  // The card draws all of itself again once the part is there.
+  const AlikeNames = MARKS.get().module?.AlikeNames
   return (
     <>
       <AskedAgain action={action} nowMs={nowMs} />
       {isGrave(action) ? <RiskReasons action={action} /> : null}
-      <AlikeNames action={action} />
+      {AlikeNames ? <AlikeNames action={action} /> : null}
       <ChangeRows action={action} nowMs={nowMs} viewer={viewer} onLookAgain={onLookAgain} />
       <Votes action={action} nowMs={nowMs} />
       <Expiry action={action} nowMs={nowMs} id={expiryId} />

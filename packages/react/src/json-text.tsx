@@ -1,6 +1,7 @@
-import { childPath, LONG_TEXT_CHARS, showInvisible } from '@countersign/core/text'
+import { childPath, LONG_TEXT_CHARS } from '@countersign/core/text'
 import { Fragment, type ReactNode } from 'react'
 import { LongText } from './long-text.tsx'
+import { showInvisible } from './show-text.ts'
 
 /** A value as indented JSON in which nothing is dropped; every long string in it opens by itself. */
 export const JsonText = ({ value, path }: { value: unknown; path: string }) => <>{json(value, path, '')}</>

@@ -1,4 +1,5 @@
-import { LONG_TEXT_CHARS, showInvisible, valueText } from '@countersign/core/text'
+import { LONG_TEXT_CHARS, valueText } from '@countersign/core/text'
+import { showInvisible } from './show-text.ts'
 
 const MAX_COLUMNS = 6
 

@@ -1,8 +1,9 @@
-import { HEAD_CHARS, LONG_TEXT_CHARS, MAX_HIDDEN_CHARS, showInvisible, showLines, TAIL_CHARS } from '@countersign/core/text'
+import { HEAD_CHARS, LONG_TEXT_CHARS, MAX_HIDDEN_CHARS, TAIL_CHARS } from '@countersign/core/text'
 import { type ComponentType, memo } from 'react'
 import type { MarkedTextProps } from './diff/marked-text.tsx'
 import { EndMark } from './end-mark.tsx'
 import { RevealButton, useReveal } from './reveal.tsx'
+import { showInvisible, showLines, useMarks } from './show-text.ts'
 
 type LongTextProps = {
   text: string
@@ -57,6 +58,7 @@ function Whole({ text, lines, against }: { text: string; lines: boolean; against
 
 /** A card draws itself every few seconds; half a million characters are marked once. */
 const Shown = memo(function Shown({ text, lines }: { text: string; lines: boolean }) {
+  useMarks(text)
   return <>{lines ? showLines(text) : showInvisible(text)}</>
 })
 

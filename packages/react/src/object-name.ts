@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import { isClean } from './show-text.ts'
 
 /**
  * Returns the text that a person types to confirm a critical action: the argument that names its object (`id`, `name`, … first), else the
@@ -13,4 +13,4 @@ export function objectName(action: Pick<Action, 'tool' | 'arguments'>): string {
   return String((named ?? typeable[0])?.[1] ?? action.tool)
 }
 
-const isTypeable = (text: string): boolean => text !== '' && text.length <= 64 && text.trim() === text && showInvisible(text) === text
+const isTypeable = (text: string): boolean => text !== '' && text.length <= 64 && text.trim() === text && isClean(text)

@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import { showInvisible } from './show-text.ts'
 import { clockText, spanText } from './time.ts'
 import { approvedBy, declinedBy, declineReason, joined } from './words.ts'
 

@@ -1,5 +1,5 @@
-import { showLines } from '@countersign/core/text'
 import { EndMark } from './end-mark.tsx'
+import { showLines } from './show-text.ts'
 
 /**
  * A diff as it is, where the part of the card that marks it could not be loaded: the signs of its lines say what changes. Spaces at the end of a

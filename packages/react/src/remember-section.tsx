@@ -1,7 +1,7 @@
 import type { Action, GrantSuggestion, Remember } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { CardButton, type Rest } from './card-button.tsx'
+import { showInvisible } from './show-text.ts'
 
 const TIMES = { PT1H: '1 hour', PT8H: '8 hours', P1D: '1 day', P7D: '7 days', P30D: '30 days' } as const
 

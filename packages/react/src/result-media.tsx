@@ -1,4 +1,5 @@
-import { mediaBytes, mediaOf, showInvisible, type ToolMedia } from '@countersign/core/text'
+import { mediaBytes, mediaOf, type ToolMedia } from '@countersign/core/text'
+import { showInvisible } from './show-text.ts'
 
 /** Pictures that a browser draws without running anything; any other type is offered as a file. */
 const PICTURE = /^image\/(png|jpeg|gif|webp|avif)$/

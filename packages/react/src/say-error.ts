@@ -1,5 +1,5 @@
 import type { Action, ApiIssue } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import { showInvisible } from './show-text.ts'
 import { spanText } from './time.ts'
 import { approvedBy, declinedBy, STATE_WORDS } from './words.ts'
 

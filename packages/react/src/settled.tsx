@@ -1,5 +1,5 @@
 import type { Action } from '@countersign/client'
-import { showInvisible, withoutMedia } from '@countersign/core/text'
+import { withoutMedia } from '@countersign/core/text'
 import { type ReactNode, Suspense } from 'react'
 import { Background } from './background.tsx'
 import { CardButton } from './card-button.tsx'
@@ -7,6 +7,7 @@ import { JsonText } from './json-text.tsx'
 import { lazyPart } from './lazy-part.tsx'
 import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
 import { ResultMedia } from './result-media.tsx'
+import { showInvisible, useMarks } from './show-text.ts'
 import { ActionFacts } from './status-bar.tsx'
 import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
@@ -20,15 +21,17 @@ export function Settled({ view, children }: { view: CardView; children: ReactNod
   useKeepFocus(row, focusCard)
   const { action, offers } = shown
   const { result, resultUrl } = action
+  const link = resultUrl !== null && isSafeLink(resultUrl) ? { url: resultUrl, host: linkHost(resultUrl) } : undefined
+  useMarks(link?.host ?? '')
   return (
     <>
       <div ref={row} className="cs-line">
         <span className="cs-outcome" dir="auto">
           {outcomeText(action, nowMs)}
         </span>
-        {resultUrl !== null && isSafeLink(resultUrl) ? (
-          <a href={resultUrl} rel="noreferrer noopener">
-            {joined('View result', linkHost(resultUrl))}
+        {link ? (
+          <a href={link.url} rel="noreferrer noopener">
+            {joined('View result', link.host)}
           </a>
         ) : null}
         {offers.retry ? (

@@ -1,6 +1,6 @@
 import type { Action } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
 import { askedBy } from './may-decide.ts'
+import { showInvisible } from './show-text.ts'
 import { agoText } from './time.ts'
 import { countApprovals } from './votes.tsx'
 import { namesOf, RISK_WORDS, STATE_WORDS } from './words.ts'

@@ -1,11 +1,14 @@
 import { valueText } from '@countersign/core/text'
-import { expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { ownVote, whyNot } from './may-decide.ts'
 import { objectName } from './object-name.ts'
 import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
 import { sayError } from './say-error.ts'
+import { loadMarks } from './show-text.ts'
 import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
 import { agoText, spanText } from './time.ts'
+
+beforeAll(loadMarks)
 
 test('who may decide reads nothing; everybody else reads why not', () => {
   expect(whyNot(sampleAction(), ADA)).toBeNull()

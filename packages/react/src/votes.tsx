@@ -1,5 +1,5 @@
 import type { Action, Vote } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
+import { showInvisible } from './show-text.ts'
 import { clockText } from './time.ts'
 
 /** Counts the approvals. A person counts once, even if several people vote in their place. */

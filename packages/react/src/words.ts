@@ -1,5 +1,6 @@
 import type { Action, ActionState, ConnectionState, Principal, RiskLevel } from '@countersign/client'
-import { isHighRisk, showInvisible } from '@countersign/core/text'
+import { isHighRisk } from '@countersign/core/text'
+import { showInvisible } from './show-text.ts'
 
 /** The mark and the word of every state: never colour alone. */
 export const STATE_WORDS: Readonly<Record<ActionState, { mark: string; word: string }>> = {

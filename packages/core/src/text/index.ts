@@ -1,4 +1,5 @@
 export { mediaBytes, mediaOf, type ToolMedia, withoutMedia } from '../ports/tool-media.ts'
+export { areAlike, isPlain } from './ascii.ts'
 export { assigneeOf } from './assignee.ts'
 export {
   changesOf,
@@ -21,3 +22,4 @@ export { findLookAlikes, type LookAlikes, tellApart } from './look-alike.ts'
 export { endSentence } from './sentence.ts'
 export { showInvisible, showLines, showProse } from './show-invisible.ts'
 export { SNOOZE_ENDS_BEFORE_DEADLINE_MS, type SnoozeTime, snoozeTimes } from './snooze-times.ts'
+export { spellUnseen } from './spell-unseen.ts'

@@ -1,3 +1,4 @@
+import { isAscii } from './ascii.ts'
 import { OTHER_SCRIPTS, SAME_SCRIPT } from './confusables.ts'
 
 const readGroups = (text: string): ReadonlyMap<string, string> =>
@@ -86,5 +87,3 @@ export function findLookAlikes(texts: readonly string[]): LookAlikes[] {
   }
   return pairs
 }
-
-export const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)

@@ -1,4 +1,5 @@
-import { ALIKE_LATIN, ALIKE_OTHER, isAscii, scriptOf, spellCodes } from './look-alike.ts'
+import { isAscii } from './ascii.ts'
+import { ALIKE_LATIN, ALIKE_OTHER, scriptOf, spellCodes } from './look-alike.ts'
 
 /** A word without a space: `ORD-100`, `ada@example.com`, `src/index.ts`. */
 const COMPOUND = /[^\s"'`<>()[\]{}|,;⟦⟧]*[^\0-\x7f\s⟦⟧][^\s"'`<>()[\]{}|,;⟦⟧]*/gu

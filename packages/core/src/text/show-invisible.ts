@@ -1,9 +1,7 @@
 import { markNames } from './mark-names.ts'
 import { showHosts } from './show-hosts.ts'
+import { spell, spellUnseen, UNSEEN } from './spell-unseen.ts'
 
-// UTS #39 (Unicode Security Mechanisms): no language uses more than four marks in a row. More are drawn over the neighbouring lines.
-const UNSEEN = String.raw`[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}|[\p{Mn}\p{Me}](?<=[\p{Mn}\p{Me}]{5})`
-const INVISIBLE = new RegExp(UNSEEN, 'gu')
 /** Some emoji are put together with characters that cannot be seen; whole ones can. Made when it is first used: it takes 20 ms of the start. */
 let emojiOrInvisible: RegExp | undefined
 
@@ -17,7 +15,7 @@ let emojiOrInvisible: RegExp | undefined
  * showInvisible('https://аpple.com/x') // 'https://аpple.com⟦xn--pple-43d.com⟧/x'
  * showInvisible('аdmin')               // 'аdmin⟦U+0430 Cyrillic⟧'
  */
-export const showInvisible = (text: string): string => showNames(text).replace(INVISIBLE, spell)
+export const showInvisible = (text: string): string => spellUnseen(showNames(text))
 
 /** {@link showInvisible} for text of several lines: line feeds stay what they are. */
 export const showLines = (text: string): string => text.split('\n').map(showInvisible).join('\n')
@@ -29,5 +27,3 @@ export function showProse(text: string): string {
 }
 
 const showNames = (text: string): string => showHosts(text, markNames)
-
-const spell = (char: string): string => `⟦U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟧`

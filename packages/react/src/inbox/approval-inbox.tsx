@@ -1,11 +1,11 @@
 import type { Action, Client, InboxStore, Principal } from '@countersign/client'
-import { showInvisible } from '@countersign/core/text'
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { CardAnnouncer } from '../announcer.tsx'
 import { ApprovalCard } from '../approval-card.tsx'
 import type { EditorSlot } from '../edit-section.tsx'
 import { useStore } from '../hooks.ts'
 import { askedBy } from '../may-decide.ts'
+import { showInvisible, useMarks } from '../show-text.ts'
 import { agoText } from '../time.ts'
 import { useTick } from '../use-tick.ts'
 import { namesOf, PAUSED_WORDS, RISK_WORDS, STATE_WORDS } from '../words.ts'
@@ -106,6 +106,7 @@ function useNow(): number {
 function InboxRow({ action, nowMs, onOpen }: { action: Action; nowMs: number; onOpen: () => void }) {
   const { risk, state, tool, agent, createdAt } = action
   const names = namesOf(askedBy(action))
+  useMarks([action.description, tool, agent, names].join(' '))
   return (
     <button type="button" className="cs-row" data-risk={risk.level} onClick={onOpen}>
       <strong dir="auto">{showInvisible(action.description)}</strong>
