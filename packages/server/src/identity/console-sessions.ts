@@ -208,6 +208,7 @@ export function createConsoleSessions({
         if (ended === 0) return false
         yield* pushSubscriptions.deleteOfSession.run({ console_session_id: id })
         yield* recordAudit(outbox, { kind: 'signed_out', actor: principalId, data: { session: id, everywhere: false } }, now)
+        tellAccess(outbox, principalId)
         return true
       })
     },
@@ -218,6 +219,7 @@ export function createConsoleSessions({
         yield* recordAudit(outbox, { kind: 'signed_out', actor: principalId, data: { everywhere: true, kept: kept || null } }, now)
         yield* consoleSessions.endOtherConsoleSessions.run({ principal_id: principalId, kept, now })
         yield* pushSubscriptions.deleteOthers.run({ principal_id: principalId, kept })
+        tellAccess(outbox, principalId)
       })
     },
   }
