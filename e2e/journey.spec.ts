@@ -126,3 +126,15 @@ test('a failure says why in plain words and offers Retry', async ({ page, demo }
   await expect(cards(page)).toContainText('already processing')
   expect(await demo.effects('ORD-001')).toBe(1)
 })
+
+test('a console that could not load all of itself says so, and starts after a reload', async ({ page, demo }) => {
+  const marks = /\/assets\/marks-[^/]*\.js$/
+  await page.route(marks, (route) => route.abort())
+  await page.goto(demo.url)
+  const failure = page.getByRole('alert')
+  await expect(failure).toContainText('could not be loaded')
+  await page.unroute(marks)
+  await failure.getByRole('button', { name: 'Reload' }).click()
+  await expect(page.getByRole('textbox', { name: 'Message' })).toBeVisible()
+  await expect(failure).toHaveCount(0)
+})

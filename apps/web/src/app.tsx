@@ -1,13 +1,14 @@
 import { type Client, type InboxStore, isApiError, type Me, openInbox } from '@countersign/client'
 import { useInbox } from '@countersign/react'
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, use, useEffect, useState } from 'react'
 import { BrowserRouter, Route, Routes } from 'react-router'
 import { NewChatPage } from './chat/new-chat-page.tsx'
 import { SessionPage } from './chat/session-page.tsx'
 import { errorText } from './errors.ts'
 import { CommandsProvider } from './palette/commands.tsx'
 import { type Services, ServicesProvider } from './services.tsx'
+import { Boundary } from './shell/boundary.tsx'
 import { NotFoundPage } from './shell/not-found-page.tsx'
 import { Shell } from './shell/shell.tsx'
 import { hasSignInLink, onSignInElsewhere, takeSignInLink } from './sign-in/stored-sign-in.ts'
@@ -51,15 +52,15 @@ const queries = new QueryClient({
   },
 })
 
-/** The console. */
-export function App({ client }: { client: Client }) {
+/** The console. It is drawn once `ready` is fulfilled; why it cannot be drawn is said on the page. */
+export function App({ client, ready }: { client: Client; ready: Promise<void> }) {
   return (
     <UiProvider>
       <QueryClientProvider client={queries}>
         <BrowserRouter>
-          <Suspense>
-            <Entrance client={client} />
-          </Suspense>
+          <Boundary>
+            <Entrance client={client} ready={ready} />
+          </Boundary>
         </BrowserRouter>
       </QueryClientProvider>
     </UiProvider>
@@ -80,7 +81,8 @@ async function enter(client: Client, signal: AbortSignal): Promise<Entering> {
 }
 
 /** Lets in who is signed in or opened a sign-in link; shows everybody else how to sign in. */
-function Entrance({ client }: { client: Client }) {
+function Entrance({ client, ready }: { client: Client; ready: Promise<void> }) {
+  use(ready)
   const cache = useQueryClient()
   const me = useQuery({
     queryKey: ME,

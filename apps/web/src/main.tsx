@@ -10,9 +10,9 @@ import { storedSignIn } from './sign-in/stored-sign-in.ts'
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 // Pages show outcomes of actions outside of cards, and no name in them may stand unmarked.
-await loadMarks()
+const ready = loadMarks()
 createRoot(root).render(
   <StrictMode>
-    <App client={createClient({ signInStorage: storedSignIn })} />
+    <App client={createClient({ signInStorage: storedSignIn })} ready={ready} />
   </StrictMode>,
 )
