@@ -1,4 +1,12 @@
+import type { Locator } from '@playwright/test'
 import { approve, ask, cards, decide, expect, isDecision, openDecline, test } from './demo.ts'
+
+/** The digest stands behind Details, which a card loads after it has been drawn. */
+async function digestOf(card: Locator): Promise<string | null> {
+  const digest = card.locator('code').last()
+  await expect(digest).toHaveText(/^[0-9a-f]{12}$/)
+  return digest.textContent()
+}
 
 test('ask, card, approve, result link, the agent’s answer: the order changed once', async ({ page, demo }) => {
   await ask(page, demo, 'mark ORD-001 as processing')
@@ -69,11 +77,11 @@ test('a typed command word decides; two calls of one step are decided apart', as
 test('a reload at any moment shows the same cards in their true states', async ({ page, demo }) => {
   await ask(page, demo, 'cancel ORD-003 and ORD-004')
   await expect(cards(page)).toHaveCount(2)
-  const digest = await cards(page).first().locator('code').last().textContent()
+  const digest = await digestOf(cards(page).first())
   await page.reload()
   await expect(cards(page)).toHaveCount(2)
   await expect(cards(page).first()).toHaveAttribute('data-state', 'proposed')
-  expect(await cards(page).first().locator('code').last().textContent()).toBe(digest)
+  expect(await digestOf(cards(page).first())).toBe(digest)
 
   const taken = page.waitForResponse(isDecision)
   await approve(cards(page).first())
@@ -90,14 +98,14 @@ test('kill -9 while a card waits: the same card after the restart, approving it 
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
   await expect(card).toHaveAttribute('data-state', 'proposed')
-  const digest = await card.locator('code').last().textContent()
+  const digest = await digestOf(card)
 
   await demo.kill()
   await expect(page.getByText(/Reconnecting|Connection lost|offline/i).first()).toBeVisible()
   await demo.start()
   await page.reload()
   await expect(card).toHaveAttribute('data-state', 'proposed')
-  expect(await card.locator('code').last().textContent()).toBe(digest)
+  expect(await digestOf(card)).toBe(digest)
   const message = page.getByRole('textbox', { name: 'Message' })
   // A word counts once its card was on the screen for a second.
   await expect(async () => {
