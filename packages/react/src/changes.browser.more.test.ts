@@ -22,6 +22,9 @@ async function edit(text: string) {
   await field().fill(text)
 }
 
+/** The button rests after what was opened above it has moved it: a press in that moment does nothing. */
+const approveAndRemember = () => card().locator('button[aria-disabled=false]', { hasText: 'Approve and don’t ask again…' }).click()
+
 test('an edit is shown as old and new, counted on the button, and sent with the version that was looked at', async () => {
   await openPage()
   await show(page, { action: sampleAction(), withEditor: true })
@@ -164,7 +167,7 @@ test('"don’t ask again" shows the rule and what it would have answered, asks o
   await card().getByText('would have matched 14 of the last 30').click()
   await page.getByLabel('For 1 hour').selectOption('P7D')
   await untilReady(page)
-  await card().getByRole('button', { name: 'Approve and don’t ask again…' }).click()
+  await approveAndRemember()
   const dialog = page.getByRole('alertdialog')
   await dialog
     .getByText('updateOrderStatus runs without asking in this session, where args.newStatus == "processing", for 7 days')
@@ -184,7 +187,7 @@ test('a reason that is being written survives the confirmation of "don’t ask a
   await openDetails(page)
   await card().getByText('Don’t ask again').click()
   await card().getByText('would have matched 14 of the last 30').click()
-  await card().getByRole('button', { name: 'Approve and don’t ask again…' }).click()
+  await approveAndRemember()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
   await card().getByRole('button', { name: 'Decline with reason' }).click()
   expect(await card().getByLabel('Reason, for the agent (optional)').inputValue()).toBe('not this one')
