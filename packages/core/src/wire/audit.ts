@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Json } from './json.ts'
+import { PageQuery } from './page.ts'
 import { PrincipalKind } from './principal.ts'
 
 /**
@@ -133,8 +134,7 @@ export const AuditListQuery = z.object({
   kind: z.enum(AUDIT_KINDS).optional(),
   since: Instant.optional(),
   until: Instant.optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(2_000).optional(),
+  ...PageQuery.shape,
 })
 export type AuditListQuery = z.infer<typeof AuditListQuery>
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Duration, durationMs } from './duration.ts'
+import { PageQuery } from './page.ts'
 import { Principal } from './principal.ts'
-import { PageQuery } from './session.ts'
 
 const MAX_DELEGATION_MS = 90 * 86_400_000
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Duration, durationMs } from './duration.ts'
 import { Json } from './json.ts'
+import { PageQuery } from './page.ts'
 import { Principal } from './principal.ts'
 
 const MAX_GRANT_MS = 30 * 86_400_000
@@ -64,8 +65,7 @@ export const GrantListQuery = z.object({
   agent: z.string().max(120).optional(),
   /** `standing` leaves out what is revoked, over or used up. */
   state: z.enum(['standing']).optional(),
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(2_000).optional(),
+  ...PageQuery.shape,
 })
 
 export const GrantList = z.object({ items: z.array(Grant), nextCursor: z.string().nullable() })

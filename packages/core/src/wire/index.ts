@@ -2,10 +2,6 @@ export {
   Action,
   ActionContext,
   ActionErrorView,
-  ActionExportQuery,
-  ActionFilterQuery,
-  ActionList,
-  ActionListQuery,
   ActionRevision,
   ActionRevisionList,
   Claim,
@@ -30,6 +26,7 @@ export {
   Vote,
   WithdrawBody,
 } from './action.ts'
+export { ActionExportQuery, ActionFilterQuery, ActionList, ActionListQuery } from './action-list.ts'
 export { AgentRequest, AgentRequestBody, ApproveToolBody, Checkpoint, RequestAnswer, RequestStatus, RequestView } from './agent-request.ts'
 export { AssignBody, Assignment, AssignTo } from './assign.ts'
 export {
@@ -75,6 +72,7 @@ export {
   ObjectiveStanding,
   ObjectiveState,
 } from './objective.ts'
+export { PageQuery } from './page.ts'
 export { ChangePersonBody, PersonDetails } from './person.ts'
 export {
   PolicyChange,
@@ -107,7 +105,6 @@ export {
   Message,
   MessageList,
   MessageText,
-  PageQuery,
   PostedMessage,
   PostMessageBody,
   RenameSessionBody,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Json } from './json.ts'
+import { PageQuery } from './page.ts'
 import { Principal } from './principal.ts'
-import { PageQuery } from './session.ts'
 
 export const ObjectiveState = z.enum(['open', 'achieved', 'missed', 'dropped'])
 export type ObjectiveState = z.infer<typeof ObjectiveState>

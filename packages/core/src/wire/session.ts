@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Action, RiskLevel } from './action.ts'
 import { Json } from './json.ts'
+import { PageQuery } from './page.ts'
 
 export const SessionStatus = z.enum(['idle', 'active', 'waiting_approval', 'completed', 'error'])
 export type SessionStatus = z.infer<typeof SessionStatus>
@@ -183,11 +184,6 @@ export type SessionApproveBody = z.infer<typeof SessionApproveBody>
 /** A session's title, as a person gives it: trimmed, 1 to 200 characters. */
 export const RenameSessionBody = z.strictObject({ title: z.string().trim().min(1).max(200) })
 export type RenameSessionBody = z.infer<typeof RenameSessionBody>
-
-export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(200).default(50),
-  cursor: z.string().max(2_000).optional(),
-})
 
 export const SessionListQuery = PageQuery.extend({
   /** One status, or several with commas between. */

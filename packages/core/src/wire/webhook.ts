@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Duration } from './duration.ts'
+import { PageQuery } from './page.ts'
 import { Principal } from './principal.ts'
-import { PageQuery } from './session.ts'
 
 /**
  * The events of webhooks. An action that needed no approval sends only its end, and a read that needed no approval sends nothing.

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { Action, RiskLevel } from './action.ts'
+import { PageQuery } from './page.ts'
+
+const SearchText = z.string().max(200).optional()
+const Instant = z.iso.datetime({ offset: true })
+
+/** The filters of a list or an export of actions. An action has to match all of them. */
+export const ActionFilterQuery = z.object({
+  state: z.string().optional(),
+  tool: z.string().optional(),
+  session: z.string().optional(),
+  agent: z.string().optional(),
+  risk: RiskLevel.optional(),
+  /** `true`: only what waits for a vote of the caller's, and what they did not snooze. */
+  mine: z.enum(['true', 'false']).optional(),
+  snoozed: z.enum(['true', 'false']).optional().describe('`true`: only what you snoozed; `false`: only what you did not.'),
+  q: z.string().max(200).optional(),
+  verdict: z.enum(['allow', 'ask', 'deny']).optional().describe('What the policy said: `ask` leaves out what nobody was asked about.'),
+  words: z
+    .string()
+    .max(400)
+    .optional()
+    .describe('Words, each of which is in the title or the arguments, in any case. Several words in double quotes are one.'),
+  toolText: SearchText.describe("Text in the tool's name, in any case."),
+  agentText: SearchText.describe("Text in the agent's name, in any case."),
+  requester: SearchText.describe('Text in the name of somebody who asked for it, in any case.'),
+  requesterId: z.string().max(100).optional().describe('The id of somebody who asked for it; of a person, also through their agents.'),
+  decider: SearchText.describe('Text in the name of somebody who voted on it, in any case.'),
+  rule: SearchText.describe('The name of the rule that the policy decided by.'),
+  destination: z.string().max(1_000).optional(),
+  createdAfter: Instant.optional().describe('Only actions proposed at this time or later.'),
+  createdBefore: Instant.optional().describe('Only actions proposed before this time.'),
+})
+export type ActionFilterQuery = z.infer<typeof ActionFilterQuery>
+
+export const ActionListQuery = ActionFilterQuery.extend(PageQuery.shape)
+export type ActionListQuery = z.infer<typeof ActionListQuery>
+
+/** `mine` and `snoozed` cannot be exported: they change with every vote, and with time. */
+export const ActionExportQuery = ActionFilterQuery.omit({ mine: true, snoozed: true }).extend({
+  format: z.enum(['jsonl', 'csv']).default('jsonl'),
+})
+export type ActionExportQuery = z.infer<typeof ActionExportQuery>
+
+export const ActionList = z.object({ items: z.array(Action), nextCursor: z.string().nullable() })
+export type ActionList = z.infer<typeof ActionList>
