@@ -2,6 +2,7 @@ import { type Logger, pino } from 'pino'
 import type { Agent } from '../../packages/server/src/agent/index.ts'
 import { defineTool } from '../../packages/toolkit/src/define.ts'
 import { openTools, type ToolRegistry } from '../../packages/toolkit/src/open-tools.ts'
+import { agentsOnDecline } from '../testing/agents-on-decline.ts'
 import { type ModelDeps, simulatedModel } from './model.ts'
 import type { Target } from './target.ts'
 import type { Owner } from './timeline.ts'
@@ -61,16 +62,7 @@ export function createSlot(): Slot {
   }
   const tools = openTools({ shop: { prefix: true, tools: TOOLS.map((tool) => simulatedTool(tool, around)) } })
   const model = simulatedModel(around)
-  const agents = (['continue', 'stop'] as const).map((onDecline) => ({
-    name: onDecline,
-    model,
-    instructions: '',
-    tools: tools.all(),
-    maxSteps: 8,
-    actionsPerStep: 'many' as const,
-    onDecline,
-    suggestions: [],
-  }))
+  const agents = agentsOnDecline(model, tools.all(), 8)
   const log = pino(
     { level: 'warn', base: null, timestamp: false, serializers: { error: pino.stdSerializers.err } },
     {

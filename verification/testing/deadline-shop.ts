@@ -9,6 +9,7 @@ import { scriptedModel } from '../../packages/server/src/models/index.ts'
 import { actions, events, messages, type StoredEvent } from '../../packages/server/src/store/index.ts'
 import { defineTool } from '../../packages/toolkit/src/define.ts'
 import { openTools } from '../../packages/toolkit/src/open-tools.ts'
+import { agentsOnDecline } from './agents-on-decline.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
 
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }
@@ -29,8 +30,8 @@ const POLICY: PolicyDocument = {
 }
 
 /** An engine on a clock of the test: `ship` expires after an hour, `bill` waits for ever, `lend` is reminded of after it has expired. */
-export interface DeadlineDesk {
-  /** Opens a desk with data of its own. */
+export interface DeadlineShop {
+  /** Opens an engine with data of its own. */
   open(): Promise<void>
   /** Starts an engine on the data that are there. */
   start(): Promise<void>
@@ -55,8 +56,8 @@ export interface DeadlineDesk {
   toldIn(sessionId: string): Promise<unknown[]>
 }
 
-/** The desk is open between `open` and `close`, for example before and after each test. */
-export function createDeadlineDesk(): DeadlineDesk {
+/** The engine runs between `open` and `close`, for example before and after each test. */
+export function createDeadlineShop(): DeadlineShop {
   let folder: string
   let clock: ManualClock
   let engine: Engine
@@ -84,19 +85,9 @@ export function createDeadlineDesk(): DeadlineDesk {
         }
       },
     })
-    const agents = (['continue', 'stop'] as const).map((onDecline) => ({
-      name: onDecline,
-      model,
-      instructions: '',
-      tools: tools.all(),
-      maxSteps: 20,
-      actionsPerStep: 'many' as const,
-      onDecline,
-      suggestions: [],
-    }))
     engine = await openEngine({
       database: { kind: 'sqlite', dataDir: folder },
-      agents,
+      agents: agentsOnDecline(model, tools.all()),
       tools,
       policy: POLICY,
       log: createLog('silent'),

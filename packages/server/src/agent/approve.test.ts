@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Action, DEFAULT_POLICY, type Principal } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { agentsOnDecline } from '../../../../verification/testing/agents-on-decline.ts'
 import { type ShiftedClock, shiftedClock } from '../../../../verification/testing/shifted-clock.ts'
 import { openTools } from '../../../toolkit/src/open-tools.ts'
 import { type Engine, openEngine } from '../engine.ts'
@@ -41,21 +42,11 @@ beforeEach(async () => {
       }
     },
   })
-  const agents = (['continue', 'stop'] as const).map((onDecline) => ({
-    name: onDecline,
-    model,
-    instructions: '',
-    tools: tools.all(),
-    maxSteps: 20,
-    actionsPerStep: 'many' as const,
-    onDecline,
-    suggestions: [],
-  }))
   clock = shiftedClock()
   engine = await openEngine({
     clock,
     database: { kind: 'sqlite', dataDir: folder },
-    agents,
+    agents: agentsOnDecline(model, tools.all()),
     tools,
     policy: DEFAULT_POLICY,
     log: createLog('silent'),

@@ -17,6 +17,7 @@ import {
 import { defineTool } from '@countersign/toolkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { agentsOnDecline } from '../../../../verification/testing/agents-on-decline.ts'
 import { fold } from '../../../../verification/testing/fold.ts'
 import { historyFaults } from '../../../../verification/testing/history-faults.ts'
 import { shiftedClock } from '../../../../verification/testing/shifted-clock.ts'
@@ -152,16 +153,7 @@ beforeAll(async () => {
       ),
     },
   })
-  const agents = (['continue', 'stop'] as const).map((onDecline) => ({
-    name: onDecline,
-    model: scriptedModel({ id: 'scripted/races', reply }),
-    instructions: '',
-    tools: tools.all(),
-    maxSteps: 20,
-    actionsPerStep: 'many' as const,
-    onDecline,
-    suggestions: [],
-  }))
+  const agents = agentsOnDecline(scriptedModel({ id: 'scripted/races', reply }), tools.all())
   database = await openServerDatabase()
   engine = await openEngine({ database: database.in(folder), clock, agents, tools, policy, log: createLog('silent') })
   for (const principal of [...PEOPLE, ...NOBODIES]) await engine.savePrincipal(principal)

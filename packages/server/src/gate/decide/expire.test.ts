@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   caller,
-  createDeadlineDesk,
+  createDeadlineShop,
   DAY_MS,
   endingsIn,
   HOUR_MS,
@@ -10,17 +10,17 @@ import {
   overdueIn,
   statesIn,
   TIMEOUT,
-} from '../../../../../verification/testing/deadline-desk.ts'
+} from '../../../../../verification/testing/deadline-shop.ts'
 import { raw } from '../../../../../verification/testing/temp-store.ts'
 
-const desk = createDeadlineDesk()
-beforeEach(desk.open)
-afterEach(desk.close)
-const { logOf, openSession, pass, propose, read, saidOutside, toldIn } = desk
+const shop = createDeadlineShop()
+beforeEach(shop.open)
+afterEach(shop.close)
+const { logOf, openSession, pass, propose, read, saidOutside, toldIn } = shop
 
 describe('the deadline', () => {
   test('is the earlier of policy and request, counted from the moment that people are asked, and absent where neither names one', async () => {
-    const at = (ms: number) => new Date(desk.clock.nowMs() + ms).toISOString()
+    const at = (ms: number) => new Date(shop.clock.nowMs() + ms).toISOString()
     expect((await propose('ship')).expiresAt).toBe(at(HOUR_MS))
     expect((await propose('ship', 'PT10M')).expiresAt).toBe(at(10 * MINUTE_MS))
     expect((await propose('ship', 'P2D')).expiresAt).toBe(at(HOUR_MS))
@@ -38,7 +38,7 @@ describe('the deadline', () => {
     expect(await toldIn(sessionId)).toEqual([TIMEOUT])
     expect(endingsIn(said)).toMatchObject([{ type: 'done' }])
     expect(said.at(-1)).toMatchObject({ type: 'session_status', data: { status: 'completed', pendingApprovals: [] } })
-    expect(desk.shipped).toBe(0)
+    expect(shop.shipped).toBe(0)
   })
 
   test('passes for one of two calls of a step: the other waits on, and the model is asked once both are settled', async () => {
@@ -46,8 +46,8 @@ describe('the deadline', () => {
     await pass(HOUR_MS)
     expect(await toldIn(sessionId)).toEqual([TIMEOUT])
     expect(endingsIn(await logOf(sessionId))).toEqual([])
-    await desk.engine.gate.decide(waiting[1] ?? '', { verdict: 'approve' }, caller)
-    await desk.engine.idle()
+    await shop.engine.gate.decide(waiting[1] ?? '', { verdict: 'approve' }, caller)
+    await shop.engine.idle()
     expect(await toldIn(sessionId)).toEqual([TIMEOUT, { shipped: 1 }])
     expect(endingsIn(await logOf(sessionId))).toMatchObject([{ type: 'done' }])
   })
@@ -67,16 +67,16 @@ describe('the deadline', () => {
   test('is nothing to an action that was decided before it', async () => {
     const { sessionId, waiting } = await openSession('ship')
     await pass(HOUR_MS - 1)
-    await desk.engine.gate.decide(waiting[0] ?? '', { verdict: 'approve' }, caller)
+    await shop.engine.gate.decide(waiting[0] ?? '', { verdict: 'approve' }, caller)
     await pass(DAY_MS)
     expect(statesIn(await logOf(sessionId))).toEqual(['approved', 'executing', 'succeeded'])
-    expect(desk.shipped).toBe(1)
+    expect(shop.shipped).toBe(1)
   })
 
   test('months away, beyond what a timer holds, is neither early nor missed', async () => {
     const { id } = await propose('bill', 'P300D')
     await pass(HOUR_MS)
-    desk.clock.set(desk.clock.nowMs() + 300 * DAY_MS - HOUR_MS - MINUTE_MS - 1)
+    shop.clock.set(shop.clock.nowMs() + 300 * DAY_MS - HOUR_MS - MINUTE_MS - 1)
     await pass(MINUTE_MS)
     expect(statesIn(saidOutside())).toEqual([])
     await pass(1)
@@ -88,24 +88,24 @@ describe('the deadline', () => {
     const late = await openSession('ship')
     const outside = await propose('ship')
     const stillWaiting = await propose('bill')
-    await desk.engine.close()
-    desk.clock.set(desk.clock.nowMs() + DAY_MS)
-    await desk.start()
+    await shop.engine.close()
+    shop.clock.set(shop.clock.nowMs() + DAY_MS)
+    await shop.start()
     expect(statesIn(await logOf(late.sessionId))).toEqual(['expired'])
     expect(endingsIn(await logOf(late.sessionId))).toMatchObject([{ type: 'done' }])
     expect(await read(outside.id)).toMatchObject({ state: 'expired' })
     expect(overdueIn(saidOutside()).map(({ actionId }) => actionId)).toEqual([stillWaiting.id])
-    await desk.engine.close()
-    await desk.start()
+    await shop.engine.close()
+    await shop.start()
     expect(statesIn(await logOf(late.sessionId))).toEqual(['expired'])
     expect(overdueIn(saidOutside())).toHaveLength(1)
   })
 
   test('of more actions than are looked at together: each is kept once, none is lost', async () => {
     const proposed = await Promise.all(Array.from({ length: 900 }, (_, i) => propose(i % 2 === 0 ? 'ship' : 'bill')))
-    desk.clock.set(desk.clock.nowMs() + DAY_MS)
-    desk.clock.pass(MINUTE_MS)
-    await desk.engine.idle()
+    shop.clock.set(shop.clock.nowMs() + DAY_MS)
+    shop.clock.pass(MINUTE_MS)
+    await shop.engine.idle()
     const kept = saidOutside().flatMap(({ type, data }) =>
       type === 'action_update' ? [data.proposalId] : type === 'approval_overdue' ? [data.actionId] : [],
     )
@@ -113,12 +113,12 @@ describe('the deadline', () => {
     await pass(HOUR_MS)
     expect(statesIn(saidOutside())).toHaveLength(450)
     expect(overdueIn(saidOutside())).toHaveLength(450)
-    expect(desk.clock.waits).toEqual([])
+    expect(shop.clock.waits).toEqual([])
   })
 
   test('of an action that cannot be written holds up no others, and is tried again', async () => {
     const [stuck, ...others] = [await propose('ship'), await propose('ship'), await propose('ship')]
-    const run = (text: string) => desk.engine.store.transact(() => raw(sql.raw(text)))
+    const run = (text: string) => shop.engine.store.transact(() => raw(sql.raw(text)))
     await run(`create trigger stuck before update on action when old.id = '${stuck?.id}' begin select raise(abort, 'stuck'); end`)
     await pass(HOUR_MS)
     expect(saidOutside().flatMap(({ type, data }) => (type === 'action_update' ? [data.proposalId] : []))).toEqual(
@@ -132,10 +132,10 @@ describe('the deadline', () => {
 
   test('is judged by the clock that is, when it was set back or ahead', async () => {
     const { id } = await propose('ship')
-    desk.clock.set(desk.clock.nowMs() - 10 * MINUTE_MS)
+    shop.clock.set(shop.clock.nowMs() - 10 * MINUTE_MS)
     await pass(HOUR_MS + 9 * MINUTE_MS)
     expect(statesIn(saidOutside())).toEqual([])
-    desk.clock.set(desk.clock.nowMs() + MINUTE_MS)
-    await expect(desk.engine.gate.decide(id, { verdict: 'approve' }, caller)).rejects.toMatchObject({ code: 'already_decided' })
+    shop.clock.set(shop.clock.nowMs() + MINUTE_MS)
+    await expect(shop.engine.gate.decide(id, { verdict: 'approve' }, caller)).rejects.toMatchObject({ code: 'already_decided' })
   })
 })

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   caller,
-  createDeadlineDesk,
+  createDeadlineShop,
   DAY_MS,
   HOUR_MS,
   MINUTE_MS,
   overdueIn,
   statesIn,
-} from '../../../../../verification/testing/deadline-desk.ts'
+} from '../../../../../verification/testing/deadline-shop.ts'
 import { events } from '../../store/index.ts'
 
-const desk = createDeadlineDesk()
-beforeEach(desk.open)
-afterEach(desk.close)
-const { logOf, openSession, pass, propose, read, saidOutside } = desk
+const shop = createDeadlineShop()
+beforeEach(shop.open)
+afterEach(shop.close)
+const { logOf, openSession, pass, propose, read, saidOutside } = shop
 
 describe('a reminder', () => {
   test('an approval that waited five minutes is announced once, in its session and to the inbox', async () => {
@@ -22,14 +22,14 @@ describe('a reminder', () => {
     expect(overdueIn(await logOf(sessionId))).toEqual([])
     await pass(1)
     expect(overdueIn(await logOf(sessionId))).toMatchObject([{ actionId: waiting[0], waitedMs: 5 * MINUTE_MS }])
-    expect(desk.live.filter(events.isForInbox).at(-1)?.event.type).toBe('approval_overdue')
+    expect(shop.live.filter(events.isForInbox).at(-1)?.event.type).toBe('approval_overdue')
     await pass(DAY_MS)
-    await desk.engine.close()
-    await desk.start()
+    await shop.engine.close()
+    await shop.start()
     expect(overdueIn(await logOf(sessionId))).toHaveLength(1)
-    await desk.engine.gate.decide(waiting[0] ?? '', { verdict: 'approve' }, caller)
-    await desk.engine.idle()
-    expect(desk.shipped).toBe(1)
+    await shop.engine.gate.decide(waiting[0] ?? '', { verdict: 'approve' }, caller)
+    await shop.engine.idle()
+    expect(shop.shipped).toBe(1)
   })
 
   test('makes the action overdue, from then on and through a restart, until it is decided', async () => {
@@ -40,19 +40,19 @@ describe('a reminder', () => {
     await pass(1)
     const { updatedAt } = overdueIn(saidOutside())[0] ?? {}
     expect(await read(id)).toMatchObject({ state: 'proposed', overdue: true, updatedAt })
-    await desk.engine.close()
-    desk.clock.pass(DAY_MS)
-    await desk.start()
+    await shop.engine.close()
+    shop.clock.pass(DAY_MS)
+    await shop.start()
     expect(await read(id)).toMatchObject({ overdue: true })
-    expect(await desk.engine.gate.decide(id, { verdict: 'approve' }, caller)).toMatchObject({ overdue: false })
-    expect(await desk.engine.gate.decide(other, { verdict: 'decline' }, caller)).toMatchObject({ state: 'declined', overdue: false })
+    expect(await shop.engine.gate.decide(id, { verdict: 'approve' }, caller)).toMatchObject({ overdue: false })
+    expect(await shop.engine.gate.decide(other, { verdict: 'decline' }, caller)).toMatchObject({ state: 'declined', overdue: false })
   })
 
   test('that fell due while no process ran makes the action overdue at the next start', async () => {
     const { id } = await propose('bill')
-    await desk.engine.close()
-    desk.clock.pass(HOUR_MS)
-    await desk.start()
+    await shop.engine.close()
+    shop.clock.pass(HOUR_MS)
+    await shop.start()
     expect(await read(id)).toMatchObject({ overdue: true })
     expect(overdueIn(saidOutside())).toMatchObject([{ actionId: id, waitedMs: HOUR_MS }])
   })
@@ -86,11 +86,11 @@ describe('a reminder', () => {
   test('is not sent about what was decided, declined or cancelled before', async () => {
     const { sessionId, waiting } = await openSession('bill bill bill')
     const [first = '', second = ''] = waiting
-    await desk.engine.gate.decide(first, { verdict: 'approve' }, caller)
-    await desk.engine.gate.decide(second, { verdict: 'decline' }, caller)
-    await desk.engine.agentLoop.cancelSession(sessionId, caller)
+    await shop.engine.gate.decide(first, { verdict: 'approve' }, caller)
+    await shop.engine.gate.decide(second, { verdict: 'decline' }, caller)
+    await shop.engine.agentLoop.cancelSession(sessionId, caller)
     await pass(DAY_MS)
     expect(overdueIn(await logOf(sessionId))).toEqual([])
-    expect(desk.clock.waits).toEqual([])
+    expect(shop.clock.waits).toEqual([])
   })
 })
