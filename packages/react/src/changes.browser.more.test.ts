@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ADA, ago, SAM, sampleAction } from './testing/actions.ts'
-import { openDetails, show, untilReady } from './testing/browser.ts'
+import { openDetails, show, stopClock, untilReady } from './testing/browser.ts'
 import { openPage, page } from './testing/card-page.ts'
 import type { Reply } from './testing/page.tsx'
 
@@ -91,6 +91,8 @@ test('a refusal shows the action as it is now and why it was asked again; the bu
   await openPage()
   await show(page, { action: sampleAction() })
   await untilReady(page)
+  // The buttons rest for half a second: on a stopped clock no test is too slow for it.
+  await stopClock(page)
   await reply({ kind: 'refuse', error: { code: 'revision_mismatch', message: 'changed', action: CHANGED } })
   await approve().click()
   await card().getByText('status was "pending" and is "shipped" now. Asked again.').waitFor()
@@ -99,6 +101,7 @@ test('a refusal shows the action as it is now and why it was asked again; the bu
   await approve().click({ force: true })
   expect(await calls()).toHaveLength(1)
   await reply({ kind: 'take' })
+  await page.clock.runFor(1_000)
   await untilReady(page)
   await approve().click()
   expect((await calls())[1]?.details).toEqual({ revision: 2, digest: 'sha256:other' })
