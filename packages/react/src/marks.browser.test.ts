@@ -5,7 +5,7 @@ import { sampleAction } from './testing/actions.ts'
 import { cardParts, openDetails, showAtOnce, untilReady } from './testing/browser.ts'
 import { holdScripts, openPage, page } from './testing/card-page.ts'
 
-const { calls, card, approve, decline } = cardParts(() => page)
+const { calls, card, approve, decline, tryToApprove } = cardParts(() => page)
 const tryAgain = () => card().getByRole('button', { name: 'Try again' })
 
 /** Opens a page whose marks for names that look alike are held back until they fail or are let through. */
@@ -14,14 +14,7 @@ async function holdBack(options?: BrowserContextOptions) {
   return holdScripts(/\/marks-.*\.js/)
 }
 
-/** All ways in which a person approves. */
-async function tryToApprove() {
-  await approve().dispatchEvent('click')
-  await card().focus()
-  for (const key of ['a', 'Enter', 'Control+Enter']) await page.keyboard.press(key)
-}
-
-/** What must be marked, and the mark. */
+/** Each action has a text that the card must mark; `mark` is the text that the card then shows. */
 const ODD: Record<string, { action: Action; mark: string; says?: string }> = {
   'a Cyrillic letter in the sentence': { action: sampleAction({ description: 'Give аdmin to Bo' }), mark: 'аdmin⟦U+0430 Cyrillic⟧' },
   'a Cyrillic letter in a new value': {

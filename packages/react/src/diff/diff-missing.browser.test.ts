@@ -5,7 +5,7 @@ import { sampleAction } from '../testing/actions.ts'
 import { cardParts, openDetails, scrollToEnd, seeAll, show, untilReady } from '../testing/browser.ts'
 import { holdScripts, openPage, page } from '../testing/card-page.ts'
 
-const { calls, card, approve, decline } = cardParts(() => page)
+const { calls, card, approve, decline, tryToApprove } = cardParts(() => page)
 const tryAgain = () => card().getByRole('button', { name: 'Try again' })
 /** What assistive technology reads with the button. */
 const why = async () =>
@@ -30,13 +30,6 @@ const withWords = sampleAction({ preview: [{ field: 'text', oldValue: `${LONG_VA
 async function holdBack(options?: BrowserContextOptions) {
   await openPage(options)
   return holdScripts(/\/diff-.*\.js/)
-}
-
-/** All ways in which a person approves. */
-async function tryToApprove() {
-  await approve().dispatchEvent('click')
-  await card().focus()
-  for (const key of ['a', 'Enter', 'Control+Enter']) await page.keyboard.press(key)
 }
 
 test('while the diff is loading, no approval is sent, Approve says why, and Decline works', async () => {

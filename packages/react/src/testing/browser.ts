@@ -68,11 +68,18 @@ export const showAtOnce = (page: Page, ...cards: Partial<Shown>[]): Promise<void
 /** What tests read of the first card on a page. @param page Called at each use: every test has a page of its own. */
 export const cardParts = (page: () => Page) => {
   const card = () => page().getByTestId('approval-card')
+  const approve = () => card().getByRole('button', { name: /^Approve: / })
   return {
     card,
     /** The decisions that were sent. */
     calls: () => page().evaluate(() => window.cardPage.calls),
-    approve: () => card().getByRole('button', { name: /^Approve: / }),
+    approve,
+    /** Approves in every way that a person can. */
+    async tryToApprove() {
+      await approve().dispatchEvent('click')
+      await card().focus()
+      for (const key of ['a', 'Enter', 'Control+Enter']) await page().keyboard.press(key)
+    },
     decline: () => card().getByRole('button', { name: 'Decline', exact: true }),
     status: () => card().locator('.cs-status').textContent(),
     /** True when the focused element matches the selector. */
