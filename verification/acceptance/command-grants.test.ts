@@ -125,7 +125,7 @@ test('a condition made from a command that is not plain is refused with what to 
     expect((await desk.read(action)).state).toBe('proposed')
   }
   expect(await desk.grants()).toEqual([])
-  // What the refusal advises works.
+  // The refusal advises `exact`: a grant with it covers the command.
   const action = await desk.propose('git status && npm test', { options: {} })
   const answers = await desk.tryGrant(action, { exact: true })
   expect(answers.map(({ status }) => status)).toEqual([201, 200])

@@ -6,8 +6,8 @@ import { defineTool } from '../../packages/toolkit/src/define.ts'
 import { type AgUiMessage, openHttpAgent } from '../testing/ag-ui-agent.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-// What the published AG-UI client held after it had talked to another server. The same client does the same with ours, and has to hold the
-// same: only ids, and the words in which a server says that a call was declined, are the server's own.
+// The recordings hold the messages and the state of the published AG-UI client after a conversation with another server. After the same
+// conversation with this server the client must hold the same. Only ids and the text about a declined call may differ.
 
 interface Recorded {
   events: (string | { finished?: string; new?: AgUiMessage[] })[]
@@ -74,7 +74,7 @@ function shapeOf(messages: readonly AgUiMessage[]): object {
 }
 
 test.each(['text', 'approve', 'deny', 'cancel', 'two'])(
-  'after %s with ours, the AG-UI client holds what it held after the recorded talk: messages, state, no open interrupt',
+  'after the conversation %s with this server, the AG-UI client holds the recorded messages and state, and no open interrupt',
   async (name) => {
     const recorded = recordedOf(name)
     const answers = answersOf(name)

@@ -21,10 +21,10 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => voi
 /** A service on the loopback, and the tools that a table of routes makes of it. */
 export interface Shop extends AsyncDisposable {
   readonly baseUrl: string
-  /** What the shop got, in order. */
+  /** The requests that the shop received, in order. */
   readonly seen: readonly Seen[]
   lastSeen(): Seen
-  /** What it answers next, per test. */
+  /** Answers the next requests. A test sets it. */
   answer: Answer
   answers(status: number, body: JsonValue, headers?: Record<string, string>): void
   /** Returns the tools of a table by their names. */

@@ -48,7 +48,10 @@ function joinsOf<T extends keyof Schema>(table: T, columns: object, options: Opt
   }
 }
 
-/** The values of the rows by their position in the statement: an object with a name for each took 4 % of a gated cycle. */
+/**
+ * Returns the values of the rows in the order of the statement's parameters, which are named 0, 1, 2 …: a list is read by such names as an
+ * object is, and an object with a name for each value took 4 % of a gated cycle.
+ */
 function inOrder(names: readonly string[], rows: readonly Params[]): Params {
   const values: (Bindable | undefined)[] = []
   for (const row of rows) for (const name of names) values.push(row[name])
