@@ -115,3 +115,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
     }
   })
 }
+
+test('on a phone what was decided has the whole width of its row', async ({ page, demo }) => {
+  await decided(demo, 'ORD-001', 'approve')
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto(`${demo.url}/history`)
+  const row = page.getByTestId('decided-row')
+  await expect.poll(() => row.evaluate((one) => one.clientWidth - (one.querySelector('th')?.clientWidth ?? 0))).toBe(0)
+})
