@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@countersign/core'
 import { Command } from 'commander'
-import { HOOK_HOSTS, HOST_NAMES, type HookHost, isObject } from '../coding-agent/host-input.ts'
+import { HOOK_HOSTS, HOST_NAMES, type HookHost, isObject } from '../coding-agent/hosts.ts'
 import type { Environment } from '../config/index.ts'
 import { HOOK_SHAPES, type HookEvent } from '../hooks/shapes/index.ts'
 import { type ApiFlags, serverOf, withServerAddress } from './api.ts'

@@ -48,7 +48,7 @@ async function loadedByDemo(dataDir: string): Promise<string[]> {
 const OF_THE_SERVER = /\/node_modules\/(kysely|fastify|pino|yaml|pg|@modelcontextprotocol)\/|\/server\/src\/(store|http|gate|agent|engine)/
 
 test.each([
-  ['hook', 200],
+  ['hook', 185],
   ['inbox', 60],
   ['approve', 60],
   ['tail', 60],

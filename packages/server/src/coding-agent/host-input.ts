@@ -1,37 +1,7 @@
 import { posix } from 'node:path'
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { type Host, type HostTool, isObject, type Kind } from './hosts.ts'
 import { readCommand } from './shell/read-command.ts'
-
-/** The coding agents whose hooks are understood, by the name that the command line and the address use. */
-export const HOOK_HOSTS = ['claude', 'codex', 'copilot', 'gemini', 'cursor'] as const
-export type HookHost = (typeof HOOK_HOSTS)[number]
-
-/** The same, every agent behind `countersign acp`, and opencode behind `countersign opencode`. */
-export const HOSTS = [...HOOK_HOSTS, 'acp', 'opencode'] as const
-export type Host = (typeof HOSTS)[number]
-
-/** The names of the hosts for people. */
-export const HOST_NAMES: Readonly<Record<Host, string>> = {
-  claude: 'Claude Code',
-  codex: 'Codex',
-  copilot: 'GitHub Copilot CLI',
-  gemini: 'Gemini CLI',
-  cursor: 'Cursor',
-  acp: 'The agent',
-  opencode: 'opencode',
-}
-
-/** The tools of the group: what a host does, whatever the host calls it. A command that only looks is no `shell` but a `look`. */
-export type Kind = 'look' | 'shell' | 'read' | 'edit' | 'write' | 'patch' | 'fetch' | 'mcp' | 'other'
-
-/** One call of a host's own tool. */
-export interface HostTool {
-  host: Host
-  tool: string
-  input: JsonObject
-  /** The folder that the host works in. */
-  folder: string
-}
 
 /** A kind, and the fields of the host's input that become arguments of their own. Everything else stays under `options`. */
 interface Known {
@@ -152,5 +122,3 @@ export function toHostInput(host: Host, args: JsonObject): JsonObject {
   })
   return { ...(isObject(options) && options), ...Object.fromEntries(named) }
 }
-
-export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

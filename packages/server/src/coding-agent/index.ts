@@ -3,20 +3,9 @@ import { z } from 'zod'
 import { hostTools } from './host-tools.ts'
 import { codingAgentStarter } from './starter.ts'
 
-export {
-  HOOK_HOSTS,
-  HOST_NAMES,
-  HOSTS,
-  type HookHost,
-  type Host,
-  type HostTool,
-  isObject,
-  isOwnAffair,
-  type Kind,
-  toArguments,
-  toHostInput,
-} from './host-input.ts'
+export { isOwnAffair, toArguments, toHostInput } from './host-input.ts'
 export { isHostTool } from './host-tools.ts'
+export { HOOK_HOSTS, HOST_NAMES, HOSTS, type HookHost, type Host, type HostTool, isObject, type Kind } from './hosts.ts'
 export { codingAgentStarter } from './starter.ts'
 
 /** The tool that no host has. A call of it proves that hooks reach the server and are refused. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/host-input.ts'
+import { isObject } from '../../coding-agent/hosts.ts'
 import type { Dialect } from '../proxy/dialect.ts'
 import { isRequest, paramsOf } from '../proxy/messages.ts'
 import { createToolCalls } from './tool-calls.ts'

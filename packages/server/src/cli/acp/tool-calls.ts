@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/host-input.ts'
+import { isObject } from '../../coding-agent/hosts.ts'
 import { isAnswer, isRequest, keyOf, paramsOf } from '../proxy/messages.ts'
 
 /** What is kept of each call: updates name only what changed. */

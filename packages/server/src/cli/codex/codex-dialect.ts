@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/host-input.ts'
+import { isObject } from '../../coding-agent/hosts.ts'
 import type { Dialect, Ended, ServerMessage } from '../proxy/dialect.ts'
 import { isAnswer, isRequest, paramsOf } from '../proxy/messages.ts'
 import { innerCommand, patchOf } from './inputs.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { isObject } from '../../coding-agent/host-input.ts'
+import { isObject } from '../../coding-agent/hosts.ts'
 import { type OpencodeApi, type Permission, permissionOf, type ToolPart, toolPartOf } from './opencode-api.ts'
 
 export interface BridgeDeps {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/host-input.ts'
+import { isObject } from '../../coding-agent/hosts.ts'
 import type { Environment } from '../../config/index.ts'
 import { LOOPBACK } from '../api.ts'
 import { eventsOf } from '../event-stream.ts'

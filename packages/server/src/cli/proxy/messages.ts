@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import { isObject } from '../../coding-agent/host-input.ts'
+import { isObject } from '../../coding-agent/hosts.ts'
 
 /** Returns the message of a line; undefined for a line that is no JSON. */
 export function readMessage(line: Buffer): JsonValue | undefined {

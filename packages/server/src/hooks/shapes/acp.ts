@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
-import { type HostTool, isObject } from '../../coding-agent/host-input.ts'
+import { type HostTool, isObject } from '../../coding-agent/hosts.ts'
 import { proxiedAnswer, proxiedEvent } from './proxied.ts'
 import { type HookEvent, type HookShape, Json, readShape, Text } from './shape.ts'
 

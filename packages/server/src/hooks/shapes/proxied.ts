@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
-import type { HostTool } from '../../coding-agent/host-input.ts'
+import type { HostTool } from '../../coding-agent/hosts.ts'
 import type { HookEvent, Verdict } from './shape.ts'
 
 /** A message of one of our own programs that stand beside an agent: `countersign acp`, `countersign opencode`. */

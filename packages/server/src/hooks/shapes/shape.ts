@@ -1,6 +1,6 @@
 import { CountersignError, type JsonObject, type JsonValue } from '@countersign/core'
 import { z } from 'zod'
-import { type Host, type HostTool, isObject } from '../../coding-agent/host-input.ts'
+import { type Host, type HostTool, isObject } from '../../coding-agent/hosts.ts'
 
 /** Whether a call may run, as the host is told. */
 export type Verdict =
