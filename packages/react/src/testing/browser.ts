@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
+import { isPlain } from '@countersign/core/text'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from '@playwright/test'
 import { build, defaultClientConditions } from 'vite'
 import { ADA, NOW_MS } from './actions.ts'
@@ -54,9 +55,10 @@ export async function startCardBrowser(): Promise<CardBrowser> {
   }
 }
 
-/** Shows these cards, to Ada unless said otherwise, and waits until what is behind their Details is there. */
+/** Shows these cards, to Ada unless said otherwise, and waits until what is behind their Details and the marks for their names are there. */
 export async function show(page: Page, ...cards: Partial<Shown>[]): Promise<void> {
   await showAtOnce(page, ...cards)
+  if (!isPlain(JSON.stringify(cards))) await page.evaluate(() => window.cardPage.loadMarks())
   await page.locator('.cs-more:not(:has(.cs-raw))').first().waitFor({ state: 'detached' })
 }
 

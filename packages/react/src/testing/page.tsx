@@ -8,6 +8,7 @@ import {
   CardAnnouncer,
   type DecisionDetails,
   type EditorSlot,
+  loadMarks,
   type Outcome,
   type Verdict,
 } from '../index.ts'
@@ -40,6 +41,7 @@ export type Reply =
 
 export type CardPage = {
   show: (cards: Shown[]) => void
+  loadMarks: () => Promise<void>
   /** Height of what stands above the cards. */
   setAbovePx: (px: number) => void
   reply: Reply
@@ -126,6 +128,6 @@ function App({ nowMs }: { nowMs: number }) {
   )
 }
 
-window.cardPage = { show: () => {}, setAbovePx: () => {}, reply: { kind: 'take' }, calls: [], sent: [] }
+window.cardPage = { show: () => {}, loadMarks, setAbovePx: () => {}, reply: { kind: 'take' }, calls: [], sent: [] }
 const root = document.getElementById('root')
 if (root) createRoot(root).render(<App nowMs={Number(root.dataset.now)} />)
