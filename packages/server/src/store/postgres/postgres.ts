@@ -143,8 +143,11 @@ async function isDurable(session: Session, transactionId: string, { events: said
   return fate && last ? new Transaction(session).read(() => isInLog(last)) : fate
 }
 
+/** Longer than the 5 s of a running server: at a start nobody waits for an answer, and a database on a busy machine took more than 5 s. */
+const START_PATIENCE_MS = 30_000
+
 async function onOneConnection<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url, application_name: 'countersign', connectionTimeoutMillis: 5_000 })
+  const client = new Client({ connectionString: url, application_name: 'countersign', connectionTimeoutMillis: START_PATIENCE_MS })
   // Connection errors surface in the query that they break.
   client.on('error', () => undefined)
   await client.connect().catch((cause) => {
