@@ -127,7 +127,7 @@ test.describe('a refund of yesterday is to be found', () => {
 
   const decided = (page: Page) => page.getByTestId('decided-row').getByRole('link', { name: 'Do refund 4711' })
 
-  test('by keys alone: not among what was asked today, but yesterday', async ({ page, office }, info) => {
+  test('by keys alone: not among what was decided today, but yesterday', async ({ page, office }, info) => {
     const { id } = await refundOfYesterday(page, office)
     const keys = keysOf(page)
     await keys.press('g')
@@ -148,14 +148,13 @@ test.describe('a refund of yesterday is to be found', () => {
   test.describe('on a phone', () => {
     test.use(PHONE)
 
-    test('by taps: among what was asked yesterday', async ({ page, office }, info) => {
+    test('by taps: among what was decided yesterday', async ({ page, office }, info) => {
       const { id } = await refundOfYesterday(page, office)
       const taps = tapsOf()
       await taps.tap(page.getByRole('button', { name: /menu|navigation/i }).first())
       await taps.tap(dialog(page).getByRole('link', { name: 'Decided' }))
       await taps.tap(page.getByRole('button', { name: 'Yesterday' }))
       await expect(decided(page)).toBeVisible()
-      await page.screenshot({ path: '/tmp/wt/console-shot-decided.png' })
       await taps.tap(decided(page))
       await page.waitForURL(`**/actions/${id}`)
       expectAtMost(4, taps, 'taps', info)

@@ -83,6 +83,22 @@ test('who was asked, who decided, and every word of a search narrow the list; so
     [{ destination: 'nowhere' }, []],
   ] as const)
     expect(await found(query), JSON.stringify(query)).toEqual(expected)
+
+  await admin.post(`/api/actions/${pen}/decision`, { verdict: 'decline' })
+  const settled: Action[] = await Promise.all([pen, lamp, mug].map((id) => admin.get(`/api/actions/${id}`)))
+  const [, last, first] = settled.map(({ settledAt }) => settledAt ?? '')
+  const settledIn = (from = '', to = '~') =>
+    settled.flatMap(({ id, settledAt }) => (settledAt && settledAt >= from && settledAt < to ? [id] : []))
+  for (const [query, expected] of [
+    [{ settledAfter: last }, settledIn(last)],
+    [{ settledBefore: last }, settledIn('', last)],
+    [{ settledAfter: first, settledBefore: last }, settledIn(first, last)],
+    [{ settledAfter: after }, []],
+    [{ settledBefore: first }, []],
+    [{ settledBefore: after }, [pen, lamp, mug]],
+  ] as const)
+    expect(await found(query as Record<string, string>), JSON.stringify(query)).toEqual(expected)
+  expect((await admin.send('GET', '/api/actions?settledAfter=yesterday')).status).toBe(400)
 })
 
 test('an export holds the rows of the list, as many in both formats, and no cell that a spreadsheet would run', async () => {

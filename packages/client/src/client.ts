@@ -107,6 +107,10 @@ export type ActionQuery = Page & {
   createdAfter?: string
   /** Only actions proposed before this time (ISO 8601). */
   createdBefore?: string
+  /** Only actions settled at this time or later (ISO 8601). */
+  settledAfter?: string
+  /** Only actions settled before this time (ISO 8601). */
+  settledBefore?: string
 }
 /** `limitSeconds`: how long the answer may take, 550 by default. `park`: with `defer` the answer at the end of that time is not a denial. */
 export type HookOptions = CallOptions & { limitSeconds?: number; park?: 'defer' }

@@ -62,8 +62,8 @@ export function Filters() {
           onChange={({ currentTarget }) => decider.setTyped(currentTarget.value)}
         />
       </label>
-      <Day name="since" label="Asked from" />
-      <Day name="until" label="Asked until" />
+      <Day name="since" label="Decided from" />
+      <Day name="until" label="Decided until" />
       <CommonDays />
       <Unseen text={search.typed + decider.typed} />
       <p id="decided-problems" className="filters-problems" role="status">
@@ -100,8 +100,8 @@ function CommonDays() {
     navigate({ pathname, search: next }, { replace: true, preventScrollReset: true })
   }
   return (
-    <fieldset aria-label="Asked" className="decided-days">
-      <span aria-hidden="true">Asked</span>
+    <fieldset aria-label="Decided" className="decided-days">
+      <span aria-hidden="true">Decided</span>
       {commonDays(new Date()).map((days) => (
         <Button key={days.name} variant="outlined" aria-pressed={isSet(days)} onClick={() => toggle(days)}>
           {days.name}

@@ -35,7 +35,6 @@ export function queryOf(params: URLSearchParams, me: Principal, nowMs: number): 
   const { words, tool, agent, risk, by, olderMs } = readSearch(params.get('q') ?? '')
   const [state, verdict] = [params.get('state'), params.get('verdict')]
   const [since, until] = [dayStart(params.get('since')), dayStart(params.get('until'), 1)]
-  const before = Math.min(until ?? Number.POSITIVE_INFINITY, olderMs === undefined ? Number.POSITIVE_INFINITY : nowMs - olderMs)
   const isMe = by?.toLowerCase() === 'me'
   const [decider, rule, destination] = ['decider', 'rule', 'destination'].map((name) => params.get(name) || undefined)
   return {
@@ -49,8 +48,9 @@ export function queryOf(params: URLSearchParams, me: Principal, nowMs: number): 
     ...(decider !== undefined && { decider }),
     ...(rule !== undefined && { rule }),
     ...(destination !== undefined && { destination }),
-    ...(since !== undefined && { createdAfter: iso(since) }),
-    ...(Number.isFinite(before) && { createdBefore: iso(before) }),
+    ...(olderMs !== undefined && { createdBefore: iso(nowMs - olderMs) }),
+    ...(since !== undefined && { settledAfter: iso(since) }),
+    ...(until !== undefined && { settledBefore: iso(until) }),
   }
 }
 

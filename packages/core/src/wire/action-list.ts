@@ -31,6 +31,8 @@ export const ActionFilterQuery = z.object({
   destination: z.string().max(1_000).optional(),
   createdAfter: Instant.optional().describe('Only actions proposed at this time or later.'),
   createdBefore: Instant.optional().describe('Only actions proposed before this time.'),
+  settledAfter: Instant.optional().describe('Only actions settled at this time or later.'),
+  settledBefore: Instant.optional().describe('Only actions settled before this time.'),
 })
 export type ActionFilterQuery = z.infer<typeof ActionFilterQuery>
 

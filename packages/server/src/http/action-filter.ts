@@ -8,7 +8,7 @@ import type { actions } from '../store/index.ts'
  */
 export function readFilter(query: Omit<ActionFilterQuery, 'mine' | 'snoozed'>, principal: Principal): Omit<actions.ActionFilter, 'limit'> {
   const { state, tool, session, agent, risk, q, words, toolText, agentText, requester, requesterId, decider, ...exact } = query
-  const { createdAfter, createdBefore, ...search } = exact
+  const { createdAfter, createdBefore, settledAfter, settledBefore, ...search } = exact
   return {
     states: readStates(state),
     tool,
@@ -24,12 +24,16 @@ export function readFilter(query: Omit<ActionFilterQuery, 'mine' | 'snoozed'>, p
       requester: requester || undefined,
       requesterId: requesterId || undefined,
       decider: decider || undefined,
-      createdAfter: createdAfter === undefined ? undefined : Date.parse(createdAfter),
-      createdBefore: createdBefore === undefined ? undefined : Date.parse(createdBefore),
+      createdAfter: msOf(createdAfter),
+      createdBefore: msOf(createdBefore),
+      settledAfter: msOf(settledAfter),
+      settledBefore: msOf(settledBefore),
     },
     reader: readerOf(principal),
   }
 }
+
+const msOf = (time: string | undefined): number | undefined => (time === undefined ? undefined : Date.parse(time))
 
 /** Splits a text at spaces. Double quotes keep several words together; in them a backslash makes the next character an ordinary one. */
 const readWords = (text: string): string[] =>

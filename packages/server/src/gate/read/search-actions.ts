@@ -12,6 +12,7 @@ const END = 'act_~'
  */
 export async function searchActions(store: Store, filter: actions.ActionFilter): Promise<ActionRow[]> {
   const { createdAfter = 0, createdBefore } = filter.search ?? {}
+  if (await isSettledRarely(store, filter.search)) return await store.read(() => actions.listActions({ ...filter, bySettled: true }))
   const earliest = actions.lowestIdAt(createdAfter)
   const latest = createdBefore === undefined ? END : actions.lowestIdAt(createdBefore)
   const found: ActionRow[] = []
@@ -27,6 +28,13 @@ export async function searchActions(store: Store, filter: actions.ActionFilter):
     before = from
     await nextTurn()
   }
+}
+
+/** True where a search is for what was settled in a time, and it is not more than a piece. */
+async function isSettledRarely(store: Store, search: actions.ActionSearch = {}): Promise<boolean> {
+  if (search.settledAfter === undefined && search.settledBefore === undefined) return false
+  const [count] = await store.read(() => actions.countSettled(search, PIECES[1] + 1))
+  return count !== undefined && Number(count.settled) <= PIECES[1]
 }
 
 /** True where an index has exactly the actions of the filter's state. */

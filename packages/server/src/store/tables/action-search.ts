@@ -25,6 +25,10 @@ export interface ActionSearch {
   createdAfter?: number | undefined
   /** Proposed before this time, in epoch ms. */
   createdBefore?: number | undefined
+  /** Settled at this time or later, in epoch ms. */
+  settledAfter?: number | undefined
+  /** Settled before this time, in epoch ms. */
+  settledBefore?: number | undefined
 }
 
 /** The lowest id that an action of this millisecond could have: ids are in the order of their times. */
@@ -44,6 +48,8 @@ export function searchConditions(search: ActionSearch, dialect: Dialect): RawBui
     destination,
     createdAfter,
     createdBefore,
+    settledAfter,
+    settledBefore,
   } = search
   const conditions: RawBuilder<boolean>[] = []
   if (verdict !== undefined) conditions.push(sql`action.policy like ${`%"verdict":"${verdict}"%`}`)
@@ -59,8 +65,16 @@ export function searchConditions(search: ActionSearch, dialect: Dialect): RawBui
   // The id bounds what is read, by the primary key.
   if (createdAfter !== undefined) conditions.push(sql`action.id >= ${lowestIdAt(createdAfter)} and action.created_at >= ${createdAfter}`)
   if (createdBefore !== undefined) conditions.push(sql`action.created_at < ${createdBefore}`)
+  // `coalesce` keeps these from the index of their times: where it serves, `bySettled` says so; elsewhere the order of the ids does.
+  if (settledAfter !== undefined) conditions.push(sql`coalesce(action.settled_at, -1) >= ${settledAfter}`)
+  if (settledBefore !== undefined)
+    conditions.push(sql`action.settled_at is not null and coalesce(action.settled_at, -1) < ${settledBefore}`)
   return conditions
 }
+
+/** The ids of the actions that were settled in the time of a search, from the index of these times. */
+export const idsSettledIn = ({ settledAfter = 0, settledBefore = Number.MAX_SAFE_INTEGER }: ActionSearch): RawBuilder<{ id: string }> =>
+  sql`select settled.id from action as settled where settled.settled_at >= ${settledAfter} and settled.settled_at < ${settledBefore}`
 
 /** True when the action was proposed for a principal of whom the condition holds, or their words led to it. */
 const isAskedBy = (named: RawBuilder<boolean>): RawBuilder<boolean> =>

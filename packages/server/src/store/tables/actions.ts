@@ -2,7 +2,7 @@ import { OPEN_STATES } from '@countersign/core'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
-import { type ActionSearch, lowestIdAt, searchConditions } from './action-search.ts'
+import { type ActionSearch, idsSettledIn, lowestIdAt, searchConditions } from './action-search.ts'
 import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
 import { insertNoted } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
@@ -278,6 +278,8 @@ export interface ActionFilter {
   /** Text in the description or the arguments. */
   text?: string | undefined
   search?: ActionSearch | undefined
+  /** True where few actions were settled in the time of the search: they are looked up by the index of these times. */
+  bySettled?: boolean | undefined
   /** Only what a person has snoozed, or with `not` only what they have not. */
   snoozed?: { by: string; now: number; not: boolean } | undefined
   /** The reader; undefined for readers who see everything. */
@@ -310,6 +312,7 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   if (filter.before !== undefined) query = query.where('id', '<', filter.before)
   if (filter.from !== undefined) query = query.where('id', '>=', filter.from)
   if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)
+  if (filter.bySettled) query = query.where(sql<boolean>`action.id in (${idsSettledIn(filter.search ?? {})})`)
   for (const condition of searchConditions(filter.search ?? {}, dialect)) query = query.where(condition)
   if (filter.text !== undefined) {
     const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
@@ -324,6 +327,12 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
 export const idBefore = question<{ before: string; count: number }, { id: string }>((db, p) =>
   db.selectFrom('action').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
 )
+
+/** Counts the actions that were settled in the time of a search, up to a limit. */
+export const countSettled = (search: ActionSearch, limit: number): Tx<{ settled: number }[]> =>
+  ask((db) =>
+    db.selectFrom(sql`(${idsSettledIn(search)} limit ${limit})`.as('some')).select((eb) => eb.fn.countAll<number>().as('settled')),
+  )
 
 /** Actions that match every given filter, newest first. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
