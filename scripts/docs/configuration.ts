@@ -45,4 +45,6 @@ function oncePerPath(fields: readonly Field[]): Field[] {
 }
 
 export const configurationReference = async (root: string): Promise<string> =>
-  (await configurationSections(root)).map(({ title, fields }) => `### \`${title}\`\n\n${fieldTable(fields)}\n`).join('\n')
+  (await configurationSections(root))
+    .map(({ title, fields }) => `### \`${title}\`\n\n${fields.length > 0 ? fieldTable(fields) : 'It has no fields: write `{}`.'}\n`)
+    .join('\n')

@@ -34,8 +34,8 @@ export function readFieldTexts(root: string, patterns: readonly string[]): (keys
       }
       const id = idOf([...texts.keys()])
       const known = found.get(id)
-      // The same keys twice: each text comes from where there is one.
-      for (const [name, text] of known ?? []) if (text !== '') texts.set(name, text)
+      // The same keys twice: each text comes from where there is one. Of two different texts neither is taken: it may be of the other object.
+      for (const [name, text] of known ?? []) if (text !== '') texts.set(name, ['', text].includes(texts.get(name) ?? '') ? text : '')
       found.set(id, texts)
     })
   }
@@ -88,4 +88,5 @@ export const plainText = (comment: string): string =>
     .split('\n')
     .map((line) => line.replace(/^\s*\*? ?/, '').trimEnd())
     .join('\n')
+    .replace(/\{@link (\w+)\}/g, '`$1`')
     .trim()

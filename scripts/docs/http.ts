@@ -1,6 +1,7 @@
 import type { FieldTexts } from './docstrings.ts'
-import { cell, escapeHtml, fieldsOf, fieldTable, type JsonSchema, typeOf } from './schema-table.ts'
-import type { WireDocument, WireOperation, WireParameter } from './wire-document.ts'
+import { cell, escapeHtml, fieldTable, type JsonSchema, typeOf } from './schema-table.ts'
+import type { WireDocument, WireOperation } from './wire-document.ts'
+import { parametersOf, parameterText, schemaFields } from './wire-fields.ts'
 
 /** Every operation by its tag, then every schema. Events are on a page of their own. */
 export function httpReference(document: WireDocument, textsOf: (keys: readonly string[]) => FieldTexts): string {
@@ -15,24 +16,25 @@ export function httpReference(document: WireDocument, textsOf: (keys: readonly s
   const schemas = Object.entries(document.components.schemas)
     .filter(([name]) => !name.endsWith('Event'))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, schema]) => schemaText(name, schema, textsOf))
+    .map(([name]) => schemaText(document, name, textsOf))
   return `${groups.join('\n')}\n## Schemas\n\n${schemas.join('\n')}`
 }
 
 /** A schema as a heading and a table of its fields. */
-export function schemaText(name: string, schema: JsonSchema, textsOf: (keys: readonly string[]) => FieldTexts): string {
-  const fields = fieldsOf(schema, textsOf)
+export function schemaText(document: WireDocument, name: string, textsOf: (keys: readonly string[]) => FieldTexts): string {
+  const schema: JsonSchema = document.components.schemas[name] ?? {}
+  const fields = schemaFields(document, name, textsOf)
   const about = schema.description === undefined ? '' : `${escapeHtml(schema.description)}\n\n`
   return `### ${name}\n\n${about}${fields.length > 0 ? fieldTable(fields) : escapeHtml(typeOf(schema))}\n`
 }
 
 function operationText(document: WireDocument, call: string, operation: WireOperation): string {
-  const all = (operation.parameters ?? []).map((parameter) => resolve(document, parameter))
+  const all = parametersOf(document, operation)
   // The page says once what the key does.
   const parameters = all.filter(({ name }) => name !== 'Idempotency-Key')
   const rows = parameters.map(
     ({ name, in: place, required, schema, description }) =>
-      `| \`${name}\` | ${place} | ${cell(typeOf(schema ?? {}))} | ${cell([description ?? schema?.description ?? '', required ? 'Required.' : ''].join(' ').trim())} |`,
+      `| \`${name}\` | ${place} | ${cell(typeOf(schema ?? {}))} | ${cell([parameterText(operation, { name, in: place, schema, description }), required ? 'Required.' : ''].join(' ').trim())} |`,
   )
   const table = rows.length > 0 ? `\n| parameter | in | type | what it does |\n|---|---|---|---|\n${rows.join('\n')}\n` : ''
   const body = contentOf(operation.requestBody?.content)
@@ -46,11 +48,6 @@ function operationText(document: WireDocument, call: string, operation: WireOper
   ].filter((line) => line !== '')
   const more = operation.description === undefined ? '' : `\n${escapeHtml(operation.description)}\n`
   return `### ${operation.summary} {#operation-${operation.operationId}}\n\n\`${call}\` · \`${operation.operationId}\`\n${more}${table}\n${lines.join('\n')}\n`
-}
-
-function resolve(document: WireDocument, parameter: WireParameter): WireParameter {
-  const name = parameter.$ref?.split('/').at(-1)
-  return name === undefined ? parameter : (document.components.parameters[name] ?? parameter)
 }
 
 function contentOf(content: Record<string, { schema?: JsonSchema }> | undefined): string | undefined {

@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { configurationSections } from './configuration.ts'
+import { readFieldTexts } from './docstrings.ts'
 import { outsideTarget } from './outside-links.ts'
 import { policyFields } from './policy.ts'
-import { fieldsOf } from './schema-table.ts'
+import { fieldsOf, typeOf } from './schema-table.ts'
+import { readWireDocument } from './wire-document.ts'
+import { unusedTexts, WIRE_PLACES, wireFields } from './wire-fields.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -11,6 +14,20 @@ test('every field of the configuration and of a policy says what it does', async
   const fields = [...(await configurationSections(ROOT)).flatMap((section) => section.fields), ...policyFields(ROOT)]
   expect(fields.length).toBeGreaterThan(150)
   expect(fields.filter(({ text }) => text === '').map(({ path }) => path)).toEqual([])
+})
+
+test('every field and parameter of the HTTP API says what it is, and no text is left over', async () => {
+  const fields = wireFields(await readWireDocument(), readFieldTexts(ROOT, WIRE_PLACES))
+  expect(fields.length).toBeGreaterThan(1_000)
+  expect(fields.filter(({ text }) => text === '').map(({ path }) => path)).toEqual([])
+  expect(unusedTexts(fields)).toEqual([])
+})
+
+test('a text of one object is not taken for another one with the same keys', async () => {
+  const sections = await configurationSections(ROOT)
+  const textOf = (path: string) => sections.flatMap(({ fields }) => fields).find((field) => field.path === path)?.text
+  expect(textOf('agents.<name>.remote.url')).toContain('remote brain')
+  expect(textOf('record.anchor.webhook.url')).toContain('heads')
 })
 
 test('a field of one alternative only is not shown as required, and one of several alternatives is shown once', () => {
@@ -25,6 +42,14 @@ test('a field of one alternative only is not shown as required, and one of sever
     ['kind', '`"for"` or `"until"`', true],
     ['until', 'string', false],
   ])
+})
+
+test.each([
+  [{ type: 'string', maxLength: 200 }, 'string, at most 200 characters'],
+  [{ type: 'array', items: { type: 'string' }, maxItems: 20 }, 'list of string, at most 20'],
+  [{ type: 'integer', minimum: 1, maximum: 100 }, 'integer, 1 to 100'],
+])('the limits of a field are shown with its type: %o', (schema, text) => {
+  expect(typeOf(schema)).toBe(text)
 })
 
 test.each([

@@ -3,21 +3,24 @@ import { join } from 'node:path'
 import { cliReference } from './cli.ts'
 import { configurationReference } from './configuration.ts'
 import { readFieldTexts } from './docstrings.ts'
+import { errorReference } from './error-texts.ts'
 import { eventReference } from './events.ts'
 import { httpReference } from './http.ts'
 import { policyReference } from './policy.ts'
 import { sdkReference } from './sdk.ts'
 import { pageLists } from './sidebar.ts'
 import { readWireDocument } from './wire-document.ts'
+import { WIRE_PLACES } from './wire-fields.ts'
 
 /** The generated parts of pages, by file name. They are made for each build, so none can be out of date. */
 async function makeReference(root: string): Promise<Record<string, string>> {
   const document = await readWireDocument()
-  const wireTexts = readFieldTexts(root, ['packages/core/src/wire/*.ts', 'packages/server/src/http/**/*.ts'])
+  const wireTexts = readFieldTexts(root, WIRE_PLACES)
   return {
     'cli.md': cliReference(),
     'client.md': sdkReference(root, 'client'),
     'configuration.md': await configurationReference(root),
+    'errors.md': errorReference(),
     'events.md': eventReference(document, wireTexts),
     'http.md': httpReference(document, wireTexts),
     'policy.md': policyReference(root),

@@ -47,7 +47,7 @@ export function fieldsOf(schema: JsonSchema, textsOf: (keys: readonly string[]) 
       type: typeOf(field),
       isRequired: required.includes(name),
       fallback: fallbackOf(field),
-      text: texts.get(name) ?? field.description ?? '',
+      text: texts.get(name) || field.description || '',
     })
     fields.push(...fieldsOf(field, textsOf, at(name)))
   }
@@ -76,7 +76,7 @@ function fallbackOf({ default: value }: JsonSchema): string {
   return `\`${JSON.stringify(value)}\``
 }
 
-/** A type in words: `string`, `list of string`, `"read" or "write"`, `integer, 1 to 100`. */
+/** A type in words: `string, at most 200 characters`, `list of string`, `"read" or "write"`, `integer, 1 to 100`. */
 export function typeOf(schema: JsonSchema): string {
   if (schema.$ref !== undefined) return schema.$ref.includes('__schema') ? 'any JSON' : (schema.$ref.split('/').at(-1) ?? '')
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
@@ -84,7 +84,8 @@ export function typeOf(schema: JsonSchema): string {
   const options = schema.anyOf ?? schema.oneOf
   if (options) return [...new Set(options.map(typeOf))].join(' or ')
   if (schema.allOf) return schema.allOf.map(typeOf).join(' and ')
-  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`
+  if (schema.type === 'array')
+    return `list of ${typeOf(schema.items ?? {})}${schema.maxItems === undefined ? '' : `, at most ${schema.maxItems}`}`
   if (schema.type === 'object') {
     const { additionalProperties: values, properties } = schema
     if (properties && Object.keys(properties).length > 0) return 'object'
@@ -96,7 +97,8 @@ export function typeOf(schema: JsonSchema): string {
 
 const FIRST_UNSAFE = Number.MAX_SAFE_INTEGER
 
-function rangeOf({ minimum, maximum, exclusiveMinimum }: JsonSchema): string {
+function rangeOf({ minimum, maximum, exclusiveMinimum, maxLength }: JsonSchema): string {
+  if (maxLength !== undefined) return `at most ${maxLength} characters`
   const least = minimum ?? (exclusiveMinimum === undefined ? undefined : exclusiveMinimum + 1)
   const most = maximum === undefined || maximum >= FIRST_UNSAFE ? undefined : maximum
   if (least !== undefined && Math.abs(least) < FIRST_UNSAFE && most !== undefined) return `${least} to ${most}`

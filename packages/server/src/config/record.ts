@@ -11,8 +11,7 @@ const Webhook = z.union([
     .min(1)
     .transform((url) => ({ url, headers: {} as Record<string, string> })),
   z.strictObject({
-    /** Where heads are sent. */
-    url: z.string().min(1),
+    url: z.string().min(1).describe('Where heads are sent.'),
     /** `${NAME}` in a value comes from the environment. */
     headers: z.record(z.string(), z.string()).default({}),
   }),

@@ -6,8 +6,7 @@ import type { Report } from './parse.ts'
 
 /** The remote brain of an agent: its address, and the headers that authenticate Countersign. */
 export const RemoteSection = z.strictObject({
-  /** The address of the remote brain. `${NAME}` comes from the environment. */
-  url: z.string().min(1),
+  url: z.string().min(1).describe('The address of the remote brain, or one variable that holds it.'),
   /** `${NAME}` in a value comes from the environment. */
   headers: z.record(z.string(), z.string()).default({}),
 })

@@ -17,19 +17,19 @@ const kept = (least: string) =>
 /** How long the server keeps rows that only serve a request, a sign-in or a wake-up. */
 export const RetentionSection = z
   .strictObject({
-    /** Answers to an `Idempotency-Key`: with a time shorter than clients' retries, a request would run twice. */
+    /** Answers to an `Idempotency-Key`: with a time shorter than clients' retries, a request would run twice. At least `PT1H`. Default `P1D`. */
     idempotencyKeys: kept('PT1H'),
-    /** Results of MCP calls that were never fetched, and the keys of MCP calls, after the action was settled. */
+    /** Results of MCP calls that were never fetched, and the keys of MCP calls, after the action was settled. At least `PT1H`. Default `P30D`. */
     mcpCalls: kept('PT1H'),
-    /** The usage of single model calls. */
+    /** The usage of single model calls: statistics reach back no further. At least `P1D`. Default `P400D`. */
     modelCalls: kept('P1D'),
-    /** Sessions of the console after they ended. */
+    /** Sessions of the console after they ended. At least `PT1H`. Default `P1D`. */
     endedSessions: kept('PT1H'),
-    /** Used sign-ins: with a shorter time, a sign-in could be used twice. */
+    /** Used sign-ins: with a shorter time, a sign-in could be used twice. At least `PT1H`. Default `P1D`. */
     usedSignIns: kept('PT1H'),
-    /** Jobs of Postgres that failed on each attempt. */
+    /** Jobs of Postgres that failed on each attempt. At least `PT1H`. Default `P7D`. */
     failedJobs: kept('PT1H'),
-    /** Deliveries to webhooks after they were delivered or given up. */
+    /** Deliveries to webhooks after they were delivered or given up. At least `PT1H`. Default `P30D`. */
     webhookDeliveries: kept('PT1H'),
   })
   .transform(
