@@ -9,7 +9,9 @@ import { openGateServer } from '../testing/gate-server.ts'
 import { runModule } from '../testing/run-command.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const EXAMPLES = blocksOf(ROOT, 'docs/guides/gate.md').filter(({ attributes }) => attributes.example !== undefined)
+const EXAMPLES = ['docs/guides/gate.md', 'docs/guides/gate-frameworks.md']
+  .flatMap((page) => blocksOf(ROOT, page))
+  .filter(({ attributes }) => attributes.example !== undefined)
 
 /** What the guide says is there already: the reader's own code, and a model that makes one call. */
 const BEFORE = `

@@ -21,8 +21,8 @@ from .real_server import ROOT, Inbox, RealServer
 
 def block_under(heading: str) -> str:
     """The Python block that the guide has under a heading."""
-    guide = (ROOT / "docs" / "guides" / "python.md").read_text()
-    found = re.search(rf"^### {heading}\n\n```python\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    guide = (ROOT / "docs" / "guides" / "python-frameworks.md").read_text()
+    found = re.search(rf"^## {heading}\n\n```python\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
     assert found is not None
     return found[1]
 
