@@ -25,6 +25,10 @@ function keysOf(page: Page) {
         await keys.press(key)
       }
     },
+    async type(text: string) {
+      keys.count += text.length
+      await page.keyboard.type(text)
+    },
   }
   return keys
 }
@@ -145,6 +149,24 @@ test.describe('a refund of yesterday is to be found', () => {
     expectAtMost(27, keys, 'keys', info)
   })
 
+  test('by keys alone: by its number', async ({ page, office }, info) => {
+    const { id } = await refundOfYesterday(page, office)
+    const keys = keysOf(page)
+    await keys.press('g')
+    await keys.press('h')
+    await page.waitForURL(/\/history/)
+    await page.getByRole('searchbox', { name: 'Search', exact: true }).waitFor()
+    await keys.press('/')
+    await keys.type('4711')
+    await expect(page).toHaveURL(/q=4711/)
+    await expect(decided(page)).toBeVisible()
+    await keys.press('Enter')
+    await keys.pressTo('Tab', decided(page))
+    await keys.press('Enter')
+    await page.waitForURL(`**/actions/${id}`)
+    expectAtMost(10, keys, 'keys', info)
+  })
+
   test.describe('on a phone', () => {
     test.use(PHONE)
 
@@ -158,6 +180,129 @@ test.describe('a refund of yesterday is to be found', () => {
       await taps.tap(decided(page))
       await page.waitForURL(`**/actions/${id}`)
       expectAtMost(4, taps, 'taps', info)
+    })
+  })
+})
+
+test.describe('somebody else is to decide during a holiday', () => {
+  async function makeBen(office: Office): Promise<void> {
+    expect((await office.call('POST', '/api/keys', { name: 'Ben', kind: 'person', roles: ['approver'] })).status).toBe(201)
+    await office.agentProposes('a letter')
+  }
+  const handedOver = (page: Page) => page.getByTestId('delegation').filter({ hasText: /Ben.*in the place of.*you/ })
+
+  async function expectHandedOver(page: Page, office: Office): Promise<void> {
+    await expect(handedOver(page)).toHaveAttribute('data-state', 'standing')
+    const { items } = await (await office.call('GET', '/api/delegations')).json()
+    expect(items).toMatchObject([{ to: { name: 'Ben' }, state: 'standing' }])
+  }
+
+  test('by keys alone', async ({ page, office }, info) => {
+    await makeBen(office)
+    await openInbox(page, office)
+    const keys = keysOf(page)
+    await keys.press('g')
+    await keys.press('d')
+    await page.waitForURL(/\/delegations/)
+    await keys.pressTo('Tab', page.getByLabel(/^Who votes/))
+    await keys.type('Ben')
+    await keys.press('Enter')
+    await expectHandedOver(page, office)
+    expectAtMost(15, keys, 'keys', info)
+  })
+
+  test.describe('on a phone', () => {
+    test.use(PHONE)
+
+    test('by taps', async ({ page, office }, info) => {
+      await makeBen(office)
+      await openInbox(page, office)
+      const taps = tapsOf()
+      await taps.tap(page.getByRole('button', { name: /menu|navigation/i }).first())
+      await taps.tap(dialog(page).getByRole('link', { name: 'Access' }))
+      await taps.tap(page.getByRole('navigation', { name: 'Access' }).getByRole('link', { name: 'Delegations' }))
+      await taps.tap(page.getByLabel(/^Who votes/))
+      await page.keyboard.type('Ben')
+      await taps.tap(page.getByRole('button', { name: 'Delegate', exact: true }))
+      await expectHandedOver(page, office)
+      expectAtMost(5, taps, 'taps', info)
+    })
+  })
+})
+
+test.describe('a rule asks too often, and is to be loosened safely', () => {
+  test.use({ policy: { rules: [{ name: 'calls', match: { tool: 'unkeyed' }, verdict: 'ask' }] } })
+
+  const verdict = (page: Page) => page.getByRole('combobox', { name: 'Verdict' })
+  const tryIt = (page: Page) => page.getByText('Replay what happened with the edited text')
+  const replay = (page: Page) => page.getByRole('button', { name: 'Replay', exact: true })
+  const numbers = (page: Page) => page.getByTestId('replayed')
+  const why = (page: Page) => page.getByLabel(/^Reason/)
+  const save = (page: Page) => page.getByRole('button', { name: 'Save and activate' })
+
+  async function expectLoosened(page: Page, office: Office): Promise<void> {
+    await expect(page.getByTestId('policy-editor')).toHaveCount(0)
+    const call = await office.agentProposes('another call', { tool: 'unkeyed' })
+    expect(call.policy).toMatchObject({ verdict: 'allow', rule: 'calls' })
+  }
+
+  test('by keys alone: what it would have done is read before it is saved', async ({ page, office }, info) => {
+    await office.agentProposes('a call', { tool: 'unkeyed' })
+    await openInbox(page, office)
+    const keys = keysOf(page)
+    await keys.press('g')
+    await keys.press('p')
+    await keys.pressTo('Tab', page.getByRole('button', { name: 'Change the rule calls' }))
+    await keys.press('Enter')
+    await keys.pressTo('Tab', verdict(page))
+    await keys.type('allow')
+    await keys.pressTo('Tab', tryIt(page))
+    await keys.press('Enter')
+    await keys.pressTo('Tab', replay(page))
+    await keys.press('Enter')
+    await expect(numbers(page)).toContainText('1 from ask to allow')
+    await keys.pressTo('Tab', why(page))
+    await keys.type('often')
+    await keys.pressTo('Tab', save(page))
+    await keys.press('Enter')
+    await expectLoosened(page, office)
+    expectAtMost(42, keys, 'keys', info)
+  })
+
+  test('numbers of a text that has changed since are not shown any more', async ({ page, office }) => {
+    await office.agentProposes('a call', { tool: 'unkeyed' })
+    await page.goto(`${office.url}/policy`)
+    await page.getByRole('button', { name: 'Change the rule calls' }).click()
+    await verdict(page).selectOption('allow')
+    await tryIt(page).click()
+    await replay(page).click()
+    await expect(numbers(page)).toContainText('1 from ask to allow')
+    await verdict(page).selectOption('deny')
+    await expect(numbers(page)).toHaveCount(0)
+  })
+
+  test.describe('on a phone', () => {
+    test.use(PHONE)
+
+    test('by taps: what it would have done is read before it is saved', async ({ page, office }, info) => {
+      await office.agentProposes('a call', { tool: 'unkeyed' })
+      await openInbox(page, office)
+      const taps = tapsOf()
+      await taps.tap(page.getByRole('button', { name: /menu|navigation/i }).first())
+      await taps.tap(dialog(page).getByRole('link', { name: 'Policy' }))
+      await taps.tap(page.getByRole('button', { name: 'Change the rule calls' }))
+      // The list of a field opens in the system's own window, and takes one tap more.
+      await taps.tap(verdict(page))
+      taps.count++
+      await verdict(page).selectOption('allow')
+      await taps.tap(tryIt(page))
+      await taps.tap(replay(page))
+      await expect(numbers(page)).toContainText('1 from ask to allow')
+      await taps.tap(why(page))
+      await page.keyboard.type('often')
+      await taps.tap(save(page))
+      await expectLoosened(page, office)
+      expectAtMost(9, taps, 'taps', info)
     })
   })
 })

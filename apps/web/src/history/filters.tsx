@@ -12,8 +12,8 @@ const LINKED = [
   { name: 'destination', words: 'Destination' },
 ] as const
 
-/** Search, state, who decided and when: all of it is in the address. */
-export function Filters() {
+/** Search, state, who decided and when: all of it is in the address. Enter leads to what was found. */
+export function Filters({ onEnter }: { onEnter: () => void }) {
   const { params, set } = useAddress()
   const search = useTypedParam('q')
   const decider = useTypedParam('decider')
@@ -27,6 +27,7 @@ export function Filters() {
           aria-describedby="decided-problems"
           typed={search.typed}
           onType={search.setTyped}
+          onKeyDown={({ key }) => key === 'Enter' && onEnter()}
         />
       </label>
       <label>

@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
+import { useRef } from 'react'
 import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
@@ -20,6 +21,7 @@ export default function HistoryPage() {
   const { client, me } = useServices()
   const { params } = useAddress()
   const address = params.toString()
+  const results = useRef<HTMLElement>(null)
   const found = useList(
     ['history', address],
     (cursor, signal) => client.actions.list({ ...queryOf(params, me, Date.now()), limit: 50, ...(cursor && { cursor }) }, { signal }),
@@ -33,7 +35,7 @@ export default function HistoryPage() {
         <nav className="saved-view-tabs" aria-label="Saved views">
           <SavedTabs page="decided" />
         </nav>
-        <Filters />
+        <Filters onEnter={() => results.current?.focus()} />
         <SavedViewButtons page="decided" />
         <div className="row-head">
           <Export format="csv" />
@@ -45,9 +47,11 @@ export default function HistoryPage() {
             </span>
           )}
         </div>
-        <Loaded of={found} height={480}>
-          {(actions) => (actions.length === 0 ? <Nothing isNarrowed={address !== ''} /> : <DecidedTable actions={actions} />)}
-        </Loaded>
+        <section ref={results} tabIndex={-1} aria-label="What was found">
+          <Loaded of={found} height={480}>
+            {(actions) => (actions.length === 0 ? <Nothing isNarrowed={address !== ''} /> : <DecidedTable actions={actions} />)}
+          </Loaded>
+        </section>
         <More of={found} />
       </div>
     </Page>

@@ -10,7 +10,7 @@ import { personIdOf, useOfferedPeople } from './offered-people.ts'
 const TIMES = { P1D: '1 day', P3D: '3 days', P7D: '7 days', P14D: '14 days', P30D: '30 days', P90D: '90 days' } as const
 
 /** Lets somebody else vote in one's own place; an admin also in that of another. */
-export function DelegationForm({ onMade }: { onMade: () => void }) {
+export function DelegationForm({ isOpen, onMade }: { isOpen: boolean; onMade: () => void }) {
   const { client, me } = useServices()
   const online = useOnline()
   const form = useRef<HTMLFormElement>(null)
@@ -42,7 +42,7 @@ export function DelegationForm({ onMade }: { onMade: () => void }) {
   const onInput = (event: FormEvent<HTMLInputElement>) => setTyped(event.currentTarget.value)
   const person = { list: peopleId, autoComplete: 'off', spellCheck: false, maxLength: 100, onInput }
   return (
-    <details className="panel">
+    <details className="panel" open={isOpen}>
       <summary>Let somebody vote in {isAdmin ? 'your place, or in that of another' : 'your place'}</summary>
       <form ref={form} className="filters" onSubmit={submit}>
         <label>

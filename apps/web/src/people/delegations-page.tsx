@@ -31,7 +31,8 @@ export default function DelegationsPage() {
       <div className="stack">
         <AccessTabs />
         <PageBanner />
-        <DelegationForm onMade={onChanged} />
+        {/* Where nobody has given a place yet, that is what people come for. */}
+        <DelegationForm isOpen={delegations.data?.length === 0} onMade={onChanged} />
         <Loaded of={delegations} height={240}>
           {(items) =>
             items.length === 0 ? (

@@ -8,22 +8,26 @@ import { Problems } from './policy-editor.tsx'
 
 const VERDICT_WORDS = { allow: 'It would run without asking', ask: 'People would be asked', deny: 'It would be denied' } as const
 
+type Call = { tool: string; arguments: Record<string, JsonValue>; agent?: string }
+
 /** Evaluates policy for a pasted call. Proposes nothing. */
 export function CallTest({ document }: { document: string | undefined }) {
   const { client } = useServices()
   const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools({ signal }), staleTime: 60_000 })
   const [wrong, setWrong] = useState('')
   const test = useMutation({
-    mutationFn: (call: { tool: string; arguments: Record<string, JsonValue>; agent?: string }) =>
+    mutationFn: ({ call, document }: { call: Call; document: string | undefined }) =>
       client.policy.test({ call, ...(document !== undefined && { document }) }),
   })
+  // What another text says of the call is not what this one says.
+  const isOfThis = test.variables?.document === document
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const data = new FormData(event.currentTarget)
     const agent = String(data.get('agent')).trim()
     const args = parseArguments(String(data.get('arguments')))
     setWrong(args ? '' : 'The arguments are not a JSON object.')
-    if (args) test.mutate({ tool: String(data.get('tool')), arguments: args, ...(agent !== '' && { agent }) })
+    if (args) test.mutate({ call: { tool: String(data.get('tool')), arguments: args, ...(agent !== '' && { agent }) }, document })
   }
   return (
     <details className="panel">
@@ -56,8 +60,8 @@ export function CallTest({ document }: { document: string | undefined }) {
           {wrong}
         </p>
       )}
-      {test.error && <Problems error={test.error} />}
-      {test.data && <Answer tested={test.data} />}
+      {isOfThis && test.error && <Problems error={test.error} />}
+      {isOfThis && test.data && <Answer tested={test.data} />}
     </details>
   )
 }

@@ -1,7 +1,7 @@
 import { type ApiIssue, isApiError, type PolicyView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation } from '@tanstack/react-query'
-import { lazy, useId, useState } from 'react'
+import { lazy, type ReactNode, useId, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
@@ -23,10 +23,21 @@ type PolicyEditorProps = {
   onRebase: () => void
   onClose: () => void
   onSaved: () => void
+  /** Tries the edited text. Before the saving, because there people should know what it does. */
+  children: ReactNode
 }
 
 /** Edits the policy document: validates it, compares it with the active version and saves it with a reason. */
-export function PolicyEditor({ edited: { text, base, baseText }, first, onEdit, current, onRebase, onClose, onSaved }: PolicyEditorProps) {
+export function PolicyEditor({
+  edited: { text, base, baseText },
+  first,
+  onEdit,
+  current,
+  onRebase,
+  onClose,
+  onSaved,
+  children,
+}: PolicyEditorProps) {
   const { client } = useServices()
   const online = useOnline()
   const id = useId()
@@ -83,6 +94,7 @@ export function PolicyEditor({ edited: { text, base, baseText }, first, onEdit, 
         <h3>What would change</h3>
         <DiffView before={baseText} after={text} />
       </div>
+      {children}
       <label className="labelled">
         Reason, for the list of versions and the record
         <input value={reason} maxLength={2_000} onChange={({ currentTarget }) => setReason(currentTarget.value)} />

@@ -74,7 +74,10 @@ export default function PolicyPage() {
                     close()
                     void queries.invalidateQueries({ queryKey: ['policy'] })
                   }}
-                />
+                >
+                  <CallTest document={edited.text} />
+                  <Replay document={edited.text} />
+                </PolicyEditor>
               ) : (
                 <>
                   {isAdmin && (
@@ -108,8 +111,12 @@ export default function PolicyPage() {
             </>
           )}
         </Loaded>
-        <CallTest document={edited?.text} />
-        <Replay document={edited?.text} />
+        {!edited && (
+          <>
+            <CallTest document={undefined} />
+            <Replay document={undefined} />
+          </>
+        )}
         <Versions canRollBack={isAdmin} />
       </div>
     </Page>

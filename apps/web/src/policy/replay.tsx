@@ -10,11 +10,14 @@ import { Problems } from './policy-editor.tsx'
 export function Replay({ document }: { document: string | undefined }) {
   const { client } = useServices()
   const replay = useMutation({
-    mutationFn: (days: number) => client.policy.replay({ replay: { days }, ...(document !== undefined && { document }) }),
+    mutationFn: ({ days, document }: { days: number; document: string | undefined }) =>
+      client.policy.replay({ replay: { days }, ...(document !== undefined && { document }) }),
   })
+  // The numbers of another text say nothing about this one.
+  const isOfThis = replay.variables?.document === document
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    replay.mutate(Number(new FormData(event.currentTarget).get('days')))
+    replay.mutate({ days: Number(new FormData(event.currentTarget).get('days')), document })
   }
   return (
     <details className="panel">
@@ -28,8 +31,8 @@ export function Replay({ document }: { document: string | undefined }) {
           {replay.isPending ? 'Replaying…' : 'Replay'}
         </Button>
       </form>
-      {replay.error && <Problems error={replay.error} />}
-      {replay.data && <Replayed replayed={replay.data} />}
+      {isOfThis && replay.error && <Problems error={replay.error} />}
+      {isOfThis && replay.data && <Replayed replayed={replay.data} />}
     </details>
   )
 }

@@ -1,7 +1,7 @@
 import type { ApiIssue } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useEffect, useId, useRef, useState } from 'react'
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { addRule, fieldPath, type RuleFields, readRules, removeRule, setField } from './rule-text.ts'
@@ -19,6 +19,11 @@ type RuleFormProps = {
 export default function RuleForm({ text, onEdit, issues, first }: RuleFormProps) {
   const rules = readRules(text)
   const [chosen, setChosen] = useState(() => Math.max(0, rules?.findIndex(({ name }) => name === first) ?? 0))
+  const chooser = useRef<HTMLSelectElement>(null)
+  // The button that somebody pressed to change the rule is gone.
+  useEffect(() => {
+    if (first !== null) chooser.current?.focus()
+  }, [first])
   if (!rules) return <p className="muted">The form opens once the text below can be read as a policy.</p>
   const index = Math.min(chosen, rules.length - 1)
   const rule = rules[index]
@@ -27,7 +32,7 @@ export default function RuleForm({ text, onEdit, issues, first }: RuleFormProps)
       <div className="row-head">
         <label className="labelled">
           Rule
-          <select value={index} onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}>
+          <select ref={chooser} value={index} onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}>
             {rules.map(({ name }, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: names may be alike while somebody edits them
               <option key={at} value={at}>

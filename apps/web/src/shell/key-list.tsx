@@ -7,7 +7,8 @@ const KEYS: { where: string; keys: [string, string][] }[] = [
     where: 'Anywhere',
     keys: [
       ['Ctrl + K, ⌘ K', 'Go to a page, action, session, tool or person'],
-      ['G, then I, H, P or T', 'Inbox, decided actions, policy, tools'],
+      ['G, then I, H, P, T or D', 'Inbox, decided actions, policy, tools, delegations'],
+      ['/', 'Search on the page'],
       ['U', 'Undo what you just approved'],
       ['?', 'This list'],
     ],
@@ -41,7 +42,6 @@ const KEYS: { where: string; keys: [string, string][] }[] = [
       ['Shift + X', 'Choose all that are alike'],
       ['S', 'Snooze it, or all that are chosen'],
       ['M', 'Assign it, or all that are chosen'],
-      ['/', 'Search'],
       ['Esc', 'Back to the list'],
     ],
   },

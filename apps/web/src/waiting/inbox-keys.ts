@@ -16,7 +16,6 @@ export type InboxKeys = {
   snooze: () => void
   /** Asks who should decide about the row. */
   assign: () => void
-  search: () => void
   back: () => void
 }
 
@@ -57,8 +56,6 @@ function readKey(event: KeyboardEvent, keys: InboxKeys): (() => void) | undefine
       return event.repeat ? undefined : keys.snooze
     case 'm':
       return event.repeat ? undefined : keys.assign
-    case '/':
-      return keys.search
     case 'e':
       return event.repeat ? undefined : keys.edit
     case 'escape':

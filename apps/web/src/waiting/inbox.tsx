@@ -1,5 +1,5 @@
 import type { Action, ConnectionState } from '@countersign/client'
-import { type ReactNode, type RefObject, useCallback, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
 import { AssignDialog } from '../assign/assign-button.tsx'
@@ -29,7 +29,6 @@ type InboxProps = {
   of: Rows
   view: View
   connection: ConnectionState
-  searchField: RefObject<HTMLInputElement | null>
   /** The row to begin with: where somebody left the inbox. */
   firstId: string | undefined
   /** Shown instead of an empty list. */
@@ -40,7 +39,7 @@ const idOf = (action: Action) => action.id
 const NONE: ReadonlySet<string> = new Set()
 
 /** The list and, where there is room, the card of the selected row. Nothing in it moves under a pointer, the focus or a finger. */
-export function Inbox({ of: { rows, isReading, readMore, failure }, view, connection, searchField, firstId, empty }: InboxProps) {
+export function Inbox({ of: { rows, isReading, readMore, failure }, view, connection, firstId, empty }: InboxProps) {
   const isWide = useMediaQuery(WIDE)
   const [isScrolled, setScrolled] = useState(false)
   // Decided rows that were there when the list was refreshed, and that the inbox itself forgets only seconds later.
@@ -128,7 +127,6 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     chooseAlike: () => choice.choose(alike),
     snooze: () => askFor('snooze'),
     assign: () => askFor('assign'),
-    search: () => searchField.current?.focus(),
     back: () => select(at),
   }
   useInboxKeys(keys)

@@ -1,5 +1,4 @@
 import { showInvisible } from '@countersign/react'
-import type { RefObject } from 'react'
 import { Link } from 'react-router'
 import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
 import { SearchInput, Unseen } from '../ui/index.ts'
@@ -14,11 +13,10 @@ type ToolbarProps = {
   counts: Record<WaitingView, number> | undefined
   /** True when there are more than are counted. */
   more: boolean
-  searchField: RefObject<HTMLInputElement | null>
 }
 
 /** The views with how many each holds, the search and the order. */
-export function Toolbar({ address, counts, more, searchField }: ToolbarProps) {
+export function Toolbar({ address, counts, more }: ToolbarProps) {
   const { view, order, text, typed, setTyped, setOrder, hrefOf } = address
   const { problems } = readSearch(text)
   // Most people snooze nothing most of the time.
@@ -42,7 +40,6 @@ export function Toolbar({ address, counts, more, searchField }: ToolbarProps) {
       <div className="inbox-filter">
         <search className="inbox-search">
           <SearchInput
-            ref={searchField}
             aria-label="Search actions"
             aria-describedby="inbox-search-problems"
             placeholder="Search, or tool: agent: risk: by: older:"

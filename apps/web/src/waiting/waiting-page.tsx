@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { useConnection } from '../live/use-connection.ts'
@@ -34,7 +34,6 @@ export default function WaitingPage() {
     () => (loaded ? countViews(items, { me, standsFor, snoozes }) : undefined),
     [loaded, items, me, standsFor, snoozes],
   )
-  const searchField = useRef<HTMLInputElement>(null)
   // After the page of an action, the focus returns to its row.
   const [firstId] = useState(placeLeft)
   useEffect(forgetPlace, [])
@@ -56,7 +55,7 @@ export default function WaitingPage() {
       }
     >
       <div className="inbox">
-        <Toolbar address={address} counts={counts} more={more} searchField={searchField} />
+        <Toolbar address={address} counts={counts} more={more} />
         <div className="inbox-notices">
           <ConnectionBanner connection={connection} />
           <FullNotice />
@@ -69,7 +68,6 @@ export default function WaitingPage() {
             of={found}
             view={view}
             connection={connection}
-            searchField={searchField}
             firstId={firstId}
             empty={<Empty address={address} waiting={waiting + unknown} />}
           />
