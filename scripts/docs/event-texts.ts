@@ -13,10 +13,10 @@ export const EVENT_TEXTS: Readonly<Record<EventType, string>> = {
   action_update: 'An action changed: its state, and what changed with it; all of it after it went back for approval or was redacted.',
   tool_call_result: 'A call has its result, as the model gets it.',
   approval_overdue:
-    "Nobody decided [in time](../../concepts/deadlines.md), once per action: `actionId`, `waitedMs` and the action's `updatedAt`.",
+    "Nobody decided [in time](/concepts/deadlines.md), once per action: `actionId`, `waitedMs` and the action's `updatedAt`.",
   session_status: "The session's status, and which actions are waiting.",
   participants: 'Somebody was invited to the session or removed: all who may write in it besides its owner.',
   done: 'The run ended, with the tokens it used.',
   error: 'The run failed: `code` and a sentence. The same sentence is a note in the session.',
-  reset: 'See [Reconnect](../events.md#reconnect).',
+  reset: 'See [Reconnect](#reconnect).',
 }

@@ -6,10 +6,11 @@ import { readFieldTexts } from './docstrings.ts'
 import { errorReference } from './error-texts.ts'
 import { eventReference } from './events.ts'
 import { httpReference } from './http.ts'
+import { metricReference } from './metrics.ts'
 import { policyReference } from './policy.ts'
 import { sdkReference } from './sdk.ts'
 import { pageLists } from './sidebar.ts'
-import { readWireDocument } from './wire-document.ts'
+import { readMetricsText, readWireDocument } from './wire-document.ts'
 import { WIRE_PLACES } from './wire-fields.ts'
 
 /** The generated parts of pages, by file name. They are made for each build, so none can be out of date. */
@@ -23,6 +24,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'errors.md': errorReference(),
     'events.md': eventReference(document, wireTexts),
     'http.md': httpReference(document, wireTexts),
+    'metrics.md': metricReference(await readMetricsText()),
     'policy.md': policyReference(root),
     'react.md': sdkReference(root, 'react'),
     'server.md': sdkReference(root, 'server', ['core', 'toolkit']),

@@ -48,6 +48,7 @@ const FIRST: readonly string[] = [
     'reference/http',
     'reference/events',
     'reference/record',
+    'reference/metrics',
     'reference/api',
     'reference/client',
     'reference/react',

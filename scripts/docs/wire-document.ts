@@ -37,14 +37,23 @@ export interface WireDocument {
 }
 
 /** The document that a running server answers at `/api/openapi.json`. */
-export async function readWireDocument(): Promise<WireDocument> {
+export const readWireDocument = async (): Promise<WireDocument> => JSON.parse(await ask('/api/openapi.json'))
+
+/** What a server with every metric answers at `/metrics`. */
+export const readMetricsText = (): Promise<string> => ask('/metrics')
+
+const KEY = 'a-key-for-the-reference-alone'
+
+async function ask(path: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-docs-'))
   try {
-    const settings = readSettings({ port: 0, data: folder }, {})
-    const config = await openConfig({}, { environment: {}, folder })
+    const settings = readSettings({ port: 0, data: folder }, { COUNTERSIGN_BOOTSTRAP_KEY: KEY })
+    const config = await openConfig({ record: { anchor: { file: 'heads' } } }, { environment: {}, folder })
     const server = await startServer({ config, settings, log: createLog('silent', []) })
     try {
-      return (await (await fetch(`${server.url}/api/openapi.json`)).json()) as WireDocument
+      const response = await fetch(server.url + path, { headers: { authorization: `Bearer ${KEY}` } })
+      if (!response.ok) throw new Error(`${path} is answered with ${response.status}`)
+      return await response.text()
     } finally {
       await server.close()
     }

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { describedMetrics } from '../../scripts/docs/metrics.ts'
+import { readMetricsText } from '../../scripts/docs/wire-document.ts'
 import { counterpart } from '../testing/counterparts.ts'
 import { scrape } from '../testing/scrape.ts'
 import { shiftedClock } from '../testing/shifted-clock.ts'
@@ -210,11 +212,17 @@ test('the alert rules and the dashboard name metrics and labels that the server 
   }
 })
 
-test('every metric stands in docs/guides/metrics.md, and no other', async () => {
+test('every metric says what it is, and docs name no other', async () => {
   await using desk = await startDesk()
   const { help } = await scrape(desk.server)
-  const page = readFileSync(new URL('../../docs/guides/metrics.md', import.meta.url), 'utf8')
-  const documented = new Set([...page.matchAll(/^\| `([a-z_]+)/gm)].map(([, name]) => name))
+  expect([...help].filter(([, text]) => text.length < 20)).toEqual([])
+  const documented = describedMetrics(await readMetricsText()).map(({ name }) => name)
   // The server has this metric only with an anchor.
-  expect([...help.keys(), 'countersign_record_anchored_head'].sort()).toEqual([...documented].sort())
+  expect(documented.toSorted()).toEqual([...help.keys(), 'countersign_record_anchored_head'].sort())
+  const pages = ['guides/metrics.md', 'guides/policy.md'].map((page) =>
+    readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8'),
+  )
+  const named = pages.flatMap((page) => [...page.matchAll(/`(countersign_[a-z_]+)/g)].map(([, name = '']) => name))
+  expect(named.length).toBeGreaterThan(3)
+  expect(named.filter((name) => !documented.includes(name))).toEqual([])
 })

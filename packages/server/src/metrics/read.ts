@@ -66,7 +66,7 @@ async function databaseMetrics({ store, policies, clock, countWaitingJobs }: Met
       'Actions that are not settled, by state. A count ends at 100000.',
       Object.entries(states).map(([state, value]) => ({ labels: { state }, value })),
     ),
-    gauge('countersign_waiting_actions', 'Actions that wait for people, by how long they do. Exact up to 100000 in all.', [
+    gauge('countersign_waiting_actions', 'Actions that wait for people, by how long they have waited. Exact up to 100000 in all.', [
       age('under_5m', ages.all - ages.minutes),
       age('5m_to_1h', ages.minutes - ages.hour),
       age('1h_to_1d', ages.hour - ages.day),
@@ -87,7 +87,7 @@ async function databaseMetrics({ store, policies, clock, countWaitingJobs }: Met
     ),
     gauge(
       'countersign_jobs_waiting',
-      'Jobs that are due and have not begun: on Postgres of all processes, on SQLite of this one. The count ends at 100000.',
+      'Jobs that are due and have not begun: on Postgres those of all processes, on SQLite those that wait for a concurrency limit. The count ends at 100000.',
       jobs,
     ),
   ]
@@ -96,7 +96,11 @@ async function databaseMetrics({ store, policies, clock, countWaitingJobs }: Met
 function reconcilerMetrics({ reconciler, clock }: MetricDeps): Metric[] {
   const { actions, sessions, oldestSinceMs } = reconciler.overdue
   return [
-    gauge('countersign_overdue_actions', 'Approved actions that have not started within 10 seconds of their turn.', actions),
+    gauge(
+      'countersign_overdue_actions',
+      'Approved actions that have not started within 10 seconds of their turn, as this process sees it.',
+      actions,
+    ),
     gauge(
       'countersign_overdue_actions_oldest_seconds',
       'For how long the oldest overdue action has been due; 0 without any.',
@@ -105,7 +109,7 @@ function reconcilerMetrics({ reconciler, clock }: MetricDeps): Metric[] {
     gauge('countersign_overdue_sessions', 'Sessions that no process has resumed within 10 seconds after their work became due.', sessions),
     {
       name: 'countersign_reconciled_total',
-      help: 'Work that was enqueued again since this process started: lost_fetch after a job fetch without an answer, missing without a job.',
+      help: 'Work that was enqueued again: lost_fetch after a job fetch without an answer, missing without a job.',
       type: 'counter',
       samples: [
         { labels: { reason: 'lost_fetch' }, value: reconciler.unlocked },

@@ -75,7 +75,7 @@ export function createTally(): Tally {
       ),
       counter(
         'countersign_ended_total',
-        'Actions that ended, by the state they ended in. What ended as outcome_unknown counts once more when its outcome is known.',
+        'Actions that ended, by the state they ended in. What ended as outcome_unknown counts once more when its outcome is known, and a retry counts each time.',
         ended,
       ),
       histogram('countersign_decision_seconds', 'From the proposal of an action to the decision of people.', decided),
@@ -85,10 +85,14 @@ export function createTally(): Tally {
         started,
       ),
       histogram('countersign_execution_seconds', 'From the start of an attempt to its end.', executed),
-      counter('countersign_model_calls_total', 'Calls of models that were stored, by agent, model and outcome.', calls),
+      counter(
+        'countersign_model_calls_total',
+        'Calls of models that were stored, by agent, model and outcome: answered, fell_back, failed.',
+        calls,
+      ),
       counter(
         'countersign_model_tokens_total',
-        'Tokens of model calls by type: cached_input and cache_write are part of input. Some are estimates, see docs/guides/models.md.',
+        'Tokens of model calls by agent, model and type: input, of which cached_input and cache_write, and output. Some are estimates.',
         tokens,
       ),
       histogram('countersign_model_call_seconds', 'How long a model call took, from the request to the end of the answer.', answered),
