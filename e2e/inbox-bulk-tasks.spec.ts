@@ -1,4 +1,4 @@
-import { expect } from './demo.ts'
+import { expect, expectNoSideScroll } from './demo.ts'
 import { openInbox, rowOf, test } from './office.ts'
 
 test('by keys alone: three chosen are snoozed, the one that expires sooner is left out and stays chosen; M assigns the rest', async ({
@@ -58,3 +58,29 @@ test('on a phone: two are chosen and assigned to a role; the one that was decide
   await expect(rowOf(page, kept.id)).toContainText('Assigned to approver')
   await expect(rowOf(page, gone.id)).toContainText('Declined')
 })
+
+for (const width of [390, 320])
+  test(`at ${width} px the bar of what is chosen takes two lines, and none of its words is cut off`, async ({ page, office }) => {
+    await page.setViewportSize({ width, height: 780 })
+    for (let n = 1; n <= 12; n++) await office.agentProposes(`letter ${n}`)
+    const other = await office.agentProposes('a call', { tool: 'unkeyed' })
+    await openInbox(page, office, '?view=waiting&order=oldest')
+    const [first] = await page.getByTestId('waiting-row').all()
+    await first?.getByTestId('choose').click()
+    const bar = page.getByTestId('chosen-bar')
+    await expect(bar.getByRole('button', { name: 'Choose 12 alike' })).toBeVisible()
+    await page.screenshot({ path: test.info().outputPath('bar.png') })
+    const lines = () => bar.getByRole('button').evaluateAll((all) => new Set(all.map((one) => one.getBoundingClientRect().top)).size)
+    expect(await bar.getByRole('button').count()).toBe(7)
+    expect(await lines()).toBe(2)
+    const cut = () =>
+      bar.getByRole('button').evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent))
+    expect(await cut()).toEqual([])
+    await expectNoSideScroll(page)
+    await bar.getByRole('button', { name: 'Choose all 13' }).click()
+    await expect(bar).toContainText('13 chosen')
+    await bar.getByRole('button', { name: 'Clear' }).click()
+    await rowOf(page, other.id).getByTestId('choose').click()
+    await expect(bar).toContainText('1 chosen')
+    expect(await lines()).toBe(2)
+  })

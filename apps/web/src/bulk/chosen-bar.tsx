@@ -16,37 +16,44 @@ type ChosenBarProps = {
   onAsk: (task: BulkTask) => void
 }
 
+/** On a narrow screen this word is said and not shown. */
+const Choose = () => <span className="bulk-word">Choose</span>
+
 /** Says how many rows are chosen, and what can be done with them together. Below the list, so that no row moves when it comes. */
 export function ChosenBar({ chosen, of, alike, isOffline, onChooseAll, onChooseAlike, onClear, onAsk }: ChosenBarProps) {
   if (chosen.length === 0) return null
   return (
     <section className="bulk-bar" aria-label="Chosen actions" data-testid="chosen-bar">
-      <span role="status">{isOffline ? 'Offline, decisions paused' : `${chosen.length.toLocaleString('en')} chosen`}</span>
-      {chosen.length < alike && alike < of && (
-        <Button variant="text" onClick={onChooseAlike}>
-          Choose {alike.toLocaleString('en')} alike
+      <div className="bulk-choice">
+        <span role="status">{isOffline ? 'Offline, decisions paused' : `${chosen.length.toLocaleString('en')} chosen`}</span>
+        {chosen.length < alike && alike < of && (
+          <Button variant="text" onClick={onChooseAlike}>
+            <Choose /> {alike.toLocaleString('en')} alike
+          </Button>
+        )}
+        {chosen.length < of && (
+          <Button variant="text" onClick={onChooseAll}>
+            <Choose /> all {of.toLocaleString('en')}
+          </Button>
+        )}
+        <Button variant="text" onClick={onClear}>
+          Clear
         </Button>
-      )}
-      {chosen.length < of && (
-        <Button variant="text" onClick={onChooseAll}>
-          Choose all {of.toLocaleString('en')}
+      </div>
+      <div className="bulk-tasks">
+        <Button variant="text" onClick={() => onAsk('snooze')}>
+          Snooze…
         </Button>
-      )}
-      <Button variant="text" onClick={onClear}>
-        Clear
-      </Button>
-      <Button variant="text" onClick={() => onAsk('snooze')}>
-        Snooze…
-      </Button>
-      <Button variant="text" onClick={() => onAsk('assign')}>
-        Assign…
-      </Button>
-      <Button variant="outlined" disabled={isOffline} onClick={() => onAsk('decline')}>
-        Decline…
-      </Button>
-      <Button variant="outlined" disabled={isOffline} onClick={() => onAsk('approve')}>
-        Approve…
-      </Button>
+        <Button variant="text" onClick={() => onAsk('assign')}>
+          Assign…
+        </Button>
+        <Button variant="outlined" disabled={isOffline} onClick={() => onAsk('decline')}>
+          Decline…
+        </Button>
+        <Button variant="outlined" disabled={isOffline} onClick={() => onAsk('approve')}>
+          Approve…
+        </Button>
+      </div>
     </section>
   )
 }
