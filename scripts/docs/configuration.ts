@@ -46,5 +46,8 @@ function oncePerPath(fields: readonly Field[]): Field[] {
 
 export const configurationReference = async (root: string): Promise<string> =>
   (await configurationSections(root))
-    .map(({ title, fields }) => `### \`${title}\`\n\n${fields.length > 0 ? fieldTable(fields) : 'It has no fields: write `{}`.'}\n`)
+    .map(
+      ({ title, fields }) =>
+        `### \`${title}\` {#field-${title.replaceAll(/\W+/g, '-')}}\n\n${fields.length > 0 ? fieldTable(fields) : 'It has no fields: write `{}`.'}\n`,
+    )
     .join('\n')

@@ -26,7 +26,7 @@ export function metricReference(text: string): string {
     const shown = [...labels].map(([label, values]) =>
       label === 'version' ? '`version`' : `\`${label}\`: ${[...values].map((value) => `\`${value}\``).join(', ')}`,
     )
-    return `| \`${name}\` | ${type} | ${cell([help, ...shown].join(' '))} |`
+    return `| \`${name}\` | ${cell([`${type[0]?.toUpperCase()}${type.slice(1)}.`, help, ...shown].join(' '))} |`
   })
-  return ['| metric | type | what it says |', '|---|---|---|', ...rows].join('\n')
+  return ['| metric | what it says |', '|---|---|', ...rows].join('\n')
 }

@@ -456,7 +456,7 @@ export const WIRE_TEXTS: Readonly<Record<string, string>> = {
   'query.destination': 'Only those with this destination.',
   'query.createdAfter': 'Only actions proposed at this time or later.',
   'query.createdBefore': 'Only actions proposed before this time.',
-  'query.settledAfter': 'Only actions settled at this time or later.',
+  'query.settledAfter': 'Only actions settled at this time or later, however long before they were proposed.',
   'query.settledBefore': 'Only actions settled before this time.',
   'query.wait': 'How many seconds to wait at most.',
   'query.until': 'Before this time.',
