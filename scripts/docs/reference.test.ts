@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { configurationSections } from './configuration.ts'
 import { readFieldTexts } from './docstrings.ts'
+import { limits } from './limits.ts'
 import { outsideTarget } from './outside-links.ts'
 import { policyFields } from './policy.ts'
 import { fieldsOf, typeOf } from './schema-table.ts'
@@ -21,6 +22,15 @@ test('every field and parameter of the HTTP API says what it is, and no text is 
   expect(fields.length).toBeGreaterThan(1_000)
   expect(fields.filter(({ text }) => text === '').map(({ path }) => path)).toEqual([])
   expect(unusedTexts(fields)).toEqual([])
+})
+
+test('every limit says what it limits, and has the value of its constant', () => {
+  const all = limits(ROOT)
+  expect(all.length).toBeGreaterThan(40)
+  expect(all.filter(({ text }) => text === '')).toEqual([])
+  expect(all).toContainEqual({ group: 'HTTP API', text: 'The body of a request.', value: '512 KiB' })
+  expect(all).toContainEqual({ group: 'Tools', text: 'All files of an OpenAPI document together.', value: '32 MB' })
+  expect(all).toContainEqual({ group: 'MCP', text: expect.stringContaining('result of a call as JSON'), value: '900 KB' })
 })
 
 test('a text of one object is not taken for another one with the same keys', async () => {

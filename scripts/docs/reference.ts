@@ -6,6 +6,7 @@ import { readFieldTexts } from './docstrings.ts'
 import { errorReference } from './error-texts.ts'
 import { eventReference } from './events.ts'
 import { httpReference } from './http.ts'
+import { limitReference } from './limits.ts'
 import { metricReference } from './metrics.ts'
 import { policyReference } from './policy.ts'
 import { sdkReference } from './sdk.ts'
@@ -24,6 +25,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'errors.md': errorReference(),
     'events.md': eventReference(document, wireTexts),
     'http.md': httpReference(document, wireTexts),
+    'limits.md': limitReference(root),
     'metrics.md': metricReference(await readMetricsText()),
     'policy.md': policyReference(root),
     'react.md': sdkReference(root, 'react'),

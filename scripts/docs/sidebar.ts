@@ -48,6 +48,7 @@ const FIRST: readonly string[] = [
     'reference/http',
     'reference/events',
     'reference/record',
+    'reference/limits',
     'reference/metrics',
     'reference/api',
     'reference/client',

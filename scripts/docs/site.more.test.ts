@@ -58,6 +58,7 @@ test.each([
   ['cli', 'countersign policy test'],
   ['http', 'decideAction'],
   ['events', 'ApprovalOverdueEvent'],
+  ['limits', 'The webhooks of a server.'],
   ['metrics', 'countersign_waiting_oldest_seconds'],
   ['policy', 'rules[].requires.quorum'],
   ['client', 'createClient'],
