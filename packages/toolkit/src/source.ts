@@ -78,7 +78,10 @@ export interface ToolSource {
   readonly secrets: readonly string[]
   /** False while it has not told which tools it has: globs that mean them are believed until then. Default true. */
   readonly isKnown?: boolean
-  /** Since when it cannot be reached (epoch ms), and why, in plain words. Undefined while it can, or where only a call would show it. */
+  /**
+   * Since when it cannot be reached (epoch ms), and why, in plain words. Undefined while it can. The server tells it from the calls of a source
+   * that has no such property.
+   */
   readonly away?: { sinceMs: number; why: string } | undefined
   /** Its tools as they are now, named without their group. `report` takes what cannot be opened, with its path under the kind. */
   drafts(way: OutboundContext, report: (problem: SetupProblem) => void): ToolDraft[]

@@ -40,7 +40,7 @@ export const ToolSourceView = z.object({
   kind: z.string(),
   /** How many tools it has now. */
   tools: z.int(),
-  /** Since when it cannot be reached, as this process knows, and why. Null while it can, and for sources that show it only in a call. */
+  /** Since when it cannot be reached, as this process knows, and why. Null while it can, as far as calls showed. */
   away: z.object({ since: z.string(), why: z.string() }).nullable(),
 })
 export type ToolSourceView = z.infer<typeof ToolSourceView>

@@ -1,5 +1,5 @@
 import type { AnySourceKind, Network, SetupProblem, SourceOpening, ToolSource } from '@countersign/toolkit'
-import type { ToolGroup } from '@countersign/toolkit/internal'
+import { type ToolGroup, watchAway } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
 import { MissingPackage } from '../optional-package.ts'
 import { SOURCE_KINDS } from '../tools/index.ts'
@@ -101,7 +101,8 @@ async function openSource(
   }
   // The kind opens exactly what its schema produced.
   const source = await kind.open(section as never, opening)
-  return source && { source }
+  if (!source) return undefined
+  return { source: 'away' in source ? source : watchAway(source) }
 }
 
 const within =
