@@ -39,15 +39,25 @@ function operationText(document: WireDocument, call: string, operation: WireOper
   const table = rows.length > 0 ? `\n| parameter | in | type | what it does |\n|---|---|---|---|\n${rows.join('\n')}\n` : ''
   const body = contentOf(operation.requestBody?.content)
   const answers = Object.entries(operation.responses).filter(([status]) => status.startsWith('2'))
-  const errors = Object.keys(operation.responses).filter((status) => !status.startsWith('2'))
+  const errors = errorCodes(document, operation).filter((code) => !GENERAL.has(code))
   const lines = [
     body === undefined ? '' : `- Body: ${body}`,
     ...answers.map(([status, { content }]) => `- ${status}: ${contentOf(content) ?? 'no body'}`),
-    errors.length > 0 ? `- Errors: ${errors.join(', ')}` : '',
+    errors.length > 0 ? `- [Errors](#errors): ${errors.map((code) => `\`${code}\``).join(', ')}` : '',
     all.length > parameters.length ? '- Takes an `Idempotency-Key`' : '',
   ].filter((line) => line !== '')
   const more = operation.description === undefined ? '' : `\n${escapeHtml(operation.description)}\n`
   return `### ${operation.summary} {#operation-${operation.operationId}}\n\n\`${call}\` · \`${operation.operationId}\`\n${more}${table}\n${lines.join('\n')}\n`
+}
+
+/** The codes that the page names once, for all routes. */
+const GENERAL = new Set(['bad_request', 'unauthenticated', 'rate_limited', 'too_large', 'internal', 'not_ready', 'storage_full'])
+
+/** The codes of the errors that an operation is documented with. */
+export function errorCodes({ components }: WireDocument, { responses }: WireOperation): string[] {
+  const answers = Object.values(responses).map((answer) => components.responses[answer.$ref?.split('/').at(-1) ?? ''] ?? answer)
+  const schemas = answers.flatMap(({ content }) => content?.['application/problem+json']?.schema?.allOf ?? [])
+  return schemas.flatMap(({ properties }) => (properties?.code?.enum ?? []) as string[])
 }
 
 function contentOf(content: Record<string, { schema?: JsonSchema }> | undefined): string | undefined {

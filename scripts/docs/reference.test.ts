@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { configurationSections } from './configuration.ts'
 import { readFieldTexts } from './docstrings.ts'
+import { errorCodes, httpReference } from './http.ts'
 import { limits } from './limits.ts'
 import { outsideTarget } from './outside-links.ts'
 import { policyFields } from './policy.ts'
@@ -22,6 +23,15 @@ test('every field and parameter of the HTTP API says what it is, and no text is 
   expect(fields.length).toBeGreaterThan(1_000)
   expect(fields.filter(({ text }) => text === '').map(({ path }) => path)).toEqual([])
   expect(unusedTexts(fields)).toEqual([])
+})
+
+test('a route lists the errors that are its own', async () => {
+  const document = await readWireDocument()
+  const decide = document.paths['/api/actions/{id}/decision']?.post
+  if (!decide) throw new Error('there is no such route')
+  expect(errorCodes(document, decide)).toEqual(expect.arrayContaining(['already_decided', 'revision_mismatch', 'gone', 'bad_request']))
+  const [, section = ''] = httpReference(document, () => new Map()).split('{#operation-decideAction}')
+  expect(section.split('\n### ')[0]).toMatch(/^- \[Errors\]\(#errors\): `forbidden`, .*`already_decided`/m)
 })
 
 test('every limit says what it limits, and has the value of its constant', () => {

@@ -19,6 +19,11 @@ interface WireContent {
   content?: Record<string, { schema?: JsonSchema }>
 }
 
+export interface WireAnswer extends WireContent {
+  $ref?: string
+  description?: string
+}
+
 export interface WireOperation {
   operationId: string
   summary: string
@@ -26,14 +31,14 @@ export interface WireOperation {
   tags: string[]
   parameters?: WireParameter[]
   requestBody?: WireContent
-  responses: Record<string, WireContent & { $ref?: string; description?: string }>
+  responses: Record<string, WireAnswer>
 }
 
 /** The parts of the server's OpenAPI document that the reference shows. */
 export interface WireDocument {
   paths: Record<string, Record<string, WireOperation>>
   tags: { name: string; description: string }[]
-  components: { schemas: Record<string, JsonSchema>; parameters: Record<string, WireParameter> }
+  components: { schemas: Record<string, JsonSchema>; parameters: Record<string, WireParameter>; responses: Record<string, WireAnswer> }
 }
 
 /** The document that a running server answers at `/api/openapi.json`. */
