@@ -34,7 +34,7 @@ function operationText(document: WireDocument, call: string, operation: WireOper
   const parameters = all.filter(({ name }) => name !== 'Idempotency-Key')
   const rows = parameters.map(
     ({ name, in: place, required, schema, description }) =>
-      `| \`${name}\` | ${place} | ${cell(typeOf(schema ?? {}))} | ${cell([parameterText(operation, { name, in: place, schema, description }), required ? 'Required.' : ''].join(' ').trim())} |`,
+      `| \`${name}\` | ${place} | ${cell(typeOf(schema ?? {}))} | ${cell([parameterText(call, operation, { name, in: place, schema, description }), required ? 'Required.' : ''].join(' ').trim())} |`,
   )
   const table = rows.length > 0 ? `\n| parameter | in | type | what it does |\n|---|---|---|---|\n${rows.join('\n')}\n` : ''
   const body = contentOf(operation.requestBody?.content)

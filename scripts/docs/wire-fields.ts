@@ -57,22 +57,43 @@ export function schemaFields(document: WireDocument, name: string, textsOf: Text
 export const parametersOf = ({ components }: WireDocument, { parameters = [] }: WireOperation): WireParameter[] =>
   parameters.map((parameter) => components.parameters[parameter.$ref?.split('/').at(-1) ?? ''] ?? parameter)
 
-export const parameterText = ({ operationId }: WireOperation, { name, in: place, schema, description }: WireParameter): string =>
-  description ?? schema?.description ?? WIRE_TEXTS[keyOf(`${operationId}.${place}.${name}`)] ?? ''
+/** `/api/people/{id}` → `person`: what an id stands for, by the part of the path before it. */
+const IDS: Readonly<Record<string, string>> = {
+  'agent-requests': 'request',
+  chat: 'chat',
+  'console-sessions': 'console session',
+  people: 'person',
+  'push-subscriptions': 'browser',
+}
+
+function idText(path: string): string {
+  const before = /([\w-]+)\/\{id\}/.exec(path)?.[1] ?? ''
+  return `The id of the ${IDS[before] ?? before.replace(/s$/, '')}.`
+}
+
+export const parameterText = (
+  path: string,
+  { operationId }: WireOperation,
+  { name, in: place, schema, description }: WireParameter,
+): string => {
+  const key = keyOf(`${operationId}.${place}.${name}`)
+  if (place === 'path' && name === 'id' && key === 'id') return idText(path)
+  return description ?? schema?.description ?? WIRE_TEXTS[key] ?? ''
+}
 
 /** Every field and every parameter, with its whole path and its text. */
 export function wireFields(document: WireDocument, textsOf: TextsOf): { path: string; text: string }[] {
   const fields = Object.keys(document.components.schemas).flatMap((name) =>
     schemaFields(document, name, textsOf).map(({ path, text }) => ({ path: `${name}.${path}`, text })),
   )
-  const parameters = Object.values(document.paths)
-    .flatMap((methods) => Object.values(methods))
-    .flatMap((operation) =>
+  const parameters = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.values(methods).flatMap((operation) =>
       parametersOf(document, operation).map((parameter) => ({
         path: `${operation.operationId}.${parameter.in}.${parameter.name}`,
-        text: parameterText(operation, parameter),
+        text: parameterText(path, operation, parameter),
       })),
-    )
+    ),
+  )
   return [...fields, ...parameters]
 }
 

@@ -480,6 +480,5 @@ export const WIRE_TEXTS: Readonly<Record<string, string>> = {
   'path.deliveryId': 'The id of the delivery.',
   'path.host': 'The coding agent.',
   'path.name': 'The name of the tool.',
-  'path.id': 'The id of what the address names.',
   'approveTool.path.id': 'The id of the call or of its action.',
 }
