@@ -1,7 +1,7 @@
 import type { Locator, Page, TestInfo } from '@playwright/test'
 import { untilReady } from '../apps/web/src/testing/press.ts'
 import type { Action } from '../packages/core/src/index.ts'
-import { expect } from './demo.ts'
+import { type Demo, test as demoTest, expect } from './demo.ts'
 import { type Office, openInbox, rowOf, test } from './office.ts'
 
 test.use({ policy: { rules: [{ name: 'risky', match: { when: 'args.what == "bomb"' }, verdict: 'ask', risk: 'high' }] } })
@@ -137,16 +137,20 @@ test.describe('a refund of yesterday is to be found', () => {
     await keys.press('g')
     await keys.press('h')
     await page.waitForURL(/\/history/)
+    await page.getByRole('searchbox', { name: 'Search', exact: true }).waitFor()
+    await keys.press('/')
     await keys.pressTo('Tab', page.getByRole('button', { name: 'Today' }))
     await keys.press('Enter')
     await expect(page.getByTestId('history-empty')).toBeVisible()
     await keys.press('Tab')
     await keys.press('Enter')
     await expect(decided(page)).toBeVisible()
+    await keys.press('/')
+    await keys.press('Enter')
     await keys.pressTo('Tab', decided(page))
     await keys.press('Enter')
     await page.waitForURL(`**/actions/${id}`)
-    expectAtMost(27, keys, 'keys', info)
+    expectAtMost(11, keys, 'keys', info)
   })
 
   test('by keys alone: by its number', async ({ page, office }, info) => {
@@ -303,6 +307,53 @@ test.describe('a rule asks too often, and is to be loosened safely', () => {
       await taps.tap(save(page))
       await expectLoosened(page, office)
       expectAtMost(9, taps, 'taps', info)
+    })
+  })
+})
+
+demoTest.describe('something is asked a second time, and why is to be found out', () => {
+  /** An approved action whose order was changed meanwhile: it did not run, and waits again. */
+  async function askedTwice(demo: Demo): Promise<string> {
+    const body = { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-003', newStatus: 'cancelled' } }
+    const { id } = await (await demo.call('POST', '/api/actions', body)).json()
+    await fetch(`${demo.shopUrl}/api/orders/ORD-003/status`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ status: 'processing' }),
+    })
+    await demo.call('POST', `/api/actions/${id}/decision`, { verdict: 'approve' })
+    await expect.poll(async () => (await (await demo.call('GET', `/api/actions/${id}`)).json()).revision).toBe(2)
+    return id
+  }
+  const reason = (page: Page) => page.locator('.cs-again').filter({ hasText: /status was "pending" and is "processing" now.* Asked again/ })
+  const asked = (page: Page) => page.getByTestId('revision').filter({ hasText: 'Set order ORD-003 to cancelled' })
+
+  demoTest('by keys alone: the reason stands on the card, and what was asked first on its page', async ({ page, demo }, info) => {
+    const id = await askedTwice(demo)
+    await page.goto(`${demo.url}/history`)
+    await page.getByRole('searchbox', { name: 'Search', exact: true }).waitFor()
+    const keys = keysOf(page)
+    await keys.press('g')
+    await keys.press('i')
+    await expect(reason(page)).toBeVisible()
+    await keys.pressTo('Tab', page.getByRole('link', { name: 'Whole page' }))
+    await keys.press('Enter')
+    await page.waitForURL(`**/actions/${id}`)
+    await expect(asked(page)).toBeVisible()
+    expectAtMost(17, keys, 'keys', info)
+  })
+
+  demoTest.describe('on a phone', () => {
+    demoTest.use(PHONE)
+
+    demoTest('by taps', async ({ page, demo }, info) => {
+      const id = await askedTwice(demo)
+      await page.goto(`${demo.url}/waiting`)
+      const taps = tapsOf()
+      await taps.tap(rowOf(page, id))
+      await expect(reason(page)).toBeVisible()
+      await expect(asked(page)).toBeVisible()
+      expectAtMost(1, taps, 'taps', info)
     })
   })
 })

@@ -30,6 +30,7 @@ export function Filters({ onEnter }: { onEnter: () => void }) {
           onKeyDown={({ key }) => key === 'Enter' && onEnter()}
         />
       </label>
+      <CommonDays />
       <label>
         Result
         <select value={params.get('state') ?? ''} onChange={({ currentTarget }) => set('state', currentTarget.value)}>
@@ -65,7 +66,6 @@ export function Filters({ onEnter }: { onEnter: () => void }) {
       </label>
       <Day name="since" label="Decided from" />
       <Day name="until" label="Decided until" />
-      <CommonDays />
       <Unseen text={search.typed + decider.typed} />
       <p id="decided-problems" className="filters-problems" role="status">
         {showInvisible(problems.join(' '))}
