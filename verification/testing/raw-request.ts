@@ -1,12 +1,17 @@
 import { once } from 'node:events'
 import { type IncomingHttpHeaders, request } from 'node:http'
 
-/** Sends a request with headers that `fetch` does not let anybody set, such as `Host`. */
+/** Sends a request with headers that `fetch` does not let anybody set, such as `Host`. @param path Sent as it is, in place of that of `url`. */
 export async function rawRequest(
   url: string,
-  { method = 'GET', headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: string | Buffer },
+  {
+    method = 'GET',
+    headers = {},
+    body,
+    path,
+  }: { method?: string; headers?: Record<string, string>; body?: string | Buffer; path?: string },
 ): Promise<{ status: number; headers: IncomingHttpHeaders; text: string }> {
-  const outgoing = request(url, { method, headers, agent: false })
+  const outgoing = request(url, { method, headers, agent: false, ...(path !== undefined && { path }) })
   outgoing.end(body)
   const [response] = await once(outgoing, 'response')
   let text = ''

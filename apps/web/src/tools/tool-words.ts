@@ -12,6 +12,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   objectives: 'Objectives',
   workspace: 'Workspace',
   'coding-agent': 'Coding agent',
+  'ext-authz': 'Gateway',
   registered: 'Registered by an agent',
 }
 

@@ -49,6 +49,8 @@ import { docsRoutes } from './docs/index.ts'
 import { embedTokenRoutes } from './embed-tokens.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
+import { routeAt } from './ext-authz/door.ts'
+import { extAuthzRoutes } from './ext-authz/routes.ts'
 import { grantRoutes } from './grants.ts'
 import { holdRoutes, requireTakenWhileHeld } from './hold.ts'
 import { hookRoutes } from './hooks.ts'
@@ -178,6 +180,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
+    rewriteUrl: routeAt,
     trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
     ...INTAKE_LIMITS,
     // Malformed URLs never reach the error handler of the routes.
@@ -245,6 +248,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     const holders = createHolders()
     mcpRoutes(app, deps, holders)
     authzenRoutes(app, deps)
+    extAuthzRoutes(app, deps)
     hookRoutes(app, deps, holders)
   })
   app.setNotFoundHandler(

@@ -2,6 +2,13 @@ import { CountersignError, type JsonValue, parseJson } from '@countersign/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isJsonType } from './intake.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** True for a route that only looks at bodies of others, whatever their type. */
+    anyBody?: boolean
+  }
+}
+
 /** The largest body: a tool's arguments may be 256 KB, a message 100,000 characters of up to 4 bytes. */
 const MAX_BODY_BYTES = 512 * 1024
 
@@ -18,9 +25,9 @@ export function acceptStrictJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   // This runs before anything else reads the request, and whether or not a body follows: this header alone identifies the requests that
   // browsers send without a preflight (forms, plain text).
-  app.addHook('onRequest', async ({ method, headers }) => {
+  app.addHook('onRequest', async ({ method, headers, routeOptions }) => {
     const type = headers['content-type']
-    if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return
+    if (routeOptions.config.anyBody || method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return
     if (type !== undefined && !isJsonType(type))
       throw new CountersignError('bad_request', 'bodies are application/json in UTF-8; no other content type is read')
     // A body is read as it is: nothing is decompressed, and a header that says otherwise would be ignored.

@@ -3,6 +3,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { CountersignError } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { isHostTool } from '../coding-agent/index.ts'
 import { agentNamed } from '../gate/index.ts'
 import { type Exchange, type GatewayDeps, type PermissionPrompt, whenDelivered } from '../gateway/exchange.ts'
 import { openHeldRequests } from '../gateway/held-requests.ts'
@@ -42,7 +43,7 @@ export function mcpRoutes(app: App, http: HttpDeps, holders: Holders): void {
     openCalls: createOpenCalls(http),
     heldRequests,
     get answerPrompt() {
-      const hasHostTools = http.tools.all().some(({ isHostRun }) => isHostRun)
+      const hasHostTools = http.tools.all().some((tool) => isHostTool(tool, 'other'))
       return hasHostTools
         ? (prompt: PermissionPrompt, exchange: Exchange) => answerPrompt({ ...http, holders }, prompt, exchange)
         : undefined

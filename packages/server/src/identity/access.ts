@@ -7,6 +7,8 @@ declare module 'fastify' {
      * every unauthenticated request.
      */
     access?: 'public' | 'probe'
+    /** The header with the key, in place of Authorization and of every other way to sign in. */
+    keyHeader?: string
   }
 }
 

@@ -59,8 +59,9 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
   app.decorateRequest('consoleSession', undefined)
 
   app.addHook('onRequest', async (request) => {
-    if (request.routeOptions.config.access === 'probe') return
-    const { authorization } = request.headers
+    const { access, keyHeader } = request.routeOptions.config
+    if (access === 'probe') return
+    const authorization = keyHeader === undefined ? request.headers.authorization : `Bearer ${request.headers[keyHeader] ?? ''}`
     if (authorization !== undefined) {
       const key = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1]
       request.principal = key === undefined ? undefined : await directory.byKey(key)
@@ -72,7 +73,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
       if (request.principal?.host !== undefined) request.signIn = 'embed token'
       if (!request.principal) {
         limits.countAttempt(request.ip)
-        throw new CountersignError('unauthenticated', 'this key is not known here')
+        throw new CountersignError('unauthenticated', `${keyHeader ? `the key in ${keyHeader}` : 'this key'} is not known here`)
       }
     } else {
       const secret = consoleCredential.read(request)

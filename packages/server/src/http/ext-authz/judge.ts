@@ -1,0 +1,109 @@
+import { type Action, type CountersignError, canonicalJson, isCountersignError } from '@countersign/core'
+import { isGatewayTool } from '../../ext-authz/index.ts'
+import { agentNamed, type Caller, viewAction } from '../../gate/index.ts'
+import { evaluateForAll } from '../../policy/index.ts'
+import { type ActionRow, actions, newSalt, stored } from '../../store/index.ts'
+import type { HttpDeps } from '../app.ts'
+import { callIdOf, findEarlier, type GatewayCall, onceKeyOf } from './find-call.ts'
+import type { HeldRequest } from './read-request.ts'
+import { changed, ended, refused, waits } from './words.ts'
+
+type Deps = Pick<HttpDeps, 'store' | 'gate' | 'clock' | 'tools' | 'policies' | 'publicUrl'>
+type Who = Pick<Caller, 'principal' | 'signIn'>
+
+/** So long a request without a key of its own is told again what became of it. After that it is a new request. */
+const TOLD_FOR_MS = 10 * 60_000
+
+/**
+ * Returns the id of the action under which a request passes, once.
+ * @throws CountersignError for a request that does not pass.
+ */
+export async function judge(deps: Deps, request: HeldRequest, caller: Who): Promise<string> {
+  const call = toCall(deps, request)
+  const { principal } = caller
+  const policy = await deps.store.read(() => deps.policies.inForce())
+  const asked = { tool: call.tool, arguments: call.args, ...agentNamed(undefined, principal), session: null, requesters: [principal] }
+  // Only what people are asked about has to be found again.
+  if (evaluateForAll(policy, { ...asked, nowMs: deps.clock.nowMs() }).verdict !== 'ask') return passNew(deps, call, caller)
+  const earlier = await findEarlier(deps.store, call, principal.id)
+  const before = earlier && (await continueEarlier(deps, earlier, call, caller))
+  if (before !== undefined) return before
+  return passNew(deps, call, caller, earlier?.id ?? '')
+}
+
+/** @throws CountersignError `forbidden` for a request that no tool takes. */
+function toCall({ tools }: Deps, { kind, args, idempotencyKey }: HeldRequest): GatewayCall {
+  const tool = tools.all().find((one) => isGatewayTool(one, kind))
+  if (!tool) throw refused('this server has no tools for gateways: add "tools: { gateway: { ext-authz: {} } }" to its configuration')
+  const checked = tool.check(args)
+  if (!checked.ok) {
+    const [first] = checked.issues
+    throw refused(first?.path === '/url' ? first.message : `${first?.path ?? ''} ${first?.message ?? 'it does not fit'}`.trim())
+  }
+  const argumentsText = canonicalJson(checked.value)
+  const callId = callIdOf(tool.name, argumentsText, idempotencyKey)
+  return { tool, args: checked.value, argumentsText, callId, isKeyed: idempotencyKey !== undefined }
+}
+
+/** @param after The action before this one of the same request; undefined where nobody has to find it again. */
+async function passNew(deps: Deps, call: GatewayCall, caller: Who, after?: string): Promise<string> {
+  const input = { tool: call.tool.name, arguments: call.args, ...(after !== undefined && { toolCallId: call.callId }) }
+  const propose = (key: string) => deps.gate.propose(input, { ...caller, once: onceKeyOf(call, caller.principal.id, key) })
+  const first = await propose(after ?? newSalt())
+  if (first.state !== 'approved') throw notPassed(deps, first)
+  const lost = await pass(deps, first.id, caller)
+  if (!lost) return first.id
+  // A grant allowed both of two requests at once, which were one action.
+  const second = await propose(newSalt())
+  if (second.state !== 'approved') throw notPassed(deps, second)
+  const lostAgain = await pass(deps, second.id, caller)
+  if (lostAgain) throw lostAgain
+  return second.id
+}
+
+/** Undefined for a request that is to be asked about anew. @throws CountersignError for one that does not pass. */
+async function continueEarlier(deps: Deps, row: ActionRow, call: GatewayCall, caller: Who): Promise<string | undefined> {
+  const { id, state, settled_at } = row
+  if (state === 'approved') {
+    if (row.arguments !== call.argumentsText) throw changed(row, stored.argumentsOf(row))
+    const lost = await pass(deps, id, caller)
+    if (lost) throw lost
+    return id
+  }
+  if (state === 'proposed' || state === 'executing') throw notPassed(deps, await read(deps, id))
+  // What people were never asked about binds nobody.
+  if (!stored.wasAsked(row)) return undefined
+  const wasRefused = state === 'declined' || state === 'expired' || state === 'cancelled'
+  const isTold = wasRefused && deps.clock.nowMs() - (settled_at ?? 0) < TOLD_FOR_MS
+  if (call.isKeyed || isTold) throw notPassed(deps, await read(deps, id))
+  return undefined
+}
+
+/** Claims an approved action and stores at once that the gateway has it. Returns why it does not pass. */
+async function pass(deps: Deps, id: string, caller: Who): Promise<CountersignError | undefined> {
+  try {
+    const { epoch } = await deps.gate.claim(id, {}, caller)
+    await deps.gate.takeClientResult(id, { epoch, output: { passedOnBy: 'the gateway' } }, caller)
+    return undefined
+  } catch (error) {
+    if (!isCountersignError(error)) throw error
+    const { action } = error.extra as { action?: Action }
+    if (!action) throw error
+    return notPassed(deps, action)
+  }
+}
+
+function notPassed({ publicUrl, clock }: Deps, action: Action): CountersignError {
+  if (action.state === 'proposed') return waits(action, publicUrl)
+  const startsInMs = action.startsAt === null ? 0 : Date.parse(action.startsAt) - clock.nowMs()
+  // Until an approval has come into effect, whoever gave it can take it back.
+  if (action.state === 'approved') return waits(action, publicUrl, Math.max(Math.ceil(startsInMs / 1_000), 1))
+  return ended(action)
+}
+
+const read = ({ store }: Deps, id: string): Promise<Action> =>
+  store.read(function* () {
+    const row = yield* actions.findAction.first({ id })
+    if (!row) throw refused(`${id} is gone`)
+    return yield* viewAction(row)
+  })

@@ -1,0 +1,79 @@
+import { type JsonObject, type JsonValue, parseJson } from '@countersign/core'
+import type { FastifyRequest } from 'fastify'
+import { READS, WRITES } from '../../ext-authz/index.ts'
+import { DOOR } from './door.ts'
+import { refused } from './words.ts'
+
+/** A request that a gateway holds back, as the arguments of a tool. */
+export interface HeldRequest {
+  kind: 'readRequest' | 'writeRequest'
+  args: JsonObject
+  /** The caller's own key: it tells a repeat from a second request for the same thing. */
+  idempotencyKey: string | undefined
+}
+
+/** With these, the server behind the gateway may do something else than method and path say. */
+const OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override', 'x-original-url', 'x-rewrite-url']
+
+/** @throws CountersignError `forbidden` for a request whose card would not show what it does. */
+export function readHeldRequest(request: FastifyRequest): HeldRequest {
+  const { method, headers, originalUrl } = request
+  const isRead = is(READS, method)
+  if (!isRead && !is(WRITES, method)) throw refused(`${method} requests do not pass here`)
+  if (!originalUrl.startsWith(`${DOOR}/`))
+    throw refused(`the gateway asks at ${DOOR} followed by the path of the request: set its path_prefix`)
+  const override = OVERRIDES.find((name) => headers[name] !== undefined)
+  if (override !== undefined) throw refused(`the header ${override} could make it another request`)
+  const kind = isRead ? 'readRequest' : 'writeRequest'
+  return {
+    kind,
+    args: { method, ...hostOf(request), url: originalUrl.slice(DOOR.length), ...bodyOf(request, isRead) },
+    idempotencyKey: keyOf(request),
+  }
+}
+
+const is = (methods: readonly string[], method: string): boolean => methods.includes(method)
+
+/** @throws CountersignError `forbidden` where two values are given and the server behind the gateway may take the other one. */
+function only({ raw }: FastifyRequest, name: string): string | undefined {
+  const values = raw.headersDistinct[name] ?? []
+  if (values.length > 1) throw refused(`the header ${name} is there more than once`)
+  return values[0]
+}
+
+function hostOf(request: FastifyRequest): { host: string; port?: number } {
+  const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/s.exec((only(request, 'host') ?? '').toLowerCase()) ?? []
+  return { host, ...(port !== undefined && { port: Number(port) }) }
+}
+
+function keyOf(request: FastifyRequest): string | undefined {
+  const key = only(request, 'idempotency-key')
+  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key
+  throw refused('Idempotency-Key must be 1–255 printable ASCII characters')
+}
+
+function bodyOf(request: FastifyRequest, isRead: boolean): { contentType?: string; body?: JsonValue } {
+  const { headers, body: bytes } = request
+  const { 'content-length': length = '0', 'transfer-encoding': chunks, 'content-encoding': coding = 'identity' } = headers
+  const partial = only(request, 'x-envoy-auth-partial-body') ?? 'false'
+  if (partial !== 'false')
+    throw refused('only a part of the body is here: give the gateway a larger max_request_bytes, without allow_partial_message')
+  if (isRead && (length !== '0' || chunks !== undefined)) throw refused('a request that reads has no body')
+  if (coding.toLowerCase() !== 'identity') throw refused('the body is compressed, so nobody could see what it says')
+  if (!Buffer.isBuffer(bytes) || bytes.length === 0) return {}
+  const contentType = only(request, 'content-type')
+  if (contentType === undefined) throw refused('the body has no content type here: let the gateway forward content-type')
+  return { contentType, body: readBody(bytes, contentType) }
+}
+
+/** JSON that every program reads alike is shown as its values, anything else as its text. */
+function readBody(bytes: Buffer, contentType: string): JsonValue {
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw refused('the body is not text in UTF-8, so nobody could see what it says')
+  }
+  const parsed = /[/+]json\b/i.test(contentType) ? parseJson(text) : undefined
+  return parsed?.ok ? parsed.value : text
+}

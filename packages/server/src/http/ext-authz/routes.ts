@@ -1,0 +1,66 @@
+import { type CountersignError, isCountersignError } from '@countersign/core'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../../identity/authenticate.ts'
+import type { App, HttpDeps } from '../app.ts'
+import { sendProblem } from '../errors.ts'
+import { skipBody } from '../intake.ts'
+import { DOOR, KEY_HEADER } from './door.ts'
+import { judge } from './judge.ts'
+import { readHeldRequest } from './read-request.ts'
+import { refused } from './words.ts'
+
+/** The arguments of a tool are no longer than this. */
+const MAX_BODY_BYTES = 256 * 1024
+
+/**
+ * Registers the door for gateways that ask about each HTTP request: Envoy's `ext_authz`, nginx's `auth_request`. 200 lets the request pass,
+ * and is said of nothing else. Everything that is not allowed is 403, also what fails here: a gateway may be set to let requests pass while
+ * the server that it asks is in trouble.
+ */
+export function extAuthzRoutes(app: App, deps: HttpDeps): void {
+  app.register(
+    async (scope) => {
+      scope.setErrorHandler(refuse)
+      scope.setNotFoundHandler((request, reply) => refuse(refused(`${request.method} requests do not pass here`), request, reply))
+      scope.removeAllContentTypeParsers()
+      scope.addContentTypeParser(
+        '*',
+        { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
+        async (_request: FastifyRequest, body: Buffer) => body,
+      )
+      scope.all(
+        '',
+        { config: { keyHeader: KEY_HEADER, anyBody: true }, bodyLimit: MAX_BODY_BYTES, schema: { hide: true } },
+        async (request, reply) => {
+          if (deps.hold.why !== undefined) throw refused(`this server is held: ${deps.hold.why}`)
+          const { principal, signIn } = callerOf(request)
+          if (principal.kind !== 'agent') throw refused(`the key in ${KEY_HEADER} has to be an agent’s`)
+          const id = await judge(deps, readHeldRequest(request), { principal, signIn: `${signIn}, gateway` })
+          return reply.code(200).header('countersign-action', id).send()
+        },
+      )
+    },
+    { prefix: DOOR },
+  )
+}
+
+/** Every error is a refusal. What nobody outside should read is in the log. */
+function refuse(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
+  const isTooLarge = 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
+  const said = isTooLarge
+    ? refused('the body is larger than 256 KB')
+    : (asRefusal(error) ?? refused('Countersign failed while it looked at this request'))
+  if (!isTooLarge && asRefusal(error) === undefined) request.log.error({ error }, 'ext_authz.failed')
+  const { actionId, decideAt } = said.extra
+  if (typeof actionId === 'string') reply.header('countersign-action', actionId)
+  if (typeof decideAt === 'string') reply.header('countersign-decide-at', decideAt)
+  if (isTooLarge) skipBody(request.raw, () => sendProblem(reply, said))
+  else sendProblem(reply, said)
+}
+
+function asRefusal(error: Error): CountersignError | undefined {
+  if (!isCountersignError(error) || error.code === 'internal') return undefined
+  if (error.code === 'forbidden') return error
+  const { retryAfterSeconds } = error.extra
+  return refused(error.message, { retryAfterSeconds })
+}

@@ -1,0 +1,273 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { gatewayStarter } from '../../packages/server/src/ext-authz/index.ts'
+import { decide, waiting } from '../testing/decisions.ts'
+import { manualClock } from '../testing/manual-clock.ts'
+import { startNginx, whyNoNginx } from '../testing/nginx.ts'
+import { rawRequest } from '../testing/raw-request.ts'
+import { signInWithKey } from '../testing/sign-in.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+const PUBLIC_URL = 'https://approvals.example.com'
+
+async function openDoor({ settings = { bodies: true } as object | null, clock = manualClock(Date.now()) } = {}) {
+  const tools: Record<string, { 'ext-authz': object }> = settings ? { gateway: { 'ext-authz': settings } } : {}
+  const server = await startTestServer({
+    config: { tools, policy: { rules: settings ? gatewayStarter('gateway') : [] } },
+    clock,
+    environment: { COUNTERSIGN_PUBLIC_URL: PUBLIC_URL },
+  })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { key } = await server.makeKey({ name: 'bot', kind: 'agent', agent: 'billing', roles: ['agent'] })
+  /** Asks as Envoy does: the original method, its prefix with the original path, the original host, and the key. */
+  const ask = async (method: string, url: string, more: { body?: string; headers?: Record<string, string>; prefix?: string } = {}) => {
+    const { body, headers = {}, prefix = '/ext-authz' } = more
+    const {
+      status,
+      headers: answered,
+      text,
+    } = await rawRequest(server.url, {
+      method,
+      ...(body !== undefined && { body }),
+      path: prefix + url,
+      headers: {
+        host: 'pay.example',
+        'x-countersign-key': key,
+        'content-length': String(Buffer.byteLength(body ?? '')),
+        ...(body !== undefined && { 'content-type': 'application/json', 'x-envoy-auth-partial-body': 'false' }),
+        ...headers,
+      },
+    })
+    return { status, headers: answered, detail: text.startsWith('{') ? String(JSON.parse(text).detail) : text }
+  }
+  return { server, ask, key, clock }
+}
+
+const refund = { body: '{"amount":5}' }
+
+test('a read that policy allows passes each time, and a write waits for a person: 403 that says where to decide, never 2xx', async () => {
+  const { server, ask } = await openDoor()
+  for (const method of ['GET', 'HEAD', 'GET']) expect((await ask(method, '/orders/7?full=1')).status).toBe(200)
+  const asked = await ask('POST', '/refunds?order=7', refund)
+  const card = await waiting(server)
+  expect(asked.status).toBe(403)
+  expect(asked.headers).toMatchObject({
+    'retry-after': '10',
+    'countersign-action': card.id,
+    'countersign-decide-at': `${PUBLIC_URL}/actions/${card.id}`,
+  })
+  expect(asked.detail).toContain(`${PUBLIC_URL}/actions/${card.id}`)
+  expect(card).toMatchObject({
+    tool: 'gateway.writeRequest',
+    agent: 'billing',
+    description: 'POST pay.example/refunds?order=7',
+    arguments: {
+      method: 'POST',
+      host: 'pay.example',
+      url: '/refunds?order=7',
+      path: '/refunds',
+      parameters: { order: ['7'] },
+      body: { amount: 5 },
+    },
+  })
+  await decide(server, card, { verdict: 'approve' })
+  expect((await ask('POST', '/refunds?order=7', refund)).status).toBe(200)
+  expect((await server.admin.get(`/api/actions/${card.id}`)).state).toBe('succeeded')
+})
+
+test('under one approval of two requests at once one passes, and the same request after it is asked about again', async () => {
+  const { server, ask } = await openDoor()
+  await ask('POST', '/refunds', refund)
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve' })
+  const statuses = await Promise.all(Array.from({ length: 5 }, async () => (await ask('POST', '/refunds', refund)).status))
+  expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+  expect(statuses.filter((status) => status === 403)).toHaveLength(4)
+  expect((await ask('POST', '/refunds', refund)).status).toBe(403)
+  expect((await waiting(server)).id).not.toBe(card.id)
+})
+
+test('with an Idempotency-Key a request that passed never passes again, and another key is another request', async () => {
+  const { server, ask } = await openDoor()
+  const keyed = (key: string) => ask('POST', '/refunds', { ...refund, headers: { 'idempotency-key': key } })
+  await Promise.all([keyed('a'), keyed('a'), keyed('a')])
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve' })
+  expect((await keyed('b')).status).toBe(403)
+  expect((await keyed('a')).status).toBe(200)
+  const again = await keyed('a')
+  expect([again.status, again.detail]).toEqual([403, expect.stringContaining('has passed already')])
+})
+
+test('an approval holds for exactly this request: not for another body, path, query, method, host, port or content type', async () => {
+  const { server, ask } = await openDoor()
+  await ask('POST', '/refunds?order=7', refund)
+  await decide(server, await waiting(server), { verdict: 'approve' })
+  for (const other of [
+    () => ask('POST', '/refunds?order=7', { body: '{"amount":500}' }),
+    () => ask('POST', '/refunds?order=8', refund),
+    () => ask('POST', '/refunds/?order=7', refund),
+    () => ask('PUT', '/refunds?order=7', refund),
+    () => ask('POST', '/refunds?order=7', { ...refund, headers: { host: 'other.example' } }),
+    () => ask('POST', '/refunds?order=7', { ...refund, headers: { host: 'pay.example:8443' } }),
+    () => ask('POST', '/refunds?order=7', { ...refund, headers: { 'content-type': 'text/plain' } }),
+    () => ask('POST', '/refunds?order=7'),
+  ])
+    expect((await other()).status).toBe(403)
+  expect((await ask('POST', '/refunds?order=7', refund)).status).toBe(200)
+})
+
+test('links come from the public address alone, whatever Host a request names', async () => {
+  const { ask } = await openDoor()
+  const { headers, detail } = await ask('POST', '/refunds', {
+    ...refund,
+    headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' },
+  })
+  expect(headers['countersign-decide-at']).toMatch(/^https:\/\/approvals\.example\.com\/actions\//)
+  expect(detail).not.toContain('https://evil')
+})
+
+test('a path that servers read in different ways does not pass, and nobody is asked about it', async () => {
+  const { server, ask } = await openDoor()
+  const paths = [
+    '/a/../admin',
+    '/./a',
+    '/a/..',
+    '//admin',
+    '/a//b',
+    '/%2e%2e/admin',
+    '/a/%2E',
+    '/%61dmin',
+    '/a%2fb',
+    '/a%2Fb',
+    '/a%5cb',
+    '/a\\b',
+    '/a%252fb',
+    '/a/..;/admin',
+    '/a%3bb',
+    '/a;b',
+    '/a%00',
+    '/a%0d%0ab',
+    '/%zz',
+    '/%ff',
+    '/a?%ff',
+    '/a?b;c=1',
+    '/a?__proto__=1',
+    '*',
+    '',
+    'x/a',
+  ]
+  for (const method of ['GET', 'DELETE']) {
+    for (const path of paths) {
+      const { status, detail } = await ask(method, path, { headers: { accept: 'text/html' } })
+      expect([status, path], `${method} ${path}`).toEqual([403, path])
+      expect(detail).toContain('Not allowed')
+    }
+  }
+  expect((await server.admin.get('/api/actions')).items).toEqual([])
+})
+
+test('what nobody could see on the card does not pass: a part of a body, bytes, a compressed body, a read with a body, an overridden method', async () => {
+  const { server, ask } = await openDoor()
+  const hidden: { body: string; headers?: Record<string, string> }[] = [
+    { ...refund, headers: { 'x-envoy-auth-partial-body': 'true' } },
+    { body: '\u0000', headers: { 'content-encoding': 'gzip' } },
+    { ...refund, headers: { 'x-http-method-override': 'DELETE' } },
+    { ...refund, headers: { 'x-original-url': '/admin' } },
+    { ...refund, headers: { 'idempotency-key': 'a b' } },
+    { body: `"${'x'.repeat(300_000)}"` },
+  ]
+  for (const more of hidden) expect((await ask('POST', '/refunds', more)).status).toBe(403)
+  expect((await ask('GET', '/orders', refund)).status).toBe(403)
+  for (const method of ['TRACE', 'PROPFIND', 'QUERY']) expect((await ask(method, '/orders')).status).toBe(403)
+  expect((await server.admin.get('/api/actions')).items).toEqual([])
+})
+
+test('where bodies are not forwarded, requests that write are refused', async () => {
+  const { ask } = await openDoor({ settings: {} })
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    const { status, detail } = await ask(method, '/refunds')
+    expect([status, detail]).toEqual([403, expect.stringContaining('does not see what such a request sends')])
+  }
+  expect((await ask('GET', '/orders')).status).toBe(200)
+})
+
+test('nothing falls through to the console: a wrong or missing key, a cookie, a person’s key, a huge address, a wrong prefix, no tools', async () => {
+  const { server, ask, key } = await openDoor()
+  const page = { accept: 'text/html' }
+  const { key: person } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  const signIns: Record<string, string>[] = [
+    { 'x-countersign-key': 'wrong' },
+    { 'x-countersign-key': '' },
+    { 'x-countersign-key': person },
+    { ...(await signInWithKey(server.url, person)), 'x-countersign-key': '' },
+    { authorization: `Bearer ${key}`, 'x-countersign-key': '' },
+  ]
+  for (const headers of signIns) expect((await ask('GET', '/orders', { headers: { ...page, ...headers } })).status).toBe(403)
+  for (const prefix of ['', '/api', '/ext-auth', '/ext-authz-old', '/healthz?'])
+    expect((await ask('GET', '/orders', { headers: page, prefix })).status, prefix).toBe(403)
+  expect((await ask('GET', `/${'a'.repeat(9_000)}`, { headers: page })).status).toBe(403)
+  expect((await ask('GET', `/${'a'.repeat(40_000)}`, { headers: page })).status).toBe(431)
+  const bare = await openDoor({ settings: null })
+  expect((await bare.ask('GET', '/orders', { headers: page })).status).toBe(403)
+})
+
+test('a decline is told to the same request for ten minutes, then it is asked about again', async () => {
+  const { server, ask, clock } = await openDoor()
+  await ask('POST', '/refunds', refund)
+  await decide(server, await waiting(server), { verdict: 'decline', reason: 'Not today' })
+  const { status, detail } = await ask('POST', '/refunds', refund)
+  expect([status, detail]).toEqual([403, expect.stringContaining('Not today')])
+  clock.pass(10 * 60_000)
+  expect((await ask('POST', '/refunds', refund)).detail).toContain('Waiting for approval')
+})
+
+test('an approval whose time is over lets nothing pass', async () => {
+  const { server, ask, clock } = await openDoor()
+  await ask('POST', '/refunds', refund)
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve' })
+  const approved = await server.admin.get(`/api/actions/${card.id}`)
+  clock.set(Date.parse(approved.expiresAt) + 1)
+  expect((await ask('POST', '/refunds', refund)).status).toBe(403)
+  expect((await server.admin.get(`/api/actions/${card.id}`)).state).not.toBe('succeeded')
+})
+
+test('a request that a person changed passes as they changed it', async () => {
+  const { server, ask } = await openDoor()
+  await ask('POST', '/refunds', refund)
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve', arguments: { ...card.arguments, body: { amount: 4 } } })
+  expect((await ask('POST', '/refunds', refund)).detail).toContain('"amount":4')
+  expect((await ask('POST', '/refunds', { body: '{"amount":4}' })).status).toBe(200)
+})
+
+test.skipIf(whyNoNginx !== undefined)('nginx with auth_request lets through what the door allows, and nothing else', async () => {
+  const { server, key } = await openDoor({ settings: {} })
+  await using nginx = await startNginx(
+    server.url,
+    `proxy_set_header X-Countersign-Key "";
+    auth_request /_door;
+    location = /_door {
+      internal;
+      proxy_pass ${server.url}/ext-authz$request_uri;
+      proxy_method $request_method;
+      proxy_pass_request_body off;
+      proxy_set_header Content-Length "";
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Countersign-Key ${key};
+    }`,
+  )
+  const statusOf = async (method: string, path: string, headers: Record<string, string> = {}) =>
+    (await rawRequest(nginx.url, { method, path, headers: { accept: 'text/html', ...headers } })).status
+  expect(await statusOf('GET', '/healthz')).toBe(200)
+  for (const [method, path] of [
+    ['POST', '/healthz'],
+    ['DELETE', '/healthz'],
+    ['GET', '/x/../healthz'],
+    ['GET', '/%68ealthz'],
+    ['GET', '//healthz'],
+  ] as const)
+    expect(await statusOf(method, path), `${method} ${path}`).toBe(403)
+  // Whoever sends a request cannot name another agent.
+  expect(await statusOf('GET', '/healthz', { 'x-countersign-key': 'wrong' })).toBe(200)
+})
