@@ -155,6 +155,7 @@ const ROUTES: Record<string, Route> = {
 
   'GET /api/snoozes': { rule: only(PERSONS) },
   'POST /api/actions/{id}/assign': { about: 'actionId', rule: assigns, body: () => ({ to: null }) },
+  'POST /api/actions/{id}/seen': { about: 'actionId', rule: ownInbox, body: () => ({ revision: 1, digest: 'x' }) },
   'POST /api/actions/{id}/snooze': { about: 'actionId', rule: ownInbox, body: () => ({ for: 'PT1H' }) },
   'DELETE /api/actions/{id}/snooze': { about: 'actionId', rule: ownInbox },
 

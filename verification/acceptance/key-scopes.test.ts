@@ -94,6 +94,7 @@ const ROUTES: Record<string, Route> = {
   'DELETE /api/push-subscriptions/{id}': { takes: ['decide'] },
   'PATCH /api/preferences': { takes: ['decide'], body: () => ({ quietHours: null }) },
   'POST /api/actions/{id}/assign': { takes: ['decide'], id: 'actionId', body: ({ personId }) => ({ to: { person: personId } }) },
+  'POST /api/actions/{id}/seen': { takes: ['decide'], id: 'actionId', body: () => ({ revision: 1, digest: 'x' }) },
   'POST /api/actions/{id}/snooze': { takes: ['decide'], id: 'actionId', body: () => ({ for: 'PT1H' }) },
   'DELETE /api/actions/{id}/snooze': { takes: ['decide'], id: 'actionId' },
   // Revoking a grant makes nothing easier, so an admin needs only one of the two scopes.

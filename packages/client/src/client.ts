@@ -29,6 +29,8 @@ import type {
   RequestAnswer,
   ResolveBody,
   RiskLevel,
+  SeenAnswer,
+  SeenBody,
   Session,
   SessionApproveBody,
   SessionList,
@@ -174,6 +176,8 @@ export type Client = Management & {
     extend(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Says who should decide about an action, or with `to: null` nobody in particular. It gives and takes no right. */
     assign(actionId: string, body: AssignBody, options?: ChangeOptions): Promise<Action>
+    /** Says that the person has had a revision of a waiting action on their screen; answers who has. Only the first time counts. */
+    seen(actionId: string, body: SeenBody, options?: CallOptions): Promise<SeenAnswer>
     /** Leaves an action out of your own inbox for a time (`{ for: 'PT1H' }`) or until one, at the latest until five minutes before its deadline. */
     snooze(actionId: string, body: SnoozeBody, options?: ChangeOptions): Promise<Snooze>
     /** Takes it back into your inbox. */
@@ -257,7 +261,11 @@ export function createClient(options: ClientOptions = {}): Client {
     ...createManagement(http, read, change),
     ...identityCalls(read, change, signInStorage),
     sessions: sessionCalls(read, change),
-    actions: actionCalls(read, change),
+    actions: {
+      ...actionCalls(read, change),
+      // A repeat changes nothing anyway: an idempotency key would only store an answer for each look.
+      seen: (actionId, body, options) => sendJson(http, `${action(actionId)}/seen`, { method: 'POST', body, ...options }),
+    },
     requests: {
       create: (body, options) => change('/api/agent-requests', body, options),
       execute: (requestId, options) => change(`/api/agent-requests/${encodeURIComponent(requestId)}/execute`, {}, options),
@@ -303,7 +311,7 @@ const sessionCalls = (read: Read, change: Change): Client['sessions'] => ({
     change(`${session(sessionId)}/participants/${encodeURIComponent(person)}`, undefined, options, { method: 'DELETE' }),
 })
 
-const actionCalls = (read: Read, change: Change): Client['actions'] => ({
+const actionCalls = (read: Read, change: Change): Omit<Client['actions'], 'seen'> => ({
   list: (query, options) => read('/api/actions', query, options),
   get: (actionId, wait, options) => read(action(actionId), { wait: wait?.waitSeconds, until: wait?.until }, options),
   full: async (options) => (await read<{ items: FullWaiting[] }>('/api/waiting/full', undefined, options)).items,

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'react'
 import type { Rest } from './card-button.tsx'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 import { Edits } from './edit-section.tsx'
@@ -6,8 +7,23 @@ import { showInvisible } from './show-text.ts'
 import type { CardView } from './use-card-view.ts'
 import { RISK_WORDS } from './words.ts'
 
+// Where it cannot be loaded, nothing is reported; the card is as good without it.
+const ReportSeen = lazy(() => import('./report-seen.tsx').catch(() => ({ default: () => null })))
+
+/** What a card has beside its face: the open dialog, and the report that it was seen. */
+export const CardDialogs = ({ view }: { view: CardView }) => (
+  <>
+    <OpenDialog view={view} />
+    {view.props.onSeen ? (
+      <Suspense>
+        <ReportSeen view={view} />
+      </Suspense>
+    ) : null}
+  </>
+)
+
 /** The second step before an action of high risk is approved, or before later calls are approved automatically. */
-export function CardDialogs({ view: { shown, store, focusCard } }: { view: CardView }) {
+function OpenDialog({ view: { shown, store, focusCard } }: { view: CardView }) {
   const { state, action, edits, grantWords, blocked } = shown
   const resting: Rest = shown.rest || (blocked ? 'blocked' : '')
   const common = { action, resting, onCancel: () => store.back(), onLeave: focusCard }

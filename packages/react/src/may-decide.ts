@@ -34,6 +34,9 @@ export function whyNot(
   return null
 }
 
+/** True for somebody who is counted among those who have seen an action. The server decides who of them may. */
+export const maySaySeen = (me: Principal | null): boolean => me?.kind === 'person' && (me.scopes?.includes('decide') ?? true)
+
 /** Returns this person's vote on the waiting revision. A later vote replaces it. Undefined while they have said nothing. */
 export const ownVote = ({ votes }: Pick<Action, 'votes'>, me: Principal | null): Vote | undefined =>
   votes.find((vote) => vote.by.id === me?.id)

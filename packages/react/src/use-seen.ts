@@ -8,6 +8,8 @@ export const SEEN_MARK = { 'data-seen-mark': true } as const
 
 export type Seen = {
   isSeen: boolean
+  /** The same on every width of the screen. */
+  wasOnScreen: boolean
   /** Scrolls to what was not on the screen yet. */
   showUnseen: () => void
 }
@@ -37,7 +39,7 @@ export function useSeen(card: RefObject<HTMLElement | null>, version: string): S
     const [first] = left.current
     first?.scrollIntoView({ block: 'center' })
   }, [])
-  return { isSeen: isSeen || !isNarrow, showUnseen }
+  return { isSeen: isSeen || !isNarrow, wasOnScreen: isSeen, showUnseen }
 }
 
 const narrow = () => matchMedia(NARROW).matches

@@ -10,6 +10,7 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   action: 'kept',
   action_grant: 'kept',
   action_revision: 'kept',
+  action_seen: 'kept',
   agent_request: 'kept',
   api_key: 'kept',
   archive_file: 'kept',

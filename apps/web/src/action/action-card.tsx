@@ -4,6 +4,7 @@ import { lazy, Suspense } from 'react'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useShortcuts } from '../preferences/shortcuts.ts'
 import { startAfter, useUndoTime } from '../preferences/undo-time.ts'
+import { useSaySeen } from '../seen/use-seen-by.ts'
 import { useServices } from '../services.tsx'
 import { noteStarts } from '../undo/starts.ts'
 
@@ -24,6 +25,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
   const [shortcuts] = useShortcuts()
   const [undoTime] = useUndoTime()
   const standsFor = useStandsFor()
+  const onSeen = useSaySeen(action)
   const isClients = action.executor === 'client'
   // An action that is not an HTTP request is carried out by the program that proposed it. This page cannot do that.
   const isHere = isClients && action.destination !== 'local'
@@ -57,6 +59,7 @@ export function ActionCard({ action, connection, linkSession = true, onSettled }
           <ArgumentsForm key={`${slot.action.id} ${slot.action.revision}`} {...slot} />
         </Suspense>
       )}
+      onSeen={onSeen}
       onSuggest={() => client.actions.suggestion(action.id)}
       onLookAgain={() => client.actions.lookAgain(action.id)}
       onRetry={isElsewhere ? undefined : () => (isHere ? carryOut(true) : call(client.actions.retry(action.id)))}

@@ -9,6 +9,7 @@ import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { useConnection } from '../live/use-connection.ts'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
+import { SeenLine } from '../seen/seen-line.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { SnoozeButton } from '../snooze/snooze-button.tsx'
@@ -62,6 +63,7 @@ export default function ActionPage() {
           <AssignButton action={action} className="action-task" />
           <SnoozeButton action={action} className="action-task" />
         </div>
+        <SeenLine action={action} />
         <ActionCard action={action} connection={connection} onSettled={(settled) => queries.setQueryData(['action', actionId], settled)} />
         <Story action={action} />
         <section aria-labelledby="votes-title">

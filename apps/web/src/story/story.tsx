@@ -1,4 +1,4 @@
-import type { Action, ActionStory } from '@countersign/client'
+import type { Action, ActionStory, SeenBy } from '@countersign/client'
 import { showInvisible, spanText, timeOfDay } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
 import { sentenceOf } from '../record/sentences.ts'
@@ -57,18 +57,27 @@ function Bar({ action, steps }: { action: Action; steps: ActionStory['steps'] })
   )
 }
 
-function Steps({ action, story: { steps, names, toldAt, answered } }: { action: Action; story: ActionStory }) {
+function Steps({ action, story: { steps, names, seen, toldAt, answered } }: { action: Action; story: ActionStory }) {
   const agent = showInvisible(action.agent ?? 'the agent')
   return (
     <ol className="story-steps">
-      {steps.map((step) => (
-        <li key={step.id} data-testid="story-step" data-kind={step.kind}>
-          <Time at={step.at} />
-          <span>
-            {sentenceOf(step, 'it', names)} <Print step={step} />
-          </span>
-        </li>
-      ))}
+      {inOrder(steps, seen).map((step) =>
+        'by' in step ? (
+          <li key={`seen ${step.by.id} ${step.revision}`} data-testid="story-step" data-kind="seen">
+            <Time at={step.at} />
+            <span>
+              {showInvisible(step.by.name)} saw it <small>{step.revision > 1 && `revision ${step.revision}`}</small>
+            </span>
+          </li>
+        ) : (
+          <li key={step.id} data-testid="story-step" data-kind={step.kind}>
+            <Time at={step.at} />
+            <span>
+              {sentenceOf(step, 'it', names)} <Print step={step} />
+            </span>
+          </li>
+        ),
+      )}
       {toldAt !== null && (
         <li data-testid="story-step" data-kind="told">
           <Time at={toldAt} />
@@ -94,6 +103,10 @@ function Steps({ action, story: { steps, names, toldAt, answered } }: { action: 
     </ol>
   )
 }
+
+/** Steps and looks by their time; the steps keep their own order. */
+const inOrder = (steps: ActionStory['steps'], seen: ActionStory['seen']): (ActionStory['steps'][number] | SeenBy)[] =>
+  [...steps, ...seen].sort((one, other) => Date.parse(one.at) - Date.parse(other.at))
 
 const Time = ({ at }: { at: string }) => (
   <time dateTime={at} title={fullTime(at)}>

@@ -5,6 +5,7 @@ import { ActionCard } from '../action/action-card.tsx'
 import { useAction } from '../action/use-action.ts'
 import { AssignButton } from '../assign/assign-button.tsx'
 import { useShortcuts } from '../preferences/shortcuts.ts'
+import { SeenLine } from '../seen/seen-line.tsx'
 import { SnoozeButton } from '../snooze/snooze-button.tsx'
 import { leavePlace } from './place.ts'
 
@@ -41,6 +42,7 @@ export function Pane({ known, place, alike, onChooseAlike, onSnooze, onAssign, c
           Whole page
         </Link>
       </div>
+      <SeenLine action={action} />
       <div className="inbox-pane-card">
         <ActionCard action={action} connection={connection} linkSession={false} onSettled={onSettled} />
       </div>

@@ -6,6 +6,7 @@ import { Duration, Grace } from './duration.ts'
 import { Remember } from './grant.ts'
 import { Json } from './json.ts'
 import { Principal } from './principal.ts'
+import { SeenBy } from './seen.ts'
 
 export const ActionState = z.enum(ACTION_STATES)
 
@@ -191,6 +192,11 @@ export const Action = z.object({
   extension: Extension.optional(),
   /** The person or role that should decide about it. It grants no permission. Absent if the action was never assigned; null after the assignment was removed. */
   assignment: Assignment.nullable().optional(),
+  /**
+   * The people who have had this revision on their screen, the latest first; at most 20. Only where a person reads one action, and not in lists
+   * and events.
+   */
+  seenBy: z.array(SeenBy).optional(),
   /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */
   startsAt: z.string().nullable(),
   /** True while it waits and nobody has decided for as long as policy says (`remind`; five minutes without it). */

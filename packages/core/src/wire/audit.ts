@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Json } from './json.ts'
 import { PageQuery } from './page.ts'
 import { PrincipalKind } from './principal.ts'
+import { SeenBy } from './seen.ts'
 
 /**
  * The kinds of rows in the record. About an action, each row is one transition. About the `system`, each row is a change of rights or
@@ -115,6 +116,8 @@ export type AuditList = z.infer<typeof AuditList>
 export const ActionStory = z.object({
   steps: z.array(AuditEntryView.pick({ id: true, at: true, kind: true, actor: true, data: true })),
   names: Names,
+  /** Who has had it on their screen, in which revision and when first, the earliest first; the newest 200. Empty for an agent or a service. */
+  seen: z.array(SeenBy),
   /** When its result was put into its conversation; null while it was not, and for an action without one: that agent asks for it. */
   toldAt: z.string().nullable(),
   /** The model's next answer in the conversation; tokens where they are known. */

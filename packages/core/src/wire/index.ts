@@ -95,6 +95,7 @@ export { ChangePreferencesBody, Preferences, QuietHours, SavedView } from './pre
 export { CreatedKey, CreateKeyBody, Key, KeyList, KeyScope, Principal, PrincipalKind, personOf } from './principal.ts'
 export { PushSubscriptionBody, PushSubscriptionList, PushSubscriptionView } from './push.ts'
 export { RegisteredTool, RegisterToolBody } from './registered-tool.ts'
+export { SeenAnswer, SeenBody, SeenBy } from './seen.ts'
 export {
   AgentView,
   ChatApproveBody,

@@ -1,4 +1,4 @@
-import type { Action, ConnectionState, GrantSuggestion, Principal, Remember } from '@countersign/client'
+import type { Action, ConnectionState, GrantSuggestion, Principal, Remember, SeenBody } from '@countersign/client'
 import type { Arguments } from '../edits.ts'
 
 export type Verdict = 'approve' | 'decline'
@@ -20,6 +20,11 @@ export type CardCallbacks = {
   onDecide: (verdict: Verdict, details: DecisionDetails) => Promise<unknown>
   /** Reads what could be approved automatically from now on; without it the card does not offer "Don't ask again". */
   onSuggest?: (() => Promise<GrantSuggestion>) | undefined
+  /**
+   * Takes in that the title and the changes of a waiting action have been on the screen, once for each revision. What it answers and whether it
+   * fails changes nothing on the card.
+   */
+  onSeen?: ((seen: SeenBody) => unknown) | undefined
   /** Reads again what a waiting action would change, and resolves to the action. */
   onLookAgain?: (() => Promise<Action>) | undefined
   /** Retries a failed action; without it the card does not offer Retry. */

@@ -16,7 +16,18 @@ import '../card.css'
 
 export type Shown = Omit<
   ApprovalCardProps,
-  'now' | 'onDecide' | 'onRetry' | 'onVerify' | 'onResolve' | 'onCarryOut' | 'onUndo' | 'onExtend' | 'editor' | 'onSuggest' | 'onLookAgain'
+  | 'now'
+  | 'onDecide'
+  | 'onRetry'
+  | 'onVerify'
+  | 'onResolve'
+  | 'onCarryOut'
+  | 'onUndo'
+  | 'onExtend'
+  | 'editor'
+  | 'onSuggest'
+  | 'onLookAgain'
+  | 'onSeen'
 > & {
   /** With a field for the JSON of the arguments. */
   withEditor?: boolean
@@ -24,12 +35,14 @@ export type Shown = Omit<
   /** The result of a second check. */
   seenAgain?: Action
   withRetry?: boolean
+  /** With the report that the card was seen. */
+  withSeen?: boolean
   /** With the calls behind an unknown outcome and a client's execution. */
   withOutcomes?: boolean
 }
 export type Call = {
   actionId: string
-  verdict: Verdict | 'retry' | 'verify' | 'carry out' | 'undo' | 'extend' | Outcome
+  verdict: Verdict | 'retry' | 'verify' | 'carry out' | 'undo' | 'extend' | 'seen' | Outcome
   details?: DecisionDetails
   note?: string
 }
@@ -90,7 +103,7 @@ function App({ nowMs }: { nowMs: number }) {
       <h1>Cards</h1>
       <div style={{ height: abovePx }} />
       <div className="list" style={{ display: 'grid', gap: 16 }}>
-        {cards.map(({ withRetry, withOutcomes, withEditor, suggestion, seenAgain, ...card }) => (
+        {cards.map(({ withRetry, withOutcomes, withEditor, suggestion, seenAgain, withSeen, ...card }) => (
           <ApprovalCard
             key={card.action.id}
             {...card}
@@ -100,6 +113,7 @@ function App({ nowMs }: { nowMs: number }) {
             onRetry={withRetry ? () => answer({ actionId: card.action.id, verdict: 'retry' }) : undefined}
             {...(withEditor ? { editor: (slot) => <JsonField {...slot} /> } : {})}
             {...(suggestion ? { onSuggest: async () => suggestion } : {})}
+            {...(withSeen ? { onSeen: ({ revision }) => answer({ actionId: card.action.id, verdict: 'seen', note: `${revision}` }) } : {})}
             {...(seenAgain ? { onLookAgain: async () => seenAgain } : {})}
             {...(withOutcomes
               ? {

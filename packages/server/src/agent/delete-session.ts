@@ -1,7 +1,7 @@
 import { CountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type Caller, type SessionWriter, stopRun } from '../gate/index.ts'
-import { archive, grants, idempotently, type Outbox, sessionDeletion, type Tx } from '../store/index.ts'
+import { archive, grants, idempotently, type Outbox, seen, sessionDeletion, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireHost } from './participants.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
@@ -26,6 +26,7 @@ export async function deleteSession({ store, clock }: AgentDeps, sessionId: stri
       yield* sessionDeletion.deleteSession({ id: sessionId, last, now })
       checkpoint('session.deleting')
       yield* archive.archiveActionsOf.run({ session_id: sessionId, now })
+      yield* seen.forgetSeenIn.run({ session_id: sessionId })
       yield* sayDeleted(writer, caller)
     }),
   )

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { makeDurableFolder } from '../durable-files.ts'
-import { type ArchiveFileRow, archive, type EventRow, events, type Store, settings, type Tx } from '../store/index.ts'
+import { type ArchiveFileRow, archive, type EventRow, events, type Store, seen, settings, type Tx } from '../store/index.ts'
 import { type Batch, collect, emptyBatch, type Progress } from './collect.ts'
 import { type FileEnd, type FileHead, FORMAT, hashOf, NO_HASH, sealLine } from './line.ts'
 import { writeManifest } from './manifest.ts'
@@ -138,10 +138,13 @@ function* takeOut({ sessions, actions, alone }: Batch, file: Parameters<typeof a
     const { id, archived_seq: from } = session
     if (!(yield* archive.moveSession.change({ ...session, to, now }))) throw new Changed()
     if ((yield* archive.deleteSessionRows.change({ session_id: id, from, to })) !== rows) throw new Changed()
-    if (to === session.last_seq) yield* archive.archiveActionsOf.run({ session_id: id, now })
+    if (to !== session.last_seq) continue
+    yield* archive.archiveActionsOf.run({ session_id: id, now })
+    yield* seen.forgetSeenIn.run({ session_id: id })
   }
   for (const { id, updated_at } of actions.values()) {
     if (!(yield* archive.archiveAction.change({ id, updated_at, now }))) throw new Changed()
+    yield* seen.forgetSeen.run({ action_id: id })
   }
   for (const id of alone) if (!(yield* archive.deleteRow.change({ id }))) throw new Changed()
   if (!(yield* archive.finishFile.change(file))) throw new Error('another archive run took over; run this one again')

@@ -15,6 +15,8 @@ import type {
   ProposedAction,
   RedactBody,
   ResolveBody,
+  SeenAnswer,
+  SeenBody,
   Snooze,
   SnoozeBody,
   VoidBody,
@@ -53,6 +55,7 @@ import { createGrant, revokeGrant } from './grants/manage-grants.ts'
 import { suggestGrant } from './grants/suggest.ts'
 import { type ProposeInput, propose } from './propose/propose.ts'
 import { redact } from './redact.ts'
+import { markSeen } from './seen.ts'
 import { endSnooze, snooze } from './snooze.ts'
 
 /** The dependencies of the gate. All of them are passed in. */
@@ -117,6 +120,8 @@ export interface Gate {
   extend(actionId: string, caller: Caller): Promise<Action>
   /** Says who should decide about an action, or takes that back. */
   assign(actionId: string, body: AssignBody, caller: Caller): Promise<Action>
+  /** Notes that the caller has had a revision of a waiting action on their screen, and answers who has. */
+  markSeen(actionId: string, body: SeenBody, caller: Caller): Promise<SeenAnswer>
   /** Leaves an action out of the caller's own inbox for a time. */
   snooze(actionId: string, body: SnoozeBody, caller: Caller): Promise<Snooze>
   endSnooze(actionId: string, caller: Caller): Promise<void>
@@ -159,6 +164,7 @@ export const createGate = (deps: GateDeps): Gate => ({
   undo: (actionId, caller) => undo(deps, actionId, caller),
   extend: (actionId, caller) => extend(deps, actionId, caller),
   assign: (actionId, body, caller) => assign(deps, actionId, body, caller),
+  markSeen: (actionId, body, caller) => markSeen(deps, actionId, body, caller),
   snooze: (actionId, body, caller) => snooze(deps, actionId, body, caller),
   endSnooze: (actionId, caller) => endSnooze(deps, actionId, caller),
   redact: (actionId, body, caller) => redact(deps, actionId, body, caller),

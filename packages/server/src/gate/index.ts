@@ -43,6 +43,7 @@ export {
   viewSession,
 } from './read/view.ts'
 export { viewRevisions } from './read/view-revisions.ts'
+export { viewSeenBy } from './read/view-seen.ts'
 export { viewStory } from './read/view-story.ts'
 export { viewTimelineEntry } from './read/view-timeline.ts'
 export { readerOf, requireVisibleAction, requireVisibleSession, visibleAmong } from './read/visible.ts'

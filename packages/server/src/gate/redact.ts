@@ -1,6 +1,6 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { actions, audit, idempotently, redaction, revisions, type Tx, webhookDeliveries } from '../store/index.ts'
+import { actions, audit, idempotently, redaction, revisions, seen, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
@@ -38,6 +38,7 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
     throw new CountersignError('illegal_transition', why, { action: yield* viewAction(row) })
   }
   if (!isBlanked) return yield* viewAction(row)
+  yield* seen.forgetSeen.run({ action_id: actionId })
   yield* audit.blankVotes.run({ action_id: actionId })
   yield* blankRevisions(actionId)
   yield* webhookDeliveries.blankDeliveries.run({ action_id: actionId })

@@ -1,4 +1,4 @@
-import { Action, AssignBody, DecisionBody, DecisionsAnswer, DecisionsBody, WithdrawBody } from '@countersign/core'
+import { Action, AssignBody, DecisionBody, DecisionsAnswer, DecisionsBody, SeenAnswer, SeenBody, WithdrawBody } from '@countersign/core'
 import { z } from 'zod'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -16,6 +16,7 @@ export function actionChangeRoutes(app: App, deps: HttpDeps): void {
   undoApprovalRoute(app, deps)
   extendDeadlineRoute(app, deps)
   assignActionRoute(app, deps)
+  markSeenRoute(app, deps)
   withdrawActionRoute(app, deps)
   retryActionRoute(app, deps)
 }
@@ -120,6 +121,24 @@ function assignActionRoute(app: App, { gate }: HttpDeps): void {
       },
     },
     (request) => gate.assign(request.params.id, request.body, callerOf(request)),
+  )
+}
+
+function markSeenRoute(app: App, { gate }: HttpDeps): void {
+  app.post(
+    '/api/actions/:id/seen',
+    {
+      schema: {
+        operationId: 'markSeen',
+        summary: 'Say that you have had an action on your screen, and read who has',
+        errors: ['already_decided', 'revision_mismatch', 'gone'],
+        tags: TAGS,
+        params: Params,
+        body: SeenBody,
+        response: { 200: SeenAnswer },
+      },
+    },
+    (request) => gate.markSeen(request.params.id, request.body, callerOf(request)),
   )
 }
 

@@ -19,6 +19,7 @@ import {
   viewAction,
   viewActions,
   viewRevisions,
+  viewSeenBy,
   viewStory,
 } from '../gate/index.ts'
 import { readUntil, whenHungUp } from '../gateway/read-until.ts'
@@ -157,7 +158,9 @@ function getActionRoute(app: App, deps: HttpDeps): void {
 const readAction = ({ store, clock }: HttpDeps, actionId: string, { principal }: Caller): Promise<Action> =>
   store.read(function* () {
     const row = yield* actions.findAction.first({ id: actionId })
-    return yield* viewAction(yield* requireVisibleAction(principal, row, `action ${actionId}`, clock.nowMs()))
+    const visible = yield* requireVisibleAction(principal, row, `action ${actionId}`, clock.nowMs())
+    const action = yield* viewAction(visible)
+    return principal.kind === 'person' ? { ...action, seenBy: yield* viewSeenBy(visible) } : action
   })
 
 function listRevisionsRoute(app: App, { store, clock }: HttpDeps): void {
@@ -200,7 +203,7 @@ function getStoryRoute(app: App, { store, clock }: HttpDeps): void {
       const { id } = request.params
       return store.read(function* () {
         const row = yield* actions.findAction.first({ id })
-        return yield* viewStory(yield* requireVisibleAction(principal, row, `action ${id}`, clock.nowMs()))
+        return yield* viewStory(yield* requireVisibleAction(principal, row, `action ${id}`, clock.nowMs()), principal)
       })
     },
   )

@@ -73,6 +73,7 @@ export type {
   SessionRow,
   VoteRow,
 } from './tables/schema.ts'
+export * as seen from './tables/seen.ts'
 export * as sessionDeletion from './tables/session-deletion.ts'
 export * as sessionSearch from './tables/session-search.ts'
 export {

@@ -1,15 +1,17 @@
-import type { ActionStory } from '@countersign/core'
+import type { ActionStory, Principal } from '@countersign/core'
 import { namesIn, viewRows } from '../../audit/index.ts'
 import { type ActionRow, audit, messages, type Tx } from '../../store/index.ts'
 import { isoTime } from './view.ts'
+import { viewSeenStory } from './view-seen.ts'
 
 const MAX_ROWS = 1_000
 
 /** How an action came to its end, from its rows of the record and its conversation. */
-export function* viewStory(row: ActionRow): Tx<ActionStory> {
+export function* viewStory(row: ActionRow, reader: Principal): Tx<ActionStory> {
   const rows = yield* audit.listScope(row.session_id ?? row.id, { actionId: row.id }, undefined, MAX_ROWS)
   const steps = (yield* viewRows(rows)).reverse().map(({ id, at, kind, actor, data }) => ({ id, at, kind, actor, data }))
-  return { steps, names: yield* namesIn(steps), ...(yield* viewTold(row)) }
+  const seen = reader.kind === 'person' ? yield* viewSeenStory(row) : []
+  return { steps, names: yield* namesIn(steps), seen, ...(yield* viewTold(row)) }
 }
 
 function* viewTold({ session_id, tool_call_id, id }: ActionRow): Tx<Pick<ActionStory, 'toldAt' | 'answered'>> {

@@ -2,6 +2,7 @@ import type { ActionState, Effect, Executor, PrincipalKind, SessionStatus, Verdi
 import type { KeyResultRow, ObjectiveChangeRow, ObjectiveRow } from './objective-rows.ts'
 import type { PreferenceRow } from './preferences.ts'
 import type { PushSubscriptionRow } from './push-subscriptions.ts'
+import type { SeenRow } from './seen.ts'
 import type { SnoozeRow } from './snoozes.ts'
 import type { WebhookDeliveryRow, WebhookRow } from './webhook-rows.ts'
 
@@ -42,6 +43,7 @@ export interface Schema {
   push_subscription: PushSubscriptionRow
   preference: PreferenceRow
   snooze: SnoozeRow
+  action_seen: SeenRow
   instance: InstanceRow
   once: { scope: string; key: string; request_hash: string; answer: string; kept_for: 'day' | 'action'; created_at: number }
 }
