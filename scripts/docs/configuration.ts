@@ -4,7 +4,7 @@ import { SOURCE_KINDS } from '../../packages/server/src/tools/index.ts'
 import { readFieldTexts } from './docstrings.ts'
 import { type Field, fieldsOf, fieldTable, type JsonSchema } from './schema-table.ts'
 
-const PLACES = ['packages/server/src/config/*.ts', 'packages/tool*/src/**/*.ts']
+const PLACES = ['packages/server/src/config/*.ts', 'packages/tool*/src/**/*.ts', 'packages/server/src/ext-authz/index.ts']
 
 const toJsonSchema = (schema: z.ZodType): JsonSchema => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
 

@@ -2,7 +2,7 @@ import type { StarterRules } from '@countersign/toolkit'
 
 /** Returns the starting policy rules for requests through a gateway. What no rule names is asked, by the default of the policy. */
 export const gatewayStarter = (group: string): StarterRules => [
-  { name: `${group}: reading runs`, match: { tool: `${group}.readRequest` }, verdict: 'allow' },
+  { name: `${group}: reading runs`, match: { tool: `${group}.readRequest`, effect: 'read' }, verdict: 'allow' },
   {
     name: `${group}: deleting asks as high risk`,
     match: { tool: `${group}.writeRequest`, when: 'args.method == "DELETE"' },
