@@ -1,3 +1,4 @@
+import { OPEN_STATES } from '@countersign/core'
 import type { JobName, RunRow } from '../../packages/server/src/store/index.ts'
 import { Connection, type Query } from './connection.ts'
 import type { WorldDatabase } from './database.ts'
@@ -12,6 +13,8 @@ interface ProcessRow {
   backend: number
   seenAt: number
 }
+
+const OPEN = OPEN_STATES.map((state) => `'${state}'`).join(', ')
 
 type Rows = Record<string, unknown>[]
 
@@ -274,6 +277,8 @@ export class SimulatedPostgres {
   #addMissing(wanted: readonly { name: JobName; id: string }[]): Rows {
     const calls = {
       advance: `select 1 as one from session where id = ?1 and status = 'active'
+          and exists (select 1 from run where run.session_id = ?1 and run.state = 'open')
+          and not exists (select 1 from action where action.session_id = ?1 and action.state in (${OPEN}))
         union all select 1 from message where session_id = ?1 and queued = 1
           and not exists (select 1 from run where run.session_id = ?1 and run.state = 'open')`,
       execute: `select 1 as one from action where id = ?1 and state = 'approved' and executor = 'server'`,

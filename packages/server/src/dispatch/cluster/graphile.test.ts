@@ -5,6 +5,10 @@ import { openNotices } from './notices.ts'
 
 const WITHIN = { interval: 10 }
 
+const actionIn = (state: string, principal: string, session = '') => `insert into action (id, session_id, tool, effect, destination,
+    definition_hash, arguments, digest, description, risk, state, policy, requires, requested_by, executor, idempotency_key, created_at, updated_at)
+  values ('act_a', nullif('${session}', ''), 't', 'write', 'local', '', '{}', '', '', '{}', '${state}', '{}', '{}', '${principal}', 'server', 'k', 1, 1)`
+
 test('a job stands or falls with its transaction, and nobody is notified by it', async () => {
   const { start, store, call, sql, heard } = await openJobCluster()
   const begun: string[] = []
@@ -63,9 +67,7 @@ test('what fails is tried again, and what failed too often is put up again as lo
   expect(attempts).toBe(1)
 
   await sql(`insert into principal (id, kind, name, roles, created_at) values ('prn_ana', 'person', 'Ana', '[]', 1)`)
-  await sql(`insert into action (id, tool, effect, destination, definition_hash, arguments, digest, description, risk, state, policy, requires,
-    requested_by, executor, idempotency_key, created_at, updated_at) values ('act_a', 't', 'write', 'local', '', '{}', '', '', '{}', 'approved',
-    '{}', '{}', 'prn_ana', 'server', 'k', 1, 1)`)
+  await sql(actionIn('approved', 'prn_ana'))
   expect(await claims.enqueueWork(processes.connection)).toBe(1)
   dispatch.lookForJobs()
   await expect.poll(() => attempts, WITHIN).toBe(2)
@@ -154,18 +156,26 @@ test('work that is done when its job is found missing gets none', async () => {
     ['ses_done', 'waiting_approval'],
     ['ses_due', 'active'],
     ['ses_waits', 'waiting_approval'],
+    ['ses_acts', 'active'],
   ])
     await sql(
       `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ($1, 'cluster', '', $2, 'prn_a', 0, 0)`,
       [id, status],
     )
-  // Its queued message waits for the run that is open.
-  await sql(`insert into run (session_id, number, id, state, created_at, updated_at) values ('ses_waits', 1, 'run_a', 'open', 0, 0)`)
+  // A queued message of ses_waits waits for the run that is open, and the run of ses_acts for an action.
+  for (const [session, run] of [
+    ['ses_waits', 'run_a'],
+    ['ses_due', 'run_b'],
+    ['ses_acts', 'run_c'],
+  ])
+    await sql(`insert into run (session_id, number, id, state, created_at, updated_at) values ($1, 1, $2, 'open', 0, 0)`, [session, run])
+  await sql(actionIn('executing', 'prn_a', 'ses_acts'))
   await sql(`insert into message (id, session_id, seq, role, kind, content, queued, in_history, created_at)
     values ('msg_a', 'ses_waits', 1, 'user', 'text', 'Go on', 1, 0, 0)`)
   expect(
     await claims.addMissingJobs(processes.connection, [
       { name: 'advance', id: 'ses_waits' },
+      { name: 'advance', id: 'ses_acts' },
       { name: 'advance', id: 'ses_done' },
       { name: 'advance', id: 'ses_due' },
       { name: 'execute', id: 'act_gone' },

@@ -1,7 +1,11 @@
+import { OPEN_STATES } from '@countersign/core'
 import type { JobName } from './jobs.ts'
 import type { OwnConnection } from './processes.ts'
 import type { RunRow } from './schema.ts'
 import type { SessionState } from './session-state.ts'
+
+// Exactly these states in this order: a partial index serves them.
+const OPEN = `(${OPEN_STATES.map((state) => `'${state}'`).join(', ')})`
 
 const CLAIM = `update run set runner = $1, claimed = steps
   where session_id = $2 and state = 'open' and id = $3 and steps = $4
@@ -171,7 +175,9 @@ export async function addMissingJobs(connection: OwnConnection, jobs: readonly {
       due as (select name, id from wanted where case name
         when 'execute' then exists (select 1 from action where action.id = wanted.id and state = 'approved' and executor = 'server'
           and due_at is null)
-        else exists (select 1 from session where session.id = wanted.id and status = 'active')
+        else exists (select 1 from session where session.id = wanted.id and status = 'active'
+            and exists (select 1 from run where run.session_id = wanted.id and run.state = 'open')
+            and not exists (select 1 from action where action.session_id = wanted.id and action.state in ${OPEN}))
           or exists (select 1 from message where message.session_id = wanted.id and queued = 1
             and not exists (select 1 from run where run.session_id = wanted.id and run.state = 'open')) end),
       specs as (select json_agg(json_build_object('identifier', name, 'payload', json_build_object('id', id), 'job_key', name || ':' || id))
