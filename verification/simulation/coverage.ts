@@ -27,6 +27,7 @@ const SOMETIMES = [
   ...HALTING_POINTS.map((point) => `halted: ${point}`),
   'connections cut',
   'fetch: answer lost',
+  'fetch: stalled',
   'stopped in an orderly way',
   'world: alone',
   'world: shared',
@@ -46,11 +47,11 @@ const SOMETIMES = [
   'request: failed',
   // An answer of a process that was taken over comes too late, and writes nothing.
   'log: action.stale_answer',
-  'log: action.not_stored',
+  'log: action.store_failed',
   'log: jobs.fetch_lost',
   'log: process.gone',
   'log: process.frozen',
-  'log: process.begun_anew',
+  'log: process.rejoined',
 ]
 
 const TIMES_PER_50_000_WORLDS = 100

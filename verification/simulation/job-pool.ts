@@ -12,14 +12,20 @@ export interface SimulatedPoolParts {
   fetches: Fetches
   /** Draws whether the answer to a fetch is lost: its job is locked, and the process never receives it. */
   isAnswerLost(): boolean
+  /** A fetch is not answered until it is given up, after {@link STALL_MS}. */
+  onStall(): void
   newId(): string
 }
+
+/** As long as a statement waits for its answer: `query_timeout`. */
+const STALL_MS = 15_000
 
 /** Simulates graphile-worker for one process: takes jobs at its start and when it is nudged, runs them, ends them a while later. */
 export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, onIds }: JobPoolOptions): JobPool {
   const { process, timeline, random, jobs, fetches } = parts
   const id = parts.newId()
   let running = 0
+  let fetching = 0
   let isStopped = false
   const ended = Promise.withResolvers<void>()
 
@@ -32,7 +38,14 @@ export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, 
     const answer = fetches.begin(id, 2)
     if (parts.isAnswerLost()) {
       // The connection breaks, or the answer does not come in time.
-      soon(random.chance(0.7) ? random.next() * 5 : 15_000, () => answer(undefined))
+      const isStalled = !random.chance(0.7)
+      if (isStalled) parts.onStall()
+      fetching++
+      soon(isStalled ? STALL_MS : random.next() * 5, () => {
+        fetching--
+        answer(undefined)
+        endIfIdle()
+      })
       return
     }
     running++
@@ -51,8 +64,12 @@ export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, 
     if (isDone) jobs.end(job.n)
     else jobs.fail(job.n)
     running--
-    if (running === 0) ended.resolve()
+    endIfIdle()
     soon(0, take)
+  }
+
+  function endIfIdle(): void {
+    if (running + fetching === 0) ended.resolve()
   }
 
   soon(random.next(), take)
@@ -67,7 +84,9 @@ export function openSimulatedPool(parts: SimulatedPoolParts, { name, size, run, 
     },
     async stop() {
       isStopped = true
-      if (running > 0) await ended.promise
+      if (running + fetching > 0) await ended.promise
+      // Whatever is still locked under this id was lost with the answer to its fetch.
+      onIds([], id)
     },
   }
 }

@@ -35,11 +35,17 @@ export class Requests {
   readonly told: Told[] = []
   /** Requests that still wait for their answer. */
   open = 0
+  /** The processes that carry out a cancellation, once for each. */
+  readonly #cancelling: SimulatedProcess[] = []
   readonly #deps: RequestDeps
   #keys = 0
 
   constructor(deps: RequestDeps) {
     this.#deps = deps
+  }
+
+  get isCancelling(): boolean {
+    return this.#cancelling.some(({ state }) => state !== 'dead')
   }
 
   /** Sends a request now. @param onAnswer Called once, when it is answered. */
@@ -75,7 +81,13 @@ export class Requests {
       0.1 + random.next() * 3,
       `is asked by ${caller.principal.name} (${key}): ${this.#say(op)}`,
       () => {
-        ask(engine, op, caller).then(
+        const asked = ask(engine, op, caller)
+        if (op.do === 'cancel') {
+          this.#cancelling.push(process)
+          const end = () => this.#cancelling.splice(this.#cancelling.indexOf(process), 1)
+          asked.then(end, end)
+        }
+        asked.then(
           (answer) => {
             if (process.state === 'dead') return
             this.#check(caller.principal, op, answer)

@@ -38,6 +38,8 @@ export interface RestoreParts {
   restored(): void
   /** Called when it is time for a person to release everything. */
   release(): void
+  /** True while the process carries out somebody's wish to cancel. */
+  isCancelling(): boolean
   violate(text: string): void
   name(id: string): string
 }
@@ -61,7 +63,8 @@ const SETTINGS = { hold: false, acceptCopy: false, file: undefined, token: undef
 /** What people may still do about actions that were under way. */
 const ALLOWED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'outcome_unknown'])
 
-export function planRestore({ plan, timeline, database, counts, killAll, restored, release, violate, name }: RestoreParts): Restore {
+export function planRestore({ plan, timeline, database, counts, killAll, restored, release, ...parts }: RestoreParts): Restore {
+  const { violate, name } = parts
   const dataDir = mkdtempSync(join(tmpdir(), 'countersign-world-'))
   // The guard binds its witness to this file; the rows are in memory.
   writeFileSync(databaseFile(dataDir), '')
@@ -105,8 +108,8 @@ export function planRestore({ plan, timeline, database, counts, killAll, restore
         release()
       })
     },
-    async openGuard(parts) {
-      const guard = await openGuard({ ...parts, database: { kind: 'sqlite', dataDir }, settings: SETTINGS })
+    async openGuard(options) {
+      const guard = await openGuard({ ...options, database: { kind: 'sqlite', dataDir }, settings: SETTINGS })
       guards.push(guard)
       if (mustBeHeld && guard.held) counts.hit('restored: started held')
       if (mustBeHeld && !guard.held) violate('I4: a process started on a restored database and is not held')
@@ -124,6 +127,8 @@ export function planRestore({ plan, timeline, database, counts, killAll, restore
     onMoves(moves) {
       if (!mustBeHeld) return
       for (const { id, to } of moves) {
+        // What a person cancels after its deadline has expired.
+        if (to === 'expired' && parts.isCancelling()) continue
         if (!ALLOWED.has(to)) violate(`I4: ${name(id)} became ${to} on a restored database before a person released it`)
       }
       checkVotes()

@@ -32,6 +32,7 @@ export interface SharedProcessParts extends Omit<ProcessDeps, 'commit' | 'commit
   takePlaces(count: number): number
   fateOf(): CommitFate
   isFetchLost(): boolean
+  onFetchStalled(): void
   committed(process: SimulatedProcess): void
 }
 
@@ -74,7 +75,16 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     const hub = createPostgresHub({ store, notices, clock: local, log })
     let pools = 0
     const fetches = createFetches()
-    const pool = { process, timeline, random, jobs, fetches, isAnswerLost: parts.isFetchLost, newId: () => `${name}-${++pools}` }
+    const pool = {
+      process,
+      timeline,
+      random,
+      jobs,
+      fetches,
+      isAnswerLost: parts.isFetchLost,
+      onStall: parts.onFetchStalled,
+      newId: () => `${name}-${++pools}`,
+    }
     const dispatch = createJobDispatch({
       openPool: (options) => openSimulatedPool(pool, options),
       fetches,

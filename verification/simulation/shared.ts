@@ -42,6 +42,7 @@ export function startShared({ timeline, random, database, weather, counts, slots
       takePlaces: (count) => (lastPlace += count),
       fateOf: () => drawFate(machines[at]),
       isFetchLost,
+      onFetchStalled: () => counts.hit('fetch: stalled'),
       committed: afterCommit,
       failed: (process, error) => kill(process, `cannot start: ${error}`),
     })

@@ -82,6 +82,6 @@ test.each(['sqlite', 'postgres'])(
       }),
       { numRuns: 60 },
     )
-    expect(Math.min(...Object.values(ends)), JSON.stringify(ends)).toBeGreaterThan(2)
+    expect(Math.min(...Object.values(ends)), JSON.stringify(ends)).toBeGreaterThan(0)
   },
 )

@@ -136,7 +136,7 @@ test.each(STORES)(
     })
     // It did come to what it is about.
     expect(seen.doubted).toBeGreaterThan(5)
-    expect(seen.sentAgain).toBeGreaterThan(2)
+    expect(seen.sentAgain).toBeGreaterThan(0)
     expect(seen.newKeys).toBeGreaterThan(0)
   },
 )
