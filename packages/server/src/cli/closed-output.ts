@@ -1,0 +1,14 @@
+import { complain } from './say.ts'
+
+/**
+ * Lets a command go on when who read its output has left, as in `serve | head -1`: people decide in the console, and a command that is
+ * half done must not stop there. Output that is lost for another reason, such as a full disk, makes the exit code 1.
+ */
+export function outliveReaders(): void {
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') return
+    process.exitCode = 1
+    complain(`the output cannot be written: ${message}`)
+  })
+  process.stderr.on('error', () => undefined)
+}
