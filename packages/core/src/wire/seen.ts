@@ -8,6 +8,8 @@ export type SeenBody = z.infer<typeof SeenBody>
 export const SeenBy = z.object({ by: z.object({ id: z.string(), name: z.string() }), revision: z.int(), at: z.string() })
 export type SeenBy = z.infer<typeof SeenBy>
 
-/** The people who have seen the revision, the latest first; at most 20. */
-export const SeenAnswer = z.object({ seenBy: z.array(SeenBy) })
+export const SeenAnswer = z.object({
+  /** The people who have seen the revision, the latest first; at most 20. */
+  seenBy: z.array(SeenBy),
+})
 export type SeenAnswer = z.infer<typeof SeenAnswer>

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { configurationSections } from '../../../../scripts/docs/configuration.ts'
 import { retention } from '../store/index.ts'
 import { openConfig } from './index.ts'
 
@@ -7,14 +8,21 @@ const DAY_MS = 86_400_000
 const open = async (retention?: unknown) =>
   (await openConfig({ ...(retention ? { retention } : {}) }, { environment: {}, folder: '/' })).retention
 
-test('every time in the example of the documentation is the default, and another one is taken', async () => {
-  const page = readFileSync(new URL('../../../../docs/guides/retention.md', import.meta.url), 'utf8')
-  const [, example = ''] = /```yaml\nretention:\n(.*?)```/s.exec(page) ?? []
-  const written = Object.fromEntries([...example.matchAll(/^ {2}(\w+): (\S+)/gm)].map(([, name, value]) => [name, value]))
-  expect(Object.keys(written)).toHaveLength(7)
-  expect(await open(written)).toEqual(retention.DEFAULT_RETENTION)
-  expect(await open({ modelCalls: 'P90D' })).toEqual({ modelCallsMs: 90 * DAY_MS })
+test('the reference says the default and the least of every time, as the server takes them', async () => {
+  const sections = await configurationSections(fileURLToPath(new URL('../../../../', import.meta.url)))
+  const times = (sections.find(({ title }) => title === 'retention')?.fields ?? []).filter(({ path }) => path !== 'retention')
+  const said = (word: string) =>
+    times.map(({ path, text }): [string, unknown] => [path.replace('retention.', ''), new RegExp(`${word} \`(\\w+)\``).exec(text)?.[1]])
+  expect(await open(Object.fromEntries(said('Default')))).toEqual(retention.DEFAULT_RETENTION)
+  for (const [name, least] of said('At least')) {
+    await open({ [name]: least })
+    await expect(open({ [name]: 'PT59M' })).rejects.toThrow(`retention.${name}: must be at least ${least}, not PT59M`)
+  }
   expect(await open()).toEqual({})
+})
+
+test('one time is changed and the others stay as they are', async () => {
+  expect(await open({ modelCalls: 'P90D' })).toEqual({ modelCallsMs: 90 * DAY_MS })
 })
 
 test.each([
