@@ -80,6 +80,7 @@ import type { Streams } from './sse.ts'
 import { statsRoutes } from './stats.ts'
 import { timelineRoutes } from './timeline.ts'
 import { toolRoutes } from './tools.ts'
+import { refuseUnreadable } from './unreadable.ts'
 import { webhookRoutes } from './webhooks.ts'
 
 export type App = FastifyInstance<
@@ -185,6 +186,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     ...INTAKE_LIMITS,
     // Malformed URLs never reach the error handler of the routes.
     frameworkErrors: handleError,
+    clientErrorHandler: refuseUnreadable,
     schemaController: { compilersFactory: { buildValidator: isReplaced, buildSerializer: isReplaced } },
   }).withTypeProvider<ZodTypeProvider>()
   app.setValidatorCompiler(validatorCompiler)
