@@ -1,17 +1,20 @@
-/** Stops at once on a second signal: a person who presses Ctrl-C twice does not want to wait for the drain. */
+/**
+ * Stops at once on a second signal: a person who presses Ctrl-C twice does not want to wait for the drain. A closed terminal stops it in
+ * order, too; the kernel and the shell may both say so, so that a second SIGHUP is no hurry.
+ */
 export async function runUntilStopped(close: () => Promise<void>, say: (line: string) => void): Promise<void> {
   const { promise: stopped, resolve } = Promise.withResolvers<void>()
   let isStopping = false
-  const onSignal = () => {
-    if (isStopping) process.exit(130)
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (isStopping && signal !== 'SIGHUP') process.exit(130)
+    if (isStopping) return
     isStopping = true
     say('Stopping: what is under way is finished or kept for the next start. Press Ctrl-C again to stop at once.')
     resolve()
   }
-  process.on('SIGINT', onSignal)
-  process.on('SIGTERM', onSignal)
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.on(signal, onSignal)
   await stopped
   await close()
-  process.off('SIGINT', onSignal)
-  process.off('SIGTERM', onSignal)
+  for (const signal of signals) process.off(signal, onSignal)
 }
