@@ -25,7 +25,8 @@ export function readTarget(url: string): { target: Target } | { refused: string 
   const decoded = decode(path)
   if (decoded === undefined || decode(query) === undefined) return { refused: 'the address is not UTF-8' }
   const parameters = new Map<string, string[]>()
-  for (const [name, value] of new URLSearchParams(query)) parameters.set(name, [...(parameters.get(name) ?? []), value])
+  // URLSearchParams leaves out one question mark at the start: a second one begins the name of a parameter.
+  for (const [name, value] of new URLSearchParams(`?${query}`)) parameters.set(name, [...(parameters.get(name) ?? []), value])
   if (parameters.has('__proto__')) return { refused: 'no parameter is called __proto__' }
   return { target: { path: decoded, parameters: Object.fromEntries(parameters) } }
 }
