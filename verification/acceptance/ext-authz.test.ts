@@ -1,46 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest'
-import { gatewayStarter } from '../../packages/server/src/ext-authz/index.ts'
-import { decide, waiting } from '../testing/decisions.ts'
-import { manualClock } from '../testing/manual-clock.ts'
+import { expect, test } from 'vitest'
+import { decide, settled, waiting } from '../testing/decisions.ts'
+import { openDoor, PUBLIC_URL } from '../testing/gateway-door.ts'
 import { startNginx, whyNoNginx } from '../testing/nginx.ts'
 import { rawRequest } from '../testing/raw-request.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
-import { startTestServer } from '../testing/test-server.ts'
-
-const PUBLIC_URL = 'https://approvals.example.com'
-
-async function openDoor({ settings = { bodies: true } as object | null, clock = manualClock(Date.now()) } = {}) {
-  const tools: Record<string, { 'ext-authz': object }> = settings ? { gateway: { 'ext-authz': settings } } : {}
-  const server = await startTestServer({
-    config: { tools, policy: { rules: settings ? gatewayStarter('gateway') : [] } },
-    clock,
-    environment: { COUNTERSIGN_PUBLIC_URL: PUBLIC_URL },
-  })
-  onTestFinished(() => server[Symbol.asyncDispose]())
-  const { key } = await server.makeKey({ name: 'bot', kind: 'agent', agent: 'billing', roles: ['agent'] })
-  /** Asks as Envoy does: the original method, its prefix with the original path, the original host, and the key. */
-  const ask = async (method: string, url: string, more: { body?: string; headers?: Record<string, string>; prefix?: string } = {}) => {
-    const { body, headers = {}, prefix = '/ext-authz' } = more
-    const {
-      status,
-      headers: answered,
-      text,
-    } = await rawRequest(server.url, {
-      method,
-      ...(body !== undefined && { body }),
-      path: prefix + url,
-      headers: {
-        host: 'pay.example',
-        'x-countersign-key': key,
-        'content-length': String(Buffer.byteLength(body ?? '')),
-        ...(body !== undefined && { 'content-type': 'application/json', 'x-envoy-auth-partial-body': 'false' }),
-        ...headers,
-      },
-    })
-    return { status, headers: answered, detail: text.startsWith('{') ? String(JSON.parse(text).detail) : text }
-  }
-  return { server, ask, key, clock }
-}
 
 const refund = { body: '{"amount":5}' }
 
@@ -219,6 +182,21 @@ test('a decline is told to the same request for ten minutes, then it is asked ab
   expect([status, detail]).toEqual([403, expect.stringContaining('Not today')])
   clock.pass(10 * 60_000)
   expect((await ask('POST', '/refunds', refund)).detail).toContain('Waiting for approval')
+})
+
+test('a request about which nobody decided in time is told so for ten minutes, then it is asked about again', async () => {
+  const { server, ask, clock } = await openDoor({ rule: { expires: 'PT1H' } })
+  await ask('DELETE', '/refunds/7')
+  const card = await waiting(server)
+  clock.set(clock.nowMs() + 60 * 60_000)
+  // A clock that was set is noticed within a minute.
+  clock.pass(60_000)
+  expect((await settled(server, card.id)).state).toBe('expired')
+  const { status, detail } = await ask('DELETE', '/refunds/7')
+  expect([status, detail]).toEqual([403, expect.stringContaining('Nobody decided about this in time')])
+  clock.pass(10 * 60_000)
+  expect((await ask('DELETE', '/refunds/7')).detail).toContain('Waiting for approval')
+  expect((await waiting(server)).id).not.toBe(card.id)
 })
 
 test('an approval whose time is over lets nothing pass', async () => {

@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Client } from 'pg'
+import { expect, test } from 'vitest'
+import type { Database } from '../../packages/server/src/store/index.ts'
+import { askWith, openDoor } from '../testing/gateway-door.ts'
+import { startTarget, type TargetAnswer, toolsOf } from '../testing/target.ts'
+import { openServerDatabase } from '../testing/test-database.ts'
+import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
+
+// A gateway may be set to let requests pass while the server that it asks is in trouble: a 5xx would then be a yes.
+
+async function change(database: Database, sql: string): Promise<void> {
+  if (database.kind === 'sqlite') {
+    using db = new DatabaseSync(join(database.dataDir, 'countersign.db'))
+    db.exec(sql)
+    return
+  }
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  await client.query(sql).finally(() => client.end())
+}
+
+test.each(['action', 'principal'])('a server whose table %s is gone refuses, says no more, and logs why', async (table) => {
+  const { server, ask } = await openDoor()
+  await change(server.database, `alter table "${table}" rename to lost`)
+  for (const method of ['GET', 'POST']) {
+    const { status, detail } = await ask(method, '/orders')
+    expect([status, detail], method).toEqual([
+      403,
+      'Not allowed: Countersign failed while it looked at this request. Nothing was passed on.',
+    ])
+  }
+  expect(server.errors.join('')).toContain('ext_authz.failed')
+  await change(server.database, `alter table lost rename to "${table}"`)
+  expect((await ask('GET', '/orders')).status).toBe(200)
+})
+
+test('a server that shuts down refuses what a gateway asks meanwhile', async () => {
+  const answered = Promise.withResolvers<TargetAnswer>()
+  const hasBegun = Promise.withResolvers<void>()
+  await using target = await startTarget(() => {
+    hasBegun.resolve()
+    return answered.promise
+  })
+  const { server, ask } = await openDoor({ others: toolsOf(target) })
+  const { id } = await server.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' } })
+  await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await hasBegun.promise
+  const restarted = server.restart()
+  for (const method of ['GET', 'POST']) {
+    const { status, detail } = await ask(method, '/orders')
+    expect([status, detail], method).toEqual([403, expect.stringContaining('the server is shutting down')])
+  }
+  answered.resolve({ status: 200 })
+  await restarted
+  expect((await ask('GET', '/orders')).status).toBe(200)
+})
+
+test('a held server lets nothing pass, not even a read that policy allows', async () => {
+  using folder = temporaryFolder()
+  await using database = await openServerDatabase()
+  const place = { dataDir: join(folder.path, 'data'), environment: database.environment }
+  const first = await openDoor({ place })
+  expect((await first.ask('GET', '/orders')).status).toBe(200)
+  await first.server.stop()
+  const tools = { gateway: { 'ext-authz': { bodies: true } } }
+  await using held = await startTestServer({ config: { tools }, place, flags: { hold: true } })
+  for (const method of ['GET', 'POST']) {
+    const { status, detail } = await askWith(() => held.url, first.key)(method, '/orders')
+    expect([status, detail], method).toEqual([403, expect.stringContaining('this server is held')])
+  }
+})
