@@ -194,7 +194,7 @@ export const Action = z.object({
   assignment: Assignment.nullable().optional(),
   /**
    * The people who have had this revision on their screen, the latest first; at most 20. Only where a person reads one action, and not in lists
-   * and events.
+   * and events; absent while nobody has.
    */
   seenBy: z.array(SeenBy).optional(),
   /** When an approved action starts: until then its approval can be taken back. Null without a grace period, and in every other state. */

@@ -160,7 +160,8 @@ const readAction = ({ store, clock }: HttpDeps, actionId: string, { principal }:
     const row = yield* actions.findAction.first({ id: actionId })
     const visible = yield* requireVisibleAction(principal, row, `action ${actionId}`, clock.nowMs())
     const action = yield* viewAction(visible)
-    return principal.kind === 'person' ? { ...action, seenBy: yield* viewSeenBy(visible) } : action
+    const seenBy = principal.kind === 'person' ? yield* viewSeenBy(visible) : []
+    return seenBy.length > 0 ? { ...action, seenBy } : action
   })
 
 function listRevisionsRoute(app: App, { store, clock }: HttpDeps): void {
