@@ -255,3 +255,22 @@ inShell('fish')('fish completes commands, commands of commands, and options', as
   expect(complete('countersign policy te')).toEqual(['test'])
   expect(complete('countersign --url http://x inbox --as')).toEqual(['--ask'])
 })
+
+atTerminal('a server whose terminal is closed ends, although Node still holds the terminal', async () => {
+  using folder = temporaryFolder()
+  const configFile = join(folder.path, 'countersign.yaml')
+  writeFileSync(configFile, '{}\n')
+  const terminal = openTerminal(['serve', '--no-open', '--port', '0', '--config', configFile, '--data', join(folder.path, 'data')], {})
+  await terminal.until(() => terminal.output.includes('ready at'))
+  const pid = await terminal.pid
+  terminal[Symbol.dispose]()
+  await expect.poll(() => isRunning(pid)).toBe(false)
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -109,7 +109,10 @@ export function openTerminal(
         hangs.removeEventListener('abort', arrived)
       }
     },
+    /** Of the program. */
+    pid,
     exit: exit.promise,
+    /** Closes the terminal. */
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   }
 }

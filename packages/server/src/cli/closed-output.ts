@@ -6,7 +6,8 @@ import { complain } from './say.ts'
  */
 export function outliveReaders(): void {
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === 'EPIPE') return
+    // EIO is what a closed terminal answers.
+    if (code === 'EPIPE' || code === 'EIO') return
     process.exitCode = 1
     complain(`the output cannot be written: ${message}`)
   })

@@ -5,7 +5,9 @@
 export async function runUntilStopped(close: () => Promise<void>, say: (line: string) => void): Promise<void> {
   const { promise: stopped, resolve } = Promise.withResolvers<void>()
   let isStopping = false
+  let isTerminalClosed = false
   const onSignal = (signal: NodeJS.Signals) => {
+    if (signal === 'SIGHUP') isTerminalClosed = true
     if (isStopping && signal !== 'SIGHUP') process.exit(130)
     if (isStopping) return
     isStopping = true
@@ -17,4 +19,6 @@ export async function runUntilStopped(close: () => Promise<void>, say: (line: st
   await stopped
   await close()
   for (const signal of signals) process.off(signal, onSignal)
+  // What Node still holds of a terminal that is gone keeps the process alive for ever.
+  if (isTerminalClosed) process.exit()
 }
