@@ -10,7 +10,8 @@ export const PUBLIC_URL = 'https://approvals.example.com'
 interface DoorOptions extends Pick<TestServerOptions, 'place'> {
   /** Those of the group of tools for gateways; null for none. */
   settings?: object | null
-  clock?: ReturnType<typeof manualClock>
+  /** True for a server on the machine's clock. */
+  isRealTime?: boolean
   /** What else the rule says that asks people. */
   rule?: { expires?: string }
   /** Other groups of tools. */
@@ -18,20 +19,15 @@ interface DoorOptions extends Pick<TestServerOptions, 'place'> {
 }
 
 /** Starts a server that a gateway asks, with the policy that the documentation begins with. */
-export async function openDoor({
-  settings = { bodies: true },
-  clock = manualClock(Date.now()),
-  others = {},
-  place,
-  rule = {},
-}: DoorOptions = {}) {
+export async function openDoor({ settings = { bodies: true }, isRealTime = false, others = {}, place, rule = {} }: DoorOptions = {}) {
+  const clock = manualClock(Date.now())
   const tools: ConfigInput['tools'] = { ...others, ...(settings && { gateway: { 'ext-authz': settings } }) }
   const server = await startTestServer({
     config: {
       tools,
       policy: { rules: settings ? gatewayStarter('gateway').map((one) => (one.verdict === 'ask' ? { ...one, ...rule } : one)) : [] },
     },
-    clock,
+    ...(!isRealTime && { clock }),
     environment: { COUNTERSIGN_PUBLIC_URL: PUBLIC_URL },
     ...(place && { place }),
   })
