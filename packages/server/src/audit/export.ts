@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { type AuditRow, audit, type Store } from '../store/index.ts'
-import { CSV_HEADER, csvOf } from './csv.ts'
 import { type Head, type HeadRef, refOf } from './head.ts'
 import type { AuditKey } from './key.ts'
 import { type ExportEnd, endLine, endText, FORMAT, headLine, rowLine, startLine } from './line.ts'
@@ -47,6 +46,7 @@ export async function* exportLines({ store, key, nowMs, remembered, since, until
 
 /** Yields the sealed rows of a period as a table for people: it proves nothing by itself. */
 export async function* exportCsv({ store, since, until }: ExportOptions): AsyncGenerator<string> {
+  const { CSV_HEADER, csvOf } = await import('./csv.ts')
   yield CSV_HEADER
   for await (const head of headsOf(store, since, until)) {
     for await (const rows of rowsOf(store, head)) {

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import { type Action, ActionExportQuery } from '@countersign/core'
-import { csvLine } from '../csv-line.ts'
 import { searchActions, viewActions } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { actions, Store } from '../store/index.ts'
@@ -41,7 +40,7 @@ const COLUMNS: Readonly<Record<string, (action: Action) => unknown>> = {
 const between = (from: string | null, to: string | null): number | undefined =>
   from === null || to === null ? undefined : Math.max(0, Date.parse(to) - Date.parse(from))
 
-const csvOf = (action: Action): string => csvLine(Object.values(COLUMNS).map((read) => String(read(action) ?? '')))
+const cellsOf = (action: Action): string[] => Object.values(COLUMNS).map((read) => String(read(action) ?? ''))
 const jsonlOf = (action: Action): string => `${JSON.stringify(action)}\n`
 
 /** Yields the actions of a filter, the newest first, a few hundred at a time. */
@@ -50,11 +49,13 @@ async function* exportActions(
   filter: Omit<actions.ActionFilter, 'limit'>,
   format: ActionExportQuery['format'],
 ): AsyncGenerator<string> {
+  const { csvLine } = await import('../csv-line.ts')
+  const lineOf = format === 'csv' ? (action: Action) => csvLine(cellsOf(action)) : jsonlOf
   if (format === 'csv') yield csvLine(Object.keys(COLUMNS))
   for (let before: string | undefined; ; ) {
     const rows = await searchActions(store, { ...filter, before, limit: ROWS_PER_READ })
     const page = await store.read(() => viewActions(rows))
-    if (page.length > 0) yield page.map(format === 'csv' ? csvOf : jsonlOf).join('')
+    if (page.length > 0) yield page.map(lineOf).join('')
     if (page.length < ROWS_PER_READ) return
     before = page.at(-1)?.id
   }

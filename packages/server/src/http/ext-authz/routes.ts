@@ -5,8 +5,6 @@ import type { App, HttpDeps } from '../app.ts'
 import { sendProblem } from '../errors.ts'
 import { skipBody } from '../intake.ts'
 import { DOOR, KEY_HEADER } from './door.ts'
-import { judge } from './judge.ts'
-import { readHeldRequest } from './read-request.ts'
 import { refused } from './words.ts'
 
 /** The arguments of a tool are no longer than this. */
@@ -35,6 +33,8 @@ export function extAuthzRoutes(app: App, deps: HttpDeps): void {
           if (deps.hold.why !== undefined) throw refused(`this server is held: ${deps.hold.why}`)
           const { principal, signIn } = callerOf(request)
           if (principal.kind !== 'agent') throw refused(`the key in ${KEY_HEADER} has to be an agent’s`)
+          // Few servers stand behind a gateway: the others start without this.
+          const [{ judge }, { readHeldRequest }] = await Promise.all([import('./judge.ts'), import('./read-request.ts')])
           const id = await judge(deps, readHeldRequest(request), { principal, signIn: `${signIn}, gateway` })
           return reply.code(200).header('countersign-action', id).send()
         },
