@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
+import { gatewayStarter } from '../../packages/server/src/ext-authz/index.ts'
 import type { Database } from '../../packages/server/src/store/index.ts'
 import { askWith, openDoor } from '../testing/gateway-door.ts'
 import { startTarget, type TargetAnswer, toolsOf } from '../testing/target.ts'
@@ -65,7 +66,11 @@ test('a held server lets nothing pass, not even a read that policy allows', asyn
   expect((await first.ask('GET', '/orders')).status).toBe(200)
   await first.server.stop()
   const tools = { gateway: { 'ext-authz': { bodies: true } } }
-  await using held = await startTestServer({ config: { tools }, place, flags: { hold: true } })
+  await using held = await startTestServer({
+    config: { tools, policy: { rules: gatewayStarter('gateway') } },
+    place,
+    flags: { hold: true },
+  })
   for (const method of ['GET', 'POST']) {
     const { status, detail } = await askWith(() => held.url, first.key)(method, '/orders')
     expect([status, detail], method).toEqual([403, expect.stringContaining('this server is held')])
