@@ -77,6 +77,23 @@ const rowsIn = (folder: string): { id: number; sessionId: string | null; events:
     )
     .map((line) => JSON.parse(line).line)
 
+test('who has seen an action is forgotten when it is archived, with its session or without one', async () => {
+  await using desk = await startDesk()
+  const { admin, dump } = desk.server
+  const look = ({ id, revision, digest }: Action) => admin.post(`/api/actions/${id}/seen`, { revision, digest })
+  using stream = await admin.stream('/api/chat', { body: { message: 'go' } })
+  const { proposal } = await stream.next('action_proposed')
+  const loose = await admin.post('/api/actions', call('keyed', 'y'))
+  await Promise.all([look(proposal), look(loose)])
+  expect((await dump()).action_seen).toHaveLength(2)
+  await stream.next('session_status', ({ status }) => status === 'waiting_approval')
+  await admin.post(`/api/actions/${loose.id}/decision`, { verdict: 'decline' })
+  await admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' })
+  await stream.next('done')
+  await desk.archive()
+  expect((await dump()).action_seen).toEqual([])
+})
+
 test('an archived session can be read and continued; its stream begins with a snapshot, an old id and an old decision are gone', async () => {
   await using desk = await startDesk()
   const { server } = desk

@@ -19,6 +19,20 @@ import { temporaryFolder } from '../testing/test-server.ts'
 
 const CRASH_AT = new URL('../crash/crash-at.ts', import.meta.url).href
 
+test('who has seen an action of a session is forgotten with the session', async () => {
+  await using desk = await openSessionDesk(() => act('first'))
+  const { server, admin, lea } = desk
+  const session = await open(lea)
+  await say(lea, session, 'order the purple lamp')
+  await server.settle()
+  const [action] = await actionsIn(admin, session)
+  await admin.post(`/api/actions/${action?.id}/seen`, { revision: action?.revision, digest: action?.digest })
+  expect((await server.dump()).action_seen).toHaveLength(1)
+  expect((await remove(lea, session)).status).toBe(200)
+  await server.settle()
+  expect((await server.dump()).action_seen).toEqual([])
+})
+
 test('a deleted session is gone with all that was said; what waited is cancelled, actions and record stay and verify', async () => {
   await using desk = await openSessionDesk(({ results, messages }) =>
     messages.at(-1)?.content === 'more' ? act('second') : results === 0 ? act('first') : { text: 'I ordered the PURPLE lamp.' },
