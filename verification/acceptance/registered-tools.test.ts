@@ -175,7 +175,8 @@ test('a registration takes no name of the configuration, and the agents of the s
   await using it = await start()
   const { billing, server } = it
   const [configured] = (await server.admin.get('/api/tools')).items
-  for (const name of [configured.name, 'registered.x'])
+  const { group, name: own } = configured
+  for (const name of [own, own.toUpperCase(), `${group}.more`, `${group.toUpperCase()}.more`, 'registered.x', 'Registered.x'])
     expect(await register(billing, { ...PAY, name })).toMatchObject({ status: 409, body: { code: 'name_taken' } })
   for (const name of ['', 'päy', '../x', '__proto__', 'a b', 'x'.repeat(101)])
     expect(await register(billing, { ...PAY, name })).toMatchObject({ status: 400 })

@@ -102,8 +102,10 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
 
   function requireFreeName(name: string): void {
     const [group = ''] = name.split('.')
-    if (configured.byName(name)) throw new CountersignError('name_taken', `the configuration has a tool named ${name}: choose another name`)
-    if (name.includes('.') && (configured.groups.has(group) || group === REGISTERED_GROUP)) {
+    const folded = foldName(name)
+    const taken = configured.all().find((tool) => foldName(tool.name) === folded || foldName(tool.modelName) === folded)
+    if (taken) throw new CountersignError('name_taken', `the configuration has a tool named ${taken.name}: choose another name`)
+    if (name.includes('.') && [...configured.groups.keys(), REGISTERED_GROUP].some((one) => foldName(one) === foldName(group))) {
       throw new CountersignError('name_taken', `names that begin with ${group}. belong to a group of tools of the configuration`)
     }
   }
@@ -163,6 +165,9 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
     },
   }
 }
+
+/** People take `SHOP.PAY` and `shop_pay`, as models see it, for `shop.pay`. */
+const foldName = (name: string): string => name.toLowerCase().replaceAll(/[.-]/g, '_')
 
 function statusOf(found: RegisteredToolRow | undefined, { hash, definition }: HashedDefinition, ownerId: string): Registration {
   if (!found) return 'registered'
