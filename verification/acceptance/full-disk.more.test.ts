@@ -69,7 +69,9 @@ test('on a full disk nothing is granted and nothing half stored, and readyz says
   const last = ungranted ?? waiting.at(-1)
   assert(last, 'something waits')
   await approve(last)
-  expect(await server.admin.get(`/api/actions/${last.id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+  // One that was approved while there was room may have had an answer that no longer fitted: it was sent again under its key.
+  const settled = await server.admin.get(`/api/actions/${last.id}?wait=60&until=settled`)
+  expect(settled).toMatchObject({ state: 'succeeded', ...(ungranted && { attempt: 1 }) })
   expect(writesOf(last)).toHaveLength(1)
   // Actions approved while there was room were sent, none of them twice.
   const sent = target.writes.map(({ body }) => (body as { what: string }).what)
