@@ -1,4 +1,6 @@
+import { canonicalJson } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { callIdOf } from '../../packages/server/src/http/ext-authz/find-call.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
 import { openDoor, PUBLIC_URL } from '../testing/gateway-door.ts'
 import { startNginx, whyNoNginx } from '../testing/nginx.ts'
@@ -47,6 +49,22 @@ test('under one approval of two requests at once one passes, and the same reques
   expect(statuses.filter((status) => status === 403)).toHaveLength(4)
   expect((await ask('POST', '/refunds', refund)).status).toBe(403)
   expect((await waiting(server)).id).not.toBe(card.id)
+})
+
+test('an id that an agent gave to a call of another tool stands for no request', async () => {
+  const { server, ask, key } = await openDoor({ others: { host: { 'coding-agent': {} } } })
+  await ask('POST', '/refunds', { ...refund, headers: { 'idempotency-key': 'first' } })
+  const first = await waiting(server)
+  await decide(server, first, { verdict: 'decline' })
+  const id = callIdOf(first.tool, canonicalJson(first.arguments), undefined)
+  const agent = server.with({ authorization: `Bearer ${key}` })
+  const hook = { session_id: 's', cwd: '/tmp', hook_event_name: 'PreToolUse', tool_name: 'Tidy', tool_input: {}, tool_use_id: id }
+  const asked = agent.send('POST', '/hooks/claude', { body: hook })
+  const tidying = await waiting(server)
+  await decide(server, tidying, { verdict: 'approve' })
+  await asked
+  expect((await ask('POST', '/refunds', refund)).detail).toMatch(/^Waiting for approval/)
+  expect((await waiting(server)).tool).toBe(first.tool)
 })
 
 test('with an Idempotency-Key a request that passed never passes again, and another key is another request', async () => {

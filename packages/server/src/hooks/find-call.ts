@@ -63,7 +63,7 @@ function isOfRun(row: ActionRow, run: string): boolean {
 function* sameCall(call: GateCall, requestedBy: string): Tx<ActionRow | undefined> {
   if (call.callId !== undefined) {
     const named = yield* hostCalls.actionsOfCall.all({ requested_by: requestedBy, tool_call_id: call.callId })
-    return named.find((row) => isOfRun(row, call.run) && (hasInput(row, call) || row.edited_by !== null))
+    return named.find((row) => row.tool === call.tool.name && isOfRun(row, call.run) && (hasInput(row, call) || row.edited_by !== null))
   }
   const open = yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })
   return open.find((row) => row.state === 'executing' && row.tool_call_id !== null && isSame(row, call))

@@ -33,7 +33,9 @@ export function findEarlier(
   requestedBy: string,
 ): Promise<ActionRow | undefined> {
   return store.read(function* (): Tx<ActionRow | undefined> {
-    const [latest] = yield* hostCalls.actionsOfCall.all({ requested_by: requestedBy, tool_call_id: callId })
+    const named = yield* hostCalls.actionsOfCall.all({ requested_by: requestedBy, tool_call_id: callId })
+    // Hooks take the ids of calls from the agent, which may give one of them the id of a request.
+    const latest = named.find((row) => row.tool === tool.name)
     if (latest) return latest
     const open = yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })
     return open.find(
