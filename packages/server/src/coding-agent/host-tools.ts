@@ -1,6 +1,7 @@
-import { type ArgumentCheck, type JsonObject, type PreviewField, type RiskLevel, type Tool, ToolError } from '@countersign/core'
+import type { JsonObject, PreviewField, Tool } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
+import { draftHostRun, type HostRunTool, isHostRunTool } from '../host-run.ts'
 import { assessFile, assessShell } from './assess.ts'
 import { fileRule, isPlainFile } from './file-rule.ts'
 import { HOSTS, type Kind } from './hosts.ts'
@@ -17,19 +18,12 @@ const About = { host: z.enum(HOSTS), hostTool: z.string().min(1).max(200), folde
 const Worked = z.unknown().optional()
 const Place = { outside: Worked, sensitive: Worked }
 
-interface Definition<Shape extends z.ZodRawShape> {
+interface Definition extends Omit<HostRunTool, 'reportWithinMs' | 'notHere' | 'complete'> {
   kind: Kind
-  description: string
-  effect: 'read' | 'write'
-  input: z.ZodObject<Shape>
   /** Arguments that follow from the others. */
-  work?(args: z.output<z.ZodObject<Shape>>): JsonObject
+  work?(args: JsonObject): JsonObject
   /** Why the tool does not take these arguments. */
   refuse?(args: JsonObject): string | undefined
-  describe(args: JsonObject): string
-  preview(args: JsonObject): PreviewField[]
-  assess(args: JsonObject): { level: RiskLevel; reasons: string[] }
-  grantRules?: Tool['grantRules']
 }
 
 const COMMAND = {
@@ -101,7 +95,7 @@ export const hostTools = (): ToolDraft[] => [
     description: 'Applies a patch to several files.',
     effect: 'write',
     input: z.object({ ...About, patch: z.string().min(1), options: Json, files: Worked, ...Place }),
-    work: ({ patch, folder }) => {
+    work: ({ patch, folder }: { patch: string; folder: string }) => {
       const files = [...patch.matchAll(NAMES_FILE)].map(([, path = '']) => path.trim())
       return { files, outside: files.some((path) => isOutside(path, folder)), sensitive: files.some((path) => SENSITIVE.test(path)) }
     },
@@ -139,51 +133,17 @@ export const hostTools = (): ToolDraft[] => [
   }),
 ]
 
-function draft<Shape extends z.ZodRawShape>({
-  kind,
-  description,
-  effect,
-  input,
-  work,
-  refuse,
-  describe,
-  preview,
-  assess,
-  grantRules,
-}: Definition<Shape>): ToolDraft {
-  const strict = input.strict()
-  return {
-    name: kind,
-    description,
-    effect,
-    inputSchema: JSON.parse(JSON.stringify(z.toJSONSchema(strict, { io: 'input' }))),
-    executor: 'client',
-    isHostRun: true,
-    idempotent: false,
-    timeoutMs: REPORT_WITHIN_MS,
-    destination: 'local',
-    credential: 'none',
-    definition: { kind, reading: 1 },
-    check(args): ArgumentCheck {
-      const read = strict.safeParse(args)
-      if (!read.success) {
-        return {
-          ok: false,
-          issues: read.error.issues.map(({ path, message }) => ({ path: path.map((part) => `/${String(part)}`).join(''), message })),
-        }
-      }
-      const value: JsonObject = JSON.parse(JSON.stringify({ ...read.data, ...work?.(read.data) }))
+function draft({ work, refuse, ...tool }: Definition): ToolDraft {
+  return draftHostRun({
+    ...tool,
+    reportWithinMs: REPORT_WITHIN_MS,
+    notHere: 'The host of the agent runs this itself.',
+    complete(args) {
+      const value = { ...args, ...work?.(args) }
       const refused = refuse?.(value)
-      return refused === undefined ? { ok: true, value } : { ok: false, issues: [{ path: '/command', message: refused }] }
+      return refused === undefined ? { value } : { refused: { path: '/command', message: refused } }
     },
-    describe,
-    preview: async (args) => ({ fields: preview(args) }),
-    assess,
-    ...(grantRules && { grantRules }),
-    execute: async () => {
-      throw new ToolError('broken', 'The host of the agent runs this itself. Nothing was run here.')
-    },
-  }
+  })
 }
 
 const added = (field: string, value: unknown): PreviewField => ({ field, newValue: JSON.parse(JSON.stringify(value ?? null)) })
@@ -234,6 +194,5 @@ function previewEdit({ path, folder, oldText, newText, edits, options }: JsonObj
   ]
 }
 
-/** The kind of a tool of this group, by its name in whatever group. */
-export const isHostTool = (tool: Pick<Tool, 'isHostRun' | 'name'>, kind: Kind): boolean =>
-  tool.isHostRun === true && (tool.name === kind || tool.name.endsWith(`.${kind}`))
+/** One of the tools of this group, by its name in whatever group. */
+export const isHostTool = (tool: Pick<Tool, 'isHostRun' | 'name'>, kind: Kind): boolean => isHostRunTool(tool, kind)

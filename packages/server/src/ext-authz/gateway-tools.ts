@@ -1,20 +1,13 @@
-import {
-  type ArgumentCheck,
-  type JsonObject,
-  type JsonValue,
-  type PreviewField,
-  type RiskLevel,
-  type Tool,
-  ToolError,
-} from '@countersign/core'
+import type { JsonObject, JsonValue, PreviewField, Tool } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
+import { draftHostRun, type HostRunTool, isHostRunTool } from '../host-run.ts'
 import { readTarget } from './read-target.ts'
 
 export const READS = ['GET', 'HEAD', 'OPTIONS'] as const
 export const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** What a gateway asks about, by the effect that HTTP gives a method. */
+/** The kinds of requests that a gateway asks about, by the effect that HTTP gives their method. */
 export type RequestKind = 'readRequest' | 'writeRequest'
 
 /** The door reports the result together with the claim. */
@@ -35,8 +28,8 @@ const About = {
   parameters: Worked,
 }
 
-const Reading = z.strictObject({ method: z.enum(READS), ...About })
-const Writing = z.strictObject({
+const Reading = z.object({ method: z.enum(READS), ...About })
+const Writing = z.object({
   method: z.enum(WRITES),
   ...About,
   contentType: z.string().min(1).max(300).optional(),
@@ -61,52 +54,30 @@ export const gatewayTools = ({ bodies }: { bodies: boolean }): ToolDraft[] => [
     description: 'Sends a POST, PUT, PATCH or DELETE request through the gateway.',
     effect: 'write',
     input: Writing,
-    refuse: () => (bodies ? undefined : NO_BODIES),
+    refused: bodies ? undefined : NO_BODIES,
     assess: ({ method }) =>
       method === 'DELETE' ? { level: 'high', reasons: ['deletes'] } : { level: 'medium', reasons: ['changes something'] },
   }),
 ]
 
-interface Definition {
+type Definition = Pick<HostRunTool, 'description' | 'effect' | 'input' | 'assess'> & {
   kind: RequestKind
-  description: string
-  effect: 'read' | 'write'
-  input: typeof Reading | typeof Writing
   /** Why the tool takes no arguments at all. */
-  refuse?(): string | undefined
-  assess(args: JsonObject): { level: RiskLevel; reasons: string[] }
+  refused?: string | undefined
 }
 
-const draft = ({ kind, description, effect, input, refuse, assess }: Definition): ToolDraft => ({
-  name: kind,
-  description,
-  effect,
-  inputSchema: JSON.parse(JSON.stringify(z.toJSONSchema(input, { io: 'input' }))),
-  executor: 'client',
-  isHostRun: true,
-  idempotent: false,
-  timeoutMs: REPORT_WITHIN_MS,
-  destination: 'local',
-  credential: 'none',
-  definition: { kind, reading: 1 },
-  check(args): ArgumentCheck {
-    const read = input.safeParse(args)
-    if (!read.success) {
-      const issues = read.error.issues.map(({ path, message }) => ({ path: path.map((part) => `/${String(part)}`).join(''), message }))
-      return { ok: false, issues }
-    }
-    const reading = readTarget(read.data.url)
-    const refused = refuse?.() ?? ('refused' in reading ? reading.refused : undefined)
-    if (refused !== undefined || 'refused' in reading) return { ok: false, issues: [{ path: '/url', message: refused ?? '' }] }
-    return { ok: true, value: JSON.parse(JSON.stringify({ ...read.data, ...reading.target })) }
-  },
-  describe: (args) => oneLine(`${String(args.method)} ${addressOf(args)}`),
-  preview: async (args) => ({ fields: previewOf(args) }),
-  assess,
-  execute: async () => {
-    throw new ToolError('broken', 'The gateway passes this request on itself. Nothing was sent from here.')
-  },
-})
+const draft = ({ refused, ...tool }: Definition): ToolDraft =>
+  draftHostRun({
+    ...tool,
+    reportWithinMs: REPORT_WITHIN_MS,
+    notHere: 'The gateway passes this request on itself.',
+    complete(args) {
+      const reading = refused === undefined ? readTarget(String(args.url)) : { refused }
+      return 'refused' in reading ? { refused: { path: '/url', message: reading.refused } } : { value: { ...args, ...reading.target } }
+    },
+    describe: (args) => oneLine(`${String(args.method)} ${addressOf(args)}`),
+    preview: previewOf,
+  })
 
 const addressOf = ({ host, port, url }: JsonObject): string =>
   `${String(host)}${port === undefined ? '' : `:${String(port)}`}${String(url)}`
@@ -129,5 +100,4 @@ function previewOf(args: JsonObject): PreviewField[] {
 }
 
 /** One of the tools of this group, by its name in whatever group. */
-export const isGatewayTool = (tool: Pick<Tool, 'isHostRun' | 'name'>, kind: RequestKind): boolean =>
-  tool.isHostRun === true && (tool.name === kind || tool.name.endsWith(`.${kind}`))
+export const isGatewayTool = (tool: Pick<Tool, 'isHostRun' | 'name'>, kind: RequestKind): boolean => isHostRunTool(tool, kind)

@@ -1,0 +1,64 @@
+import { type ArgumentIssue, type JsonObject, type PreviewField, type RiskLevel, type Tool, ToolError } from '@countersign/core'
+import type { ToolDraft } from '@countersign/toolkit'
+import { z } from 'zod'
+
+/** A tool whose calls are run by the one that asks: the host of a coding agent, a gateway. Here it has only its arguments, card and risk. */
+export interface HostRunTool {
+  kind: string
+  description: string
+  effect: 'read' | 'write'
+  input: z.ZodObject
+  /** Whoever runs a call reports within this time. After that the outcome is unknown; a late report still counts. */
+  reportWithinMs: number
+  /** Completes arguments that fit the schema, or says why the tool does not take them. */
+  complete(args: JsonObject): { value: JsonObject } | { refused: ArgumentIssue }
+  describe(args: JsonObject): string
+  preview(args: JsonObject): PreviewField[]
+  assess(args: JsonObject): { level: RiskLevel; reasons: string[] }
+  grantRules?: Tool['grantRules']
+  /** Who runs it instead of this server, as a sentence. */
+  notHere: string
+}
+
+export function draftHostRun(tool: HostRunTool): ToolDraft {
+  const { kind, description, effect, input, reportWithinMs, complete, describe, preview, assess, grantRules, notHere } = tool
+  const strict = input.strict()
+  return {
+    name: kind,
+    description,
+    effect,
+    inputSchema: copyOf(z.toJSONSchema(strict, { io: 'input' })),
+    executor: 'client',
+    isHostRun: true,
+    idempotent: false,
+    timeoutMs: reportWithinMs,
+    destination: 'local',
+    credential: 'none',
+    definition: { kind, reading: 1 },
+    check(args) {
+      const read = strict.safeParse(args)
+      if (!read.success) return { ok: false, issues: read.error.issues.map(toIssue) }
+      const completed = complete(read.data as JsonObject)
+      return 'refused' in completed ? { ok: false, issues: [completed.refused] } : { ok: true, value: copyOf(completed.value) }
+    },
+    describe,
+    preview: async (args) => ({ fields: preview(args) }),
+    assess,
+    ...(grantRules && { grantRules }),
+    execute: async () => {
+      throw new ToolError('broken', `${notHere} Nothing was run here.`)
+    },
+  }
+}
+
+/** The tool of this kind, by its name in whatever group. */
+export const isHostRunTool = ({ isHostRun, name }: Pick<Tool, 'isHostRun' | 'name'>, kind: string): boolean =>
+  isHostRun === true && (name === kind || name.endsWith(`.${kind}`))
+
+/** Without what JSON leaves out. */
+const copyOf = (value: object): JsonObject => JSON.parse(JSON.stringify(value))
+
+const toIssue = ({ path, message }: { path: PropertyKey[]; message: string }): ArgumentIssue => ({
+  path: path.map((part) => `/${String(part)}`).join(''),
+  message,
+})
