@@ -4,7 +4,7 @@ import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { gatewayStarter } from '../../packages/server/src/ext-authz/index.ts'
 import type { Database } from '../../packages/server/src/store/index.ts'
-import { askWith, openDoor } from '../testing/gateway-door.ts'
+import { askWith, startGatewayServer } from '../testing/gateway-server.ts'
 import { startTarget, type TargetAnswer, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -23,7 +23,7 @@ async function change(database: Database, sql: string): Promise<void> {
 }
 
 test.each(['action', 'principal'])('a server whose table %s is gone refuses, says no more, and logs why', async (table) => {
-  const { server, ask } = await openDoor()
+  const { server, ask } = await startGatewayServer()
   await change(server.database, `alter table "${table}" rename to lost`)
   for (const method of ['GET', 'POST']) {
     const { status, detail } = await ask(method, '/orders')
@@ -44,7 +44,7 @@ test('a server that shuts down refuses what a gateway asks meanwhile', async () 
     hasBegun.resolve()
     return answered.promise
   })
-  const { server, ask } = await openDoor({ others: toolsOf(target) })
+  const { server, ask } = await startGatewayServer({ others: toolsOf(target) })
   const { id } = await server.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'x' } })
   await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
   await hasBegun.promise
@@ -62,7 +62,7 @@ test('a held server lets nothing pass, not even a read that policy allows', asyn
   using folder = temporaryFolder()
   await using database = await openServerDatabase()
   const place = { dataDir: join(folder.path, 'data'), environment: database.environment }
-  const first = await openDoor({ place })
+  const first = await startGatewayServer({ place })
   expect((await first.ask('GET', '/orders')).status).toBe(200)
   await first.server.stop()
   const tools = { gateway: { 'ext-authz': { bodies: true } } }

@@ -2,7 +2,7 @@ import { canonicalJson } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { callIdOf } from '../../packages/server/src/http/ext-authz/find-call.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
-import { openDoor, PUBLIC_URL } from '../testing/gateway-door.ts'
+import { PUBLIC_URL, startGatewayServer } from '../testing/gateway-server.ts'
 import { startNginx, whyNoNginx } from '../testing/nginx.ts'
 import { rawRequest } from '../testing/raw-request.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
@@ -10,7 +10,7 @@ import { signInWithKey } from '../testing/sign-in.ts'
 const refund = { body: '{"amount":5}' }
 
 test('a read that policy allows passes each time, and a write waits for a person: 403 that says where to decide, never 2xx', async () => {
-  const { server, ask } = await openDoor()
+  const { server, ask } = await startGatewayServer()
   for (const method of ['GET', 'HEAD', 'GET']) expect((await ask(method, '/orders/7?full=1')).status).toBe(200)
   const asked = await ask('POST', '/refunds?order=7', refund)
   const card = await waiting(server)
@@ -40,7 +40,7 @@ test('a read that policy allows passes each time, and a write waits for a person
 })
 
 test('under one approval of two requests at once one passes, and the same request after it is asked about again', async () => {
-  const { server, ask } = await openDoor()
+  const { server, ask } = await startGatewayServer()
   await ask('POST', '/refunds', refund)
   const card = await waiting(server)
   await decide(server, card, { verdict: 'approve' })
@@ -52,7 +52,7 @@ test('under one approval of two requests at once one passes, and the same reques
 })
 
 test('an id that an agent gave to a call of another tool stands for no request', async () => {
-  const { server, ask, key } = await openDoor({ others: { host: { 'coding-agent': {} } } })
+  const { server, ask, key } = await startGatewayServer({ others: { host: { 'coding-agent': {} } } })
   await ask('POST', '/refunds', { ...refund, headers: { 'idempotency-key': 'first' } })
   const first = await waiting(server)
   await decide(server, first, { verdict: 'decline' })
@@ -68,7 +68,7 @@ test('an id that an agent gave to a call of another tool stands for no request',
 })
 
 test('with an Idempotency-Key a request that passed never passes again, and another key is another request', async () => {
-  const { server, ask } = await openDoor()
+  const { server, ask } = await startGatewayServer()
   const keyed = (key: string) => ask('POST', '/refunds', { ...refund, headers: { 'idempotency-key': key } })
   await Promise.all([keyed('a'), keyed('a'), keyed('a')])
   const card = await waiting(server)
@@ -80,7 +80,7 @@ test('with an Idempotency-Key a request that passed never passes again, and anot
 })
 
 test('an approval holds for exactly this request: not for another body, path, query, method, host, port or content type', async () => {
-  const { server, ask } = await openDoor()
+  const { server, ask } = await startGatewayServer()
   await ask('POST', '/refunds?order=7', refund)
   await decide(server, await waiting(server), { verdict: 'approve' })
   for (const other of [
@@ -98,7 +98,7 @@ test('an approval holds for exactly this request: not for another body, path, qu
 })
 
 test('links come from the public address alone, whatever Host a request names', async () => {
-  const { ask } = await openDoor()
+  const { ask } = await startGatewayServer()
   const { headers, detail } = await ask('POST', '/refunds', {
     ...refund,
     headers: { host: 'evil.example', 'x-forwarded-host': 'evil.example' },
@@ -108,7 +108,7 @@ test('links come from the public address alone, whatever Host a request names', 
 })
 
 test('a path that servers read in different ways does not pass, and nobody is asked about it', async () => {
-  const { server, ask } = await openDoor()
+  const { server, ask } = await startGatewayServer()
   const paths = [
     '/a/../admin',
     '/./a',
@@ -148,7 +148,7 @@ test('a path that servers read in different ways does not pass, and nobody is as
 })
 
 test('what nobody could see on the card does not pass: a part of a body, bytes, a compressed body, a read with a body, an overridden method', async () => {
-  const { server, ask } = await openDoor()
+  const { server, ask } = await startGatewayServer()
   const hidden: { body: string; headers?: Record<string, string> }[] = [
     { ...refund, headers: { 'x-envoy-auth-partial-body': 'true' } },
     { body: '\u0000', headers: { 'content-encoding': 'gzip' } },
@@ -164,7 +164,7 @@ test('what nobody could see on the card does not pass: a part of a body, bytes, 
 })
 
 test('where bodies are not forwarded, requests that write are refused', async () => {
-  const { ask } = await openDoor({ settings: {} })
+  const { ask } = await startGatewayServer({ settings: {} })
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     const { status, detail } = await ask(method, '/refunds')
     expect([status, detail]).toEqual([403, expect.stringContaining('does not see what such a request sends')])
@@ -173,7 +173,7 @@ test('where bodies are not forwarded, requests that write are refused', async ()
 })
 
 test('nothing falls through to the console: a wrong or missing key, a cookie, a person’s key, a huge address, a wrong prefix, no tools', async () => {
-  const { server, ask, key } = await openDoor()
+  const { server, ask, key } = await startGatewayServer()
   const page = { accept: 'text/html' }
   const { key: person } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
   const signIns: Record<string, string>[] = [
@@ -188,12 +188,12 @@ test('nothing falls through to the console: a wrong or missing key, a cookie, a 
     expect((await ask('GET', '/orders', { headers: page, prefix })).status, prefix).toBe(403)
   expect((await ask('GET', `/${'a'.repeat(9_000)}`, { headers: page })).status).toBe(403)
   expect((await ask('GET', `/${'a'.repeat(40_000)}`, { headers: page })).status).toBe(431)
-  const bare = await openDoor({ settings: null })
+  const bare = await startGatewayServer({ settings: null })
   expect((await bare.ask('GET', '/orders', { headers: page })).status).toBe(403)
 })
 
 test('a decline is told to the same request for ten minutes, then it is asked about again', async () => {
-  const { server, ask, clock } = await openDoor()
+  const { server, ask, clock } = await startGatewayServer()
   await ask('POST', '/refunds', refund)
   await decide(server, await waiting(server), { verdict: 'decline', reason: 'Not today' })
   const { status, detail } = await ask('POST', '/refunds', refund)
@@ -204,7 +204,7 @@ test('a decline is told to the same request for ten minutes, then it is asked ab
 
 test('a request about which nobody decided in time is told so', async () => {
   // On Postgres the database says when the time is over.
-  const { server, ask } = await openDoor({ rule: { expires: 'PT1S' }, isRealTime: true })
+  const { server, ask } = await startGatewayServer({ rule: { expires: 'PT1S' }, isRealTime: true })
   const { headers } = await ask('DELETE', '/refunds/7')
   expect((await settled(server, String(headers['countersign-action']))).state).toBe('expired')
   const { status, detail } = await ask('DELETE', '/refunds/7')
@@ -212,7 +212,7 @@ test('a request about which nobody decided in time is told so', async () => {
 })
 
 test('an approval whose time is over lets nothing pass', async () => {
-  const { server, ask, clock } = await openDoor()
+  const { server, ask, clock } = await startGatewayServer()
   await ask('POST', '/refunds', refund)
   const card = await waiting(server)
   await decide(server, card, { verdict: 'approve' })
@@ -223,7 +223,7 @@ test('an approval whose time is over lets nothing pass', async () => {
 })
 
 test('a request that a person changed passes as they changed it', async () => {
-  const { server, ask } = await openDoor()
+  const { server, ask } = await startGatewayServer()
   await ask('POST', '/refunds', refund)
   const card = await waiting(server)
   await decide(server, card, { verdict: 'approve', arguments: { ...card.arguments, body: { amount: 4 } } })
@@ -231,8 +231,8 @@ test('a request that a person changed passes as they changed it', async () => {
   expect((await ask('POST', '/refunds', { body: '{"amount":4}' })).status).toBe(200)
 })
 
-test.skipIf(whyNoNginx !== undefined)('nginx with auth_request lets through what the door allows, and nothing else', async () => {
-  const { server, key } = await openDoor({ settings: {} })
+test.skipIf(whyNoNginx !== undefined)('nginx with auth_request lets through what the endpoint allows, and nothing else', async () => {
+  const { server, key } = await startGatewayServer({ settings: {} })
   await using nginx = await startNginx(
     server.url,
     `proxy_set_header X-Countersign-Key "";

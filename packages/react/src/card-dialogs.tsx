@@ -10,7 +10,7 @@ import { RISK_WORDS } from './words.ts'
 // Where it cannot be loaded, nothing is reported; the card is as good without it.
 const ReportSeen = lazy(() => import('./report-seen.tsx').catch(() => ({ default: () => null })))
 
-/** What a card has beside its face: the open dialog, and the report that it was seen. */
+/** Renders the open dialog of a card, and reports that the card was seen. */
 export const CardDialogs = ({ view }: { view: CardView }) => (
   <>
     <OpenDialog view={view} />

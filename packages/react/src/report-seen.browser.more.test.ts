@@ -12,7 +12,7 @@ const setVisible = (state: 'visible' | 'hidden') =>
     Object.defineProperty(document, 'visibilityState', { value: visibility, configurable: true })
     document.dispatchEvent(new Event('visibilitychange'))
   }, state)
-/** What reports is loaded with the first card. Where the clock stands, nothing would load. */
+/** Loads the part that reports before a test stops the clock, because then it would not load. */
 async function openLoaded(): Promise<void> {
   await openPage()
   await show(page, { action: sampleAction({ id: 'act_before', revision: 9 }), withSeen: true })

@@ -19,7 +19,7 @@ export function CallTest({ document }: { document: string | undefined }) {
     mutationFn: ({ call, document }: { call: Call; document: string | undefined }) =>
       client.policy.test({ call, ...(document !== undefined && { document }) }),
   })
-  // What another text says of the call is not what this one says.
+  // An answer about an earlier text does not hold for this one.
   const isOfThis = test.variables?.document === document
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()

@@ -116,7 +116,7 @@ export type AuditList = z.infer<typeof AuditList>
 export const ActionStory = z.object({
   steps: z.array(AuditEntryView.pick({ id: true, at: true, kind: true, actor: true, data: true })),
   names: Names,
-  /** Who has had it on their screen, in which revision and when first, the earliest first; the newest 200. Empty for an agent or a service. */
+  /** The people who have had the action on their screen, once for each revision, the earliest first; the newest 200. Empty for an agent or a service. */
   seen: z.array(SeenBy),
   /** When its result was put into its conversation; null while it was not, and for an action without one: that agent asks for it. */
   toldAt: z.string().nullable(),

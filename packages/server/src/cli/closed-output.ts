@@ -1,10 +1,10 @@
 import { complain } from './say.ts'
 
 /**
- * Lets a command go on when who read its output has left, as in `serve | head -1`: people decide in the console, and a command that is
- * half done must not stop there. Output that is lost for another reason, such as a full disk, makes the exit code 1.
+ * Lets a command go on when the reader of its output has closed it, as in `serve | head -1`: people decide in the console, and a command
+ * must not stop halfway. Output that is lost for another reason, such as a full disk, makes the exit code 1.
  */
-export function outliveReaders(): void {
+export function tolerateClosedOutput(): void {
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     // EIO is what a closed terminal answers.
     if (code === 'EPIPE' || code === 'EIO') return

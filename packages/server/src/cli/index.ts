@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
-import { outliveReaders } from './closed-output.ts'
+import { tolerateClosedOutput } from './closed-output.ts'
 import { complain } from './say.ts'
 
 type OpenCommand = (environment: Environment) => Promise<Command>
@@ -56,7 +56,7 @@ async function programFor([name = '']: readonly string[], environment: Environme
 
 /** Runs `countersign`. A failure is printed in one sentence and sets the exit code to 1. */
 export async function runCommand(argv: readonly string[], environment: Environment): Promise<void> {
-  outliveReaders()
+  tolerateClosedOutput()
   try {
     const program = await programFor(argv.slice(2), environment)
     await program.parseAsync([...argv])

@@ -19,6 +19,6 @@ export async function runUntilStopped(close: () => Promise<void>, say: (line: st
   await stopped
   await close()
   for (const signal of signals) process.off(signal, onSignal)
-  // What Node still holds of a terminal that is gone keeps the process alive for ever.
+  // Node does not release its handles of a closed terminal, and they would keep the process alive.
   if (isTerminalClosed) process.exit()
 }

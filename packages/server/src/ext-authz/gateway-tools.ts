@@ -10,7 +10,7 @@ export const WRITES = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** The kinds of requests that a gateway asks about, by the effect that HTTP gives their method. */
 export type RequestKind = 'readRequest' | 'writeRequest'
 
-/** The door reports the result together with the claim. */
+/** The endpoint reports the result together with the claim. */
 const REPORT_WITHIN_MS = 60_000
 
 /** Worked out from the other arguments, whatever a caller says. */

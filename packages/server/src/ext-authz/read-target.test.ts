@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readTarget } from './read-target.ts'
 
-/** What attacks on gateways are made of, between harmless pieces. */
+/** Pieces of known attacks on gateways, and harmless ones. */
 const PIECES =
   'a|orders|7|/|/|//|.|..|/./|/../|;|..;|\\|%2e|%2E%2e|%2f|%2F|%5c|%252e|%252f|%25|%3b|%61|%41|%7e|%20|%3F|%23|%22|%C3%A9|%E2%82%AC|%F0%9F%98%80|%c3|%c0%ae|%00|%0a|%7f|%zz|%|é| |#|+|:|@|*|,|!|$|(|)'
     .split('|')

@@ -5,7 +5,7 @@ export interface Target {
   parameters: Record<string, string[]>
 }
 
-/** What RFC 3986 lets stand in a path, without `;`: some servers cut a segment there. */
+/** The characters that RFC 3986 allows in a path, except `;`: some servers cut a segment there. */
 const PATH = /^\/(?:[A-Za-z0-9\-._~!$&'()*+,=:@/]|%[0-9A-Fa-f]{2})*$/
 /** The same for a query. Some servers divide parameters at `;`. Browsers leave brackets and bars as they are. */
 const QUERY = /^(?:[A-Za-z0-9\-._~!$&'()*+,=:@/?[\]|]|%[0-9A-Fa-f]{2})*$/

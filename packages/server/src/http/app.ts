@@ -49,7 +49,7 @@ import { docsRoutes } from './docs/index.ts'
 import { embedTokenRoutes } from './embed-tokens.ts'
 import { handleError } from './errors.ts'
 import { eventRoutes } from './events.ts'
-import { routeAt } from './ext-authz/door.ts'
+import { routeToEndpoint } from './ext-authz/endpoint.ts'
 import { extAuthzRoutes } from './ext-authz/routes.ts'
 import { grantRoutes } from './grants.ts'
 import { holdRoutes, requireTakenWhileHeld } from './hold.ts'
@@ -181,7 +181,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
-    rewriteUrl: routeAt,
+    rewriteUrl: routeToEndpoint,
     trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
     ...INTAKE_LIMITS,
     // Malformed URLs never reach the error handler of the routes.

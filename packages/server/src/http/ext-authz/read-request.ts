@@ -1,8 +1,8 @@
 import { type JsonObject, type JsonValue, parseJson } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { READS, WRITES } from '../../ext-authz/index.ts'
-import { DOOR } from './door.ts'
-import { refused } from './words.ts'
+import { ENDPOINT } from './endpoint.ts'
+import { refused } from './refusals.ts'
 
 /** A request that a gateway holds back, as the arguments of a tool. */
 export interface HeldRequest {
@@ -20,14 +20,14 @@ export function readHeldRequest(request: FastifyRequest): HeldRequest {
   const { method, headers, originalUrl } = request
   const isRead = is(READS, method)
   if (!isRead && !is(WRITES, method)) throw refused(`${method} requests do not pass here`)
-  if (!originalUrl.startsWith(`${DOOR}/`))
-    throw refused(`the gateway asks at ${DOOR} followed by the path of the request: set its path_prefix`)
+  if (!originalUrl.startsWith(`${ENDPOINT}/`))
+    throw refused(`the gateway asks at ${ENDPOINT} followed by the path of the request: set its path_prefix`)
   const override = OVERRIDES.find((name) => headers[name] !== undefined)
   if (override !== undefined) throw refused(`the header ${override} could make it another request`)
   const kind = isRead ? 'readRequest' : 'writeRequest'
   return {
     kind,
-    args: { method, ...hostOf(request), url: originalUrl.slice(DOOR.length), ...bodyOf(request, isRead) },
+    args: { method, ...hostOf(request), url: originalUrl.slice(ENDPOINT.length), ...bodyOf(request, isRead) },
     idempotencyKey: keyOf(request),
   }
 }

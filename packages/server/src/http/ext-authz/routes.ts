@@ -4,14 +4,14 @@ import { callerOf } from '../../identity/authenticate.ts'
 import type { App, HttpDeps } from '../app.ts'
 import { sendProblem } from '../errors.ts'
 import { skipBody } from '../intake.ts'
-import { DOOR, KEY_HEADER } from './door.ts'
-import { refused } from './words.ts'
+import { ENDPOINT, KEY_HEADER } from './endpoint.ts'
+import { refused } from './refusals.ts'
 
 /** The arguments of a tool are no longer than this. */
 const MAX_BODY_BYTES = 256 * 1024
 
 /**
- * Registers the door for gateways that ask about each HTTP request: Envoy's `ext_authz`, nginx's `auth_request`. 200 lets the request pass,
+ * Registers the endpoint for gateways that ask about each HTTP request: Envoy's `ext_authz`, nginx's `auth_request`. 200 lets the request pass,
  * and is said of nothing else. Everything that is not allowed is 403, also what fails here: a gateway may be set to let requests pass while
  * the server that it asks is in trouble.
  */
@@ -34,13 +34,13 @@ export function extAuthzRoutes(app: App, deps: HttpDeps): void {
           const { principal, signIn } = callerOf(request)
           if (principal.kind !== 'agent') throw refused(`the key in ${KEY_HEADER} has to be an agent’s`)
           // Few servers stand behind a gateway: the others start without this.
-          const [{ judge }, { readHeldRequest }] = await Promise.all([import('./judge.ts'), import('./read-request.ts')])
-          const id = await judge(deps, readHeldRequest(request), { principal, signIn: `${signIn}, gateway` })
+          const [{ authorize }, { readHeldRequest }] = await Promise.all([import('./authorize.ts'), import('./read-request.ts')])
+          const id = await authorize(deps, readHeldRequest(request), { principal, signIn: `${signIn}, gateway` })
           return reply.code(200).header('countersign-action', id).send()
         },
       )
     },
-    { prefix: DOOR },
+    { prefix: ENDPOINT },
   )
 }
 

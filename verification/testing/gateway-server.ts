@@ -7,7 +7,7 @@ import { startTestServer, type TestServerOptions } from './test-server.ts'
 
 export const PUBLIC_URL = 'https://approvals.example.com'
 
-interface DoorOptions extends Pick<TestServerOptions, 'place'> {
+interface GatewayServerOptions extends Pick<TestServerOptions, 'place'> {
   /** Those of the group of tools for gateways; null for none. */
   settings?: object | null
   /** True for a server on the machine's clock. */
@@ -19,7 +19,13 @@ interface DoorOptions extends Pick<TestServerOptions, 'place'> {
 }
 
 /** Starts a server that a gateway asks, with the policy that the documentation begins with. */
-export async function openDoor({ settings = { bodies: true }, isRealTime = false, others = {}, place, rule = {} }: DoorOptions = {}) {
+export async function startGatewayServer({
+  settings = { bodies: true },
+  isRealTime = false,
+  others = {},
+  place,
+  rule = {},
+}: GatewayServerOptions = {}) {
   const clock = manualClock(Date.now())
   const tools: ConfigInput['tools'] = { ...others, ...(settings && { gateway: { 'ext-authz': settings } }) }
   const server = await startTestServer({

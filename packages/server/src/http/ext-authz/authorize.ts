@@ -6,7 +6,7 @@ import { type ActionRow, actions, newSalt, stored } from '../../store/index.ts'
 import type { HttpDeps } from '../app.ts'
 import { callIdOf, findEarlier, type GatewayCall, onceKeyOf } from './find-call.ts'
 import type { HeldRequest } from './read-request.ts'
-import { changed, ended, refused, waits } from './words.ts'
+import { changed, ended, refused, waits } from './refusals.ts'
 
 type Deps = Pick<HttpDeps, 'store' | 'gate' | 'clock' | 'tools' | 'policies' | 'publicUrl'>
 type Who = Pick<Caller, 'principal' | 'signIn'>
@@ -18,7 +18,7 @@ const TOLD_FOR_MS = 10 * 60_000
  * Returns the id of the action under which a request passes, once.
  * @throws CountersignError for a request that does not pass.
  */
-export async function judge(deps: Deps, request: HeldRequest, caller: Who): Promise<string> {
+export async function authorize(deps: Deps, request: HeldRequest, caller: Who): Promise<string> {
   const call = toCall(deps, request)
   const { principal } = caller
   const policy = await deps.store.read(() => deps.policies.inForce())

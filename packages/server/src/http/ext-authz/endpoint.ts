@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 
 /** What a gateway puts before the path of each request that it asks about. */
-export const DOOR = '/ext-authz'
+export const ENDPOINT = '/ext-authz'
 
 /** The header with the agent's key. Authorization belongs to the server behind the gateway. */
 export const KEY_HEADER = 'x-countersign-key'
 
 /**
- * Routes by this address. Whatever a gateway asks gets to its door, in any spelling: elsewhere a page of the console could answer 200,
+ * Routes by this address. Whatever a gateway asks reaches its endpoint, in any spelling: elsewhere a page of the console could answer 200,
  * which a gateway takes for yes. A gateway whose prefix is wrong shows itself by the key in its header.
  */
-export const routeAt = ({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string =>
-  url.startsWith(DOOR) || headers[KEY_HEADER] !== undefined ? DOOR : url
+export const routeToEndpoint = ({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string =>
+  url.startsWith(ENDPOINT) || headers[KEY_HEADER] !== undefined ? ENDPOINT : url
