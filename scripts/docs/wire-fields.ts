@@ -1,7 +1,7 @@
 import type { FieldTexts } from './docstrings.ts'
 import { type Field, fieldsOf } from './schema-table.ts'
 import type { WireDocument, WireOperation, WireParameter } from './wire-document.ts'
-import { WIRE_TEXTS } from './wire-texts.ts'
+import { WIRE_TEXTS } from './wire-texts/index.ts'
 
 type TextsOf = (keys: readonly string[]) => FieldTexts
 

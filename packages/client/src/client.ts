@@ -261,11 +261,7 @@ export function createClient(options: ClientOptions = {}): Client {
     ...createManagement(http, read, change),
     ...identityCalls(read, change, signInStorage),
     sessions: sessionCalls(read, change),
-    actions: {
-      ...actionCalls(read, change),
-      // A repeat changes nothing anyway: an idempotency key would only store an answer for each look.
-      seen: (actionId, body, options) => sendJson(http, `${action(actionId)}/seen`, { method: 'POST', body, ...options }),
-    },
+    actions: actionCalls(http, read, change),
     requests: {
       create: (body, options) => change('/api/agent-requests', body, options),
       execute: (requestId, options) => change(`/api/agent-requests/${encodeURIComponent(requestId)}/execute`, {}, options),
@@ -311,7 +307,9 @@ const sessionCalls = (read: Read, change: Change): Client['sessions'] => ({
     change(`${session(sessionId)}/participants/${encodeURIComponent(person)}`, undefined, options, { method: 'DELETE' }),
 })
 
-const actionCalls = (read: Read, change: Change): Omit<Client['actions'], 'seen'> => ({
+const actionCalls = (http: HttpOptions, read: Read, change: Change): Client['actions'] => ({
+  // A repeat changes nothing anyway: an idempotency key would only store an answer for each look.
+  seen: (actionId, body, options) => sendJson(http, `${action(actionId)}/seen`, { method: 'POST', body, ...options }),
   list: (query, options) => read('/api/actions', query, options),
   get: (actionId, wait, options) => read(action(actionId), { wait: wait?.waitSeconds, until: wait?.until }, options),
   full: async (options) => (await read<{ items: FullWaiting[] }>('/api/waiting/full', undefined, options)).items,
