@@ -1,5 +1,5 @@
-import type { Action, PolicyDocument } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { type Sender, startFinanceDesk } from '../testing/finance-desk.ts'
 import { startPushService } from '../testing/push-service.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
@@ -7,32 +7,10 @@ import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 import { openWebhookDesk } from '../testing/webhook-helpers.ts'
 
-/** A server, an agent that asks, and people: of `finance`, who may decide, and others. */
-async function startDesk(rule: object = {}) {
-  const stack = new AsyncDisposableStack()
-  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
-  const rules = [{ name: 'money', match: {}, verdict: 'ask', requires: { roles: ['finance'] }, ...rule }]
-  const config = { tools: toolsOf(target), policy: { default: 'ask', rules } as PolicyDocument, network: { allow: ['127.0.0.1'] } }
-  const server = stack.use(await startTestServer({ config }))
-  const person = (name: string, roles = ['finance']) => server.as({ name, kind: 'person', roles })
-  const [agent, ana, ben, vera] = [
-    await server.as({ name: 'Bot', kind: 'agent' }),
-    await person('Ana'),
-    await person('Ben'),
-    await person('Vera', ['viewer']),
-  ]
-  return {
-    ...{ server, agent, ana, ben, vera, person },
-    propose: (more: object = {}): Promise<Action> => agent.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' }, ...more }),
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  }
-}
-
-type Sender = { send(method: string, path: string, input?: object): Promise<{ status: number; body: unknown }> }
 const assign = (who: Sender, id: string, body: object) => who.send('POST', `/api/actions/${id}/assign`, { body })
 
 test('an assignment is seen by everybody at once, recorded with who, to whom and when, and taken back', async () => {
-  await using desk = await startDesk()
+  await using desk = await startFinanceDesk()
   const { server, ana, ben } = desk
   const { id, digest } = await desk.propose()
   using inbox = await server.admin.stream('/api/events')
@@ -57,7 +35,7 @@ test('an assignment is seen by everybody at once, recorded with who, to whom and
 })
 
 test('an assignment gives and takes no right: the person named who lost the role cannot decide, and others who may still can', async () => {
-  await using desk = await startDesk()
+  await using desk = await startFinanceDesk()
   const { server, ana, ben } = desk
   const [one, other] = [await desk.propose(), await desk.propose({ arguments: { what: 'y' } })]
   for (const { id } of [one, other]) await assign(ana, id, { to: { person: ben.principal.id } })
@@ -73,7 +51,7 @@ test('an assignment gives and takes no right: the person named who lost the role
 })
 
 test('neither an agent nor a viewer assigns, and nobody assigns to whom may not decide or is not there', async () => {
-  await using desk = await startDesk()
+  await using desk = await startFinanceDesk()
   const { agent, ana, ben, vera, server } = desk
   const { id } = await desk.propose()
   const to = { person: ben.principal.id }
@@ -97,7 +75,7 @@ test('neither an agent nor a viewer assigns, and nobody assigns to whom may not 
 })
 
 test('of two people who take an action at once one has it, and the other learns who', async () => {
-  await using desk = await startDesk()
+  await using desk = await startFinanceDesk()
   const { server, ana, ben } = desk
   const { id } = await desk.propose()
   const answers = await Promise.all([ana, ben].map((who) => assign(who, id, { to: { person: who.principal.id }, was: null })))
@@ -110,7 +88,7 @@ test('of two people who take an action at once one has it, and the other learns 
 
 test('who is named is notified with the tool and its risk alone, although they had snoozed it', async () => {
   await using service = await startPushService()
-  await using desk = await startDesk()
+  await using desk = await startFinanceDesk()
   const { server, ana } = desk
   const made = await server.makeKey({ name: 'Cy', kind: 'person', roles: ['finance'] })
   const cy = server.with({ ...(await signInWithKey(server.url, made.key)), origin: server.url })

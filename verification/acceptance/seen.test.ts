@@ -1,34 +1,17 @@
 import type { Action, ActionStory, PolicyDocument, SeenBy } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
-import { systemClock } from '../../packages/server/src/clock.ts'
+import { type Sender, startFinanceDesk } from '../testing/finance-desk.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
-/** A server, an agent that asks, and people: of `finance`, who may decide, and others. */
+type SeenRow = { principal_id: string; revision: number; seen_at: number }
+
 async function startDesk(rule: object = {}, passedMs = () => 0) {
-  const stack = new AsyncDisposableStack()
-  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
-  const rules = [{ name: 'money', match: {}, verdict: 'ask', requires: { roles: ['finance'] }, ...rule }]
-  const config = { tools: toolsOf(target), policy: { default: 'ask', rules } as PolicyDocument, network: { allow: ['127.0.0.1'] } }
-  const clock = { ...systemClock, nowMs: () => Date.now() + passedMs() }
-  const server = stack.use(await startTestServer({ config, clock }))
-  const person = (name: string, roles = ['finance']) => server.as({ name, kind: 'person', roles })
-  const [agent, ana, ben, vera] = [
-    await server.as({ name: 'Bot', kind: 'agent' }),
-    await person('Ana'),
-    await person('Ben'),
-    await person('Vera', ['viewer']),
-  ]
-  return {
-    ...{ server, agent, ana, ben, vera, person },
-    propose: (more: object = {}): Promise<Action> => agent.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' }, ...more }),
-    rows: async () => (await server.dump()).action_seen as { principal_id: string; revision: number; seen_at: number }[],
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  }
+  const desk = await startFinanceDesk(rule, passedMs)
+  return { ...desk, rows: async () => (await desk.server.dump()).action_seen as SeenRow[] }
 }
 
-type Sender = { send(method: string, path: string, input?: object): Promise<{ status: number; body: unknown }> }
 type Seen = Pick<Action, 'id' | 'revision' | 'digest'>
 const look = (who: Sender, { id, revision, digest }: Seen, headers = {}) =>
   who.send('POST', `/api/actions/${id}/seen`, { body: { revision, digest }, headers })
