@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { canonicalJson } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { callIdOf } from '../../packages/server/src/http/ext-authz/find-call.ts'
+import { OVERRIDES } from '../../packages/server/src/http/ext-authz/read-request.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
 import { PUBLIC_URL, startGatewayServer } from '../testing/gateway-server.ts'
 import { startNginx, whyNoNginx } from '../testing/nginx.ts'
@@ -260,4 +262,10 @@ test.skipIf(whyNoNginx !== undefined)('nginx with auth_request lets through what
     expect(await statusOf(method, path), `${method} ${path}`).toBe(403)
   // Whoever sends a request cannot name another agent.
   expect(await statusOf('GET', '/healthz', { 'x-countersign-key': 'wrong' })).toBe(200)
+})
+
+test('the filter in the guide forwards every header that could make a request another one: what does not come here is not refused', () => {
+  const guide = readFileSync(new URL('../../docs/guides/gateways.md', import.meta.url), 'utf8')
+  const forwarded = [...guide.matchAll(/^ *- \{ exact: (\S+) \}$/gm)].map(([, name]) => name)
+  expect(forwarded).toEqual(expect.arrayContaining(['content-type', 'content-encoding', 'idempotency-key', ...OVERRIDES]))
 })

@@ -13,7 +13,7 @@ export interface HeldRequest {
 }
 
 /** With these, the server behind the gateway may do something else than method and path say. */
-const OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override', 'x-original-url', 'x-rewrite-url']
+export const OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override', 'x-original-url', 'x-rewrite-url']
 
 /** @throws CountersignError `forbidden` for a request whose card would not show what it does. */
 export function readHeldRequest(request: FastifyRequest): HeldRequest {
