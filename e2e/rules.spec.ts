@@ -257,7 +257,7 @@ test('axe finds nothing on edit form, policy, grants, record, keys, delegations 
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expect(page.locator('[aria-busy=true]')).toHaveCount(0)
     if (path === 'keys') await page.getByText('Make a key').first().click()
-    if (path === 'delegations') await page.getByText('Let somebody vote').click()
+    if (path === 'delegations') await page.getByLabel(/^Who votes/).waitFor()
     await expectNoViolations()
     expect(await isNarrow()).toBe(true)
   }

@@ -10,7 +10,9 @@ import { personIdOf, useOfferedPeople } from './offered-people.ts'
 const TIMES = { P1D: '1 day', P3D: '3 days', P7D: '7 days', P14D: '14 days', P30D: '30 days', P90D: '90 days' } as const
 
 /** Lets somebody else vote in one's own place; an admin also in that of another. */
-export function DelegationForm({ isOpen, onMade }: { isOpen: boolean; onMade: () => void }) {
+export function DelegationForm({ isOpenAtFirst, onMade }: { isOpenAtFirst: boolean; onMade: () => void }) {
+  // A delegation of somebody else that arrives must not close the form in which a person types.
+  const [isOpen] = useState(isOpenAtFirst)
   const { client, me } = useServices()
   const online = useOnline()
   const form = useRef<HTMLFormElement>(null)

@@ -31,23 +31,25 @@ export default function DelegationsPage() {
       <div className="stack">
         <AccessTabs />
         <PageBanner />
-        {/* Where nobody has given a place yet, that is what people come for. */}
-        <DelegationForm isOpen={delegations.data?.length === 0} onMade={onChanged} />
         <Loaded of={delegations} height={240}>
-          {(items) =>
-            items.length === 0 ? (
-              <div className="empty">
-                <h2>No delegations</h2>
-                <p>While you are away, somebody else can vote in your place.</p>
-              </div>
-            ) : (
-              <ul className="rows" aria-label="Delegations">
-                {items.map((held) => (
-                  <DelegationRow key={held.id} held={held} onEnd={() => setEnding(held)} />
-                ))}
-              </ul>
-            )
-          }
+          {(items) => (
+            <>
+              {/* Open where nobody has given a place yet. It is drawn once that is known: a press must not meet a form that has just opened. */}
+              <DelegationForm isOpenAtFirst={items.length === 0} onMade={onChanged} />
+              {items.length === 0 ? (
+                <div className="empty">
+                  <h2>No delegations</h2>
+                  <p>While you are away, somebody else can vote in your place.</p>
+                </div>
+              ) : (
+                <ul className="rows" aria-label="Delegations">
+                  {items.map((held) => (
+                    <DelegationRow key={held.id} held={held} onEnd={() => setEnding(held)} />
+                  ))}
+                </ul>
+              )}
+            </>
+          )}
         </Loaded>
         <More of={delegations} />
       </div>
