@@ -1,11 +1,12 @@
 import { type Client, type InboxStore, isApiError, type Me, openInbox } from '@countersign/client'
 import { useInbox } from '@countersign/react'
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, use, useEffect, useState } from 'react'
+import { lazy, useEffect, useState } from 'react'
 import { BrowserRouter, Route, Routes } from 'react-router'
 import { NewChatPage } from './chat/new-chat-page.tsx'
 import { SessionPage } from './chat/session-page.tsx'
 import { errorText } from './errors.ts'
+import { PAGES } from './pages.ts'
 import { CommandsProvider } from './palette/commands.tsx'
 import { type Services, ServicesProvider } from './services.tsx'
 import { Boundary } from './shell/boundary.tsx'
@@ -14,26 +15,6 @@ import { Shell } from './shell/shell.tsx'
 import { hasSignInLink, onSignInElsewhere, takeSignInLink } from './sign-in/stored-sign-in.ts'
 import { Button, UiProvider } from './ui/index.ts'
 
-const WaitingPage = lazy(() => import('./waiting/waiting-page.tsx'))
-const HistoryPage = lazy(() => import('./history/history-page.tsx'))
-const DashboardPage = lazy(() => import('./dashboard/dashboard-page.tsx'))
-const SessionsPage = lazy(() => import('./sessions/sessions-page.tsx'))
-const TimelinePage = lazy(() => import('./timeline/timeline-page.tsx'))
-const ActionPage = lazy(() => import('./action/action-page.tsx'))
-const PolicyPage = lazy(() => import('./policy/policy-page.tsx'))
-const GrantsPage = lazy(() => import('./grants/grants-page.tsx'))
-const RecordPage = lazy(() => import('./record/record-page.tsx'))
-const KeysPage = lazy(() => import('./keys/keys-page.tsx'))
-const WebhooksPage = lazy(() => import('./webhooks/webhooks-page.tsx'))
-const PeoplePage = lazy(() => import('./people/people-page.tsx'))
-const PersonPage = lazy(() => import('./people/person-page.tsx'))
-const DelegationsPage = lazy(() => import('./people/delegations-page.tsx'))
-const ObjectivesPage = lazy(() => import('./objectives/objectives-page.tsx'))
-const ObjectivePage = lazy(() => import('./objectives/objective-page.tsx'))
-const ConsolesPage = lazy(() => import('./people/consoles-page.tsx'))
-const HeldPage = lazy(() => import('./held/held-page.tsx'))
-const ToolsPage = lazy(() => import('./tools/tools-page.tsx'))
-const ToolPage = lazy(() => import('./tools/tool-page.tsx'))
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
 const SignInReturn = lazy(() => import('./sign-in/sign-in-return.tsx'))
 
@@ -52,14 +33,20 @@ const queries = new QueryClient({
   },
 })
 
-/** The console. It is drawn once `ready` is fulfilled; why it cannot be drawn is said on the page. */
-export function App({ client, ready }: { client: Client; ready: Promise<void> }) {
+type AppProps = {
+  client: Client
+  /** Why the console cannot be used; said on the page. */
+  failure: unknown
+}
+
+/** The console. */
+export function App({ client, failure }: AppProps) {
   return (
     <UiProvider>
       <QueryClientProvider client={queries}>
         <BrowserRouter>
           <Boundary>
-            <Entrance client={client} ready={ready} />
+            <Entrance client={client} failure={failure} />
           </Boundary>
         </BrowserRouter>
       </QueryClientProvider>
@@ -80,15 +67,20 @@ async function enter(client: Client, signal: AbortSignal): Promise<Entering> {
   }
 }
 
+const entering = (client: Client) => ({
+  queryKey: ME,
+  queryFn: ({ signal }: { signal: AbortSignal }) => enter(client, signal),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** Begins to ask who is signed in, before anything is drawn. */
+export const beginToEnter = (client: Client): void => void queries.prefetchQuery(entering(client))
+
 /** Lets in who is signed in or opened a sign-in link; shows everybody else how to sign in. */
-function Entrance({ client, ready }: { client: Client; ready: Promise<void> }) {
-  use(ready)
+function Entrance({ client, failure }: AppProps) {
+  if (failure !== undefined) throw failure
   const cache = useQueryClient()
-  const me = useQuery({
-    queryKey: ME,
-    queryFn: ({ signal }) => enter(client, signal),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const me = useQuery(entering(client))
 
   useEffect(() => {
     const enterAnew = () => void cache.resetQueries({ queryKey: ME })
@@ -151,27 +143,10 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
           }
         >
           <Route index element={<NewChatPage />} />
-          <Route path="sessions" element={<SessionsPage />} />
           <Route path="sessions/:sessionId" element={<SessionPage />} />
-          <Route path="sessions/:sessionId/timeline" element={<TimelinePage />} />
-          <Route path="waiting" element={<WaitingPage />} />
-          <Route path="history" element={<HistoryPage />} />
-          <Route path="dashboard" element={<DashboardPage />} />
-          <Route path="actions/:actionId" element={<ActionPage />} />
-          <Route path="policy" element={<PolicyPage />} />
-          <Route path="tools" element={<ToolsPage />} />
-          <Route path="tools/:name" element={<ToolPage />} />
-          <Route path="grants" element={<GrantsPage />} />
-          <Route path="record" element={<RecordPage />} />
-          <Route path="keys" element={<KeysPage />} />
-          <Route path="webhooks" element={<WebhooksPage />} />
-          <Route path="people" element={<PeoplePage />} />
-          <Route path="people/:id" element={<PersonPage />} />
-          <Route path="delegations" element={<DelegationsPage />} />
-          <Route path="objectives" element={<ObjectivesPage />} />
-          <Route path="objectives/:objectiveId" element={<ObjectivePage />} />
-          <Route path="held" element={<HeldPage />} />
-          <Route path="consoles" element={<ConsolesPage />} />
+          {PAGES.map(({ path, Page }) => (
+            <Route key={path} path={path} element={<Page />} />
+          ))}
           <Route path="*" element={<NotFoundPage />} />
         </Route>
       </Routes>

@@ -1,0 +1,66 @@
+import * as wire from '@countersign/core'
+import type { Browser, Page } from '@playwright/test'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { plant } from './testing/hostile.ts'
+import { hostileAnswers } from './testing/hostile-answers.ts'
+import { type HostileServer, startHostileServer } from './testing/hostile-server.ts'
+import { launchBrowser } from './testing/launch.ts'
+
+const MARKS = /\/marks-.*\.js$/
+let server: HostileServer
+let browser: Browser
+let page: Page
+beforeAll(async () => {
+  server = await startHostileServer(hostileAnswers(plant(), wire))
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.[Symbol.asyncDispose]()
+})
+beforeEach(async () => {
+  page = await browser.newPage({ viewport: { width: 1_200, height: 700 }, locale: 'en-GB' })
+  // The driver's own limit is 30 s: too short for a busy machine.
+  page.setDefaultTimeout(280_000)
+})
+afterEach(() => page.close())
+
+const open = () => page.goto(`${server.url}/waiting`)
+const drawn = () => page.locator('#root').innerHTML()
+
+test('the page at the address loads while the server is still asked who is signed in', async () => {
+  const me = Promise.withResolvers<void>()
+  await page.route('**/api/me', async (route) => {
+    await me.promise
+    await route.continue()
+  })
+  const loaded = page.waitForResponse(/\/waiting-page-.*\.js$/)
+  await open()
+  await loaded
+  me.resolve()
+  await page.getByTestId('waiting-row').first().waitFor()
+})
+
+test('nothing that would have to be replaced is drawn before the marks are there, and the server is asked meanwhile who is signed in', async () => {
+  const marks = Promise.withResolvers<void>()
+  await page.route(MARKS, async (route) => {
+    await marks.promise
+    await route.continue()
+  })
+  const asked = page.waitForResponse('**/api/me')
+  await open()
+  await asked
+  expect(await drawn()).toBe('')
+  marks.resolve()
+  await page.getByTestId('waiting-row').first().waitFor()
+})
+
+test('without the marks the console says that it could not be shown, and shows nothing else', async () => {
+  await page.route(MARKS, (route) => route.abort())
+  await open()
+  expect(await page.getByRole('alert').textContent()).toContain('could not be shown')
+  expect(await page.locator('nav').count()).toBe(0)
+  await page.unroute(MARKS)
+  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByTestId('waiting-row').first().waitFor()
+})
