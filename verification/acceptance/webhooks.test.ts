@@ -155,18 +155,56 @@ test('after a rotation both secrets sign, then the new one alone; a secret is in
   const [event] = receiver.events as [ReceivedEvent]
   for (const { secret } of [made, rotated]) expect(verified(secret, event)).toEqual({ ...event.body, data: { webhookId: made.id } })
 
-  const { secret: last } = await desk.admin.post(`/api/webhooks/${made.id}/rotate`, { overlap: 'PT1S' })
-  await expect.poll(async () => (await desk.admin.get(`/api/webhooks/${made.id}`)).earlierSecretUntil).toBeNull()
+  const { secret: last } = await desk.admin.post(`/api/webhooks/${made.id}/rotate`, { overlap: 'PT0S' })
+  expect((await desk.admin.get(`/api/webhooks/${made.id}`)).earlierSecretUntil).toBeNull()
   await desk.admin.post(`/api/webhooks/${made.id}/test`)
   await expect.poll(() => receiver.types()).toHaveLength(2)
   const [, second] = receiver.events as [ReceivedEvent, ReceivedEvent]
   expect(verified(last, second)).toEqual(second.body)
   for (const { secret } of [made, rotated]) expect(() => verified(secret, second)).toThrow('No matching')
 
-  const { webhook: _, ...tables } = await desk.server.dump()
+  const { webhook: _, webhook_earlier_secret: __, ...tables } = await desk.server.dump()
   const answers = [await desk.admin.get('/api/webhooks'), await desk.admin.get(`/api/webhooks/${made.id}`), await desk.deliveries(made)]
   const all = JSON.stringify([tables, answers, desk.server.errors, (await desk.admin.send('GET', '/api/audit/export')).text])
   for (const { secret } of [made, rotated, { secret: last }]) expect(all).not.toContain(secret.slice('whsec_'.length))
+})
+
+test('every secret whose overlap runs signs, four earlier ones at most, and only until its own time', async () => {
+  await using receiver = await startReceiver()
+  await using desk = await openWebhookDesk()
+  const { id, secret } = await desk.add(receiver)
+  const rotate = (overlap: string) => desk.admin.send('POST', `/api/webhooks/${id}/rotate`, { body: { overlap } })
+  const secrets = [secret]
+  for (const overlap of ['PT3H', 'PT2H', 'PT1S', 'PT4H']) secrets.push((await rotate(overlap)).body.secret)
+  const sendTest = async () => {
+    const before = receiver.events.length
+    await desk.admin.post(`/api/webhooks/${id}/test`)
+    await expect.poll(() => receiver.events.length).toBe(before + 1)
+    const event = receiver.events[before] as ReceivedEvent
+    const signs = (one: string) => {
+      try {
+        return verified(one, event) !== undefined
+      } catch {
+        return false
+      }
+    }
+    return secrets.map(signs)
+  }
+  await expect.poll(sendTest).toEqual([true, true, false, true, true])
+  secrets.push((await rotate('PT1H')).body.secret)
+  const full = await rotate('PT1H')
+  expect(full).toMatchObject({ status: 400, body: { code: 'bad_request' } })
+  expect(full.body.detail).toMatch(
+    /^4 earlier secrets of this webhook still sign: rotate it after \d{4}-.*Z, or with the overlap PT0S, which/,
+  )
+  expect(await sendTest()).toEqual([true, true, false, true, true, true])
+  expect(receiver.events.at(-1)?.headers['webhook-signature']?.toString().split(' ')).toHaveLength(5)
+  const { earlierSecretUntil } = await desk.admin.get(`/api/webhooks/${id}`)
+  expect(Date.parse(earlierSecretUntil) - Date.now()).toBeGreaterThan(3 * 60 * 60_000)
+  secrets.push((await rotate('PT0S')).body.secret)
+  expect(await sendTest()).toEqual([false, false, false, false, false, false, true])
+  await desk.admin.send('DELETE', `/api/webhooks/${id}`)
+  expect((await desk.server.dump()).webhook_earlier_secret).toEqual([])
 })
 
 test('arguments, previews, results and errors go out in no event, and what is redacted is redacted there too', async () => {

@@ -171,7 +171,7 @@ export type Management = {
     create(body: CreateWebhookBody, options?: ChangeOptions): Promise<CreatedWebhook>
     change(webhookId: string, body: ChangeWebhookBody, options?: ChangeOptions): Promise<Webhook>
     delete(webhookId: string, options?: ChangeOptions): Promise<Webhook>
-    /** Makes a new secret. @param overlap For how long the one before signs too, as ISO 8601. Default `P1D`. */
+    /** Makes a new secret. @param overlap For how long the one before signs too, as ISO 8601. Default `P1D`; `PT0S` ends all earlier ones now. */
     rotate(webhookId: string, overlap?: string, options?: ChangeOptions): Promise<CreatedWebhook>
     /** Sends a test event. */
     test(webhookId: string, options?: ChangeOptions): Promise<WebhookDelivery>

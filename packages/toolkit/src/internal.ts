@@ -8,6 +8,7 @@ export { asName, asTitle } from './headline.ts'
 export { credentialOf, NO_CREDENTIAL } from './http/credential.ts'
 export { isHeader } from './http/is-header.ts'
 export { networkError } from './http/network-error.ts'
+export { readRetryAfter, retryAfterWords } from './http/retry-after.ts'
 export { serviceMessage } from './http/service-text.ts'
 export {
   asText,

@@ -55,5 +55,5 @@ function redactError(error: unknown, redactor: Redactor): unknown {
   return error.name === 'ToolError' ? copyOf(error as ToolError, message) : new Error(message)
 }
 
-const copyOf = ({ kind, retryable, impossible }: ToolError, message: string): ToolError =>
-  new ToolError(kind, message, { retryable, impossible })
+const copyOf = ({ kind, retryable, impossible, retryAfterMs }: ToolError, message: string): ToolError =>
+  new ToolError(kind, message, { retryable, impossible, retryAfterMs })

@@ -1,6 +1,6 @@
 import { type JsonValue, ToolError } from '@countersign/core'
 import { RefusedAddress } from '@countersign/toolkit'
-import { networkError, serviceMessage } from '@countersign/toolkit/internal'
+import { networkError, readRetryAfter, serviceMessage } from '@countersign/toolkit/internal'
 import { readGraphqlError } from './graphql.ts'
 
 /** A request that failed. */
@@ -100,7 +100,8 @@ function refusal(answer: Answer, { origin, isWrite, about }: FailedCall): ToolEr
 /** Returns when to retry after a rate limit. */
 function limitWords({ status, headers, data }: Answer): string | undefined {
   if (status !== 403 && status !== 429) return undefined
-  const wait = Number(headers['retry-after'])
+  const waitMs = readRetryAfter(headers as Readonly<Record<string, string>>, Date.now())
+  const wait = waitMs === undefined ? Number.NaN : Math.ceil(waitMs / 1_000)
   const isSecondary = /secondary rate limit|abuse/i.test(messageIn(data))
   if (headers['x-ratelimit-remaining'] === '0' && !isSecondary) {
     const reset = Number(headers['x-ratelimit-reset'])

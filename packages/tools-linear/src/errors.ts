@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
 import type { HttpAnswer } from '@countersign/toolkit'
-import { serviceMessage } from '@countersign/toolkit/internal'
+import { readRetryAfter, serviceMessage } from '@countersign/toolkit/internal'
 import type { LinearErrorType } from '@linear/sdk'
 
 /** The error types by the codes of older answers, which have no type. */
@@ -64,8 +64,8 @@ function withType(error: JsonObject): JsonObject {
 }
 
 function whenAgain(headers: HttpAnswer['headers']): string {
-  const seconds = Number(headers['retry-after'])
-  if (seconds > 0) return `in ${Math.ceil(seconds)} s`
+  const waitMs = readRetryAfter(headers, Date.now()) ?? 0
+  if (waitMs > 0) return `in ${Math.ceil(waitMs / 1_000)} s`
   const resets = Number(headers['x-ratelimit-requests-reset'] ?? headers['x-ratelimit-complexity-reset'])
   return resets > 0 && resets < 8e15 ? `after ${new Date(resets).toISOString()}` : 'later'
 }

@@ -52,6 +52,8 @@ export const TABLES: Readonly<Record<string, 'deleted' | 'bounded' | 'kept'>> = 
   // One row for each webhook an admin made, at most 50.
   webhook: 'bounded',
   webhook_delivery: 'deleted',
+  // Four for each webhook.
+  webhook_earlier_secret: 'bounded',
   'graphile_worker._private_job_queues': 'bounded',
   'graphile_worker._private_jobs': 'deleted',
   'graphile_worker._private_known_crontabs': 'bounded',

@@ -74,7 +74,7 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
       <p className="muted">
         {[...events, ...(callbacks ? ['callbacks of agents'] : [])].join(', ')} · added{' '}
         <time dateTime={createdAt}>{fullTime(createdAt)}</time> by {showInvisible(createdBy.name)}
-        {earlierSecretUntil !== null && ` · the previous secret stays valid until ${fullTime(earlierSecretUntil)}`}
+        {earlierSecretUntil !== null && ` · an earlier secret stays valid until ${fullTime(earlierSecretUntil)}`}
       </p>
       <p>
         <Button

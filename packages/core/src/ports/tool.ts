@@ -193,6 +193,8 @@ export interface ToolErrorOptions extends ErrorOptions {
    * refuses the call, so the agent gets the reason at once and nobody is asked. Default: false.
    */
   impossible?: boolean
+  /** How long the target asked not to be called again. Nothing is sent again by itself before that. */
+  retryAfterMs?: number | undefined
 }
 
 /** How a tool says that it did not succeed. `message` is shown to people and told to the model: plain words, no secrets, no stack. */
@@ -201,11 +203,13 @@ export class ToolError extends Error {
   readonly kind: ToolErrorKind
   readonly retryable: boolean
   readonly impossible: boolean
+  readonly retryAfterMs: number | undefined
 
   constructor(kind: ToolErrorKind, message: string, options: ToolErrorOptions = {}) {
     super(message, options)
     this.kind = kind
     this.retryable = options.retryable ?? kind !== 'refused'
     this.impossible = options.impossible ?? false
+    this.retryAfterMs = options.retryAfterMs
   }
 }

@@ -51,8 +51,8 @@ export const ChangeWebhookBody = z.strictObject({
 })
 export type ChangeWebhookBody = z.infer<typeof ChangeWebhookBody>
 
-/** For how long the secret before signs beside the new one. Default: 24 hours. `PT1S` where it leaked. */
-export const RotateWebhookBody = z.strictObject({ overlap: Duration.default('P1D') })
+/** For how long the secret before signs beside the new one. Default: 24 hours. `PT0S` where one leaked: it ends all earlier ones. */
+export const RotateWebhookBody = z.strictObject({ overlap: z.literal('PT0S').or(Duration).default('P1D') })
 export type RotateWebhookBody = z.input<typeof RotateWebhookBody>
 
 /** Why nothing is sent: an admin said so, the receiver answered 410, or nothing but failures for five days. */
@@ -72,7 +72,7 @@ export const Webhook = z.object({
   disabledWhy: DisabledWhy.nullable(),
   /** Since when every attempt failed; null after a success. */
   failingSince: z.string().nullable(),
-  /** Until when the secret before signs too; null for one secret. */
+  /** Until when the last of the earlier secrets signs too; null for one secret. */
   earlierSecretUntil: z.string().nullable(),
   createdBy: Principal,
   createdAt: z.string(),

@@ -102,6 +102,13 @@ test("the providers' usual variables are read, addresses without their trailing 
 test('what cannot be used is named with the flag or variable it came from', () => {
   expect(refusal({ port: '70000' }, {})).toBe('--port: must be a port from 0 to 65535, not "70000"')
   expect(refusal({}, { COUNTERSIGN_PORT: '80a' })).toBe('COUNTERSIGN_PORT: must be a port from 0 to 65535, not "80a"')
+  for (const host of ['127.0.0.1\n', ' 127.0.0.1', 'http://localhost', '[::1]', '127.0.0.1:80/x']) {
+    expect(refusal({}, { COUNTERSIGN_HOST: host })).toBe(
+      `COUNTERSIGN_HOST: must be an address or a host name to listen on, not ${JSON.stringify(host)}`,
+    )
+  }
+  for (const host of ['::1', 'fe80::1%eth0', '0.0.0.0', 'my-host.internal']) expect(readSettings({ host }, {}).host).toBe(host)
+  expect(refusal({}, { COUNTERSIGN_PORT: '80\n' })).toBe('COUNTERSIGN_PORT: must be a port from 0 to 65535, not "80\\n"')
   expect(refusal({}, { COUNTERSIGN_LOG_LEVEL: 'loud' })).toMatch(/^COUNTERSIGN_LOG_LEVEL: must be one of fatal, /)
   expect(refusal({}, { OPENAI_BASE_URL: 'api.openai.com' })).toBe('OPENAI_BASE_URL: must be an http:// or https:// address')
 })

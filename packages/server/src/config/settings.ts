@@ -95,15 +95,17 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
     return { apiKey: keys.map(variable).find((key) => key !== undefined), baseUrl: baseUrl?.replace(/\/+$/, '') }
   }
 
-  const [host] = setting('host', '--host', 'COUNTERSIGN_HOST', '127.0.0.1')
+  const [host, hostFrom] = setting('host', '--host', 'COUNTERSIGN_HOST', '127.0.0.1')
+  if (!/^[\w.:%-]+$/.test(host)) fault(hostFrom, `must be an address or a host name to listen on, not ${JSON.stringify(host)}`)
   const [portText, portFrom] = setting('port', '--port', 'COUNTERSIGN_PORT', '4319')
-  if (!/^\d{1,5}$/.test(portText) || Number(portText) > 65_535) fault(portFrom, `must be a port from 0 to 65535, not "${portText}"`)
+  if (!/^\d{1,5}$/.test(portText) || Number(portText) > 65_535)
+    fault(portFrom, `must be a port from 0 to 65535, not ${JSON.stringify(portText)}`)
   const [levelText, levelFrom] = setting('logLevel', '--log-level', 'COUNTERSIGN_LOG_LEVEL', 'info')
   const logLevel = LOG_LEVELS.find((level) => level === levelText)
-  if (!logLevel) fault(levelFrom, `must be one of ${LOG_LEVELS.join(', ')}, not "${levelText}"`)
+  if (!logLevel) fault(levelFrom, `must be one of ${LOG_LEVELS.join(', ')}, not ${JSON.stringify(levelText)}`)
   const count = (flag: keyof SettingsFlags, flagName: string, name: string, fallback: number): number => {
     const [text, from] = setting(flag, flagName, name, String(fallback))
-    if (!/^[1-9]\d{0,3}$/.test(text)) fault(from, `must be a number from 1 to 9999, not "${text}"`)
+    if (!/^[1-9]\d{0,3}$/.test(text)) fault(from, `must be a number from 1 to 9999, not ${JSON.stringify(text)}`)
     return Number(text)
   }
   const executions = {
@@ -121,18 +123,19 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   if (publicUrl !== '' && !isOrigin(publicUrl)) fault(publicUrlFrom, 'must be an http:// or https:// address without a path')
   const trustedProxies = (variable('COUNTERSIGN_TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || [])
   for (const proxy of trustedProxies) {
-    if (!isAddressOrRange(proxy)) fault('COUNTERSIGN_TRUST_PROXY', `must list addresses or ranges such as 10.0.0.0/8, not "${proxy}"`)
+    if (!isAddressOrRange(proxy))
+      fault('COUNTERSIGN_TRUST_PROXY', `must list addresses or ranges such as 10.0.0.0/8, not ${JSON.stringify(proxy)}`)
   }
   const duration = (name: string, fallback: string): number => {
     const text = variable(name) ?? fallback
     const ms = durationMs(text)
-    if (ms === undefined) fault(name, `must be an ISO 8601 duration such as ${fallback}, not "${text}"`)
+    if (ms === undefined) fault(name, `must be an ISO 8601 duration such as ${fallback}, not ${JSON.stringify(text)}`)
     return ms ?? 0
   }
   const sessionLimits = { idleMs: duration('COUNTERSIGN_SESSION_IDLE', 'PT12H'), maxMs: duration('COUNTERSIGN_SESSION_MAX', 'P30D') }
   const rate = (name: string, fallback: number): number => {
     const text = variable(name) ?? String(fallback)
-    if (!/^\d{1,7}$/.test(text)) fault(name, `must be a whole number, 0 for no limit, not "${text}"`)
+    if (!/^\d{1,7}$/.test(text)) fault(name, `must be a whole number, 0 for no limit, not ${JSON.stringify(text)}`)
     return Number(text)
   }
   const rateLimits: RateLimits = {

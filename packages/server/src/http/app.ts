@@ -181,6 +181,8 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 200 },
     forceCloseConnections: true,
+    // Its own answer is no problem document, and to a gateway a 503 may be a yes: a request that comes that late is refused as any other.
+    return503OnClosing: false,
     rewriteUrl: routeToEndpoint,
     trustProxy: deps.trustedProxies.length === 0 ? false : deps.trustedProxies,
     ...INTAKE_LIMITS,

@@ -1,4 +1,5 @@
 import type { ModelErrorCode } from '@countersign/core'
+import { readRetryAfter as readHeader } from '@countersign/toolkit/internal'
 
 /** The known parts of a refusal: the HTTP status, or the one in its body, and its text, including the body's. */
 export interface Refusal {
@@ -56,9 +57,8 @@ export function readRetryAfter(headers: Readonly<Record<string, string>> | undef
   const milliseconds = headers?.['retry-after-ms']
   // Azure sends 0 here beside a retry-after of a second.
   if (milliseconds !== undefined && SECONDS.test(milliseconds) && Number(milliseconds) > 0) return Math.ceil(Number(milliseconds))
-  const after = headers?.['retry-after']
-  if (after !== undefined && SECONDS.test(after)) return Math.ceil(Number(after) * 1000)
-  if (after !== undefined && !Number.isNaN(Date.parse(after))) return Math.max(0, Date.parse(after) - nowMs)
+  const asked = readHeader(headers ?? {}, nowMs)
+  if (asked !== undefined) return asked
   const delay = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1]
   return delay === undefined ? undefined : Math.ceil(Number(delay) * 1000)
 }

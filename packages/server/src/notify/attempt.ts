@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type Network, RefusedAddress, send } from '@countersign/toolkit'
+import { readRetryAfter } from '@countersign/toolkit/internal'
 import type { Clock } from '../clock.ts'
 import { NOT_PUBLIC } from './address.ts'
 import { signatureOf } from './signature.ts'
@@ -14,6 +15,8 @@ export interface Attempted {
   status: number | null
   answer: string | null
   error: string | null
+  /** How long the receiver asks to be left alone, with 429 and 503. */
+  askedMs?: number | undefined
 }
 
 interface PostOptions {
@@ -62,7 +65,9 @@ export async function post({ network, clock, url, headers, body, signal }: PostO
       body,
       signal: AbortSignal.any([signal, late.signal]),
     })
-    return { status: response.statusCode ?? 0, answer: await readBeginning(response), error: null }
+    const status = response.statusCode ?? 0
+    const askedMs = status === 429 || status === 503 ? readRetryAfter(response.headers, clock.nowMs()) : undefined
+    return { status, answer: await readBeginning(response), error: null, askedMs }
   } catch (error) {
     signal.throwIfAborted()
     return { status: null, answer: null, error: late.signal.aborted ? 'no answer within 15 seconds' : sentenceOf(error) }

@@ -26,8 +26,11 @@ export interface PreparedAttempt {
   readonly host: string
   /** @throws The reason of `signal` when that ended the attempt. */
   send(signal: AbortSignal): Promise<Attempted>
-  /** Notes at the receiver that it answered or failed, in the transaction that stores the result. */
-  noteResult(isDone: boolean, at: number): Tx<void>
+  /**
+   * Notes at the receiver that it answered or failed, in the transaction that stores the result.
+   * @param result When the attempt began, and until when the receiver asked to be left alone.
+   */
+  noteResult(isDone: boolean, result: { at: number; pausedUntil: number | null }): Tx<void>
   /** True for an answer after which nothing is tried again. */
   isLast(status: number | null): boolean
   /** Returns what gives the receiver up after this failure, and says why if it did; undefined while it is tried on. In a transaction of its own. */

@@ -25,9 +25,13 @@ import { hostOf } from './host-of.ts'
 /** Serializes the creation of webhooks, because their number is limited. */
 const LOCK = 'webhooks'
 
+/** The most earlier secrets that sign beside the current one: each is a signature in the header of every request. */
+const MOST_EARLIER_SECRETS = 4
+
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
 export function* viewWebhook(row: WebhookRow, nowMs: number): Tx<Webhook> {
+  const [earlier] = yield* webhooks.earlierSecrets.all({ id: row.id, now: nowMs })
   return {
     id: row.id,
     url: row.url,
@@ -37,7 +41,7 @@ export function* viewWebhook(row: WebhookRow, nowMs: number): Tx<Webhook> {
     disabledAt: isoOrNull(row.disabled_at),
     disabledWhy: row.disabled_why as DisabledWhy | null,
     failingSince: isoOrNull(row.failing_since),
-    earlierSecretUntil: (row.earlier_until ?? 0) > nowMs ? isoOrNull(row.earlier_until) : null,
+    earlierSecretUntil: isoOrNull(earlier?.until ?? null),
     createdBy: yield* viewPrincipal(row.created_by),
     createdAt: isoTime(row.created_at),
   }
@@ -119,6 +123,7 @@ export function* changeWebhook({ outbox, by, nowMs }: AdminContext, id: string, 
   requireUse(told, callbacks)
   const data = { webhook: id, host: hostOf(url), events: [...told], callbacks, disabled: disabled ?? found.disabled_at !== null }
   yield* recordAudit(outbox, { kind: 'webhook_changed', actor: by.id, data }, nowMs)
+  if (url !== found.url) yield* webhooks.endPause.run({ id })
   yield* webhooks.changeWebhook.run({ id, url, description, events: JSON.stringify(told), callbacks: Number(callbacks) })
   if (disabled === true && (yield* webhooks.disableWebhook.change({ id, why: 'admin', now: nowMs }))) {
     yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now: nowMs })
@@ -127,17 +132,31 @@ export function* changeWebhook({ outbox, by, nowMs }: AdminContext, id: string, 
   return yield* viewWebhook(yield* findWebhook(id), nowMs)
 }
 
-/** Gives a webhook a new secret; the previous one also signs for `overlapMs`. @throws CountersignError `not_found`. */
+/**
+ * Gives a webhook a new secret. The previous one also signs for `overlapMs`, and those before it until their own time; with an overlap of 0
+ * the new one alone signs from now on.
+ * @throws CountersignError `not_found`; `bad_request` while the most earlier secrets sign.
+ */
 export function* rotateSecret(
   { outbox, by, nowMs }: AdminContext,
   id: string,
   { secret, overlapMs }: { secret: string; overlapMs: number },
 ): Tx<Omit<CreatedWebhook, 'secret'>> {
   yield* lockKey(LOCK)
-  const { url } = yield* findWebhook(id)
+  const { url, secret: previous } = yield* findWebhook(id)
   const until = nowMs + overlapMs
+  const earlier = overlapMs === 0 ? [] : yield* webhooks.earlierSecrets.all({ id, now: nowMs })
+  const next = earlier[MOST_EARLIER_SECRETS - 1]
+  if (next) {
+    throw new CountersignError(
+      'bad_request',
+      `${MOST_EARLIER_SECRETS} earlier secrets of this webhook still sign: rotate it after ${isoTime(next.until)}, or with the overlap PT0S, which ends them now`,
+    )
+  }
   yield* recordAudit(outbox, { kind: 'webhook_rotated', actor: by.id, data: { webhook: id, host: hostOf(url), until } }, nowMs)
-  yield* webhooks.rotateSecret.run({ id, secret, until })
+  if (overlapMs === 0) yield* webhooks.endEarlierSecrets.run({ id })
+  else yield* webhooks.insertEarlierSecret.run({ webhook_id: id, secret: previous, until })
+  yield* webhooks.setSecret.run({ id, secret })
   return yield* viewWebhook(yield* findWebhook(id), nowMs)
 }
 
@@ -146,9 +165,11 @@ export function* deleteWebhook({ outbox, by, nowMs }: AdminContext, id: string):
   yield* lockKey(LOCK)
   const found = yield* findWebhook(id)
   yield* recordAudit(outbox, { kind: 'webhook_deleted', actor: by.id, data: { webhook: id, host: hostOf(found.url) } }, nowMs)
+  const view = yield* viewWebhook(found, nowMs)
+  yield* webhooks.endEarlierSecrets.run({ id })
   yield* webhooks.deleteWebhook.run({ id })
   yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now: nowMs })
-  return yield* viewWebhook(found, nowMs)
+  return view
 }
 
 /** Enqueues a test event. @throws CountersignError `not_found`; `bad_request` while the webhook is disabled. */
@@ -161,12 +182,14 @@ export function* sendTest(outbox: Outbox, webhookId: string, nowMs: number): Tx<
 }
 
 /**
- * Sends a delivery again, with the same `webhook-id`. A delivery that is being sent stays as it is.
+ * Sends a delivery again, with the same `webhook-id`, also while the receiver asked for a pause. A delivery that is being sent stays as it
+ * is.
  * @throws CountersignError `not_found`; `bad_request` while the webhook is disabled.
  */
 export function* redeliver(outbox: Outbox, webhookId: string, id: string, nowMs: number): Tx<WebhookDelivery> {
   yield* requireEnabled(webhookId)
   yield* findDelivery(webhookId, id)
+  yield* webhooks.endPause.run({ id: webhookId })
   yield* webhookDeliveries.redeliver.run({ webhook_id: webhookId, id, now: nowMs })
   outbox.deliveriesAt = nowMs
   return viewDelivery(yield* findDelivery(webhookId, id))

@@ -18,12 +18,19 @@ const WAITS_MS = [
 /** The largest random addition to a wait, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2
 
+/** The longest pause that a receiver can ask for. */
+const MAX_ASKED_MS = 24 * HOUR_MS
+
+/** Returns the pause that a receiver asked for, of at most a day. */
+export const askedPauseMs = (askedMs: number | undefined): number => Math.min(askedMs ?? 0, MAX_ASKED_MS)
+
 /**
  * Returns how long to wait before the next attempt, in milliseconds; undefined after the last one.
  * @param failed How many attempts have failed, at least 1.
  * @param random From 0 to 1.
+ * @param askedMs What the receiver asked for: the wait is never shorter, up to a day.
  */
-export function retryAfterMs(failed: number, random: number): number | undefined {
+export function retryAfterMs(failed: number, random: number, askedMs?: number): number | undefined {
   const wait = WAITS_MS[failed - 1]
-  return wait === undefined ? undefined : Math.round(wait * (1 + JITTER * random))
+  return wait === undefined ? undefined : Math.round(Math.max(wait, askedPauseMs(askedMs)) * (1 + JITTER * random))
 }

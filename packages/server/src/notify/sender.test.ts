@@ -91,6 +91,57 @@ for (const { database, open } of STORES) {
     expect(JSON.parse(row?.attempts ?? '')).toHaveLength(10)
   })
 
+  test(`a receiver that asks for a pause with 429 or 503 is left alone for it, and for a day at most (${database})`, async () => {
+    await using temp = await open()
+    let asked = ''
+    let status = 429
+    await using receiver = await startReceiver((response) =>
+      response.writeHead(status, { ...(asked !== '' && { 'retry-after': asked }), date: 'Sat, 21 Nov 2026 10:00:00 GMT' }).end(),
+    )
+    const clock = manualClock()
+    const { send } = openSender(temp.store, clock)
+    const id = await addWebhook(temp.store, receiver.url, clock.nowMs())
+    await addEvent(temp.store, clock.nowMs())
+    const cases: [string, number, number][] = [
+      ['2', 429, 5_000],
+      ['3600', 503, 3_600_000],
+      ['Sat, 21 Nov 2026 12:00:00 GMT', 429, 7_200_000],
+      ['3153600000', 503, 86_400_000],
+      ['Fri, 31 Dec 9999 23:59:59 GMT', 429, 86_400_000],
+      // Of another answer the header says nothing about the next request.
+      ['86400', 500, 36_000_000],
+    ]
+    for (const [text, code, waitMs] of cases) {
+      asked = text
+      status = code
+      expect(await send(), text).toBe(waitMs)
+      clock.pass(waitMs)
+    }
+    const before = receiver.events.length
+    asked = '3600'
+    status = 429
+    expect(await send()).toBe(50_400_000)
+    expect(receiver.events).toHaveLength(before + 1)
+    // Nor is anything else sent there by itself, but an admin's test is.
+    const other = await addEvent(temp.store, clock.nowMs())
+    expect(await send()).toBe(3_600_000)
+    expect(receiver.ids()).not.toContain(other)
+    asked = ''
+    status = 204
+    await temp.store.transact(() =>
+      webhookDeliveries.insertTest.run({ webhook_id: id, id: newId('evt', clock.nowMs()), facts: '{}', now: clock.nowMs() }),
+    )
+    await send()
+    expect(receiver.events).toHaveLength(before + 2)
+    const next = await addEvent(temp.store, clock.nowMs())
+    await send()
+    expect(receiver.ids()).toContain(next)
+    expect(receiver.ids()).not.toContain(other)
+    clock.pass(3_600_000)
+    await send()
+    expect(receiver.ids()).toContain(other)
+  })
+
   test(`at most four requests at a time go to one webhook (${database})`, async () => {
     await using temp = await open()
     const answers = Promise.withResolvers<void>()
@@ -241,12 +292,14 @@ for (const { database, open } of STORES) {
     await send()
     await addEvent(temp.store, clock.nowMs())
     await send()
-    await temp.store.transact(() => webhooks.rotateSecret.run({ id, secret: drawSecret(), until: clock.nowMs() + HOUR_MS }))
+    await temp.store.transact(() =>
+      webhooks.insertEarlierSecret.run({ webhook_id: id, secret: drawSecret(), until: clock.nowMs() + HOUR_MS }),
+    )
     clock.pass(30 * 24 * HOUR_MS)
     expect(await temp.store.transact(() => retention.deleteDeliveries(clock.nowMs()))).toEqual({ deleted: 0, isFull: false })
     clock.pass(1)
     expect(await temp.store.transact(() => retention.deleteDeliveries(clock.nowMs()))).toEqual({ deleted: 1, isFull: false })
     expect(await listed(temp.store, id)).toMatchObject([{ state: 'waiting' }])
-    expect(await temp.store.read(() => webhooks.findWebhook.first({ id }))).toMatchObject({ earlier_secret: null, earlier_until: null })
+    expect(await temp.store.read(() => webhooks.earlierSecrets.all({ id, now: 0 }))).toEqual([])
   })
 }

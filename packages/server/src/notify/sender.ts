@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { type Store, type Tx, type WebhookDeliveryRow, webhookDeliveries } from '../store/index.ts'
 import { ANSWER_WITHIN_MS, type Attempted } from './attempt.ts'
 import { type ChannelDeps, createChannels, type Pending, type PreparedAttempt } from './channels.ts'
-import { retryAfterMs } from './schedule.ts'
+import { askedPauseMs, retryAfterMs } from './schedule.ts'
 
 /** Concurrent deliveries to one receiver. There are few receivers, so no other limit is needed: a slow one does not delay the others. */
 const PER_RECEIVER = 4
@@ -97,13 +97,13 @@ export function createSender(options: SenderOptions): DeliverySender {
     }
   }
 
-  function* settle({ delivery, attempt }: Job, { status, answer, error }: Attempted, at: number): Tx<void> {
+  function* settle({ delivery, attempt }: Job, { status, answer, error, askedMs }: Attempted, at: number): Tx<void> {
     const now = clock.nowMs()
     const isDone = isDelivered(status)
     // The receiver's row comes before the delivery's, in the same order as when a receiver is disabled.
-    yield* attempt.noteResult(isDone, at)
+    yield* attempt.noteResult(isDone, { at, pausedUntil: askedMs === undefined ? null : now + askedPauseMs(askedMs) })
     const tries = isDone ? delivery.tries : delivery.tries + 1
-    const retryMs = isDone || attempt.isLast(status) ? undefined : retryAfterMs(tries, random())
+    const retryMs = isDone || attempt.isLast(status) ? undefined : retryAfterMs(tries, random(), askedMs)
     const attempts = [...JSON.parse(delivery.attempts), { at, durationMs: Math.max(0, now - at), status, error }].slice(-MOST_ATTEMPTS_KEPT)
     const ended = {
       ...keyOf(delivery),

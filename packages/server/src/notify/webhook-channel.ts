@@ -42,20 +42,24 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
       const webhook = yield* webhooks.findWebhook.first({ id: delivery.webhook_id })
       if (!webhook) return 'dropped'
       const isCallback = delivery.is_callback === 1
+      // An admin's test shows what the receiver does now.
+      const isPaused = (webhook.paused_until ?? 0) > now && !isCallback && delivery.type !== 'webhook.test'
+      if (isPaused) return { waitUntil: webhook.paused_until ?? now }
       const url = yield* addressOf(delivery, webhook)
       const body = yield* bodyOf(delivery, publicUrl)
-      const { id, secret, earlier_secret, earlier_until } = webhook
-      const secrets = earlier_secret !== null && (earlier_until ?? 0) > now ? [secret, earlier_secret] : [secret]
+      const { id } = webhook
+      const secrets = [webhook, ...(yield* webhooks.earlierSecrets.all({ id, now }))].map(({ secret }) => secret)
       return {
         host: hostOf(webhook.url),
         async send(signal) {
           return url === undefined ? NO_CALLBACK : attempt({ network, clock, url, id: delivery.id, body, secrets, signal })
         },
-        *noteResult(isDone, at) {
+        *noteResult(isDone, { at, pausedUntil }) {
           // An address that an agent named says nothing about the webhook's own.
           if (isCallback) return
           if (isDone) yield* webhooks.noteSuccess.run({ id })
           else yield* webhooks.noteFailure.run({ id, at })
+          if (pausedUntil !== null) yield* webhooks.pauseWebhook.run({ id, until: pausedUntil })
         },
         isLast: (status) => isCallback && status === 410,
         giveUp(status, at) {

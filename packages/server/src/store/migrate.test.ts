@@ -8,7 +8,7 @@ import { makeDevelopmentTables, writeDevelopmentDatabase } from '../../../../ver
 import { openTempSqlite, raw } from '../../../../verification/testing/temp-store.ts'
 import { openTestDatabase, type TestDatabase } from '../../../../verification/testing/test-database.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
-import { listMigrations, migrate } from './migrate.ts'
+import { listMigrations, migrate, textOf } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 
 const open = ({ url }: TestDatabase) => openPostgres({ url, onCommitted: () => undefined })
@@ -59,6 +59,23 @@ test('processes that start at once on a database of the last development version
   for (const store of stores) await store.close()
   const { rows } = await client.query('select name, count(*)::int as times from migration group by name order by name')
   expect(rows).toEqual(readdirSync(new URL('./migrations/', import.meta.url)).map((name) => ({ name, times: 1 })))
+})
+
+test('a webhook whose secret was rotated before the upgrade goes on signing with the earlier one', () => {
+  using db = new DatabaseSync(':memory:')
+  db.exec('create table migration (number integer primary key, name text not null, applied_at integer not null) strict')
+  for (const migration of listMigrations().filter(({ number }) => number < 19)) {
+    db.exec(textOf(migration, 'sqlite'))
+    db.prepare('insert into migration values (?, ?, 1)').run(migration.number, migration.name)
+  }
+  const insert = db.prepare(`insert into webhook (id, url, description, events, secret, earlier_secret, earlier_until, created_by, created_at)
+    values (?, 'https://a.example', '', '[]', 'whsec_new', ?, ?, 'prn_ana', 1)`)
+  insert.run('whk_rotated', 'whsec_old', 99)
+  insert.run('whk_plain', null, null)
+  migrate(db)
+  expect(db.prepare('select webhook_id, secret, until from webhook_earlier_secret').all()).toEqual([
+    { webhook_id: 'whk_rotated', secret: 'whsec_old', until: 99 },
+  ])
 })
 
 test('a database of an earlier development version is refused with what to do', async () => {

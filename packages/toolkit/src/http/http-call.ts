@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { canonicalJson, type JsonValue, ToolError } from '@countersign/core'
 import { type Network, type Redactor, RefusedAddress, send } from '../net/index.ts'
 import { networkError } from './network-error.ts'
+import { readRetryAfter, retryAfterWords } from './retry-after.ts'
 import { readBody, serviceMessage } from './service-text.ts'
 
 const MAX_BODY_BYTES = 1_000_000
@@ -80,7 +81,7 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
       if (status >= 400 && status < 500) return ''
       throw error
     })
-    const answer = { ...readAnswer(call, status, response.headers.location, body), headers: response.headers }
+    const answer = { ...readAnswer(call, status, response.headers, body), headers: response.headers }
     const { etag } = response.headers
     return etag?.startsWith('"') ? { ...answer, version: etag } : answer
   } catch (error) {
@@ -120,7 +121,7 @@ async function readText(response: IncomingMessage): Promise<string | undefined> 
 function readAnswer(
   call: HttpCall,
   status: number,
-  location: string | undefined,
+  headers: IncomingHttpHeaders,
   text: string | undefined,
 ): Pick<HttpAnswer, 'status' | 'body'> {
   const target = call.url.origin
@@ -129,9 +130,11 @@ function readAnswer(
   const said = serviceMessage(body)
   const words = said === undefined ? '' : `: ${said}`
   if (status >= 400 && call.readsRefusals) return { status, body: body ?? undefined }
+  const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers, Date.now()) : undefined
+  const later = retryAfterWords(retryAfterMs)
   if (status >= 500) {
     const unknown = isWrite ? ' Whether it acted is not known.' : ''
-    throw new ToolError('ambiguous', `${target} failed (${status})${words}.${unknown}`)
+    throw new ToolError('ambiguous', `${target} failed (${status})${words}.${unknown}${later}`, { retryAfterMs })
   }
   if (status === 404 && call.mayBeMissing) return { status, body: body ?? undefined }
   if (status === 412 && call.ifMatch !== undefined) {
@@ -140,9 +143,9 @@ function readAnswer(
   if (status >= 400) {
     const retryable = status === 408 || status === 425 || status === 429
     const unsigned = call.unsigned !== undefined && (status === 401 || status === 403) ? ` ${call.unsigned}` : ''
-    throw new ToolError('refused', `${target} refused (${status})${words}.${unsigned}`, { retryable })
+    throw new ToolError('refused', `${target} refused (${status})${words}.${unsigned}${later}`, { retryable, retryAfterMs })
   }
-  if (status >= 300) throw redirectError(status, call.redactor.text(location ?? ''), target, isWrite)
+  if (status >= 300) throw redirectError(status, call.redactor.text(headers.location ?? ''), target, isWrite)
   if (text === undefined) {
     if (!isWrite) throw new ToolError('refused', `The answer of ${target} is larger than 1 MB.`)
     return { status, body: { status, note: 'The answer is larger than 1 MB and was left out.' } }

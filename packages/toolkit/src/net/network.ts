@@ -7,6 +7,9 @@ export interface Address {
   family: number
 }
 
+/** Cloud machines know these names as where they give out their credentials. Elsewhere they have no address. */
+const METADATA_NAMES = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data.ec2.internal', 'metadata.tencentyun.com'])
+
 /** Asks which addresses a name has. */
 export type Resolve = (hostname: string) => Promise<Address[]>
 
@@ -59,6 +62,7 @@ export function openNetwork({ allow = [], resolve = (name) => lookup(name, { all
     async admit(url, own) {
       if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new RefusedAddress('only http and https addresses are called')
       if (url.username !== '' || url.password !== '') throw new RefusedAddress('an address with a name or password is not called')
+      if (METADATA_NAMES.has(url.hostname.replace(/\.$/, ''))) throw new RefusedAddress(`${url.host} is no public address`)
       const addresses = isLiteral(url) ? [literal(url)] : await resolve(url.hostname)
       const isOwn = url.origin === own
       const kinds = addresses.map(({ address }) => addressKind(address))

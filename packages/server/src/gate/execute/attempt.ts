@@ -32,6 +32,8 @@ export interface Lost {
   message: string
   /** Set where time has passed already: what is sent again need not wait. */
   atOnce?: true
+  /** How long the target asked not to be called again. */
+  retryAfterMs?: number | undefined
   /** Set where the process that sent it ended before there was an answer. */
   processEnded?: true
 }
@@ -98,8 +100,10 @@ function resultUrl({ log }: GateDeps, tool: Tool, args: JsonObject, output: Json
 function readError(deps: GateDeps, tool: Tool, row: ActionRow, error: unknown): Settled | Lost {
   const isWrite = tool.effect === 'write'
   if (isToolError(error)) {
-    const { kind, message, retryable } = error
-    return isWrite && kind === 'ambiguous' ? { to: 'lost', kind, message } : notDone(row, tool, failed(kind, message, retryable))
+    const { kind, message, retryable, retryAfterMs } = error
+    return isWrite && kind === 'ambiguous'
+      ? { to: 'lost', kind, message, retryAfterMs }
+      : notDone(row, tool, failed(kind, message, retryable))
   }
   deps.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.crashed')
   const message = `${row.tool} broke while it ran`

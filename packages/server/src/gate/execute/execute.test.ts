@@ -2,6 +2,7 @@ import { ToolError } from '@countersign/core'
 import { defineTool, type ToolDefinition } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
 import { ana, openGate } from '../../../../../verification/testing/open-gate.ts'
 
 type Own = Partial<ToolDefinition<object>> & Pick<ToolDefinition<object>, 'execute'>
@@ -64,6 +65,39 @@ test('what a target recognises by its key is sent three times under it, each ann
     ['executing', 3, key],
     ['outcome_unknown', undefined, undefined],
   ])
+})
+
+test('nothing is sent again before the time that a target asked for; one that asks for long is left to people', async () => {
+  const clock = manualClock()
+  let askedMs = 7_000
+  let calls = 0
+  await using gate = await openGate(
+    [
+      tool('busy', {
+        idempotent: true,
+        execute: () => {
+          calls++
+          throw new ToolError('ambiguous', 'busy (503)', { retryAfterMs: askedMs })
+        },
+      }),
+    ],
+    { clock },
+  )
+  const ended = gate.runAttempt('busy')
+  for (const sent of [1, 2]) {
+    await expect.poll(() => calls).toBe(sent)
+    await expect.poll(() => clock.waits.includes(7_000)).toBe(true)
+    clock.pass(6_999)
+    expect(calls).toBe(sent)
+    clock.pass(1)
+  }
+  expect((await ended).error?.message).toBe('busy (503). It was sent 3 times under the same key.')
+  for (const longMs of [30_001, 3e12, Number.POSITIVE_INFINITY]) {
+    const before = calls
+    askedMs = longMs
+    expect((await gate.runAttempt('busy')).error?.message).toBe('busy (503). It was sent once.')
+    expect(calls).toBe(before + 1)
+  }
 })
 
 test('what a target recognises by its key succeeds when a later send is answered', async () => {

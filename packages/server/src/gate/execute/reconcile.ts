@@ -18,6 +18,9 @@ const READ_GIVEN_UP =
 /** The waits before the second and third send of an attempt, and before the second and third check. */
 const WAITS_MS = [500, 2_000]
 
+/** A target that asks to be left alone for longer than this is not sent anything again by itself. */
+const MAX_ASKED_MS = 30_000
+
 /**
  * Continues after an attempt whose answer was lost. If the target honours the idempotency key, the attempt is sent again. If the tool can
  * check, it is asked. Otherwise the outcome is unknown: people see it, and the server never repeats it.
@@ -35,14 +38,18 @@ export async function reconcile(deps: GateDeps, row: ActionRow, lost: Lost): Pro
 async function sendAgain(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost): Promise<ActionRow | Settled | undefined> {
   const sends = sendsOf(row)
   if (tool.effect === 'read' && lost.processEnded && sends >= MAX_READS_LOST) return failed('broken', READ_GIVEN_UP, false)
-  const waitMs = WAITS_MS[sends - 1]
-  if (waitMs === undefined) {
+  const { retryAfterMs = 0 } = lost
+  const scheduledMs = retryAfterMs > MAX_ASKED_MS ? undefined : WAITS_MS[sends - 1]
+  if (scheduledMs === undefined) {
     if (tool.effect === 'read') return failed(lost.kind, lost.message, true)
     if (tool.verify) return askTool(deps, tool, row, lost)
-    return unknown({ ...lost, message: `${sentence(lost.message)} It was sent ${sends} times under the same key.` }, true)
+    return unknown(
+      { ...lost, message: `${sentence(lost.message)} It was sent ${sends === 1 ? 'once' : `${sends} times under the same key`}.` },
+      true,
+    )
   }
   checkpoint('resend.waiting')
-  if (!lost.atOnce && !(await pause(deps, waitMs))) return undefined
+  if (!lost.atOnce && !(await pause(deps, Math.max(scheduledMs, retryAfterMs)))) return undefined
   checkpoint('resend.before_store')
   const next = await retryUntilStored(deps, row.id, (outbox, isRepeat) =>
     resendAttempt({ outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row, { runner: deps.processId, isRepeat }),

@@ -80,7 +80,7 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
         }
         return post({ network, clock, url: endpoint, headers, body: encryptPush(JSON.stringify(message), subscription), signal })
       },
-      *noteResult(isDone, at) {
+      *noteResult(isDone, { at }) {
         if (isDone) yield* pushSubscriptions.noteSuccess.run({ id })
         else yield* pushSubscriptions.noteFailure.run({ id, at })
       },

@@ -4,7 +4,7 @@ import type { PreferenceRow } from './preferences.ts'
 import type { PushSubscriptionRow } from './push-subscriptions.ts'
 import type { SeenRow } from './seen.ts'
 import type { SnoozeRow } from './snoozes.ts'
-import type { WebhookDeliveryRow, WebhookRow } from './webhook-rows.ts'
+import type { WebhookDeliveryRow, WebhookEarlierSecretRow, WebhookRow } from './webhook-rows.ts'
 
 /** The tables in the form that both databases share: text ids, epoch milliseconds, JSON as text, booleans as 0 and 1. */
 export interface Schema {
@@ -40,6 +40,7 @@ export interface Schema {
   objective_change: ObjectiveChangeRow
   webhook: WebhookRow
   webhook_delivery: WebhookDeliveryRow
+  webhook_earlier_secret: WebhookEarlierSecretRow
   push_subscription: PushSubscriptionRow
   preference: PreferenceRow
   snooze: SnoozeRow

@@ -10,14 +10,20 @@ export interface WebhookRow {
   /** 1 when agents may name addresses under `url` as callbacks. */
   callbacks: number
   secret: string
-  /** Signs beside the new one until `earlier_until`. */
-  earlier_secret: string | null
-  earlier_until: number | null
   failing_since: number | null
+  /** The receiver asked for this pause (`Retry-After`). */
+  paused_until: number | null
   disabled_at: number | null
   disabled_why: DisabledWhy | null
   created_by: string
   created_at: number
+}
+
+/** A secret that was replaced and still signs. */
+export interface WebhookEarlierSecretRow {
+  webhook_id: string
+  secret: string
+  until: number
 }
 
 /** The ways in which events leave the server, each in `notify/`. */

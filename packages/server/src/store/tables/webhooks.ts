@@ -1,7 +1,7 @@
 import type { DisabledWhy } from '@countersign/core'
 import { lit, question } from '../query.ts'
 import type { Schema } from './schema.ts'
-import type { WebhookRow } from './webhook-rows.ts'
+import type { WebhookEarlierSecretRow, WebhookRow } from './webhook-rows.ts'
 
 /** The most webhooks of a server. */
 export const MOST_WEBHOOKS = 50
@@ -16,9 +16,8 @@ export const insertWebhook = question<NewWebhook & { now: number }>((db, p) =>
     events: p.events,
     callbacks: p.callbacks,
     secret: p.secret,
-    earlier_secret: null,
-    earlier_until: null,
     failing_since: null,
+    paused_until: null,
     disabled_at: null,
     disabled_why: null,
     created_by: p.created_by,
@@ -44,13 +43,27 @@ export const changeWebhook = question<Pick<WebhookRow, 'id' | 'url' | 'descripti
     .where('id', '=', p.id),
 )
 
-/** Activates a new secret; the previous one signs until `until`. */
-export const rotateSecret = question<{ id: string; secret: string; until: number }>((db, p) =>
-  db
-    .updateTable('webhook')
-    .set((eb) => ({ secret: p.secret, earlier_secret: eb.ref('secret'), earlier_until: p.until }))
-    .where('id', '=', p.id),
+/** Activates a new secret. */
+export const setSecret = question<Pick<WebhookRow, 'id' | 'secret'>>((db, p) =>
+  db.updateTable('webhook').set({ secret: p.secret }).where('id', '=', p.id),
 )
+
+export const insertEarlierSecret = question<Pick<WebhookEarlierSecretRow, 'webhook_id' | 'secret' | 'until'>>((db, p) =>
+  db.insertInto('webhook_earlier_secret').values({ webhook_id: p.webhook_id, secret: p.secret, until: p.until }),
+)
+
+/** The earlier secrets of a webhook that sign, the longest first. */
+export const earlierSecrets = question<{ id: string; now: number }, Pick<WebhookEarlierSecretRow, 'secret' | 'until'>>((db, p) =>
+  db
+    .selectFrom('webhook_earlier_secret')
+    .select(['secret', 'until'])
+    .where('webhook_id', '=', p.id)
+    .where('until', '>', p.now)
+    .orderBy('until', 'desc')
+    .orderBy('secret'),
+)
+
+export const endEarlierSecrets = question<{ id: string }>((db, p) => db.deleteFrom('webhook_earlier_secret').where('webhook_id', '=', p.id))
 
 /** Disables a webhook. No row changes when it was disabled already. */
 export const disableWebhook = question<{ id: string; why: DisabledWhy; now: number }>((db, p) =>
@@ -58,7 +71,7 @@ export const disableWebhook = question<{ id: string; why: DisabledWhy; now: numb
 )
 
 export const enableWebhook = question<{ id: string }>((db, p) =>
-  db.updateTable('webhook').set({ disabled_at: null, disabled_why: null, failing_since: null }).where('id', '=', p.id),
+  db.updateTable('webhook').set({ disabled_at: null, disabled_why: null, failing_since: null, paused_until: null }).where('id', '=', p.id),
 )
 
 export const deleteWebhook = question<{ id: string }>((db, p) => db.deleteFrom('webhook').where('id', '=', p.id))
@@ -69,10 +82,17 @@ export const noteFailure = question<{ id: string; at: number }>((db, p) =>
 )
 
 export const noteSuccess = question<{ id: string }>((db, p) =>
-  db.updateTable('webhook').set({ failing_since: null }).where('id', '=', p.id).where('failing_since', 'is not', null),
+  db.updateTable('webhook').set({ failing_since: null, paused_until: null }).where('id', '=', p.id).where('failing_since', 'is not', null),
 )
+
+/** Nothing is sent to the webhook by itself before `until`. */
+export const pauseWebhook = question<{ id: string; until: number }>((db, p) =>
+  db.updateTable('webhook').set({ paused_until: p.until }).where('id', '=', p.id),
+)
+
+export const endPause = question<{ id: string }>((db, p) => db.updateTable('webhook').set({ paused_until: null }).where('id', '=', p.id))
 
 /** Deletes secrets that no longer sign. */
 export const forgetEarlierSecrets = question<{ before: number }>((db, p) =>
-  db.updateTable('webhook').set({ earlier_secret: null, earlier_until: null }).where('earlier_until', '<', p.before),
+  db.deleteFrom('webhook_earlier_secret').where('until', '<=', p.before),
 )
