@@ -68,7 +68,8 @@ test('a webhook whose secret was rotated before the upgrade goes on signing with
     db.exec(textOf(migration, 'sqlite'))
     db.prepare('insert into migration values (?, ?, 1)').run(migration.number, migration.name)
   }
-  const insert = db.prepare(`insert into webhook (id, url, description, events, secret, earlier_secret, earlier_until, created_by, created_at)
+  const insert =
+    db.prepare(`insert into webhook (id, url, description, events, secret, earlier_secret, earlier_until, created_by, created_at)
     values (?, 'https://a.example', '', '[]', 'whsec_new', ?, ?, 'prn_ana', 1)`)
   insert.run('whk_rotated', 'whsec_old', 99)
   insert.run('whk_plain', null, null)
