@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { buildConsole } from './testing/console-build.ts'
+import { builtConsole } from './testing/console-build.ts'
 
 const MAX_BYTES = 200 * 1024
 const MAX_INBOX_BYTES = 250 * 1024
 
-type Files = Awaited<ReturnType<typeof buildConsole>>
+type Files = Awaited<ReturnType<typeof builtConsole>>
 
 const sizeOf = (files: Files, paths: Iterable<string>): number =>
   [...paths].reduce((sum, path) => sum + gzipSync(files.get(path)?.body ?? '').length, 0)
@@ -15,7 +15,7 @@ const firstOf = (files: Files): string[] =>
   [...String(files.get('/index.html')?.body).matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path = '']) => path)
 
 test('the first page of the console costs at most 200 KB, compressed: all else is loaded when it is opened', async () => {
-  const files = await buildConsole()
+  const files = await builtConsole()
   const first = firstOf(files)
   const bytes = sizeOf(files, ['/index.html', ...first])
   expect(first.length).toBeGreaterThan(3)
@@ -24,7 +24,7 @@ test('the first page of the console costs at most 200 KB, compressed: all else i
 })
 
 test('the inbox costs at most 250 KB, compressed, with the first page', async () => {
-  const files = await buildConsole()
+  const files = await builtConsole()
   const needed = new Set(['/index.html', ...firstOf(files)])
   const take = (path: string): void => {
     if (needed.has(path) || !files.has(path)) return

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
 import { show, stopClock } from './testing/browser.ts'
-import { openPage, page } from './testing/card-page.ts'
+import { openPage, page, prepareCardPages } from './testing/card-page.ts'
+
+prepareCardPages()
 
 declare global {
   interface Window {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { SAM, sampleAction } from './testing/actions.ts'
 import { cardParts, openDetails, scrollToEnd, show, stopClock, untilReady } from './testing/browser.ts'
-import { openPage, page } from './testing/card-page.ts'
+import { openPage, page, prepareCardPages } from './testing/card-page.ts'
+
+prepareCardPages()
 
 const HIGH = sampleAction({ risk: { level: 'high', reasons: ['moves money'], setBy: 'policy' } })
 const CRITICAL = sampleAction({ risk: { level: 'critical', reasons: ['irreversible'], setBy: 'policy' } })

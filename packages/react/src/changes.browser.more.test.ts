@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { ADA, ago, SAM, sampleAction } from './testing/actions.ts'
 import { openDetails, show, stopClock, untilReady } from './testing/browser.ts'
-import { openPage, page } from './testing/card-page.ts'
+import { openPage, page, prepareCardPages } from './testing/card-page.ts'
 import type { Reply } from './testing/page.tsx'
+
+prepareCardPages()
 
 const calls = () => page.evaluate(() => window.cardPage.calls)
 const reply = (given: Reply) =>

@@ -4,7 +4,9 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
 import { openDetails, scrollToEnd, show, untilReady } from './testing/browser.ts'
-import { openPage, page } from './testing/card-page.ts'
+import { openPage, page, prepareCardPages } from './testing/card-page.ts'
+
+prepareCardPages()
 
 /** Where the pictures of this run are, for people to look at. */
 const folder = fileURLToPath(new URL('../../../test-results/cards/', import.meta.url))

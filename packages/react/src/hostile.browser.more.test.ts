@@ -2,7 +2,9 @@ import type { Action } from '@countersign/client'
 import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
 import { cardParts, openDetails, seeAll, show } from './testing/browser.ts'
-import { openPage, page } from './testing/card-page.ts'
+import { openPage, page, prepareCardPages } from './testing/card-page.ts'
+
+prepareCardPages()
 
 const { card, approve, decline } = cardParts(() => page)
 

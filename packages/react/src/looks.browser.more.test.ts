@@ -5,7 +5,9 @@ import type { BrowserContextOptions } from '@playwright/test'
 import { expect, test } from 'vitest'
 import { ACTION_PER_STATE, ACTION_WITH_DIFF, NOW_MS, sampleAction } from './testing/actions.ts'
 import { openDetails, seeAll, show, untilReady } from './testing/browser.ts'
-import { openPage, page } from './testing/card-page.ts'
+import { openPage, page, prepareCardPages } from './testing/card-page.ts'
+
+prepareCardPages()
 
 /** Where the pictures of this run are, for people to look at. */
 const folder = fileURLToPath(new URL('../../../test-results/cards/', import.meta.url))

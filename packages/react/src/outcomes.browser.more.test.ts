@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
 import { openDetails, show } from './testing/browser.ts'
-import { openPage, page } from './testing/card-page.ts'
+import { openPage, page, prepareCardPages } from './testing/card-page.ts'
+
+prepareCardPages()
 
 const unknown = (retryable: boolean) =>
   sampleAction({

@@ -2,7 +2,9 @@ import type { BrowserContextOptions } from '@playwright/test'
 import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
 import { cardParts, openDetails, showAtOnce, untilReady } from './testing/browser.ts'
-import { holdScripts, openPage, page } from './testing/card-page.ts'
+import { holdScripts, openPage, page, prepareCardPages } from './testing/card-page.ts'
+
+prepareCardPages()
 
 const { calls, card, approve, decline } = cardParts(() => page)
 const heightPx = async () => (await card().boundingBox())?.height

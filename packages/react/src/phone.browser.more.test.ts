@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
 import { cardParts, openDetails, show } from './testing/browser.ts'
-import { openPage, page } from './testing/card-page.ts'
+import { openPage, page, prepareCardPages } from './testing/card-page.ts'
+
+prepareCardPages()
 
 const { card, approve, decline, calls } = cardParts(() => page)
 const folder = fileURLToPath(new URL('../../../test-results/cards/', import.meta.url))

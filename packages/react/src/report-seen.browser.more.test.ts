@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { sampleAction } from './testing/actions.ts'
 import { cardParts, show, stopClock, untilReady } from './testing/browser.ts'
-import { openPage, page } from './testing/card-page.ts'
+import { openPage, page, prepareCardPages } from './testing/card-page.ts'
+
+prepareCardPages()
 
 const { card, approve, calls } = cardParts(() => page)
 const seen = async () => (await calls()).filter(({ verdict }) => verdict === 'seen').map(({ note }) => note)

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { build } from 'vite'
+import { build as buildPages } from 'vite'
 
 export interface ConsoleFile {
   type: string
@@ -9,12 +9,19 @@ export interface ConsoleFile {
 const TYPES: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', png: 'image/png' }
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The console as it is shipped, by address; built in memory. */
-export async function buildConsole(): Promise<Map<string, ConsoleFile>> {
+let built: Promise<ReadonlyMap<string, ConsoleFile>> | undefined
+
+/** The console as it is shipped, by address; built in memory, once for all files that a worker tests. */
+export const builtConsole = (): Promise<ReadonlyMap<string, ConsoleFile>> => {
+  built ??= build()
+  return built
+}
+
+async function build(): Promise<ReadonlyMap<string, ConsoleFile>> {
   // The test runner sets NODE_ENV=test, with which Vite would take the development builds of packages.
   const before = process.env.NODE_ENV
   process.env.NODE_ENV = 'production'
-  const built = await build({
+  const built = await buildPages({
     root,
     configFile: `${root}vite.config.ts`,
     logLevel: 'error',

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { buildConsole } from './console-build.ts'
+import { builtConsole } from './console-build.ts'
 import type { HostileAnswers } from './hostile-answers.ts'
 
 export interface HostileServer extends AsyncDisposable {
@@ -13,7 +13,7 @@ export interface HostileServer extends AsyncDisposable {
 
 /** Serves the real console over HTTP with its own content security policy and a server whose texts are all hostile. */
 export async function startHostileServer({ answer }: Pick<HostileAnswers, 'answer'>): Promise<HostileServer> {
-  const files = await buildConsole()
+  const files = await builtConsole()
   const streams = new Map<ServerResponse, string>()
   const strays: string[] = []
   let seq = 100

@@ -2,7 +2,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { SAM, sampleAction } from '../testing/actions.ts'
 import { cardParts, scrollToEnd, show } from '../testing/browser.ts'
-import { openPage, page } from '../testing/card-page.ts'
+import { openPage, page, prepareCardPages } from '../testing/card-page.ts'
+
+prepareCardPages()
 
 const { card, approve } = cardParts(() => page)
 

@@ -3,7 +3,9 @@ import type { BrowserContextOptions } from '@playwright/test'
 import { expect, test } from 'vitest'
 import { sampleAction } from '../testing/actions.ts'
 import { cardParts, openDetails, scrollToEnd, seeAll, show, untilReady } from '../testing/browser.ts'
-import { holdScripts, openPage, page } from '../testing/card-page.ts'
+import { holdScripts, openPage, page, prepareCardPages } from '../testing/card-page.ts'
+
+prepareCardPages()
 
 const { calls, card, approve, decline, tryToApprove } = cardParts(() => page)
 const tryAgain = () => card().getByRole('button', { name: 'Try again' })

@@ -17,9 +17,13 @@ export type CardBrowser = {
   [Symbol.asyncDispose]: () => Promise<void>
 }
 
+/** Once for all files that a worker tests. */
+let built: ReturnType<typeof buildPage> | undefined
+
 /** A real Chromium and a page of real cards, built as an embedder would build it and served over loopback with a strict CSP. */
 export async function startCardBrowser(): Promise<CardBrowser> {
-  const files = await buildPage()
+  built ??= buildPage()
+  const files = await built
   const server = createServer((request, response) => {
     const file = files.get(request.url ?? '/')
     if (file === undefined) return response.writeHead(404).end()

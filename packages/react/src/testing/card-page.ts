@@ -6,13 +6,16 @@ let cards: CardBrowser
 /** The page of the running test. It is closed after the test. */
 export let page: Page
 
-beforeAll(async () => {
-  cards = await startCardBrowser()
-})
-afterAll(() => cards[Symbol.asyncDispose]())
-afterEach(() => page?.context().close())
+/** Starts a browser for the tests of the file that calls this, and closes the page of each test. */
+export function prepareCardPages(): void {
+  beforeAll(async () => {
+    cards = await startCardBrowser()
+  })
+  afterAll(() => cards[Symbol.asyncDispose]())
+  afterEach(() => page?.context().close())
+}
 
-/** Opens the page of a test, in the browser that all tests of the file share. There is no card on it yet. */
+/** Opens the page of a test, in the browser of its file. There is no card on it yet. */
 export async function openPage(options?: BrowserContextOptions): Promise<void> {
   page = await cards.open(options)
 }
