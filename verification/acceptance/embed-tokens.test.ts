@@ -64,6 +64,24 @@ test('a host’s own person decides with a token: the vote is theirs, and the re
   expect(theirs.principal.id).not.toBe(ana.principal.id)
 })
 
+test('who has seen an action is the host’s own person, never the host’s server, and only with a token that decides', async () => {
+  await using host = await startHost()
+  const { server, portal, as, propose } = host
+  const [ana, ben, mia] = [await as({ id: 'user-42', name: 'Ana' }), await as({ id: 'user-43', name: 'Ben' }), await as('user-44', [])]
+  const { id, revision, digest } = await propose()
+  const look = (who: Pick<ApiClient, 'send'>) => who.send('POST', `/api/actions/${id}/seen`, { body: { revision, digest } })
+  expect((await look(portal)).status).toBe(403)
+  expect((await look(mia)).status).toBe(404)
+  expect((await look(ana)).body.seenBy).toMatchObject([{ by: { id: ana.principal.id, name: 'Ana' } }])
+  // A second token of hers is no second person.
+  expect((await look(await as({ id: 'user-42', name: 'Ana' }))).body.seenBy).toHaveLength(1)
+  expect((await look(ben)).body.seenBy.map(({ by }: { by: { name: string } }) => by.name)).toEqual(['Ben', 'Ana'])
+  const action_seen = (await server.dump()).action_seen as { principal_id: string }[]
+  expect(action_seen.map(({ principal_id }) => principal_id).sort()).toEqual([ana.principal.id, ben.principal.id].sort())
+  // Nor does the server learn who looks.
+  expect((await portal.send('GET', `/api/actions/${id}`)).body.seenBy).toBeUndefined()
+})
+
 test('only an accepted service key with the scope embed makes tokens: no person, agent, other service or embed token', async () => {
   await using host = await startHost()
   const { server, as, bot } = host

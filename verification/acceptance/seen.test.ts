@@ -1,4 +1,4 @@
-import type { Action, ActionStory, PolicyDocument, SeenBy } from '@countersign/core'
+import type { Action, ActionStory, AuditEntryView, AuditList, PolicyDocument, SeenBy } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
 import { type Sender, startFinanceDesk } from '../testing/finance-desk.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
@@ -117,6 +117,36 @@ test('an action that waits for nobody any more is not seen: declined, withdrawn 
     expect(await look(ana, action)).toMatchObject({ status: 409, body: { code: 'already_decided' } })
   }
   expect(await desk.rows()).toEqual([])
+})
+
+test('the record says beside a decision when that revision was first on the screen of whoever decided, and beside no other row', async () => {
+  await using desk = await startDesk({ requires: { roles: ['finance'], quorum: 2 } })
+  const { ana, ben, server } = desk
+  const record = async (id: string): Promise<Record<string, string>> => {
+    const { items, seen }: AuditList = await server.admin.get(`/api/audit?action=${id}`)
+    const of = ({ kind, actor }: AuditEntryView) => `${kind} by ${actor.name}`
+    return Object.fromEntries(
+      Object.entries(seen).map(([row, at]) => [of(items.find(({ id }) => id === Number(row)) as AuditEntryView), at]),
+    )
+  }
+  const first = await desk.propose()
+  await look(ana, first)
+  // What was seen of an earlier revision counts for no decision about a later one.
+  const edit = { verdict: 'approve', revision: 1, digest: first.digest, arguments: { what: 'less' } }
+  const second: Action = await ben.post(`/api/actions/${first.id}/decision`, edit)
+  await ana.post(`/api/actions/${first.id}/decision`, { verdict: 'approve', revision: 2, digest: second.digest })
+  expect(await record(first.id)).toEqual({})
+  const other = await desk.propose({ arguments: { what: 'other' } })
+  await look(ana, other)
+  await ana.post(`/api/actions/${other.id}/decision`, { verdict: 'approve' })
+  await look(ben, other)
+  await ben.post(`/api/actions/${other.id}/decision`, { verdict: 'decline' })
+  const told = await record(other.id)
+  expect(Object.keys(told).sort()).toEqual(['declined by Ben', 'voted by Ana'])
+  const rows = await desk.rows()
+  expect(told['voted by Ana']).toBe(
+    new Date(rows.filter(({ principal_id }) => principal_id === ana.principal.id).at(-1)?.seen_at ?? 0).toISOString(),
+  )
 })
 
 test('a thousand looks of one person are one row, and of many people the newest twenty are named', async () => {

@@ -97,6 +97,31 @@ atTerminal(
   },
 )
 
+atTerminal('the terminal says who else has seen an action, and reports a look once all of it was on the screen', async () => {
+  const ben = await server.as({ name: 'Ben', kind: 'person', roles: ['approver'] })
+  const [short, long] = [await propose('seen by two'), await propose(`long ${'x '.repeat(3_000)}`)]
+  const seenBy = async ({ id }: Action): Promise<string[]> =>
+    ((await ben.get(`/api/actions/${id}`)).seenBy ?? []).map(({ by }: { by: { name: string } }) => by.name)
+  await ben.post(`/api/actions/${short.id}/seen`, { revision: 1, digest: short.digest })
+  using terminal = openTerminal(['inbox'], environment)
+  await terminal.until((screen) => screen.includes('2 waiting for you') && screen.includes('more lines: space'))
+  terminal.press('j')
+  await terminal.until((screen) => screen.includes('› medium   Do seen by two') && screen.includes('Seen by Ben, 20'))
+  await expect.poll(() => seenBy(short), { timeout: 60_000 }).toEqual(['Ana', 'Ben'])
+  // The long one was on the screen first, and not all of it.
+  expect(await seenBy(long)).toEqual([])
+  terminal.press('k')
+  await terminal.until((screen) => screen.includes('› medium   Do long'))
+  while (!terminal.screen.includes('(end)')) {
+    const before = terminal.screen
+    terminal.press(' ')
+    await terminal.until((screen) => screen !== before)
+  }
+  await expect.poll(() => seenBy(long), { timeout: 60_000 }).toEqual(['Ana'])
+  terminal.press('q')
+  expect(await terminal.exit).toBe(0)
+})
+
 atTerminal('M says that one is on it and takes it back, and S leaves the action out of one’s own inbox only', async () => {
   const action = await propose('later')
   const read = (): Promise<Action> => server.admin.get(`/api/actions/${action.id}`)

@@ -12,7 +12,7 @@ import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
 import { saveFile } from '../ui/save-file.ts'
 import { isKind, KINDS, kindWords } from './kinds.ts'
 import { SealSection } from './seal-section.tsx'
-import { quotedTitle, sentenceOf } from './sentences.ts'
+import { quotedTitle, seenWords, sentenceOf } from './sentences.ts'
 import { VerifySection } from './verify-section.tsx'
 import '../ui/pages.css'
 
@@ -22,8 +22,8 @@ export default function RecordPage() {
   const [params, setParams] = useSearchParams()
   const query = queryOf(params)
   const rows = useList(['audit', query], async (cursor, signal) => {
-    const { items, names, titles, nextCursor } = await client.audit.list({ ...query, cursor }, { signal })
-    return { items: items.map((row) => ({ row, names, title: titles[row.actionId ?? ''] })), nextCursor }
+    const { items, names, titles, seen, nextCursor } = await client.audit.list({ ...query, cursor }, { signal })
+    return { items: items.map((row) => ({ row, names, title: titles[row.actionId ?? ''], seenAt: seen[row.id] })), nextCursor }
   })
   const set = (name: string, value: string) =>
     setParams(
@@ -85,8 +85,8 @@ export default function RecordPage() {
               </div>
             ) : (
               <ul className="rows" aria-label="Record, newest first">
-                {items.map(({ row, names, title }) => (
-                  <Entry key={row.id} row={row} names={names} title={title} />
+                {items.map(({ row, ...rest }) => (
+                  <Entry key={row.id} row={row} {...rest} />
                 ))}
               </ul>
             )
@@ -154,13 +154,16 @@ function Export({ format, query: { since, until } }: { format: 'jsonl' | 'csv'; 
   )
 }
 
-type EntryProps = { row: AuditEntryView; names: Readonly<Record<string, string>>; title: string | undefined }
+type EntryProps = { row: AuditEntryView; names: Readonly<Record<string, string>>; title: string | undefined; seenAt: string | undefined }
 
-function Entry({ row, names, title }: EntryProps) {
+function Entry({ row, names, title, seenAt }: EntryProps) {
   const { kind, actor, at, actionId, scope, seq, sealed, data, hash, prev } = row
   return (
     <li className="row-card" data-testid="record-row" data-kind={kind}>
-      <p data-testid="record-sentence">{sentenceOf(row, quotedTitle(title), names)}</p>
+      <p data-testid="record-sentence">
+        {sentenceOf(row, quotedTitle(title), names)}
+        {seenAt !== undefined && `; ${seenWords(row, seenAt)}`}
+      </p>
       <div className="row-head">
         <time className="muted" dateTime={at}>
           {fullTime(at)}

@@ -1,6 +1,6 @@
 import { AUDIT_KINDS } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { quotedTitle, sentenceOf } from './sentences.ts'
+import { quotedTitle, seenWords, sentenceOf } from './sentences.ts'
 
 const ana = { id: 'prn_ana', kind: 'person', name: 'Ana' } as const
 const server = { id: 'system', kind: 'system', name: 'the server' } as const
@@ -36,6 +36,11 @@ test('every kind has a sentence, also for a redacted row, one with odd data, and
     }
   expect(said('frobnicated', {})).toBe('Ana: frobnicated')
   expect(quotedTitle(undefined)).toBe('an action')
+})
+
+test('a decision names the revision that was on the decider’s screen, and how long before', () => {
+  const row = { actor: ana, at: '2026-11-26T10:45:00.000Z', data: { revision: 2 } }
+  expect(seenWords(row, '2026-11-26T10:42:00.000Z')).toBe('revision 2 was on Ana’s screen 3 min before')
 })
 
 test('nothing in a sentence is invisible, whoever wrote it', () => {

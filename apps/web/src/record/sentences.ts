@@ -1,5 +1,5 @@
 import type { AuditActor, AuditEntryView, AuditKind } from '@countersign/client'
-import { fullTime, STATE_WORDS, showInvisible } from '@countersign/react'
+import { fullTime, STATE_WORDS, showInvisible, spanText } from '@countersign/react'
 
 type Data = NonNullable<AuditEntryView['data']>
 
@@ -155,6 +155,17 @@ export function sentenceOf(
       .trim()
       .replace(/^(it|an action) /, (word) => word.charAt(0).toUpperCase() + word.slice(1)),
   )
+}
+
+/**
+ * What a decider had on their screen, as words behind the sentence of their decision.
+ * @param seenAt When it was there first, as their page reported it.
+ * @example
+ * seenWords(row, seenAt) // revision 2 was on Ana’s screen 3 min before
+ */
+export function seenWords({ actor, at, data }: Pick<AuditEntryView, 'actor' | 'at' | 'data'>, seenAt: string): string {
+  const revision = typeof data?.revision === 'number' ? `revision ${data.revision}` : 'it'
+  return showInvisible(`${revision} was on ${nameOf(actor)}’s screen ${spanText(Date.parse(at) - Date.parse(seenAt))} before`)
 }
 
 /** The title of an action in quotes; words for one without. */

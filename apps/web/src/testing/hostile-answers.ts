@@ -243,7 +243,9 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
         make(wire.Grant, 'Grant.exact', { when: null, scope: 'agent', requestedBy: null }),
         make(wire.Grant, 'Grant.when', { arguments: null, agent: null, scope: 'agent' }),
       ),
-    'GET /api/audit': () => ({ body: { items: [make(wire.AuditEntryView, 'AuditEntryView')], nextCursor: null, names: {}, titles: {} } }),
+    'GET /api/audit': () => ({
+      body: { items: [make(wire.AuditEntryView, 'AuditEntryView')], nextCursor: null, names: {}, titles: {}, seen: {} },
+    }),
     'GET /api/stats': () => ({
       body: make<Stats>(wire.Stats, 'Stats', { bucket: 'day', since: SINCE, until: SINCE, 'series.0.at': SINCE }),
     }),

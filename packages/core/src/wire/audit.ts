@@ -109,6 +109,11 @@ export const AuditList = z.object({
   names: Names,
   /** The titles of the actions that the rows are about, by id; none for a redacted one. */
   titles: z.record(z.string(), z.string()),
+  /**
+   * When whoever decided first had that revision on their screen, by the id of the row of the decision. Their page reported it, so it is
+   * beside the chain and no part of it; a decision without it says nothing about looking.
+   */
+  seen: z.record(z.string(), z.string()),
 })
 export type AuditList = z.infer<typeof AuditList>
 

@@ -1,5 +1,5 @@
 import { type AuditActor, type AuditEntryView, type AuditKind, type AuditListQuery, assert } from '@countersign/core'
-import { type AuditRow, actions, audit, principals, type Store, type Tx } from '../store/index.ts'
+import { type AuditRow, actions, audit, principals, type Store, seen, type Tx } from '../store/index.ts'
 import { SYSTEM } from './row.ts'
 
 /** Rows that are searched in one piece: a query with few results does not block others for longer. */
@@ -98,6 +98,23 @@ export function* titlesOf(entries: readonly Pick<AuditEntryView, 'actionId'>[]):
     if (row && row.redacted_at === null) titles[id] = row.description
   }
   return titles
+}
+
+/** What a vote is recorded as. */
+const DECISIONS: ReadonlySet<string> = new Set<AuditKind>(['approved', 'declined', 'voted'])
+
+/** Returns when those who decided first had that revision on their screen before they did, by the id of the row of the decision. */
+export function* seenOf(rows: readonly AuditRow[]): Tx<Record<string, string>> {
+  const decisions = rows.flatMap(({ id, at, kind, actor, action_id, data }) =>
+    DECISIONS.has(kind) && action_id !== null && data !== null ? { id, at, actor, action_id, revision: JSON.parse(data).revision } : [],
+  )
+  const looks = decisions.length === 0 ? [] : yield* seen.looksOf(decisions)
+  const times: Record<string, string> = {}
+  for (const { id, at, actor, action_id, revision } of decisions) {
+    const look = looks.find((one) => one.action_id === action_id && one.principal_id === actor && one.revision === revision)
+    if (look && look.seen_at <= at) times[id] = new Date(look.seen_at).toISOString()
+  }
+  return times
 }
 
 function* viewActor(id: string): Tx<AuditActor> {

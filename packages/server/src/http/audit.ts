@@ -12,7 +12,7 @@ import {
   RedactBody,
 } from '@countersign/core'
 import { z } from 'zod'
-import { exportCsv, exportLines, listAudit, namesIn, titlesOf, viewRows } from '../audit/index.ts'
+import { exportCsv, exportLines, listAudit, namesIn, seenOf, titlesOf, viewRows } from '../audit/index.ts'
 import { isoTime, requireAdmin } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -71,7 +71,7 @@ function listRecordRoute(app: App, { store }: HttpDeps): void {
       const { rows, nextCursor } = pageOf('audit', found, query.limit, ({ id }) => [id])
       return store.read(function* () {
         const items = yield* viewRows(rows)
-        return { items, nextCursor, names: yield* namesIn(items), titles: yield* titlesOf(items) }
+        return { items, nextCursor, names: yield* namesIn(items), titles: yield* titlesOf(items), seen: yield* seenOf(rows) }
       })
     },
   )

@@ -1,4 +1,4 @@
-import type { Action } from '@countersign/core'
+import type { Action, SeenBy } from '@countersign/core'
 import { isHighRisk } from '@countersign/core/text'
 import type { Style } from './style.ts'
 import { wrap, wrapBlock } from './wrap.ts'
@@ -7,13 +7,15 @@ type Arguments = Readonly<Record<string, unknown>>
 
 /** Everything that the card of an action shows, as lines. An approval covers what was shown. @param edited Arguments that the person changed. */
 export function detailLines(action: Action, style: Style, columns: number, edited?: Arguments): string[] {
-  const { id, description, tool, risk, requestedBy, agent, previewError, preview, expiresAt, revision, overdue, createdAt } = action
+  const { id, description, tool, risk, requestedBy, agent, previewError, preview, expiresAt, revision, overdue, createdAt, seenBy } = action
   const asked = `asked by ${requestedBy.name}${agent ? `, agent ${agent}` : ''}${expiresAt ? `, expires ${expiresAt}` : ''}`
   const lines = (text: string, mark: (line: string) => string = (line) => line) => wrap(text, columns).map(mark)
   return [
     ...lines(description, style.bold),
     ...lines(`${tool} · ${risk.level} risk: ${risk.reasons.join('; ')}`, isHighRisk(action) ? style.red : style.yellow),
     ...lines(`${asked} · ${id}, revision ${revision}`, style.dim),
+    // One line, filled or not: nothing below it moves when somebody looks.
+    ...(seenBy === undefined ? [] : [style.dim(wrap(seenText(seenBy), columns)[0] ?? '')]),
     ...(overdue ? lines(`Overdue: it has waited since ${createdAt}, and nobody has decided`, style.yellow) : []),
     ...wordsOf(action).flatMap((words) => lines(`Agent says (not verified): ${words}`)),
     ...(previewError === null ? [] : lines(`The current values could not be read: ${previewError}`, style.red)),
@@ -23,6 +25,14 @@ export function detailLines(action: Action, style: Style, columns: number, edite
     style.dim(edited ? 'Arguments before your changes' : 'Arguments'),
     ...wrapBlock(JSON.stringify(action.arguments, null, 2), columns),
   ]
+}
+
+const MOST_NAMED = 2
+
+function seenText(seenBy: readonly SeenBy[]): string {
+  const named = seenBy.slice(0, MOST_NAMED).map(({ by, at }) => `${by.name}, ${at}`)
+  const more = seenBy.length - named.length
+  return named.length === 0 ? '' : `Seen by ${named.join(' · ')}${more > 0 ? ` · ${more} more` : ''}`
 }
 
 /** The agent's own description of its call. */

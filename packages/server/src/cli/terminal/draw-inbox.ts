@@ -37,7 +37,8 @@ export function drawInbox(view: InboxView, size: { columns: number; rows: number
   const top = [style.bold(fit(`Countersign · ${header}`)), ...list, '']
   const room = Math.max(size.rows - top.length - footer.length, 1)
   const edited = pending?.for === 'approve' ? pending.arguments : undefined
-  const details = action ? detailLines(action, style, columns, edited) : []
+  const seenBy = view.seen?.digest === action?.digest ? [...(view.seen?.by ?? [])] : []
+  const details = action ? detailLines({ ...action, seenBy }, style, columns, edited) : []
   const isLong = details.length > room
   // The last row of a long text says how much is left.
   const rows = isLong ? Math.max(room - 1, 1) : room

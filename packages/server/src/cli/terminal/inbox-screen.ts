@@ -8,8 +8,9 @@ import { assigneeText, isMine } from './assignee.ts'
 import { drawInbox } from './draw-inbox.ts'
 import { editArguments } from './edit-arguments.ts'
 import { openFullScreen } from './full-screen.ts'
-import { askToApprove, type Command, emptyView, type InboxView, press, withItems } from './inbox-view.ts'
+import { askToApprove, type Command, emptyView, type InboxView, press, selectedOf, withItems } from './inbox-view.ts'
 import { readKeys } from './keys.ts'
+import { createLooks } from './looks.ts'
 import { newestRead } from './newest-read.ts'
 import { styleFor } from './style.ts'
 
@@ -35,6 +36,7 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   const { principal: me } = (await api.call('GET', '/api/me')) as { principal: Principal | null }
   if (!me) throw new Error('the server does not say whose key this is: make another one with `countersign key create`')
   let view: InboxView = withItems(emptyView(me), items)
+  using looks = createLooks(api, me, (digest, by) => change({ ...view, seen: { digest, by } }))
   using screen = openFullScreen(onInput, over.resolve)
 
   function paint(): void {
@@ -42,6 +44,8 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
     const digest = view.items.find(({ id }) => id === view.selected)?.digest
     view = { ...view, scroll, ...(isAtEnd && digest !== undefined && { read: new Set([...view.read, digest]) }) }
     screen.paint(lines)
+    const action = selectedOf(view)
+    looks.show(action && { action, isRead: view.read.has(action.digest) })
   }
   function change(next: InboxView): void {
     view = next

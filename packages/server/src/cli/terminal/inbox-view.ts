@@ -1,4 +1,4 @@
-import type { Action, Principal, SnoozeBody } from '@countersign/core'
+import type { Action, Principal, SeenBy, SnoozeBody } from '@countersign/core'
 import { isHighRisk, needsOpening, type SnoozeTime, snoozeTimes } from '@countersign/core/text'
 import type { Key } from './keys.ts'
 
@@ -34,6 +34,8 @@ export interface InboxView {
   scroll: number
   /** Digests whose details were shown to their end. */
   read: ReadonlySet<string>
+  /** The other people who have had the selected action on their screen, as far as that is known of its digest. */
+  seen: { digest: string; by: readonly SeenBy[] } | undefined
 }
 
 export const emptyView = (me: Pick<Principal, 'id'>): InboxView => ({
@@ -44,6 +46,7 @@ export const emptyView = (me: Pick<Principal, 'id'>): InboxView => ({
   notice: '',
   scroll: 0,
   read: new Set(),
+  seen: undefined,
 })
 
 export const indexOf = ({ items, selected }: InboxView): number =>

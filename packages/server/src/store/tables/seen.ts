@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { lit, question } from '../query.ts'
+import { ask, lit, question, type Tx } from '../query.ts'
 
 /** A person who has had a revision of an action on their screen. */
 export interface SeenRow {
@@ -63,6 +63,18 @@ export const seenAction = question<{ action_id: string }, NamedSeenRow>((db, p) 
     .orderBy('principal_id')
     .limit(lit(MOST_IN_STORY)),
 )
+
+/** When these people first had these actions on their screen, in any revision. */
+export const looksOf = (decisions: readonly { action_id: string; actor: string }[]): Tx<SeenRow[]> =>
+  ask((db) =>
+    db
+      .selectFrom('action_seen')
+      .selectAll()
+      .where('action_id', 'in', [...new Set(decisions.map(({ action_id }) => action_id))])
+      .where('principal_id', 'in', [...new Set(decisions.map(({ actor }) => actor))])
+      .orderBy('action_id')
+      .limit(10_000),
+  )
 
 /** Forgets who has seen an action. */
 export const forgetSeen = question<{ action_id: string }>((db, p) => db.deleteFrom('action_seen').where('action_id', '=', p.action_id))
