@@ -61,6 +61,22 @@ test('what was decided is in the table, its filters in the address, and both exp
   await expect(page).toHaveURL(`${demo.url}/actions/${third.id}`)
 })
 
+test('what was decided last is first, also today, and the address that people type leads there', async ({ page, demo }) => {
+  const body = (orderId: string) => ({ tool: 'updateOrderStatus', arguments: { orderId, newStatus: 'processing' } })
+  const asked: string[] = []
+  for (const orderId of ['ORD-001', 'ORD-004', 'ORD-007'])
+    asked.push((await (await demo.call('POST', '/api/actions', body(orderId))).json()).id)
+  const [one, two, three] = asked
+  for (const id of [three, one, two]) await demo.call('POST', `/api/actions/${id}/decision`, { verdict: 'decline' })
+  await page.goto(`${demo.url}/decided?q=order`)
+  await expect(page).toHaveURL(`${demo.url}/history?q=order`)
+  const rows = page.getByTestId('decided-row')
+  await expect(rows).toContainText(['ORD-004', 'ORD-001', 'ORD-007'])
+  await page.getByRole('button', { name: 'Today' }).click()
+  await expect(page).toHaveURL(/since=/)
+  await expect(rows).toContainText(['ORD-004', 'ORD-001', 'ORD-007'])
+})
+
 test('the story of an action shows the wait of people as long as it was, and the steps with names; the browser verifies the record', async ({
   page,
   demo,

@@ -1,4 +1,4 @@
-import type { Action } from '@countersign/core'
+import type { Action, ActionList } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -146,4 +146,35 @@ test('an export holds the rows of the list, as many in both formats, and no cell
   ).toEqual([id])
   expect((await admin.send('GET', '/api/actions/export?state=nonsense')).status).toBe(400)
   expect((await server.with({}).send('GET', '/api/actions/export')).status).toBe(401)
+})
+
+test('in the order of when they were settled, the last one is first, on every page and in the file; nothing that waits is in it', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: {} }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = server
+  const ids: string[] = []
+  for (const what of ['one', 'two', 'three', 'four'])
+    ids.push((await admin.post('/api/actions', { tool: 'keyed', arguments: { what } })).id)
+  const [one, two, three] = ids
+  for (const id of [two, one, three]) await admin.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
+  const settled: Action[] = (await admin.get('/api/actions?order=settled')).items
+  const byTime = settled.map(({ id }) => id)
+  expect(byTime.toSorted()).toEqual([one, two, three].toSorted())
+  // Two of the same millisecond are in the order of their ids.
+  const places = settled.map(({ settledAt, id }) => `${settledAt} ${id}`)
+  expect(places).toEqual(places.toSorted().reverse())
+  const paged: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: ActionList = await admin.get(`/api/actions?order=settled&limit=1${cursor && `&cursor=${cursor}`}`)
+    paged.push(...page.items.map(({ id }) => id))
+    cursor = page.nextCursor
+  }
+  expect(paged).toEqual(byTime)
+  const { text } = await admin.send('GET', '/api/actions/export?order=settled&format=csv')
+  const cells = rowsOf(text).slice(1)
+  expect(cells.map(([id]) => id)).toEqual(byTime)
+  // Neither list takes the place of the other, and what waits for somebody is not settled.
+  const { nextCursor } = await admin.get('/api/actions?limit=1')
+  for (const query of [`order=settled&cursor=${nextCursor}`, 'order=settled&mine=true', 'order=newest'])
+    expect((await admin.send('GET', `/api/actions?${query}`)).status, query).toBe(400)
 })

@@ -2,7 +2,7 @@ import { type Client, type InboxStore, isApiError, type Me, openInbox } from '@c
 import { useInbox } from '@countersign/react'
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, useEffect, useState } from 'react'
-import { BrowserRouter, Route, Routes } from 'react-router'
+import { BrowserRouter, Navigate, Route, Routes, useLocation } from 'react-router'
 import { NewChatPage } from './chat/new-chat-page.tsx'
 import { SessionPage } from './chat/session-page.tsx'
 import { errorText } from './errors.ts'
@@ -147,12 +147,16 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
           {PAGES.map(({ path, Page }) => (
             <Route key={path} path={path} element={<Page />} />
           ))}
+          <Route path="decided" element={<ToDecided />} />
           <Route path="*" element={<NotFoundPage />} />
         </Route>
       </Routes>
     </ServicesProvider>
   )
 }
+
+/** The page is called *Decided*, so people type that. */
+const ToDecided = () => <Navigate replace to={{ pathname: '/history', search: useLocation().search }} />
 
 /** A sign-in that ended elsewhere shows first on the inbox's stream. */
 function LeaveWhenSignedOut({ inbox }: { inbox: InboxStore }) {

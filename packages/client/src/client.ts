@@ -113,6 +113,8 @@ export type ActionQuery = Page & {
   settledAfter?: string
   /** Only actions settled before this time (ISO 8601). */
   settledBefore?: string
+  /** `settled`: only settled actions, the one that was settled last first. Otherwise the one that was asked for last is first. */
+  order?: 'asked' | 'settled'
 }
 /** `limitSeconds`: how long the answer may take, 550 by default. `park`: with `defer` the answer at the end of that time is not a denial. */
 export type HookOptions = CallOptions & { limitSeconds?: number; park?: 'defer' }

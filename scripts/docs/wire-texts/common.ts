@@ -74,6 +74,8 @@ export const commonTexts: WireTexts = {
   'query.createdBefore': 'Only actions proposed before this time.',
   'query.settledAfter': 'Only actions settled at this time or later, however long before they were proposed.',
   'query.settledBefore': 'Only actions settled before this time.',
+  'query.order':
+    '`settled`: only settled actions, the one that was settled last first. Otherwise the one that was asked for last is first.',
   'query.wait': 'How many seconds to wait at most.',
   'query.until': 'Before this time.',
   'getAction.query.until': 'What to wait for.',

@@ -15,6 +15,10 @@ test('the days of the address are those in which an action was settled, from the
   expect(queryFor('since=yesterday&until=')).toEqual(queryFor(''))
 })
 
+test('what was settled last is first, whatever is searched for', () => {
+  for (const address of ['', 'since=2026-11-25', 'q=older:2h', 'state=failed']) expect(queryFor(address)).toHaveProperty('order', 'settled')
+})
+
 test('the age in a search is since an action was asked, as in the inbox', () => {
   expect(queryFor('q=older:2h')).toMatchObject({ createdBefore: new Date(NOW - 2 * 60 * 60_000).toISOString() })
   expect(queryFor('q=older:2h')).not.toHaveProperty('settledBefore')

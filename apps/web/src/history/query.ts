@@ -39,6 +39,7 @@ export function queryOf(params: URLSearchParams, me: Principal, nowMs: number): 
   const [decider, rule, destination] = ['decider', 'rule', 'destination'].map((name) => params.get(name) || undefined)
   return {
     state: isSettled(state) ? state : SETTLED.join(','),
+    order: 'settled',
     ...(isVerdict(verdict) && { verdict }),
     ...(words.length > 0 && { words: words.map(quoted).join(' ') }),
     ...(tool !== undefined && { toolText: tool }),

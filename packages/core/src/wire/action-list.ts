@@ -33,6 +33,10 @@ export const ActionFilterQuery = z.object({
   createdBefore: Instant.optional().describe('Only actions proposed before this time.'),
   settledAfter: Instant.optional().describe('Only actions settled at this time or later.'),
   settledBefore: Instant.optional().describe('Only actions settled before this time.'),
+  order: z
+    .enum(['asked', 'settled'])
+    .optional()
+    .describe('`settled`: only settled actions, the one that was settled last first. Otherwise the one that was asked for last is first.'),
 })
 export type ActionFilterQuery = z.infer<typeof ActionFilterQuery>
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { type Action, ActionExportQuery } from '@countersign/core'
 import { searchActions, viewActions } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import type { actions, Store } from '../store/index.ts'
+import { type ActionRow, actions, type Store } from '../store/index.ts'
 import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
 
@@ -43,7 +43,7 @@ const between = (from: string | null, to: string | null): number | undefined =>
 const cellsOf = (action: Action): string[] => Object.values(COLUMNS).map((read) => String(read(action) ?? ''))
 const jsonlOf = (action: Action): string => `${JSON.stringify(action)}\n`
 
-/** Yields the actions of a filter, the newest first, a few hundred at a time. */
+/** Yields the actions of a filter in its order, a few hundred at a time. */
 async function* exportActions(
   store: Store,
   filter: Omit<actions.ActionFilter, 'limit'>,
@@ -52,12 +52,12 @@ async function* exportActions(
   const { csvLine } = await import('../csv-line.ts')
   const lineOf = format === 'csv' ? (action: Action) => csvLine(cellsOf(action)) : jsonlOf
   if (format === 'csv') yield csvLine(Object.keys(COLUMNS))
-  for (let before: string | undefined; ; ) {
-    const rows = await searchActions(store, { ...filter, before, limit: ROWS_PER_READ })
+  for (let last: ActionRow | undefined; ; ) {
+    const rows = await searchActions(store, { ...filter, ...(last && actions.placeAfter(filter, last)), limit: ROWS_PER_READ })
     const page = await store.read(() => viewActions(rows))
     if (page.length > 0) yield page.map(lineOf).join('')
     if (page.length < ROWS_PER_READ) return
-    before = page.at(-1)?.id
+    last = rows.at(-1)
   }
 }
 

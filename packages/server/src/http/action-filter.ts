@@ -7,7 +7,7 @@ import type { actions } from '../store/index.ts'
  * @throws CountersignError `bad_request` for an unknown state.
  */
 export function readFilter(query: Omit<ActionFilterQuery, 'mine' | 'snoozed'>, principal: Principal): Omit<actions.ActionFilter, 'limit'> {
-  const { state, tool, session, agent, risk, q, words, toolText, agentText, requester, requesterId, decider, ...exact } = query
+  const { state, tool, session, agent, risk, q, words, toolText, agentText, requester, requesterId, decider, order, ...exact } = query
   const { createdAfter, createdBefore, settledAfter, settledBefore, ...search } = exact
   return {
     states: readStates(state),
@@ -30,6 +30,7 @@ export function readFilter(query: Omit<ActionFilterQuery, 'mine' | 'snoozed'>, p
       settledBefore: msOf(settledBefore),
     },
     reader: readerOf(principal),
+    ...(order === 'settled' && { settled: {} }),
   }
 }
 

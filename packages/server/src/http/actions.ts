@@ -4,6 +4,7 @@ import {
   ActionListQuery,
   ActionRevisionList,
   ActionStory,
+  CountersignError,
   FullWaitingList,
   isSettled,
   ProposeBody,
@@ -61,16 +62,22 @@ function listActionsRoute(app: App, { store, clock }: HttpDeps): void {
     async (request) => {
       const { principal } = callerOf(request)
       const { limit, cursor, mine, snoozed = mine === 'true' ? 'false' : undefined, ...query } = request.query
-      const place = decodeCursor('actions', cursor, ['string'])
+      const isBySettled = query.order === 'settled'
+      if (isBySettled && mine === 'true') throw new CountersignError('bad_request', 'order: what waits for you is not settled')
+      const place = isBySettled ? undefined : decodeCursor('actions', cursor, ['string'])
+      const settledPlace = isBySettled ? decodeCursor('settled actions', cursor, ['number', 'string']) : undefined
       const filter = {
         ...readFilter(query, principal),
+        ...(settledPlace && { settled: { before: { settled_at: Number(settledPlace[0]), id: String(settledPlace[1]) } } }),
         snoozed: snoozed && { by: principal.id, now: clock.nowMs(), not: snoozed === 'false' },
         before: place && String(place[0]),
         limit: limit + 1,
       }
       const found =
         mine === 'true' ? await store.read(() => listWaitingFor(principal, filter, clock.nowMs())) : await searchActions(store, filter)
-      const { rows, nextCursor } = pageOf('actions', found, limit, (row) => [row.id])
+      const { rows, nextCursor } = isBySettled
+        ? pageOf('settled actions', found, limit, (row) => [row.settled_at ?? 0, row.id])
+        : pageOf('actions', found, limit, (row) => [row.id])
       return { items: await store.read(() => viewActions(rows)), nextCursor }
     },
   )

@@ -1,5 +1,6 @@
+import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openTempSqlite, STORES } from '../../../../../verification/testing/temp-store.ts'
+import { openTempSqlite, raw, STORES } from '../../../../../verification/testing/temp-store.ts'
 import { actions, principals, type Store } from '../../store/index.ts'
 import { ask } from '../../store/query.ts'
 import { anAction } from '../../store/testing/an-action.ts'
@@ -57,6 +58,77 @@ test('more than a piece was settled in a time: its pages have every action once'
   }
   expect(found).toEqual(ids)
 })
+
+/** Reads the pages of what was settled, the last first. */
+async function pagesOf(store: Store, search: actions.ActionSearch, limit: number): Promise<string[]> {
+  const found: string[] = []
+  for (let settled: actions.ActionFilter['settled'] = {}; ; ) {
+    const rows = await searchActions(store, { search, settled, limit })
+    found.push(...rows.map(({ id }) => id))
+    const last = rows.at(-1)
+    if (rows.length < limit || !last) return found
+    settled = actions.placeAfter({ settled }, last).settled
+  }
+}
+
+test.each(STORES)(
+  'in the order of when they were settled, the pages have every settled action once, the last first: $database',
+  async ({ open }) => {
+    await using temp = await open()
+    // Asked in one order, settled in another; several in the same millisecond.
+    const [late = ''] = await write(temp.store, 0, 1, NOW - 7 * DAY_MS, NOW + 5)
+    const same = await write(temp.store, 10, 3, NOW - 3 * DAY_MS, NOW)
+    const [early = ''] = await write(temp.store, 20, 1, NOW - 60_000, NOW - 5)
+    await write(temp.store, 30, 1, NOW, null)
+    const [before = ''] = await write(temp.store, 40, 1, NOW - DAY_MS, TODAY.settledAfter - 1)
+    const today = [late, ...same.toReversed(), early]
+    for (const limit of [1, 2, 3, 10]) {
+      expect(await pagesOf(temp.store, TODAY, limit)).toEqual(today)
+      expect(await pagesOf(temp.store, {}, limit)).toEqual([...today, before])
+    }
+    expect(await pagesOf(temp.store, { ...TODAY, createdBefore: NOW - DAY_MS }, 2)).toEqual(today.slice(0, -1))
+  },
+)
+
+test('what is rare among many settled actions is found piece by piece in their order', async () => {
+  await using temp = await openTempSqlite()
+  const [old = ''] = await write(temp.store, 900_000, 1, NOW - 9 * DAY_MS, NOW - 9 * DAY_MS)
+  await write(temp.store, 0, 24_100, NOW - 7 * DAY_MS, NOW)
+  const [newer = ''] = await write(temp.store, 900_001, 1, NOW - 8 * DAY_MS, NOW + 1)
+  expect(await pagesOf(temp.store, { createdBefore: NOW - 7 * DAY_MS - 1 }, 1)).toEqual([newer, old])
+})
+
+const literal = (value: unknown): string => (typeof value === 'number' ? String(value) : `'${String(value)}'`)
+
+test.each(STORES)(
+  'the order of when they were settled comes from the index of these times, and nothing is sorted: $database',
+  async ({ database, open }) => {
+    await using temp = await open()
+    for (let from = 0; from < 3_000; from += 300) await write(temp.store, from, 300, NOW - 7 * DAY_MS, NOW + from)
+    await temp.store.read(() => raw(sql`analyze action`))
+    const last = { id: 'act_~', settled_at: NOW + 3_000 }
+    const states = ['succeeded', 'failed', 'declined', 'expired', 'cancelled', 'outcome_unknown'] as const
+    for (const settled of [{}, { before: last }, { before: last, from: { id: 'act_0', settled_at: 1 } }]) {
+      const filter = { states, search: TODAY, settled, limit: 50 }
+      const plan = await temp.store.read(() =>
+        ask((db, dialect) => ({
+          compile: () => {
+            const query = actions.narrowed(db.selectFrom('action').selectAll(), filter, dialect)
+            const compiled = query.orderBy('settled_at', 'desc').orderBy('id', 'desc').limit(50).compile()
+            if (database === 'sqlite')
+              return { ...compiled, sql: `explain query plan ${compiled.sql}` } as typeof compiled & { sql: string }
+            // Postgres explains no statement with parameters.
+            const text = compiled.sql.replaceAll(/\$(\d+)/g, (_, number) => literal(compiled.parameters[number - 1]))
+            return { ...compiled, sql: `explain ${text}`, parameters: [] } as typeof compiled & { sql: string }
+          },
+        })),
+      )
+      const text = JSON.stringify(plan)
+      expect(text).toMatch(/action_settled/)
+      expect(text).not.toMatch(/TEMP B-TREE|Sort/)
+    }
+  },
+)
 
 test('few actions of a time are found by the index of their times, and no other action is read', async () => {
   await using temp = await openTempSqlite()

@@ -7,10 +7,11 @@ const PIECES = [2_000, 20_000] as const
 const END = 'act_~'
 
 /**
- * Returns the actions that match a filter, newest first. A search that finds little looks through everything: it does so in pieces, so that it does
+ * Returns the actions that match a filter, newest first; with `settled`, the one that was settled last first. A search that finds little looks through everything: it does so in pieces, so that it does
  * not block others meanwhile (0.8 s in one piece with 1,000,000 actions on SQLite).
  */
 export async function searchActions(store: Store, filter: actions.ActionFilter): Promise<ActionRow[]> {
+  if (filter.settled) return await searchSettled(store, filter, filter.settled)
   const { createdAfter = 0, createdBefore } = filter.search ?? {}
   if (await isSettledRarely(store, filter.search)) return await store.read(() => actions.listActions({ ...filter, bySettled: true }))
   const earliest = actions.lowestIdAt(createdAfter)
@@ -25,6 +26,27 @@ export async function searchActions(store: Store, filter: actions.ActionFilter):
       return oldest
     })
     if (from === undefined || from <= earliest || found.length >= filter.limit) return found
+    before = from
+    await nextTurn()
+  }
+}
+
+/** The same along the times at which actions were settled. */
+async function searchSettled(
+  store: Store,
+  filter: actions.ActionFilter,
+  settled: NonNullable<actions.ActionFilter['settled']>,
+): Promise<ActionRow[]> {
+  const found: ActionRow[] = []
+  let { before } = settled
+  for (let piece = 0; ; piece++) {
+    const count = PIECES[piece] ?? PIECES[1]
+    const from = await store.read(function* () {
+      const [oldest] = yield* actions.settledPlaceBefore(before, filter.search ?? {}, count)
+      found.push(...(yield* actions.listActions({ ...filter, settled: { before, from: oldest }, limit: filter.limit - found.length })))
+      return oldest
+    })
+    if (from === undefined || found.length >= filter.limit) return found
     before = from
     await nextTurn()
   }

@@ -2,7 +2,7 @@ import { OPEN_STATES } from '@countersign/core'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
-import { type ActionSearch, idsSettledIn, lowestIdAt, searchConditions } from './action-search.ts'
+import { type ActionSearch, idsSettledIn, isSettledIn, lowestIdAt, searchConditions } from './action-search.ts'
 import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
 import { insertNoted } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
@@ -268,6 +268,9 @@ export const askedBefore = question<
 export type { ActionSearch }
 export { lowestIdAt }
 
+/** The place of an action among those that are settled. */
+export type SettledPlace = Pick<ActionRow, 'id'> & { settled_at: number }
+
 export interface ActionFilter {
   /** Any of them; an empty list means all. */
   states?: readonly ActionRow['state'][]
@@ -284,12 +287,18 @@ export interface ActionFilter {
   snoozed?: { by: string; now: number; not: boolean } | undefined
   /** The reader; undefined for readers who see everything. */
   reader?: Reader | undefined
+  /** Only settled actions, in the order of when they were, from the place before one to the place from another on. */
+  settled?: { before?: SettledPlace | undefined; from?: SettledPlace | undefined } | undefined
   /** Only ids before this one. */
   before?: string | undefined
   /** Only this id and later ones. */
   from?: string | undefined
   limit: number
 }
+
+/** What continues a filter after an action that it found. */
+export const placeAfter = ({ settled }: Pick<ActionFilter, 'settled'>, { id, settled_at }: Pick<ActionRow, 'id' | 'settled_at'>) =>
+  settled ? { settled: { before: { id, settled_at: settled_at ?? 0 } } } : { before: id }
 
 export type ActionQuery<O> = SelectQueryBuilder<Schema, 'action', O>
 
@@ -313,7 +322,11 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   if (filter.from !== undefined) query = query.where('id', '>=', filter.from)
   if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)
   if (filter.bySettled) query = query.where(sql<boolean>`action.id in (${idsSettledIn(filter.search ?? {})})`)
-  for (const condition of searchConditions(filter.search ?? {}, dialect)) query = query.where(condition)
+  const { search = {} } = filter
+  if (filter.settled !== undefined) query = query.where(isSettledIn(filter.settled, search))
+  // The range of the index bounds the times already. Said twice, Postgres expects so few rows that it sorts all of them.
+  const rest = filter.settled === undefined ? search : { ...search, settledAfter: undefined, settledBefore: undefined }
+  for (const condition of searchConditions(rest, dialect)) query = query.where(condition)
   if (filter.text !== undefined) {
     const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
     query = query.where(
@@ -328,12 +341,29 @@ export const idBefore = question<{ before: string; count: number }, { id: string
   db.selectFrom('action').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
 )
 
+/** The place of the action that was settled `count` before a place; undefined when there are not so many. */
+export const settledPlaceBefore = (before: SettledPlace | undefined, search: ActionSearch, count: number): Tx<SettledPlace[]> =>
+  ask((db) =>
+    db
+      .selectFrom('action')
+      .select('id')
+      .select(sql<number>`settled_at`.as('settled_at'))
+      .where(isSettledIn({ before }, search))
+      .orderBy('settled_at', 'desc')
+      .orderBy('id', 'desc')
+      .offset(count)
+      .limit(1),
+  )
+
 /** Counts the actions that were settled in the time of a search, up to a limit. */
 export const countSettled = (search: ActionSearch, limit: number): Tx<{ settled: number }[]> =>
   ask((db) =>
     db.selectFrom(sql`(${idsSettledIn(search)} limit ${limit})`.as('some')).select((eb) => eb.fn.countAll<number>().as('settled')),
   )
 
-/** Actions that match every given filter, newest first. */
+/** Actions that match every given filter, newest first; with `settled`, the one that was settled last first. */
 export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
-  ask((db, dialect) => narrowed(db.selectFrom('action').selectAll(), filter, dialect).orderBy('id', 'desc').limit(filter.limit))
+  ask((db, dialect) => {
+    const query = narrowed(db.selectFrom('action').selectAll(), filter, dialect)
+    return (filter.settled ? query.orderBy('settled_at', 'desc') : query).orderBy('id', 'desc').limit(filter.limit)
+  })
