@@ -25,6 +25,7 @@ export {
   textsIn,
 } from './http/template.ts'
 export { buildUrl, fillUrlText, pathValueFault } from './http/url-template.ts'
+export { addressKind } from './net/addresses.ts'
 export { linesOf } from './net/split-lines.ts'
 export type { KeyResultValues, ObjectiveStore, ObjectiveWrite, Written } from './objective-store.ts'
 export { fitsTool, groupSecrets, openTools, type ToolGroup, type ToolRegistry, toolDefinitionHash } from './open-tools.ts'

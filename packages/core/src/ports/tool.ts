@@ -136,6 +136,8 @@ export interface Tool {
   readonly grantRules?: {
     /** False for a call that no condition covers, whatever it says. */
     mayCover(args: JsonObject): boolean
+    /** A condition that every grant made from this call has besides its own, whatever people write: the host of a request, say. */
+    binds?(args: JsonObject): string
     /** The narrowest condition for calls like the first of these; undefined when there is none. Default: the same for every tool. */
     suggest(calls: readonly JsonObject[]): string | undefined
   }

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { type Host, type HostTool, isObject, type Kind } from './hosts.ts'
+import { readMcpName } from './mcp/read-mcp.ts'
 import { readCommand } from './shell/read-command.ts'
 
 /** A kind, and the fields of the host's input that become arguments of their own. Everything else stays under `options`. */
@@ -14,6 +15,7 @@ const read = (path: string): Known => ({ kind: 'read', fields: { path } })
 const edit = (path: string, oldText: string, newText: string): Known => ({ kind: 'edit', fields: { path, oldText, newText } })
 const write = (path: string, content: string): Known => ({ kind: 'write', fields: { path, content } })
 const fetch: Known = { kind: 'fetch', fields: { url: 'url' } }
+const search: Known = { kind: 'search', fields: { query: 'query' } }
 
 const KNOWN: Readonly<Record<Host, Readonly<Record<string, Known>>>> = {
   claude: {
@@ -28,6 +30,7 @@ const KNOWN: Readonly<Record<Host, Readonly<Record<string, Known>>>> = {
     NotebookEdit: { kind: 'edit', fields: { path: 'notebook_path', newText: 'new_source' } },
     Write: write('file_path', 'content'),
     WebFetch: fetch,
+    WebSearch: search,
   },
   codex: { Bash: shell, apply_patch: { kind: 'patch', fields: { patch: 'command' } } },
   copilot: {
@@ -38,6 +41,7 @@ const KNOWN: Readonly<Record<Host, Readonly<Record<string, Known>>>> = {
     edit: edit('path', 'old_str', 'new_str'),
     create: write('path', 'file_text'),
     web_fetch: fetch,
+    web_search: search,
   },
   gemini: {
     run_shell_command: shell,
@@ -48,6 +52,9 @@ const KNOWN: Readonly<Record<Host, Readonly<Record<string, Known>>>> = {
     search_file_content: read('dir_path'),
     replace: edit('file_path', 'old_string', 'new_string'),
     write_file: write('file_path', 'content'),
+    // Its prompt names the addresses: one that is nothing but an address is read as one.
+    web_fetch: { kind: 'fetch', fields: { url: 'prompt' } },
+    google_web_search: search,
   },
   cursor: { Shell: shell, Read: read('file_path'), Write: write('file_path', 'content') },
   opencode: {
@@ -60,6 +67,7 @@ const KNOWN: Readonly<Record<Host, Readonly<Record<string, Known>>>> = {
     write: write('filePath', 'content'),
     apply_patch: { kind: 'patch', fields: { patch: 'patchText' } },
     webfetch: fetch,
+    websearch: search,
   },
   acp: { execute: shell, edit: edit('path', 'oldText', 'newText'), write: write('path', 'content'), fetch },
 }
@@ -94,8 +102,8 @@ const isText = (value: JsonValue | undefined, name: string): boolean =>
 export function toArguments(call: HostTool): { kind: Kind; args: JsonObject } {
   const { host, tool, input, folder } = call
   const about = { host, hostTool: tool, folder: folderOf(call) }
-  const mcp = /^mcp__(.+?)__(.+)$/.exec(tool)
-  if (mcp?.[1] && mcp[2]) return { kind: 'mcp', args: { ...about, folder, server: mcp[1], name: mcp[2], input } }
+  const mcp = readMcpName(tool)
+  if (mcp) return { kind: 'mcp', args: { ...about, folder, ...mcp, input } }
   const { kind, fields } = knownOf(call)
   if (kind === 'other') return { kind, args: { ...about, folder, input } }
   const named = Object.entries(fields).filter(([, field]) => input[field] !== undefined)

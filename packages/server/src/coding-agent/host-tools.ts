@@ -1,30 +1,21 @@
 import type { JsonObject, PreviewField, Tool } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
-import { draftHostRun, type HostRunTool, isHostRunTool } from '../host-run.ts'
+import { draftHostRun, isHostRunTool } from '../host-run.ts'
 import { assessFile, assessShell } from './assess.ts'
+import { About, added, type Definition, Json, oneLine, Worked } from './definition.ts'
 import { fileRule, isPlainFile } from './file-rule.ts'
-import { HOSTS, type Kind } from './hosts.ts'
+import type { Kind } from './hosts.ts'
+import { MCP } from './mcp/mcp-tool.ts'
 import { commandRule, isPlainCommand } from './shell/command-rule.ts'
 import { SENSITIVE } from './shell/programs.ts'
 import { isOutside, readCommand, type ShellReading } from './shell/read-command.ts'
+import { FETCH, SEARCH } from './web/web-tools.ts'
 
 /** A host that runs a call says what came of it. After this long without a word the outcome is unknown; a late report still counts. */
 const REPORT_WITHIN_MS = 60 * 60_000
 
-const Json = z.record(z.string(), z.json())
-const About = { host: z.enum(HOSTS), hostTool: z.string().min(1).max(200), folder: z.string().max(4_000) }
-/** Worked out from the other arguments, whatever a caller says. */
-const Worked = z.unknown().optional()
 const Place = { outside: Worked, sensitive: Worked }
-
-interface Definition extends Omit<HostRunTool, 'reportWithinMs' | 'notHere' | 'complete'> {
-  kind: Kind
-  /** Arguments that follow from the others. */
-  work?(args: JsonObject): JsonObject
-  /** Why the tool does not take these arguments. */
-  refuse?(args: JsonObject): string | undefined
-}
 
 const COMMAND = {
   input: z.object({ ...About, command: z.string().min(1).max(100_000), options: Json, shell: Worked }),
@@ -103,25 +94,9 @@ export const hostTools = (): ToolDraft[] => [
     preview: ({ patch, folder }) => [added('patch', patch), added('folder', folder)],
     assess: (args) => assessFile(args, 'changes'),
   }),
-  draft({
-    kind: 'fetch',
-    description: 'Reads a web page.',
-    effect: 'write',
-    input: z.object({ ...About, url: z.string().min(1).max(8_000), options: Json }),
-    describe: ({ url }) => `Fetch ${oneLine(String(url))}`,
-    preview: ({ url, options }) => [added('address', url), added('options', options)],
-    // The address carries what the agent puts into it.
-    assess: () => ({ level: 'medium', reasons: ['sends a request to an address that the agent chose'] }),
-  }),
-  draft({
-    kind: 'mcp',
-    description: 'Calls a tool of an MCP server that the host is connected to.',
-    effect: 'write',
-    input: z.object({ ...About, server: z.string().max(200), name: z.string().max(200), input: Json }),
-    describe: ({ server, name }) => `Call ${name} of the MCP server ${server}`,
-    preview: ({ input }) => [added('arguments', input)],
-    assess: () => ({ level: 'medium', reasons: ['the effect of this MCP tool is not known here'] }),
-  }),
+  draft(FETCH),
+  draft(SEARCH),
+  draft(MCP),
   draft({
     kind: 'other',
     description: 'Any other tool of the host.',
@@ -144,14 +119,6 @@ function draft({ work, refuse, ...tool }: Definition): ToolDraft {
       return refused === undefined ? { value } : { refused: { path: '/command', message: refused } }
     },
   })
-}
-
-const added = (field: string, value: unknown): PreviewField => ({ field, newValue: JSON.parse(JSON.stringify(value ?? null)) })
-
-const MAX_TITLE = 160
-function oneLine(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim()
-  return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE).toWellFormed()}…`
 }
 
 function placeOf({ path, folder }: { path?: string | undefined; folder: string }): JsonObject {

@@ -20,7 +20,7 @@ export const HOST_NAMES: Readonly<Record<Host, string>> = {
 }
 
 /** The tools of the group: what a host does, whatever the host calls it. A command that only looks is no `shell` but a `look`. */
-export type Kind = 'look' | 'shell' | 'read' | 'edit' | 'write' | 'patch' | 'fetch' | 'mcp' | 'other'
+export type Kind = 'look' | 'shell' | 'read' | 'edit' | 'write' | 'patch' | 'fetch' | 'search' | 'mcp' | 'other'
 
 /** One call of a host's own tool. */
 export interface HostTool {

@@ -22,6 +22,15 @@ export const codingAgentStarter = (group: string): StarterRules => [
     risk: 'high',
   },
   {
+    name: `${group}: credentials of cloud machines are not fetched`,
+    match: { tool: `${group}.fetch`, when: 'args.address.reach == "never"' },
+    verdict: 'deny',
+    reason: 'Cloud machines give out credentials at this address.',
+  },
+  ...Object.entries({ fetch: 'requests to the web', search: 'searches of the web', mcp: 'tools of MCP servers' }).map(
+    ([kind, what]): StarterRules[number] => ({ name: `${group}: ${what} ask`, match: { tool: `${group}.${kind}` }, verdict: 'ask' }),
+  ),
+  {
     name: `${group}: settings of coding agents are not changed`,
     match: {
       tool: `${group}.*`,

@@ -25,7 +25,7 @@ interface Open {
 }
 
 /** The permissions whose name says that the tool call itself is allowed; others are about more than its input. */
-const OF_THE_CALL = new Set(['bash', 'edit', 'read', 'glob', 'grep', 'list', 'webfetch'])
+const OF_THE_CALL = new Set(['bash', 'edit', 'read', 'glob', 'grep', 'list', 'webfetch', 'websearch'])
 const MAX_OUTPUT_CHARS = 100_000
 
 /** Asks in Countersign about every permission that opencode waits for. The first answer wins: opencode takes no second one. */

@@ -100,9 +100,13 @@ export function* makeGrant(
   if (terms.scope === 'session' && row.session_id === null) {
     throw new CountersignError('bad_request', `action ${row.id} belongs to no session: allow it for the agent`)
   }
-  const problem = terms.when === undefined ? undefined : problemOf(terms.when)
-  if (problem !== undefined) throw new CountersignError('bad_request', `when: ${problem}`)
   const rules = tools.byName(row.tool)?.grantRules
+  const bound = terms.when === undefined ? undefined : rules?.binds?.(stored.argumentsOf(row))
+  const condition = bound === undefined ? terms.when : `${bound} && (${terms.when})`
+  for (const text of [terms.when, condition]) {
+    const problem = text === undefined ? undefined : problemOf(text)
+    if (problem !== undefined) throw new CountersignError('bad_request', `when: ${problem}`)
+  }
   if (terms.when !== undefined && rules?.mayCover(stored.argumentsOf(row)) === false) {
     const advice = 'send "exact": true for exactly these arguments, or approve each call'
     throw new CountersignError('bad_request', `when: no condition covers a call like ${row.id}; ${advice}`)
@@ -118,7 +122,7 @@ export function* makeGrant(
       tool: row.tool,
       definitions: JSON.stringify({ [row.tool]: row.definition_hash }),
       arguments: terms.exact ? row.arguments : null,
-      condition: terms.when ?? null,
+      condition: condition ?? null,
       uses_left: terms.uses ?? null,
       made_by: principal.id,
       made_from: row.id,

@@ -19,6 +19,9 @@ const Body = z.looseObject({
 const ASKS = new Set(['beforeShellExecution', 'beforeMCPExecution', 'preToolUse'])
 const REPORTS = new Set(['afterShellExecution', 'afterMCPExecution', 'postToolUse'])
 
+/** No hook of Cursor names the server. `preToolUse` calls such a tool `MCP:<tool>`. */
+const mcpTool = (name: string): string => `mcp__cursor__${name}`
+
 /** Cursor: one event for commands, one for MCP tools, one for the rest. */
 export const cursorShape: HookShape = {
   read(body) {
@@ -34,7 +37,11 @@ export const cursorShape: HookShape = {
     } = readShape(Body, body, 'cursor')
     if (event === 'sessionEnd') return { kind: 'ended', host: 'cursor', event, session }
     const isShell = event.endsWith('ShellExecution')
-    const tool = isShell ? 'Shell' : event.endsWith('MCPExecution') ? `mcp__cursor__${tool_name ?? ''}` : tool_name
+    const tool = isShell
+      ? 'Shell'
+      : event.endsWith('MCPExecution')
+        ? mcpTool(tool_name ?? '')
+        : tool_name?.replace(/^MCP:(.+)$/, (_, name) => mcpTool(name))
     if (tool === undefined || !(ASKS.has(event) || REPORTS.has(event))) return { kind: 'ignored', event }
     const folder = cwd || (workspace_roots[0] ?? '')
     const call = { host: 'cursor' as const, tool, input: isShell ? { command: command ?? '' } : inputOf(tool_input), folder }

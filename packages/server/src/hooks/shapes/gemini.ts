@@ -9,19 +9,33 @@ const Body = z.looseObject({
   tool_name: z.string().min(1).max(200).optional(),
   tool_input: Json.optional(),
   tool_response: Json.optional(),
+  mcp_context: z
+    .looseObject({ server_name: z.string().min(1).max(90), tool_name: z.string().min(1).max(90) })
+    .optional()
+    .catch(undefined),
 })
 
 /** Gemini CLI. Its calls carry no id. */
 export const geminiShape: HookShape = {
   read(body) {
-    const { session_id: session, hook_event_name: event, cwd, tool_name, tool_input, tool_response } = readShape(Body, body, 'gemini')
+    const {
+      session_id: session,
+      hook_event_name: event,
+      cwd,
+      tool_name,
+      tool_input,
+      tool_response,
+      mcp_context,
+    } = readShape(Body, body, 'gemini')
     if (event === 'SessionEnd') return { kind: 'ended', host: 'gemini', event, session }
     if (tool_name === undefined || (event !== 'BeforeTool' && event !== 'AfterTool')) return { kind: 'ignored', event }
+    // The name itself joins server and tool in a way that differs between versions.
+    const tool = mcp_context ? `mcp__${mcp_context.server_name}__${mcp_context.tool_name}` : tool_name
     const named = {
       event,
       session,
       callId: undefined,
-      call: { host: 'gemini' as const, tool: tool_name, input: inputOf(tool_input), folder: cwd },
+      call: { host: 'gemini' as const, tool, input: inputOf(tool_input), folder: cwd },
     }
     if (event === 'AfterTool') return { kind: 'report', ...named, report: { ok: tool_response ?? null } }
     return { kind: 'ask', ...named, mayEdit: true }

@@ -1,0 +1,65 @@
+import type { JsonObject, JsonValue } from '@countersign/core'
+import { riskByName } from '@countersign/toolkit/internal'
+import { SENSITIVE } from '../shell/programs.ts'
+import { readAddress } from '../web/read-address.ts'
+
+/** What can be said about a call of an MCP tool without asking its server. It is stored with the call, so that policy can match it. */
+export interface McpReading {
+  /** False when the name of the tool may be that of two servers. Then `server` is empty, so that no rule for a server matches. */
+  understood: boolean
+  unclear: string[]
+  /** What is unusual about the call, in words. Nothing that a server says about its tools makes it less. */
+  risks: string[]
+}
+
+const PREFIX = 'mcp__'
+const PLAIN = /^[A-Za-z0-9._-]+$/
+
+/**
+ * Reads `mcp__server__tool`. A host writes nothing but these signs between both names, so with `__` in one of them the name may be that of a
+ * tool of two servers: then there is no server, and the name is the whole. Undefined for any other tool.
+ */
+export function readMcpName(hostTool: string): { server: string; name: string } | undefined {
+  if (!hostTool.startsWith(PREFIX)) return undefined
+  const whole = hostTool.slice(PREFIX.length)
+  const places = [...whole].flatMap((_, at) => (at > 0 && whole.startsWith('__', at) && at + 2 < whole.length ? [at] : []))
+  const [at] = places
+  if (at === undefined) return undefined
+  return places.length === 1 ? { server: whole.slice(0, at), name: whole.slice(at + 2) } : { server: '', name: whole }
+}
+
+export function readMcpCall(server: string, name: string, input: JsonObject): McpReading {
+  const unclear = [
+    ...(server === '' ? [`“${name}” may be a tool of two servers`] : []),
+    ...(server !== '' && !(PLAIN.test(server) && PLAIN.test(name)) ? ['its name has other signs than letters, digits, ., - and _'] : []),
+  ]
+  const byName = riskByName({ name, effect: 'write' })
+  const risks = [...(byName ? [byName.reason] : []), ...risksIn(input)]
+  return {
+    understood: unclear.length === 0,
+    unclear,
+    risks: risks.length <= MAX_RISKS ? risks : [...risks.slice(0, MAX_RISKS), 'and more'],
+  }
+}
+
+const MAX_RISKS = 8
+const ADDRESS = /^\s*[a-z][a-z0-9+.-]*:\/\//i
+const ADDRESS_NAME = /(^|[_-])(ur[il]|href)s?$|[a-z]Ur[il]s?$/i
+
+/** Says of every text in the arguments that is an address, or names a file, what is unusual about it. */
+function risksIn(input: JsonObject): string[] {
+  const risks = new Set<string>()
+  function look(value: JsonValue, argument: string, name: string) {
+    if (Array.isArray(value)) for (const one of value) look(one, argument, name)
+    else if (typeof value === 'object' && value !== null) for (const [key, one] of Object.entries(value)) look(one, argument, key)
+    else if (typeof value === 'string') for (const risk of risksOfText(value, name)) risks.add(`its argument ${argument} ${risk}`)
+  }
+  for (const [argument, value] of Object.entries(input)) look(value, argument, argument)
+  return [...risks]
+}
+
+function risksOfText(text: string, name: string): string[] {
+  if (!ADDRESS.test(text) && !ADDRESS_NAME.test(name)) return SENSITIVE.test(text) ? ['names a file that usually holds secrets'] : []
+  const { understood, risks } = readAddress(text)
+  return understood ? risks : ['has an address that programs may read differently', ...risks]
+}
