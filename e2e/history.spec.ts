@@ -121,9 +121,13 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     const { id } = await decided(demo, 'ORD-001', 'approve')
     await page.setViewportSize({ width: colorScheme === 'light' ? 320 : 1_280, height: 800 })
-    for (const path of ['/history', '/sessions', '/history?q=sate:x', '/dashboard', '/record', `/actions/${id}`]) {
+    for (const path of ['/history', '/sessions', '/history?q=sate:x', '/dashboard', '/record', '/consoles', `/actions/${id}`]) {
       await page.goto(demo.url + path)
-      await page.locator('h1').waitFor()
+      const title = page.locator('h1')
+      await title.waitFor()
+      // A title is never cut: on a narrow screen it takes a second line.
+      const isWhole = () => title.evaluate((h1) => h1.scrollWidth <= h1.clientWidth && h1.scrollHeight <= h1.clientHeight)
+      await expect.poll(isWhole).toBe(true)
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
       await page.evaluate(openAll)
       await expectNoViolations(page)

@@ -1,5 +1,5 @@
 import { isApiError } from '@countersign/client'
-import { showInvisible, showLines, useInbox } from '@countersign/react'
+import { STATE_WORDS, showInvisible, showLines, useInbox } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
@@ -89,7 +89,7 @@ export default function ActionPage() {
         <section aria-labelledby="facts-title">
           <h2 id="facts-title">Details</h2>
           <dl className="facts">
-            <Fact name="State">{action.state.replace('_', ' ')}</Fact>
+            <Fact name="State">{STATE_WORDS[action.state].word}</Fact>
             <Fact name="Attempts">{action.attempt}</Fact>
             {action.error && (
               <Fact name="Last error">

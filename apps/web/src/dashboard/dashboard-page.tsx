@@ -26,7 +26,7 @@ export default function DashboardPage() {
     refetchInterval: EVERY_MS,
   })
   return (
-    <Page title="Dashboard" subtitle="How much is asked, how fast people decide, and what comes of it">
+    <Page title="Dashboard" subtitle="What is asked, and how it ends">
       <div className="stack wide" data-testid="dashboard">
         <PageBanner />
         <Filters stats={stats.data} />

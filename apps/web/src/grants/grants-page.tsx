@@ -27,7 +27,7 @@ export default function GrantsPage() {
   )
   const [revoking, setRevoking] = useState<Grant>()
   return (
-    <Page title="Grants" subtitle="Calls that run without asking because somebody approved them in advance">
+    <Page title="Grants" subtitle="Calls that were approved in advance">
       <div className="stack">
         <AccessTabs />
         <PageBanner />

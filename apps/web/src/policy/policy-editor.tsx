@@ -23,7 +23,7 @@ type PolicyEditorProps = {
   onRebase: () => void
   onClose: () => void
   onSaved: () => void
-  /** Tries the edited text. Before the saving, because there people should know what it does. */
+  /** Tries the edited text. Right behind the form, where people who change a verdict look next. */
   children: ReactNode
 }
 
@@ -70,16 +70,20 @@ export function PolicyEditor({
           </Boundary>
         )}
       </details>
-      <label className="labelled">
-        Document (YAML or JSON)
-        <textarea
-          className="mono"
-          rows={Math.min(32, Math.max(10, text.split('\n').length + 1))}
-          spellCheck={false}
-          value={text}
-          onChange={({ currentTarget }) => edit(currentTarget.value)}
-        />
-      </label>
+      {children}
+      <details className="panel" open={first === null}>
+        <summary>All rules as YAML or JSON</summary>
+        <label className="labelled">
+          Document (YAML or JSON)
+          <textarea
+            className="mono"
+            rows={Math.min(32, Math.max(10, text.split('\n').length + 1))}
+            spellCheck={false}
+            value={text}
+            onChange={({ currentTarget }) => edit(currentTarget.value)}
+          />
+        </label>
+      </details>
       <Unseen text={text} />
       {failure && !conflict && <Problems error={failure} />}
       {check.isSuccess && <p role="status">It can be used: every tool exists and every condition compiles.</p>}
@@ -94,7 +98,6 @@ export function PolicyEditor({
         <h3>What would change</h3>
         <DiffView before={baseText} after={text} />
       </div>
-      {children}
       <label className="labelled">
         Reason, for the list of versions and the record
         <input value={reason} maxLength={2_000} onChange={({ currentTarget }) => setReason(currentTarget.value)} />

@@ -75,8 +75,8 @@ export default function PolicyPage() {
                     void queries.invalidateQueries({ queryKey: ['policy'] })
                   }}
                 >
+                  <Replay document={edited.text} isOpen={firstRule !== null} />
                   <CallTest document={edited.text} />
-                  <Replay document={edited.text} />
                 </PolicyEditor>
               ) : (
                 <>
@@ -113,8 +113,8 @@ export default function PolicyPage() {
         </Loaded>
         {!edited && (
           <>
-            <CallTest document={undefined} />
             <Replay document={undefined} />
+            <CallTest document={undefined} />
           </>
         )}
         <Versions canRollBack={isAdmin} />

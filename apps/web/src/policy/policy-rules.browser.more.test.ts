@@ -119,6 +119,10 @@ test('a rule is changed in a form by keys alone, which edits the text and keeps 
   expect(await when.inputValue()).toBe('args.amount > 500')
   await when.fill('args.amount >')
   expect(await text.inputValue()).toBe(TEXT.replace('> 500', '>'))
+  // What somebody came for has the focus, and what tries it stands between it and the whole text.
+  expect(await page.getByRole('button', { name: 'Replay', exact: true }).isVisible()).toBe(true)
+  expect(await text.isVisible()).toBe(false)
+  await page.getByText('All rules as YAML or JSON').click()
   await page.getByRole('button', { name: 'Check' }).press('Enter')
   await form.getByText('line 1: a value is missing').waitFor()
   expect(await when.getAttribute('aria-invalid')).toBe('true')

@@ -7,7 +7,7 @@ import { Button } from '../ui/index.ts'
 import { Problems } from './policy-editor.tsx'
 
 /** Evaluates policy for the calls of the last days. */
-export function Replay({ document }: { document: string | undefined }) {
+export function Replay({ document, isOpen = false }: { document: string | undefined; isOpen?: boolean }) {
   const { client } = useServices()
   const replay = useMutation({
     mutationFn: ({ days, document }: { days: number; document: string | undefined }) =>
@@ -20,16 +20,16 @@ export function Replay({ document }: { document: string | undefined }) {
     replay.mutate({ days: Number(new FormData(event.currentTarget).get('days')), document })
   }
   return (
-    <details className="panel">
+    <details className="panel" open={isOpen}>
       <summary>Replay what happened{document === undefined ? '' : ' with the edited text'}</summary>
       <form className="filters" onSubmit={submit}>
+        <Button type="submit" variant="outlined" disabled={replay.isPending}>
+          {replay.isPending ? 'Replaying…' : 'Replay'}
+        </Button>
         <label>
           Days back
           <input name="days" type="number" min={1} max={400} defaultValue={30} required />
         </label>
-        <Button type="submit" variant="outlined" disabled={replay.isPending}>
-          {replay.isPending ? 'Replaying…' : 'Replay'}
-        </Button>
       </form>
       {isOfThis && replay.error && <Problems error={replay.error} />}
       {isOfThis && replay.data && <Replayed replayed={replay.data} />}

@@ -1,7 +1,7 @@
 import type { ApiIssue } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useId, useRef, useState } from 'react'
+import { type RefObject, useEffect, useId, useRef, useState } from 'react'
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { addRule, fieldPath, type RuleFields, readRules, removeRule, setField } from './rule-text.ts'
@@ -19,10 +19,10 @@ type RuleFormProps = {
 export default function RuleForm({ text, onEdit, issues, first }: RuleFormProps) {
   const rules = readRules(text)
   const [chosen, setChosen] = useState(() => Math.max(0, rules?.findIndex(({ name }) => name === first) ?? 0))
-  const chooser = useRef<HTMLSelectElement>(null)
-  // The button that somebody pressed to change the rule is gone.
+  const verdict = useRef<HTMLSelectElement>(null)
+  // The button that somebody pressed to change the rule is gone. Most come for another verdict.
   useEffect(() => {
-    if (first !== null) chooser.current?.focus()
+    if (first !== null) verdict.current?.focus()
   }, [first])
   if (!rules) return <p className="muted">The form opens once the text below can be read as a policy.</p>
   const index = Math.min(chosen, rules.length - 1)
@@ -32,7 +32,7 @@ export default function RuleForm({ text, onEdit, issues, first }: RuleFormProps)
       <div className="row-head">
         <label className="labelled">
           Rule
-          <select ref={chooser} value={index} onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}>
+          <select value={index} onChange={({ currentTarget }) => setChosen(Number(currentTarget.value))}>
             {rules.map(({ name }, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: names may be alike while somebody edits them
               <option key={at} value={at}>
@@ -68,6 +68,7 @@ export default function RuleForm({ text, onEdit, issues, first }: RuleFormProps)
           rule={rule}
           index={index}
           issues={issues}
+          verdictRef={verdict}
           onField={(field, value) => onEdit(setField(text, index, field, value))}
         />
       )}
@@ -79,6 +80,7 @@ type FieldsProps = {
   rule: RuleFields
   index: number
   issues: readonly ApiIssue[]
+  verdictRef: RefObject<HTMLSelectElement | null>
   onField: (field: keyof RuleFields, value: string) => void
 }
 
@@ -94,7 +96,7 @@ const EFFECTS = [
   ['write', 'Changes something'],
 ] as const
 
-function Fields({ rule, index, issues, onField }: FieldsProps) {
+function Fields({ rule, index, issues, verdictRef, onField }: FieldsProps) {
   const { client } = useServices()
   const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools({ signal }), staleTime: 60_000 })
   const id = useId()
@@ -120,23 +122,12 @@ function Fields({ rule, index, issues, onField }: FieldsProps) {
     ['name', 'verdict', 'tool', 'effect', 'agent', 'when', 'reason'] as const
   ).map(field)
   return (
-    <div className="filters">
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset does not lay its fields out in a grid everywhere
+    <div className="filters" role="group" aria-label={`The rule ${showInvisible(rule.name) || 'without a name'}`}>
       <label className="filters-wide labelled">
         Name
         <input {...name?.props} maxLength={200} autoComplete="off" />
         {name?.issue}
-      </label>
-      <label>
-        Verdict
-        <select {...verdict?.props}>
-          <Unknown value={rule.verdict} known={VERDICTS} />
-          {VERDICTS.map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-        {verdict?.issue}
       </label>
       <label>
         Tool, or a pattern with *
@@ -169,6 +160,18 @@ function Fields({ rule, index, issues, onField }: FieldsProps) {
         Condition over the arguments (CEL)
         <textarea {...when?.props} className="mono" rows={2} maxLength={2_000} spellCheck={false} placeholder="args.amount > 500" />
         {when?.issue}
+      </label>
+      <label>
+        Verdict
+        <select ref={verdictRef} {...verdict?.props}>
+          <Unknown value={rule.verdict} known={VERDICTS} />
+          {VERDICTS.map(([value, words]) => (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          ))}
+        </select>
+        {verdict?.issue}
       </label>
       {(rule.verdict === 'deny' || rule.reason !== '') && (
         <label className="filters-wide labelled">

@@ -27,7 +27,7 @@ export default function WebhooksPage() {
     heading.current?.focus()
   }
   return (
-    <Page title="Webhooks" subtitle="Notify other programs when actions wait, are decided or end">
+    <Page title="Webhooks" subtitle="What other programs are told">
       <div className="stack">
         <PageBanner />
         {made && <ShownSecret key={`${made.id} ${made.secret}`} made={made} onClose={close} />}
