@@ -18,6 +18,7 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
       Tools: ['routes', 'openapi', 'mcp', 'github', 'linear', 'objectives', 'workspace', 'client-actions', 'own-source'],
       Agents: [
         'coding-agents',
+        'coding-agent-rules',
         'gate',
         'gate-frameworks',
         'python',

@@ -18,10 +18,10 @@ const shown = ({ preview }: Action, field: string) => preview?.find((row) => row
 test('the card of a request says method and host in one sentence, and shows all that is sent', async () => {
   const desk = await start()
   const card = await desk.fetch('https://docs.example.com/search?q=how%20to&page=2')
-  expect(card.description).toBe('Fetch from docs.example.com (GET): https://docs.example.com/search?q=how%20to&page=2')
+  expect(card.description).toBe('Fetch from docs.example.com (GET): /search?q=how%20to&page=2')
   expect(card.preview).toEqual([
     { field: 'address', newValue: 'https://docs.example.com/search?q=how%20to&page=2' },
-    { field: 'host', newValue: 'docs.example.com' },
+    { field: 'host', newValue: 'https://docs.example.com' },
     {
       field: 'sends',
       newValue: [

@@ -66,6 +66,7 @@ test.each([
   ['Cursor uses an MCP tool', cursor('preToolUse', 'MCP:create_issue', TITLE), called('cursor')],
   ['opencode fetches', opencode('webfetch', { ...URL_INPUT, format: 'text' }), FETCHED],
   ['opencode searches', opencode('websearch', { query: 'cel' }), SEARCHED],
+  ['opencode calls an MCP tool, whose name names no server for certain', opencode('tracker_create_issue', TITLE), { tool: 'host.other' }],
   ['an agent of an editor fetches', acp('fetch', URL_INPUT), FETCHED],
 ])('%s, and the card is that of its kind', async (_, { path, body }, expected) => {
   const { server, send } = await start()

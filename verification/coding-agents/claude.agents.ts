@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { startSessionServer } from '../../packages/tools-mcp/src/testing/http-server.ts'
 import { type Desk, startDesk } from './desk.ts'
 import { CLAUDE, claudeEnvironment, type Running, run, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
@@ -133,4 +134,39 @@ test('the permission-prompt tool over MCP: approved once, and declined with the 
   await ended
   expect(ran(desk)).toBe('x')
   expect(model.requests[2]?.body).toContain('Once is enough')
+})
+
+test('a web page and a tool of an MCP server: each card says what is asked for, and only the approved one runs, once', async () => {
+  const tracker = await startSessionServer()
+  const call = (name: string, input: object): Speech => ({
+    calls: [{ id: `toolu_${++calls}`, name, argumentsText: JSON.stringify(input) }],
+  })
+  const { desk, model, start } = await startClaude([
+    call('WebFetch', { url: 'https://docs.example.com/a?q=x', prompt: 'What is in it?' }),
+    call('mcp__tracker__note', { text: 'A bug' }),
+    { text: 'Done.' },
+  ])
+  await desk.connect('claude')
+  const mcp = { mcpServers: { tracker: { type: 'http', url: tracker.url } } }
+  const { ended } = start('--mcp-config', JSON.stringify(mcp), '--allowedTools', 'WebFetch,mcp__tracker__note')
+  const page = await desk.waiting()
+  expect(page).toMatchObject({
+    tool: 'host.fetch',
+    description: 'Fetch from docs.example.com (GET): /a?q=x',
+    arguments: { address: { host: 'docs.example.com', query: 'q=x' }, options: { prompt: 'What is in it?' } },
+  })
+  await desk.decide(page, { verdict: 'decline', reason: 'Ask Ana instead' })
+  let note = await desk.waiting()
+  while (note.id === page.id) note = await desk.waiting()
+  expect(note).toMatchObject({
+    tool: 'host.mcp',
+    description: 'Call note of the MCP server tracker',
+    arguments: { server: 'tracker', name: 'note', input: { text: 'A bug' } },
+  })
+  expect(tracker.calls).toEqual([])
+  await desk.decide(note, { verdict: 'approve' })
+  expect(await desk.settled(note)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Claude Code' } })
+  await ended
+  expect(tracker.calls).toEqual(['note'])
+  expect(model.requests[1]?.body).toContain('Ask Ana instead')
 })

@@ -23,17 +23,17 @@ export const FETCH: Definition = {
 const readingOf = ({ address }: JsonObject): AddressReading => address as unknown as AddressReading
 
 function describeFetch(args: JsonObject): string {
-  const { understood, host } = readingOf(args)
-  const what = oneLine(String(args.url))
-  return understood ? `Fetch from ${host} (${methodOf(args)}): ${what}` : `Fetch what programs may read differently: ${what}`
+  const { understood, host, path, query } = readingOf(args)
+  if (!understood) return `Fetch what programs may read differently: ${oneLine(String(args.url))}`
+  return `Fetch from ${host} (${methodOf(args)}): ${oneLine(query === '' ? path : `${path}?${query}`)}`
 }
 
 function previewFetch(args: JsonObject): PreviewField[] {
-  const { understood, unclear, host, href, query } = readingOf(args)
+  const { understood, unclear, href, query } = readingOf(args)
   const sent = [...new URLSearchParams(query)].map(([parameter, value]) => ({ parameter, value }))
   return [
     added('address', args.url),
-    ...(understood ? [added('host', host)] : [added('cannot be read', unclear.join('; '))]),
+    ...(understood ? [added('host', new URL(href).origin)] : [added('cannot be read', unclear.join('; '))]),
     ...(!understood && href !== '' ? [added('a browser reads', href)] : []),
     ...(sent.length > 0 ? [added('sends', sent)] : []),
     ...addedEach('option', args.options),
