@@ -124,12 +124,21 @@ test('the doctor is told what was found, what was left out and why, and whether 
     { level: 'ok', message: 'GET /b answered (200)' },
   ])
   expect(service.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /b'])
-  const notCalled = { level: 'note', message: 'not called: every read needs arguments' }
+  const notCalled = { level: 'note', message: `every read needs arguments; HEAD ${service.url} answered (200)` }
   expect(await check(needsArgument)).toContainEqual(notCalled)
   // A GET that is configured as a write is not a read, and a read that needs a body cannot be tried.
   expect(await check({ '/b': read() }, { operations: { read: { effect: 'write' } } })).toContainEqual(notCalled)
   const body = { requestBody: { required: true, content: { 'application/json': {} } } }
   expect(await check({ '/b': read(body) })).toContainEqual(notCalled)
-  expect(service.seen).toHaveLength(1)
+  // Whether it answers at all: no operation is called, and nothing of the configuration is told.
+  expect(service.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /b', 'HEAD /', 'HEAD /', 'HEAD /'])
+  const failing = await check(needsArgument, { baseUrl: `${service.url}/broken` })
+  expect(failing).toContainEqual({ level: 'problem', message: `${service.url} failed (500)` })
+  const gone = await startService(() => ({ status: 200 }))
+  await gone[Symbol.asyncDispose]()
+  expect(await check(needsArgument, { baseUrl: gone.url })).toContainEqual({
+    level: 'problem',
+    message: `${gone.url} could not be reached (ECONNREFUSED). Nothing was sent.`,
+  })
   expect(await check({ '/broken': read() })).toContainEqual({ level: 'problem', message: `${service.url} failed (500).` })
 })

@@ -1,12 +1,14 @@
 import {
   type OutboundContext,
+  RefusedAddress,
   type SourceFinding,
   type SourceKind,
   type SourceOpening,
   secretHeaders,
+  send,
   type ToolSource,
 } from '@countersign/toolkit'
-import { isHeader } from '@countersign/toolkit/internal'
+import { isHeader, networkError } from '@countersign/toolkit/internal'
 import { type FilledSection, type OpenedDocument, openOperations, type ReadOperation } from './open-operations.ts'
 import { operationTool } from './operation-tool.ts'
 import { readDocument } from './read-document.ts'
@@ -130,7 +132,7 @@ function leftOutFindings({ leftOut, missing, notes }: OpenedDocument): SourceFin
   return [...flaws, ...told, ...more, ...asked]
 }
 
-/** Calls the first read that needs no arguments, to check that the service can be reached. */
+/** Calls the first read that needs no arguments, to check that the service can be reached; without one, asks the service for nothing. */
 async function reachFinding(operations: readonly ReadOperation[], way: OutboundContext, signal: AbortSignal): Promise<SourceFinding> {
   const read = operations.find(
     ({ operation, plan, override }) =>
@@ -139,12 +141,35 @@ async function reachFinding(operations: readonly ReadOperation[], way: OutboundC
       plan.parameters.every(({ isRequired }) => !isRequired) &&
       plan.body?.isRequired !== true,
   )
-  if (!read) return { level: 'note', message: 'not called: every read needs arguments' }
+  if (!read) return await headFinding(operations, way, signal)
   const { plan, service, operation } = onWay(read, way)
   try {
     const { status } = await callOperation(plan, service, {}, { method: 'GET', signal })
     return { level: 'ok', message: `GET ${operation.path} answered (${status})` }
   } catch (error) {
     return { level: 'problem', message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Sends HEAD to the base address, without credentials. Whatever answers it can be reached, unless it fails. */
+async function headFinding(operations: readonly ReadOperation[], way: OutboundContext, signal: AbortSignal): Promise<SourceFinding> {
+  const [first] = operations
+  if (!first) return { level: 'note', message: 'not called: there are no operations' }
+  const { base, timeoutMs } = first.service
+  try {
+    const response = await send(way.network, {
+      method: 'HEAD',
+      url: base.url,
+      own: base.own,
+      headers: { 'user-agent': 'countersign' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    })
+    response.destroy()
+    const { statusCode = 0 } = response
+    if (statusCode >= 500) return { level: 'problem', message: `${base.url.origin} failed (${statusCode})` }
+    return { level: 'note', message: `every read needs arguments; HEAD ${base.url.origin} answered (${statusCode})` }
+  } catch (error) {
+    if (error instanceof RefusedAddress) return { level: 'problem', message: error.message }
+    return { level: 'problem', message: networkError(error, base.url.origin)?.message ?? `${base.url.origin} did not answer` }
   }
 }
