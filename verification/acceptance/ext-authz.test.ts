@@ -213,6 +213,25 @@ test('a request about which nobody decided in time is told so', async () => {
   expect([status, detail]).toEqual([403, expect.stringContaining('Nobody decided about this in time')])
 })
 
+test('a request waits for a day at most, and its approval lasts no longer; a rule may say otherwise', async () => {
+  const hours = ({ createdAt, expiresAt }: { createdAt: string; expiresAt: string }) =>
+    (Date.parse(expiresAt) - Date.parse(createdAt)) / 3_600_000
+  const plain = await startGatewayServer()
+  await plain.ask('POST', '/refunds', refund)
+  const card = await waiting(plain.server)
+  expect(hours(card)).toBe(24)
+  await decide(plain.server, card, { verdict: 'approve' })
+  expect(hours(await plain.server.admin.get(`/api/actions/${card.id}`))).toBe(24)
+  for (const [expires, expected] of [
+    ['P3D', 72],
+    ['PT1H', 1],
+  ] as const) {
+    const { server, ask } = await startGatewayServer({ rule: { expires } })
+    await ask('DELETE', '/refunds/7')
+    expect(hours(await waiting(server))).toBe(expected)
+  }
+})
+
 test('an approval whose time is over lets nothing pass', async () => {
   const { server, ask, clock } = await startGatewayServer()
   await ask('POST', '/refunds', refund)

@@ -11,6 +11,9 @@ import { changed, ended, refused, waits } from './refusals.ts'
 type Deps = Pick<HttpDeps, 'store' | 'gate' | 'clock' | 'tools' | 'policies' | 'publicUrl'>
 type Who = Pick<Caller, 'principal' | 'signIn'>
 
+/** How long people may take where no rule says it, and how long an approval then waits for its request. */
+const DEADLINE = 'P1D'
+
 /** So long a request without a key of its own is told again what became of it. After that it is a new request. */
 const TOLD_FOR_MS = 10 * 60_000
 
@@ -24,11 +27,13 @@ export async function authorize(deps: Deps, request: HeldRequest, caller: Who): 
   const policy = await deps.store.read(() => deps.policies.inForce())
   const asked = { tool: call.tool, arguments: call.args, ...agentNamed(undefined, principal), session: null, requesters: [principal] }
   // Only what people are asked about has to be found again.
-  if (evaluateForAll(policy, { ...asked, nowMs: deps.clock.nowMs() }).verdict !== 'ask') return passNew(deps, call, caller)
+  const { verdict, expiresMs } = evaluateForAll(policy, { ...asked, nowMs: deps.clock.nowMs() })
+  const timed = { ...call, expiresIn: expiresMs === undefined ? DEADLINE : undefined }
+  if (verdict !== 'ask') return passNew(deps, timed, caller)
   const earlier = await findEarlier(deps.store, call, principal.id)
   const before = earlier && (await continueEarlier(deps, earlier, call, caller))
   if (before !== undefined) return before
-  return passNew(deps, call, caller, earlier?.id ?? '')
+  return passNew(deps, timed, caller, earlier?.id ?? '')
 }
 
 /** @throws CountersignError `forbidden` for a request that no tool takes. */
@@ -45,9 +50,13 @@ function toCall({ tools }: Deps, { kind, args, idempotencyKey }: HeldRequest): G
   return { tool, args: checked.value, argumentsText, callId, isKeyed: idempotencyKey !== undefined }
 }
 
-/** @param after The action before this one of the same request; undefined where nobody has to find it again. */
-async function passNew(deps: Deps, call: GatewayCall, caller: Who, after?: string): Promise<string> {
-  const input = { tool: call.tool.name, arguments: call.args, ...(after !== undefined && { toolCallId: call.callId }) }
+/**
+ * @param call With its deadline, where no rule sets one.
+ * @param after The action before this one of the same request; undefined where nobody has to find it again.
+ */
+async function passNew(deps: Deps, call: GatewayCall & { expiresIn: string | undefined }, caller: Who, after?: string): Promise<string> {
+  const { tool, args, expiresIn } = call
+  const input = { tool: tool.name, arguments: args, expiresIn, ...(after !== undefined && { toolCallId: call.callId }) }
   const propose = (key: string) => deps.gate.propose(input, { ...caller, once: onceKeyOf(call, caller.principal.id, key) })
   const first = await propose(after ?? newSalt())
   if (first.state !== 'approved') throw notPassed(deps, first)
