@@ -214,8 +214,8 @@ test('a request about which nobody decided in time is told so', async () => {
 })
 
 test('a request waits for a day at most, and its approval lasts no longer; a rule may say otherwise', async () => {
-  const hours = ({ createdAt, expiresAt }: { createdAt: string; expiresAt: string }) =>
-    (Date.parse(expiresAt) - Date.parse(createdAt)) / 3_600_000
+  const hours = ({ createdAt, expiresAt }: { createdAt: string; expiresAt: string | null }) =>
+    (Date.parse(expiresAt ?? '') - Date.parse(createdAt)) / 3_600_000
   const plain = await startGatewayServer()
   await plain.ask('POST', '/refunds', refund)
   const card = await waiting(plain.server)
