@@ -2,20 +2,19 @@ import { createSealer } from '../../packages/server/src/audit/index.ts'
 import type { Clock } from '../../packages/server/src/clock.ts'
 import { clusterMember } from '../../packages/server/src/dispatch/cluster/cluster-membership.ts'
 import { createFetches } from '../../packages/server/src/dispatch/cluster/fetches.ts'
-import { createJobDispatch } from '../../packages/server/src/dispatch/cluster/job-dispatch.ts'
 import {
   createPeers,
   createPostgresHub,
-  createReconciler,
   createResync,
-  createTimers,
   EVERYTHING,
   openNotices,
   openProcesses,
-} from '../../packages/server/src/dispatch/index.ts'
+} from '../../packages/server/src/dispatch/cluster/index.ts'
+import { createJobDispatch } from '../../packages/server/src/dispatch/cluster/job-dispatch.ts'
+import { createReconciler, createTimers } from '../../packages/server/src/dispatch/index.ts'
 import type { Engine } from '../../packages/server/src/engine.ts'
+import { handOut } from '../../packages/server/src/hand-out.ts'
 import { createTally } from '../../packages/server/src/metrics/index.ts'
-import { handOut } from '../../packages/server/src/runtime.ts'
 import { startEngine } from '../../packages/server/src/start/start-engine.ts'
 import type { Dialect } from '../../packages/server/src/store/dialect.ts'
 import type { Machine, Outbox } from '../../packages/server/src/store/index.ts'

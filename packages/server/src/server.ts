@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import { startArchiveSchedule } from './archive/schedule.ts'
 import { openAnchor, startRecordCheck } from './audit/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, type ConfiguredAgent, oidcOf, type Settings, secretsOf } from './config/index.ts'
@@ -182,7 +181,8 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
     const { archive } = config
     const folder = archive?.folder ?? join(settings.dataDir, 'archive')
     const trouble = () => engine.trouble ?? engine.hold.why
-    const archiving = archive && startArchiveSchedule({ ...archive, folder, store, database, clock, log, trouble })
+    const archiving =
+      archive && (await import('./archive/schedule.ts')).startArchiveSchedule({ ...archive, folder, store, database, clock, log, trouble })
     checkpoint('start.listening')
     log.info({ url, database: nameOf(settings.database), agents: agents.map((agent) => agent.name) }, 'server.listening')
     return {

@@ -1,11 +1,9 @@
 import { CountersignError, Json } from '@countersign/core'
 import { z } from 'zod'
-import { HOSTS } from '../coding-agent/index.ts'
+import { HOSTS } from '../coding-agent/hosts.ts'
 import { requireOwnHost } from '../gateway/own-host.ts'
 import { whenHungUp } from '../gateway/read-until.ts'
-import { answerHook } from '../hooks/answer-hook.ts'
 import type { Holders } from '../hooks/holders.ts'
-import { HOOK_SHAPES } from '../hooks/shapes/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 
@@ -46,6 +44,9 @@ export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
       }
       const { principal, signIn = 'key' } = callerOf(request)
       const { limit, event: named, park } = request.query
+      const hungUp = whenHungUp(reply)
+      // With the first request: the parser of shell commands is among what they load.
+      const [{ answerHook }, { HOOK_SHAPES }] = await Promise.all([import('../hooks/answer-hook.ts'), import('../hooks/shapes/index.ts')])
       const shape = HOOK_SHAPES[request.params.host]
       const event = shape.read(request.body, named)
       return answerHook(
@@ -57,7 +58,7 @@ export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
           event,
           limitMs: limit * 1_000,
           parks: park === 'defer',
-          hungUp: whenHungUp(reply),
+          hungUp,
           consoleUrl: deps.publicUrl ?? `${request.protocol}://${request.host}`,
         },
       )

@@ -3,7 +3,6 @@ import type { ReadableStream } from 'node:stream/web'
 import { CountersignError } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { isHostTool } from '../coding-agent/index.ts'
 import { agentNamed } from '../gate/index.ts'
 import { type Exchange, type GatewayDeps, type PermissionPrompt, whenDelivered } from '../gateway/exchange.ts'
 import { openHeldRequests } from '../gateway/held-requests.ts'
@@ -12,8 +11,8 @@ import { requireOwnHost } from '../gateway/own-host.ts'
 import { whenHungUp } from '../gateway/read-until.ts'
 import { createRunningCalls } from '../gateway/running-calls.ts'
 import { createSessionIds } from '../gateway/session-id.ts'
-import { answerPrompt } from '../hooks/answer-prompt.ts'
 import type { Holders } from '../hooks/holders.ts'
+import { isHostRunTool } from '../host-run.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { CONSOLE_HEADER } from '../identity/console-credential.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -43,10 +42,12 @@ export function mcpRoutes(app: App, http: HttpDeps, holders: Holders): void {
     openCalls: createOpenCalls(http),
     heldRequests,
     get answerPrompt() {
-      const hasHostTools = http.tools.all().some((tool) => isHostTool(tool, 'other'))
-      return hasHostTools
-        ? (prompt: PermissionPrompt, exchange: Exchange) => answerPrompt({ ...http, holders }, prompt, exchange)
-        : undefined
+      const hasHostTools = http.tools.all().some((tool) => isHostRunTool(tool, 'other'))
+      if (!hasHostTools) return undefined
+      return async (prompt: PermissionPrompt, exchange: Exchange) => {
+        const { answerPrompt } = await import('../hooks/answer-prompt.ts')
+        return answerPrompt({ ...http, holders }, prompt, exchange)
+      }
     },
   }
   const sessionIds = createSessionIds(deps.gatewaySecret)

@@ -1,0 +1,82 @@
+import { hostname } from 'node:os'
+import { VERSION } from '@countersign/toolkit/internal'
+import { createSealer } from './audit/index.ts'
+import {
+  clusterMember,
+  createPeers,
+  createPostgresHub,
+  createResync,
+  EVERYTHING,
+  openGraphile,
+  openNotices,
+  openProcesses,
+} from './dispatch/cluster/index.ts'
+import { createReconciler, createTimers } from './dispatch/index.ts'
+import { handOut } from './hand-out.ts'
+import { type Guard, openGuard } from './instance/index.ts'
+import { createTally } from './metrics/index.ts'
+import type { Runtime, RuntimeOptions } from './runtime.ts'
+import { type Database, enqueueJobs, type Outbox, openPostgres, thisMachine } from './store/index.ts'
+
+/** Opens the runtime of one of several processes on one Postgres. */
+export async function openAmongOthers(
+  { url, directUrl }: Database & { kind: 'postgres' },
+  { clock: given, executions, modelCalls, instance, log }: RuntimeOptions,
+): Promise<Runtime> {
+  const stack = new AsyncDisposableStack()
+  try {
+    let tell = (_outbox: Outbox) => {}
+    let lookAround = () => {}
+    let hold = (_outbox: Outbox) => {}
+    let guard: Guard | undefined
+    const store = await openPostgres({
+      url,
+      directUrl,
+      onCommitted(outbox) {
+        guard?.note(outbox)
+        tell(outbox)
+      },
+      onUnknown: () => lookAround(),
+      enqueue(outbox) {
+        hold(outbox)
+        return enqueueJobs(outbox)
+      },
+      warn: (problem) => log.warn({ problem }, 'database.durability_reduced'),
+      onDamage: (problem) => log.fatal({ problem }, 'database.damaged'),
+    })
+    stack.defer(() => store.close())
+    const ownUrl = directUrl ?? url
+    const peers = createPeers(thisMachine)
+    const processes = await openProcesses({
+      url: ownUrl,
+      name: `${hostname()}:${process.pid}`,
+      version: VERSION,
+      machine: thisMachine,
+      log,
+      peers,
+    })
+    stack.defer(() => processes.leave(true))
+    const notices = stack.use(await openNotices(ownUrl, thisMachine, peers))
+    peers.onAppear(() => notices.tell(EVERYTHING))
+    const hub = createPostgresHub({ store, notices, clock: thisMachine.clock, log })
+    const limits = { advance: modelCalls, execute: executions }
+    const dispatch = await openGraphile({ url: ownUrl, clock: thisMachine.clock, processes, notices, limits, log })
+    hold = dispatch.hold
+    const clock = given ?? processes.clock
+    const timers = createTimers({ clock, background: dispatch.background })
+    const deliveries = createTimers({ clock, background: dispatch.background })
+    const sealer = createSealer(clock)
+    const tally = createTally()
+    tell = handOut({ hub, dispatch, timers, deliveries, sealer, tally })
+    lookAround = createResync({ notices, hub, dispatch, timers, deliveries, sealer })
+    const reconciler = createReconciler(clock, thisMachine.clock.after)
+    const membership = clusterMember({ processes, notices, hub, dispatch, lookAround, log })
+    const hasOthers = () => processes.hasOthers()
+    guard = await openGuard({ store, database: { kind: 'postgres', url }, settings: instance, clock, log, hasOthers })
+    stack.move()
+    return { store, clock, hub, dispatch, timers, deliveries, sealer, reconciler, tally, membership, guard }
+  } catch (error) {
+    await stack.disposeAsync()
+    throw error
+  }
+}

@@ -1,0 +1,7 @@
+export { clusterMember } from './cluster-membership.ts'
+export { openGraphile } from './graphile.ts'
+export { EVERYTHING, openNotices } from './notices.ts'
+export { createPeers } from './peers.ts'
+export { createPostgresHub } from './postgres-hub.ts'
+export { openProcesses } from './processes.ts'
+export { createResync } from './resync.ts'
