@@ -8,7 +8,7 @@ import { fileRule, isPlainFile } from './file-rule.ts'
 import type { Kind } from './hosts.ts'
 import { MCP } from './mcp/mcp-tool.ts'
 import { commandRule, isPlainCommand } from './shell/command-rule.ts'
-import { SENSITIVE } from './shell/programs.ts'
+import { isSensitive } from './shell/programs.ts'
 import { isOutside, readCommand, type ShellReading } from './shell/read-command.ts'
 import { FETCH, SEARCH } from './web/web-tools.ts'
 
@@ -88,7 +88,7 @@ export const hostTools = (): ToolDraft[] => [
     input: z.object({ ...About, patch: z.string().min(1), options: Json, files: Worked, ...Place }),
     work: ({ patch, folder }: { patch: string; folder: string }) => {
       const files = [...patch.matchAll(NAMES_FILE)].map(([, path = '']) => path.trim())
-      return { files, outside: files.some((path) => isOutside(path, folder)), sensitive: files.some((path) => SENSITIVE.test(path)) }
+      return { files, outside: files.some((path) => isOutside(path, folder)), sensitive: files.some(isSensitive) }
     },
     describe: ({ files }) => `Patch ${Array.isArray(files) && files.length > 0 ? oneLine(files.join(', ')) : 'files'}`,
     preview: ({ patch, folder }) => [added('patch', patch), added('folder', folder)],
@@ -122,7 +122,7 @@ function draft({ work, refuse, ...tool }: Definition): ToolDraft {
 }
 
 function placeOf({ path, folder }: { path?: string | undefined; folder: string }): JsonObject {
-  return { outside: path !== undefined && isOutside(path, folder), sensitive: path !== undefined && SENSITIVE.test(path) }
+  return { outside: path !== undefined && isOutside(path, folder), sensitive: path !== undefined && isSensitive(path) }
 }
 
 /** What `check` put there. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { riskByName } from '@countersign/toolkit/internal'
-import { SENSITIVE } from '../shell/programs.ts'
+import { isSensitive } from '../shell/programs.ts'
 import { readAddress } from '../web/read-address.ts'
 
 /** What can be said about a call of an MCP tool without asking its server. It is stored with the call, so that policy can match it. */
@@ -43,6 +43,7 @@ export function readMcpCall(server: string, name: string, input: JsonObject): Mc
 }
 
 const MAX_RISKS = 8
+const MAX_NAME = 60
 const ADDRESS = /^\s*[a-z][a-z0-9+.-]*:\/\//i
 const ADDRESS_NAME = /(^|[_-])(ur[il]|href)s?$|[a-z]Ur[il]s?$/i
 
@@ -52,14 +53,15 @@ function risksIn(input: JsonObject): string[] {
   function look(value: JsonValue, argument: string, name: string) {
     if (Array.isArray(value)) for (const one of value) look(one, argument, name)
     else if (typeof value === 'object' && value !== null) for (const [key, one] of Object.entries(value)) look(one, argument, key)
-    else if (typeof value === 'string') for (const risk of risksOfText(value, name)) risks.add(`its argument ${argument} ${risk}`)
+    else if (typeof value === 'string')
+      for (const risk of risksOfText(value, name)) risks.add(`its argument ${argument.slice(0, MAX_NAME)} ${risk}`)
   }
   for (const [argument, value] of Object.entries(input)) look(value, argument, argument)
   return [...risks]
 }
 
 function risksOfText(text: string, name: string): string[] {
-  if (!ADDRESS.test(text) && !ADDRESS_NAME.test(name)) return SENSITIVE.test(text) ? ['names a file that usually holds secrets'] : []
+  if (!ADDRESS.test(text) && !ADDRESS_NAME.test(name)) return isSensitive(text) ? ['names a file that usually holds secrets'] : []
   const { understood, risks } = readAddress(text)
   return understood ? risks : ['has an address that programs may read differently', ...risks]
 }

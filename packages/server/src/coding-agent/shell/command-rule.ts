@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { aroundOf, isAlikeAround } from '../around-call.ts'
-import { INLINE_CODE, RUNS_DOWNLOADS, SENSITIVE, SHELLS, WRAPPERS } from './programs.ts'
+import { INLINE_CODE, isSensitive, RUNS_DOWNLOADS, SHELLS, WRAPPERS } from './programs.ts'
 
 /** Texts that every shell reads alike: words of letters, digits and a few signs, with one blank between them. */
 const PLAIN = /^[A-Za-z0-9_./:@+,=-]+( [A-Za-z0-9_./:@+,=-]+)*$/
@@ -71,7 +71,7 @@ function kindOf(values: readonly string[], word: string, program: string): strin
   if (seen.length <= MAX_LISTED && values.length >= 2 * seen.length) return [`${word} in ${JSON.stringify(seen)}`]
   const ending = FILE.exec(one)?.[1]
   const top = one.slice(0, one.indexOf('/') + 1)
-  const isFile = (value: string) => value.startsWith(top) && FILE.exec(value)?.[1] === ending && !SENSITIVE.test(value)
+  const isFile = (value: string) => value.startsWith(top) && FILE.exec(value)?.[1] === ending && !isSensitive(value)
   // These programs run the file, and agents write files.
   const runsFiles = Object.hasOwn(INLINE_CODE, program) || [RUNS_DOWNLOADS, SHELLS, WRAPPERS].some((programs) => programs.has(program))
   if (ending === undefined || runsFiles || !seen.every(isFile)) return undefined

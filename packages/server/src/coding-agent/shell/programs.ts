@@ -79,5 +79,7 @@ export const DECIDING_VARIABLE =
   /^(HOME|XDG_.*|PATH|IFS|ENV|BASH_ENV|SHELL|PROMPT_COMMAND|PAGER|EDITOR|VISUAL|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|PYTHON.*|PERL5?.*|RUBY.*)$/
 
 /** Names of files that usually hold secrets: reading one is more than a look at the project. */
-export const SENSITIVE =
-  /(^|\/)(\.env(\..*)?|\.netrc|\.npmrc|\.pgpass|\.ssh|\.aws|\.gnupg|\.kube|id_(rsa|ed25519|ecdsa)|.*\.(pem|key|p12|pfx))(\/|$)/i
+const SENSITIVE = /^(\.env(\..*)?|\.netrc|\.npmrc|\.pgpass|\.ssh|\.aws|\.gnupg|\.kube|id_(rsa|ed25519|ecdsa)|.*\.(pem|key|p12|pfx))$/is
+
+/** True for a path with such a name in it. Each name is read by itself: a pattern over the whole path takes the square of its length. */
+export const isSensitive = (path: string): boolean => path.split('/').some((name) => SENSITIVE.test(name))

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isSensitive } from './programs.ts'
 import { readCommand } from './read-command.ts'
 
 const FOLDER = '/home/ana/shop'
@@ -83,4 +84,10 @@ test('words are those of one plain command', () => {
   expect(read("npm test -- 'a b'").words).toEqual(['npm', 'test', '--', 'a b'])
   for (const command of ['npm test; ls', 'npm test > out', 'npm test | tail', 'A=1 npm test', 'npm test $X', 'npm test &', 'npm test a*'])
     expect(read(command).words).toEqual([])
+})
+
+test('a path of a million names is read, and so is one name of a million characters', () => {
+  for (const path of ['/'.repeat(1_000_000), '/.'.repeat(500_000), '.'.repeat(1_000_000)]) expect(isSensitive(path)).toBe(false)
+  for (const path of ['a/.env', '.ssh/config', `${'/'.repeat(1_000_000)}x.PEM`, 'a\n.pem', '.env.local/x'])
+    expect(isSensitive(path), path.slice(-9)).toBe(true)
 })

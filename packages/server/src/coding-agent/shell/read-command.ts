@@ -7,12 +7,12 @@ import {
   GIT_READ_OPTION,
   GIT_READERS,
   INLINE_CODE,
+  isSensitive,
   NETWORK,
   NETWORK_SUBCOMMANDS,
   PRIVILEGED,
   READERS,
   RUNS_DOWNLOADS,
-  SENSITIVE,
   SHELLS,
   WRAPPERS,
 } from './programs.ts'
@@ -188,7 +188,7 @@ class Reader {
   #path(word: string) {
     // `--file=/etc/x`, `-f/etc/x` and `-f../x` name a path too.
     const value = word.startsWith('-') ? (/[=/~.](.*)$/s.exec(word)?.[0].replace(/^=/, '') ?? '') : word
-    if (SENSITIVE.test(value)) this.#reading.readOnly = false
+    if (isSensitive(value)) this.#reading.readOnly = false
     if (!isOutside(value, this.#folder) || this.#reading.outside.includes(value)) return
     this.#reading.outside.push(value)
   }
