@@ -1,3 +1,4 @@
+import { validateUIMessages } from 'ai'
 import { expect, test } from 'vitest'
 import type { ScriptStep } from '../../packages/server/src/models/index.ts'
 import { type OpenChat, openChat } from '../testing/ai-chat.ts'
@@ -156,6 +157,24 @@ test('edited elsewhere: the card shows what ran', async () => {
   expect(it.target.writes).toHaveLength(1)
 })
 
+test('a call that was edited elsewhere and is done stays done on the page when the next one is approved', async () => {
+  await using it = await start([{ calls: [CALL] }, { calls: [{ tool: 'keyed', arguments: { what: 'y' } }] }, { text: 'Done.' }])
+  const page = it.open()
+  await page.chat.sendMessage({ text: 'Do it' })
+  const [{ id, revision, digest }] = await it.waiting()
+  await it.server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest, arguments: { what: 'better' } })
+  await page.chat.addToolApprovalResponse({ id: page.calls[0]?.approval?.id ?? '', approved: true })
+  await expect.poll(() => page.finished).toEqual(['tool-calls', 'tool-calls'])
+  await page.chat.addToolApprovalResponse({ id: page.calls[1]?.approval?.id ?? '', approved: true })
+  await expect.poll(() => page.finished).toEqual(['tool-calls', 'tool-calls', 'stop'])
+  expect(page.calls).toMatchObject([
+    { state: 'output-available', input: { what: 'better' }, approval: { approved: true } },
+    { state: 'output-available', input: { what: 'y' }, approval: { approved: true } },
+  ])
+  await validateUIMessages({ messages: page.chat.messages })
+  expect(it.target.writes).toHaveLength(2)
+})
+
 test('the same decision twice, as after a broken connection, runs nothing twice', async () => {
   await using it = await start([{ calls: [CALL] }, { text: 'Done.' }])
   const page = it.open()
@@ -225,6 +244,43 @@ test('a message while an approval waits re-opens the approval below it, and is a
   expect(page.calls).toMatchObject([{ state: 'output-available' }])
   expect(page.text).toContain('It is sunny.')
   expect(it.target.writes).toHaveLength(1)
+})
+
+test('declined on the page below a message that waited: the call is shown as declined by that person', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'I see.' }, { text: 'It is sunny.' }])
+  const page = it.open()
+  await page.chat.sendMessage({ text: 'Do it' })
+  await page.chat.sendMessage({ text: 'How is the weather?' })
+  const [asked] = page.calls
+  await page.chat.addToolApprovalResponse({ id: asked?.approval?.id ?? '', approved: false, reason: 'not today' })
+  await expect.poll(() => page.finished).toEqual(['tool-calls', 'tool-calls', 'stop'])
+  expect(page.calls).toMatchObject([
+    { state: 'output-denied', approval: { id: asked?.approval?.id, approved: false, reason: 'not today' } },
+  ])
+  await validateUIMessages({ messages: page.chat.messages })
+  expect(it.target.writes).toEqual([])
+})
+
+test('what the agent says to a decision before it answers a message that waited is on the page, also after a reload, and so is what follows', async () => {
+  await using it = await start([
+    { calls: [CALL] },
+    { text: 'Shipped.' },
+    { text: 'Looking.', calls: [{ tool: 'keyed', arguments: { what: 'y' } }] },
+    { text: 'It is sunny.' },
+  ])
+  const page = it.open()
+  await page.chat.sendMessage({ text: 'Do it' })
+  await page.chat.sendMessage({ text: 'How is the weather?' })
+  await page.chat.addToolApprovalResponse({ id: page.calls[0]?.approval?.id ?? '', approved: true })
+  await expect.poll(() => page.finished).toEqual(['tool-calls', 'tool-calls', 'tool-calls'])
+  expect(page.text).toContain('|Shipped.|Looking.')
+  await page.chat.addToolApprovalResponse({ id: page.calls[1]?.approval?.id ?? '', approved: true })
+  await expect.poll(() => page.finished).toEqual(['tool-calls', 'tool-calls', 'tool-calls', 'stop'])
+  expect(page.text).toContain('|Shipped.|Looking.|It is sunny.')
+  const reloaded = it.open({ messages: page.chat.messages.slice(0, 3) })
+  await reloaded.chat.resumeStream()
+  expect(reloaded.text).toBe('Shipped.|Looking.|It is sunny.')
+  expect(it.target.writes).toHaveLength(2)
 })
 
 test('a conversation whose session was deleted begins anew, each time, and nothing of it comes back', async () => {

@@ -1,5 +1,5 @@
 import { type Action, isSettled, type JsonObject, type JsonValue } from '@countersign/core'
-import { approvalIdOf, cardOf } from '../threads/approval-id.ts'
+import { approvalIdOf, cardOf, readApprovalId } from '../threads/approval-id.ts'
 import { type Chunk, partName } from './chunks.ts'
 import type { ClientMessage } from './read-request.ts'
 
@@ -37,13 +37,19 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
 
   const idOf = (toolCallId: string, action: Action): string => approvalIdOf(action, calls.get(toolCallId)?.again)
 
+  /** True when an earlier stream asked the client for this revision or a later one: what is sent then is history. */
+  function wasAsked(toolCallId: string, { id, revision }: Action): boolean {
+    const approvalId = client?.calls.get(toolCallId)?.approvalId
+    const asked = approvalId === undefined ? undefined : readApprovalId(approvalId)
+    return asked?.actionId === id && asked.revision >= revision
+  }
+
   function ask(toolCallId: string, call: Call, action: Action): void {
     const approvalId = idOf(toolCallId, action)
     if (call.asked === approvalId) return
+    if (call.isEnded || wasAsked(toolCallId, action)) return
     const isChanged = call.asked !== undefined || action.revision > 1
     call.asked = approvalId
-    // The client was asked in an earlier stream.
-    if (client?.calls.get(toolCallId)?.approvalId === approvalId) return
     if (isChanged) send({ type: 'tool-input-available', toolCallId, toolName: call.name, input: action.arguments as JsonObject })
     request(toolCallId, action)
   }
@@ -62,16 +68,18 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
   }
 
   function respond(toolCallId: string, call: Call, action: Action, approved: boolean): void {
-    const approvalId = call.asked
-    if (approvalId === undefined || client?.calls.get(toolCallId)?.approved === approved) return
-    const reason = action.votes.findLast((vote) => vote.reason !== undefined)?.reason ?? (approved ? undefined : action.outcome?.text)
-    if (approved && action.revision > 1 && action.revised?.why === 'edit') {
+    if (call.asked === undefined || call.isEnded) return
+    const shown = idOf(toolCallId, action)
+    if (approved && call.asked !== shown && action.revised?.why === 'edit') {
       // Shown with what runs, not with what was proposed.
       send({ type: 'tool-input-available', toolCallId, toolName: call.name, input: action.arguments as JsonObject })
       request(toolCallId, action)
-      call.asked = idOf(toolCallId, action)
+      call.asked = shown
     }
-    send({ type: 'tool-approval-response', approvalId: call.asked ?? approvalId, approved, ...(reason !== undefined && { reason }) })
+    const known = client?.calls.get(toolCallId)
+    if (known?.approvalId === call.asked && known.approved === approved) return
+    const reason = action.votes.findLast((vote) => vote.reason !== undefined)?.reason ?? (approved ? undefined : action.outcome?.text)
+    send({ type: 'tool-approval-response', approvalId: call.asked, approved, ...(reason !== undefined && { reason }) })
   }
 
   function end(toolCallId: string, how: CallEnd): void {
@@ -87,7 +95,7 @@ export function createCallWriter({ send, client }: CallWriterOptions): CallWrite
     has: (toolCallId) => calls.has(toolCallId),
     add(toolCallId, name, input, again) {
       const known = client?.calls.get(toolCallId)
-      const call: Call = { name: partName(name), again, isEnded: known?.isEnded ?? false }
+      const call: Call = { name: partName(name), again, asked: known?.approvalId, isEnded: known?.isEnded ?? false }
       calls.set(toolCallId, call)
       if (!known) send({ type: 'tool-input-available', toolCallId, toolName: call.name, input })
     },

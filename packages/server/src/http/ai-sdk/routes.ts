@@ -7,7 +7,7 @@ import { messages, type SessionRow, type Tx } from '../../store/index.ts'
 import type { App, HttpDeps } from '../app.ts'
 import { decideAll } from '../threads/decide-all.ts'
 import { findThread, hashOf, openThread } from '../threads/find-thread.ts'
-import { lastPlace, placeOf, placeOfMessage } from '../threads/place.ts'
+import { fromArrival, lastPlace, placeOf, placeOfMessage } from '../threads/place.ts'
 import { earlierActions, followTurn, type TurnPlace } from '../threads/turn.ts'
 import { type Chunk, frameOf } from './chunks.ts'
 import { AiSdkChatBody, type ClientMessage, readChatRequest } from './read-request.ts'
@@ -97,7 +97,8 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
     staysOpen?: boolean
   }
 
-  async function stream(request: FastifyRequest, reply: FastifyReply, { session, place, caller, client, refusal, staysOpen }: Turn) {
+  async function stream(request: FastifyRequest, reply: FastifyReply, { session, place: known, caller, client, refusal, staysOpen }: Turn) {
+    const place = await store.read(() => fromArrival(session, known))
     const isContinued = client?.id === replyIdOf(place)
     const earlier = await store.read(() => earlierActions(session, place, (id) => isContinued && client.calls.has(id)))
     reply.raw.setHeader('x-vercel-ai-ui-message-stream', 'v1')

@@ -25,3 +25,13 @@ export function* placeOf(session: SessionRow, messageId: string, runId: string |
   const newest = message.queued ? undefined : yield* sessions.newestRun.first({ session_id: session.id })
   return { messageId, seq: message.seq, createdAtMs: message.created_at, runId: runId ?? message.run_id ?? newest?.id }
 }
+
+/**
+ * The same turn, from when its message came. A message that waited moves behind what was said meanwhile, and a page that was open shows that
+ * in the answer to it.
+ */
+export function* fromArrival(session: SessionRow, place: TurnPlace): Tx<TurnPlace> {
+  const before = yield* messages.listMessages.all({ session_id: session.id, before: place.seq, limit: MOST_MESSAGES })
+  const first = before.findLast(({ seq, created_at }) => created_at > place.createdAtMs && seq > session.archived_seq)
+  return first ? { ...place, seq: first.seq } : place
+}
