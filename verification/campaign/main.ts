@@ -9,6 +9,7 @@ import { mutationPart } from '../mutation/part.ts'
 import { printWorld, simulationPart } from '../simulation/part.ts'
 import { auditPart } from './audit/part.ts'
 import { boundPart } from './bound/part.ts'
+import { clientsPart } from './clients/part.ts'
 import { diskPart } from './disk/part.ts'
 import { doorsPart } from './doors/part.ts'
 import { featuresPart } from './features/part.ts'
@@ -40,6 +41,7 @@ const PARTS: Record<string, Part> = {
   audit: auditPart,
   properties: propertiesPart,
   mcp: mcpPart,
+  clients: clientsPart,
   openapi: openapiPart,
   pooler: poolerPart,
   disk: diskPart,

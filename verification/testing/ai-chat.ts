@@ -42,10 +42,12 @@ export interface OpenChat {
   id?: string
   messages?: UIMessage[]
   body?: object
+  /** Default: the one of the platform. */
+  fetch?: typeof fetch
 }
 
 /** A chat of the real package, as `useChat` makes one, with nothing changed but address and key. */
-export function openChat({ url, key, id = 'chat-1', messages = [], body = {} }: OpenChat) {
+export function openChat({ url, key, id = 'chat-1', messages = [], body = {}, fetch: send = fetch }: OpenChat) {
   const finished: string[] = []
   const requests: string[] = []
   const chat = new MemoryChat({
@@ -57,7 +59,7 @@ export function openChat({ url, key, id = 'chat-1', messages = [], body = {} }: 
       body,
       fetch: (input, init) => {
         requests.push(String(init?.body ?? input))
-        return fetch(input, init)
+        return send(input, init)
       },
     }),
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
