@@ -1,12 +1,11 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
-import { claims, type HeldJob, type JobName, type Outbox, type RunRow, type SessionState } from '../../store/index.ts'
+import { claims, type JobName, type Outbox } from '../../store/index.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter, type TurnWait } from '../concurrency-limiter.ts'
 import type { Dispatch, Due, Reconciled, Work } from '../dispatch.ts'
 import { createInFlight } from '../in-flight.ts'
 import { createSessionLoops } from '../session-loops.ts'
-import { createClaimedSteps } from './claimed-steps.ts'
 import type { Fetches } from './fetches.ts'
 import { createHeldJobs } from './held-jobs.ts'
 import { type JobPool, type JobPoolOptions, UNUSED_MS } from './job-pool.ts'
@@ -69,8 +68,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   /** Limit all jobs of a kind: those that a pool fetched, and those that begin without a fetch. */
   const limiters: Record<JobName, ConcurrencyLimiter> = { advance: limiterOf('advance'), execute: limiterOf('execute') }
   // A transaction decides about the room some time before it commits: a job that was fetched meanwhile may have the last lane.
-  const heldJobs = createHeldJobs({ processes, clock, log, underWay, run: runHeld })
-  const claimedSteps = createClaimedSteps(clock)
+  const heldJobs = createHeldJobs({ connection, clock, log, underWay, run: (name, id) => runInLane(name, id) })
 
   /** @returns A promise that resolves when the pool has reported the ids under which it takes jobs. */
   async function saveIds(name: JobName, current: readonly string[], ended: string | undefined): Promise<void> {
@@ -97,30 +95,6 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
         return job
       },
     })
-
-  /** Runs a job of a commit of this process. */
-  async function runHeld({ name, id, claimed }: HeldJob): Promise<void> {
-    if (claimed) claimedSteps.add(claimed)
-    let isLeft = false
-    try {
-      await runInLane(name, id)
-    } finally {
-      isLeft = claimed !== undefined && claimedSteps.drop(claimed)
-    }
-    if (!isLeft) return
-    // Others wrote to the session meanwhile, so that it required something else: whoever makes the step later may claim it.
-    await claims.giveBackJob(connection, processes.id, name, id)
-    notices.tell({ jobs: true })
-    if (!isStopped) look(name)
-  }
-
-  async function claimStep(run: RunRow, written: SessionState | undefined): Promise<boolean> {
-    if (isStopped) return false
-    if (claimedSteps.take(run, processes.id)) return true
-    const isClaimed = await claims.claimStep(connection, processes.id, run, written)
-    if (isClaimed) claimedSteps.drop(run)
-    return isClaimed
-  }
 
   /** Runs a job in its turn. Enqueues it again when it has none: another process may have room. */
   async function runInLane(name: JobName, id: string, wait?: TurnWait): Promise<void> {
@@ -244,7 +218,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       nudge('advance', sessions.size)
       nudge('execute', actions.size)
     },
-    claimStep,
+    claimStep: async (run, written) => !isStopped && (await claims.claimStep(connection, processes.id, run, written)),
     background: underWay.add,
     reconcile,
     countWaiting: () => claims.countWaitingJobs(connection),
