@@ -31,11 +31,14 @@ export interface FaultProxy extends AsyncDisposable {
   release(): void
 }
 
+/** Is in the packets that ask for a COMMIT or answer one, and not in `READ COMMITTED`: a text on the wire ends with a zero byte. */
+export const COMMIT = 'COMMIT\0'
+
 /**
  * Stands between a client and `target`. A cut is a reset, as from a machine that lost its power.
  * @example
  * await using proxy = await openFaultProxy({ host: '127.0.0.1', port: 5432 })
- * proxy.onAnswer = (bytes) => (bytes.includes('COMMIT') ? 'cut-before' : 'pass')
+ * proxy.onAnswer = (bytes) => (bytes.includes(COMMIT) ? 'cut-before' : 'pass')
  */
 export async function openFaultProxy(target: { host: string; port: number }): Promise<FaultProxy> {
   const pairs = new Set<readonly [client: Socket, server: Socket]>()

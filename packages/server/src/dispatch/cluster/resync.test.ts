@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
+import { COMMIT, openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
 import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
 import { createSealer } from '../../audit/index.ts'
 import { systemClock } from '../../clock.ts'
@@ -77,7 +77,7 @@ test('what a commit said whose fate stays unknown is heard by every process, car
     return 'pass'
   }
   proxy.onAnswer = (bytes) => {
-    if (!isWriting || !bytes.includes('COMMIT')) return 'pass'
+    if (!isWriting || !bytes.includes(COMMIT)) return 'pass'
     proxy.refuse(true)
     isHurried = true
     return 'cut-before'

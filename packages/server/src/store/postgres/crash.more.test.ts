@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
+import { COMMIT, openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
 import { createDatabase, startPostgres } from '../../../../../verification/testing/postgres.ts'
 import { openTempPostgres } from '../../../../../verification/testing/temp-store.ts'
 import type { Tx } from '../query.ts'
@@ -26,7 +26,7 @@ test('what a crash of the database lost is done again, also when another transac
   // The COMMIT is sent and never arrives; the writes exist only in the memory of the server.
   const sent = Promise.withResolvers<void>()
   proxy.onRequest = (bytes) => {
-    if (!bytes.includes('COMMIT')) return 'pass'
+    if (!bytes.includes(COMMIT)) return 'pass'
     sent.resolve()
     return 'hold'
   }

@@ -8,7 +8,9 @@ const FIRST_RETRY_MS = 50
 const LAST_RETRY_MS = 500
 
 // Rows written here report liveness and mean nothing after a crash of the database. A peer that disappeared is noticed in 5 s.
-export const LASTING_OPTIONS = '-c synchronous_commit=off -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3'
+// It is idle for long, and its end means to others that this process is gone: limits that an administrator set for clients are not for it.
+export const LASTING_OPTIONS =
+  '-c synchronous_commit=off -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=1 -c tcp_keepalives_count=3 -c idle_session_timeout=0 -c statement_timeout=5s -c lock_timeout=0'
 
 export interface LastingConnectionOptions {
   /** A direct address of the database: this is a session that no pooler may share. */

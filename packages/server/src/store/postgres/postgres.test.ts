@@ -1,13 +1,15 @@
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
-import { type FaultProxy, openFaultProxy, throughProxy, type Verdict } from '../../../../../verification/testing/fault-proxy.ts'
+import { COMMIT, type FaultProxy, openFaultProxy, throughProxy, type Verdict } from '../../../../../verification/testing/fault-proxy.ts'
 import { raw } from '../../../../../verification/testing/temp-store.ts'
-import { openTestDatabase } from '../../../../../verification/testing/test-database.ts'
+import { openTestDatabase, type TestDatabase } from '../../../../../verification/testing/test-database.ts'
 import { systemClock } from '../../clock.ts'
+import { thisMachine } from '../machine.ts'
 import { lock } from '../query.ts'
 import type { Outbox, Store } from '../store.ts'
 import { findSetting, insertSetting } from '../tables/settings.ts'
+import { openLastingConnection } from './lasting-connection.ts'
 import { openPostgres } from './postgres.ts'
 
 /** A store that reaches its database through a proxy, and a direct connection to the database. */
@@ -69,7 +71,7 @@ function once(text: string, verdict: Verdict, onMeeting = () => {}) {
 test('a COMMIT whose answer is lost counts once: it is looked up, not done again', async () => {
   await using db = await openReached()
   const { count, runs } = openCounted(db.store)
-  db.proxy.onAnswer = once('COMMIT', 'cut-before')
+  db.proxy.onAnswer = once(COMMIT, 'cut-before')
   expect(await count()).toBe(1)
   expect(runs()).toBe(1)
   expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 1' }])
@@ -88,7 +90,7 @@ test('so does one whose answer is lost together with those of the writes before 
       return runs
     })
   let isSent = false
-  db.proxy.onRequest = once('COMMIT', 'pass', () => {
+  db.proxy.onRequest = once(COMMIT, 'pass', () => {
     isSent = true
   })
   db.proxy.onAnswer = () => (isSent ? 'hold' : 'pass')
@@ -104,7 +106,7 @@ test('so does one whose answer is lost together with those of the writes before 
 test('a COMMIT that never arrived is found out, and the work done again from its start', async () => {
   await using db = await openReached()
   const { count } = openCounted(db.store)
-  db.proxy.onRequest = once('COMMIT', 'cut-before')
+  db.proxy.onRequest = once(COMMIT, 'cut-before')
   expect(await count()).toBe(2)
   expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 2' }])
   expect(db.committed.map(({ sessions }) => [...sessions])).toEqual([['run 2']])
@@ -115,7 +117,7 @@ test('a COMMIT that is still under way when its sender is cut off is waited for'
   const { count, runs } = openCounted(db.store)
   const sent = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()
-  db.proxy.onRequest = once('COMMIT', 'lose', sent.resolve)
+  db.proxy.onRequest = once(COMMIT, 'lose', sent.resolve)
   const counted = count()
   await sent.promise
   db.proxy.onRequest = once('pg_xact_status', 'pass', asked.resolve)
@@ -139,7 +141,7 @@ function saidByPooler(code: string, words: string): Buffer {
 test('a COMMIT that a pooler answers with an error of its own counts once: it is looked up, not done again', async () => {
   await using db = await openReached()
   const { count, runs } = openCounted(db.store)
-  db.proxy.onAnswer = once('COMMIT', { instead: saidByPooler('08P01', 'server conn crashed?') })
+  db.proxy.onAnswer = once(COMMIT, { instead: saidByPooler('08P01', 'server conn crashed?') })
   expect(await count()).toBe(1)
   expect(runs()).toBe(1)
   expect(await db.directly(WRITTEN)).toEqual([{ name: 'run 1' }])
@@ -285,12 +287,100 @@ test('every transaction is bounded by the server, through a pooler in transactio
   }
 })
 
+/** A test database with a setting that an administrator gave it. */
+async function setOf(database: TestDatabase, setting: string): Promise<void> {
+  await using client = Object.assign(new Client({ connectionString: database.url }), {
+    [Symbol.asyncDispose]: () => client.end(),
+  })
+  await client.connect()
+  await client.query(`alter database "${new URL(database.url).pathname.slice(1)}" set ${setting}`)
+}
+
+test.each(['serializable', 'repeatable read'])(
+  'who waited for a lock sees what was committed meanwhile, also where the default is %s',
+  async (level) => {
+    await using database = await openTestDatabase()
+    await setOf(database, `default_transaction_isolation = '${level}'`)
+    const store = await openPostgres({ url: database.url, onCommitted: () => undefined })
+    let runs = 0
+    const goOn = Promise.withResolvers<void>()
+    const isHeld = Promise.withResolvers<void>()
+    const first = store.transact(function* () {
+      yield* lock('ses_one')
+      yield* raw(sql`select 1`)
+      isHeld.resolve()
+      yield* raw(sql`select pg_sleep(0.3)`)
+      yield* insertSetting.run({ name: 'revoked', value: 'yes' })
+    })
+    await isHeld.promise
+    const second = store.transact(function* () {
+      runs++
+      yield* lock('ses_one')
+      goOn.resolve()
+      return yield* findSetting.first({ name: 'revoked' })
+    })
+    await goOn.promise
+    await first
+    expect(await second).toEqual({ value: 'yes' })
+    expect(runs).toBe(1)
+    await store.close()
+  },
+)
+
+test('no commit is forgotten where synchronous_commit was turned off after the start, through a pooler as well', async () => {
+  await using database = await openTestDatabase()
+  for (const directUrl of [undefined, database.url]) {
+    await setOf(database, 'synchronous_commit = on')
+    const store = await openPostgres({ url: database.url, directUrl, onCommitted: () => undefined })
+    await setOf(database, 'synchronous_commit = off')
+    const levels = () =>
+      store.transact(() => raw<{ level: string }>(sql`select current_setting('synchronous_commit') as level, pg_sleep(0.05)`))
+    const seen = await Promise.all(Array.from({ length: 8 }, levels))
+    expect(seen.flat().map(({ level }) => level)).toEqual(Array(8).fill('on'))
+    await setOf(database, 'synchronous_commit = remote_apply')
+    await store.close()
+  }
+})
+
+test('the connection that shows that a process lives is not ended by limits that an administrator sets for clients', async () => {
+  await using database = await openTestDatabase()
+  for (const setting of ["idle_session_timeout = '1s'", "statement_timeout = '1ms'", "lock_timeout = '1ms'"]) await setOf(database, setting)
+  await using connection = await openLastingConnection({
+    url: database.url,
+    name: 'lasts',
+    machine: thisMachine,
+    onOpen: async () => undefined,
+  })
+  const { rows } = await connection.query<{ setting: string }>({
+    text: `select name, setting from pg_settings where name in ('idle_session_timeout', 'statement_timeout', 'lock_timeout') order by name`,
+  })
+  expect(rows.map(({ setting }) => setting)).toEqual(['0', '0', '5000'])
+})
+
+test('a database that takes no writes by its own setting is refused in words', async () => {
+  await using database = await openTestDatabase()
+  await setOf(database, 'default_transaction_read_only = on')
+  await expect(openPostgres({ url: database.url, onCommitted: () => undefined })).rejects.toThrow('default_transaction_read_only = on')
+})
+
+test('a database in use is not taken for an empty one because its search_path changed', async () => {
+  await using database = await openTestDatabase()
+  await (await openPostgres({ url: database.url, onCommitted: () => undefined })).close()
+  await using client = Object.assign(new Client({ connectionString: database.url }), { [Symbol.asyncDispose]: () => client.end() })
+  await client.connect()
+  await client.query('create schema other')
+  for (const path of ['other', 'other, public', "''"]) {
+    await setOf(database, `search_path = ${path}`)
+    await expect(openPostgres({ url: database.url, onCommitted: () => undefined }), path).rejects.toThrow(/search_path/)
+  }
+  expect((await client.query(`select count(*)::int as n from pg_tables where schemaname = 'other'`)).rows).toEqual([{ n: 0 }])
+  await setOf(database, 'search_path = public')
+  await (await openPostgres({ url: database.url, onCommitted: () => undefined })).close()
+})
+
 test('a database that forgets commits is refused in words', async () => {
   await using database = await openTestDatabase()
-  const client = new Client({ connectionString: database.url })
-  await client.connect()
-  await client.query(`alter database "${new URL(database.url).pathname.slice(1)}" set synchronous_commit = off`)
-  await client.end()
+  await setOf(database, 'synchronous_commit = off')
   await expect(openPostgres({ url: database.url, onCommitted: () => undefined })).rejects.toThrow('synchronous_commit = off')
 })
 

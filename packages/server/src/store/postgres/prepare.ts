@@ -11,6 +11,7 @@ const OLDEST_VERSION = 15
  */
 export async function prepareDatabase(client: Client, warn: (sentence: string) => void = () => undefined): Promise<number> {
   await requireDurability(client, warn)
+  await requireSchema(client)
   await migratePostgres(client)
   let first = 0
   await inMigrationLock(client, async () => {
@@ -22,10 +23,13 @@ export async function prepareDatabase(client: Client, warn: (sentence: string) =
 async function requireDurability(client: Client, warn: (sentence: string) => void): Promise<void> {
   const { rows } = await client.query(`select current_setting('server_version_num')::int / 10000 as version,
     current_setting('server_version') as version_name, current_setting('synchronous_commit') as waits_for_disk, current_setting('fsync') as fsync,
-    current_setting('full_page_writes') as full_page_writes, pg_is_in_recovery() as is_standby`)
-  const { version, version_name, waits_for_disk, fsync, full_page_writes, is_standby } = rows[0]
+    current_setting('full_page_writes') as full_page_writes, pg_is_in_recovery() as is_standby,
+    current_setting('default_transaction_read_only') as read_only`)
+  const { version, version_name, waits_for_disk, fsync, full_page_writes, is_standby, read_only } = rows[0]
   if (version < OLDEST_VERSION) throw new Error(`Postgres ${version_name} is too old: ${OLDEST_VERSION} or newer is needed`)
   if (is_standby) throw new Error('the database is a standby that takes no writes: name the primary in DATABASE_URL')
+  if (read_only === 'on')
+    throw new Error('the database has default_transaction_read_only = on and takes no writes: set it off for this database and its role')
   if (waits_for_disk === 'off') {
     throw new Error(
       'the database has synchronous_commit = off and could forget a decision that was taken: set it on for this database (alter database … set synchronous_commit = on)',
@@ -36,6 +40,28 @@ async function requireDurability(client: Client, warn: (sentence: string) => voi
     if (value === 'off')
       warn(`the database server runs with ${name} = off: when its machine fails, decisions that were taken are lost or the data is damaged`)
   }
+}
+
+/** Tables that no other program is likely to have. */
+const OWN_TABLES = ['action_revision', 'console_session', 'gateway_call']
+
+/** A changed `search_path` hides the tables: a database in use would be taken for an empty one. */
+async function requireSchema(client: Client): Promise<void> {
+  const { rows } = await client.query(
+    `select current_schema() as schema, current_setting('search_path') as path, (select min(nspname) from (
+      select nspname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+      where relname = any($1) and relkind = 'r' group by nspname having count(*) = $2) as holding) as used`,
+    [OWN_TABLES, OWN_TABLES.length],
+  )
+  const { schema, path, used } = rows[0]
+  if (schema === null)
+    throw new Error(
+      `the search_path of the database (${path}) names no schema that exists: set it to ${used ?? 'public'}, for this database and its role`,
+    )
+  if (used !== null && used !== schema)
+    throw new Error(
+      `the tables are in the schema ${used}, and the search_path of the database (${path}) leads to ${schema}: set it to ${used}, for this database and its role`,
+    )
 }
 
 /**

@@ -64,6 +64,8 @@ export class Session {
     } catch (error) {
       throw asSessionError(error)
     }
+    // Its own packet: within that of a transaction it would end with a rollback.
+    if (!isPooled) await session.ask({ text: `select ${durable(false)}`, name: 'durable' })
     return session
   }
 
@@ -129,13 +131,21 @@ export class Session {
 }
 
 // The names stand in each packet, where the text does not: a transaction can be followed on the wire.
-const BEGIN: Statement = { text: 'BEGIN', name: 'BEGIN' }
+// The isolation is named, because an administrator may have changed the default: under another one, who waited for a lock would see the
+// database as it was before.
+const BEGIN: Statement = { text: 'BEGIN ISOLATION LEVEL READ COMMITTED', name: 'BEGIN' }
 const BEGIN_READING: Statement = { text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', name: 'BEGIN reading' }
 export const COMMIT: Statement = { text: 'COMMIT', name: 'COMMIT' }
 export const ROLLBACK: Statement = { text: 'ROLLBACK', name: 'ROLLBACK' }
+/**
+ * Keeps the level of `synchronous_commit` for a connection or transaction, whatever becomes of the settings of the role, the database or the
+ * server: with `off` a decision that was answered could be forgotten.
+ */
+const durable = (isLocal: boolean): string =>
+  `set_config('synchronous_commit', replace(current_setting('synchronous_commit'), 'off', 'on'), ${isLocal})`
 const LOCAL_TIMEOUTS: Statement = {
   text: `select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true),
-    set_config('idle_in_transaction_session_timeout', '${IDLE_IN_TRANSACTION_MS}', true)`,
+    set_config('idle_in_transaction_session_timeout', '${IDLE_IN_TRANSACTION_MS}', true), ${durable(true)}`,
   name: 'timeouts',
 }
 
