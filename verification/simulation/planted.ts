@@ -216,13 +216,6 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     { file: 'gate/session-writer.ts', in: 'openRun', do: 'set comparison', reads: 'steps', to: true },
     { file: 'store/tables/sessions.ts', in: 'countStep', do: 'remove guard', column: 'steps' },
   ),
-  // The history comes from memory where the process knows the session, else from a query.
-  rareBug(
-    'a model is asked about a step that was made',
-    ['I6'],
-    { file: 'store/tables/session-state.ts', in: 'historyAtStep', do: 'set comparison', reads: 'steps', to: true },
-    { file: 'store/tables/messages.ts', in: 'historyAtStep', do: 'remove guard', column: 'run.steps' },
-  ),
   bug('a reader is handed what does not join on', ['I7'], {
     file: 'dispatch/cluster/postgres-hub.ts',
     in: 'publishToSession',
