@@ -12,6 +12,8 @@ const ROWS_PER_READ = 200
 /** Pause after each read, so that the check takes a tenth of a processor at most. */
 const PAUSE_MS = 30
 const CHECK_EVERY_MS = 6 * 3_600_000
+/** Pause after a check that could not be made, for example because the database did not answer as the server started. */
+const RETRY_MS = 10_000
 /** Rows of another program, and heads that were changed while nothing is written, are detected within this time. */
 const LOOK_EVERY_MS = 60_000
 
@@ -23,8 +25,8 @@ export interface CheckOptions {
 }
 
 /**
- * Checks every sealed row and head against its signature: at the start, and then every six hours, a few rows at a time. It reports problems
- * to the sealer, which signs nothing until a person accepts them. Disposal stops it.
+ * Checks every sealed row and head against its signature: at the start, and then every six hours, a few rows at a time. A check that could
+ * not be made is made again soon. It reports problems to the sealer, which signs nothing until a person accepts them. Disposal stops it.
  */
 export function startRecordCheck({ store, sealer, clock, log }: CheckOptions): AsyncDisposable {
   const stopped = new AbortController()
@@ -49,14 +51,16 @@ export function startRecordCheck({ store, sealer, clock, log }: CheckOptions): A
     wait('look', LOOK_EVERY_MS, look)
   }
   async function checkAll(): Promise<void> {
+    let nextMs = CHECK_EVERY_MS
     try {
       const { problem, rows } = await checkRecord(store, sealer, pause, stopped.signal)
       if (problem && !stopped.signal.aborted) await sealer.report(problem)
       log.debug({ rows, why: problem?.why }, 'record.checked')
     } catch (error) {
       log.warn({ error }, 'record.check_failed')
+      nextMs = RETRY_MS
     }
-    if (!stopped.signal.aborted) wait('check', CHECK_EVERY_MS, () => (underWay = checkAll()))
+    if (!stopped.signal.aborted) wait('check', nextMs, () => (underWay = checkAll()))
   }
   let underWay = checkAll()
   wait('look', LOOK_EVERY_MS, look)
