@@ -72,6 +72,8 @@ const tests = (ending: string): string[] => places.map((place) => `${place}/**/*
 
 // Which of the two commands runs: see scripts/tiers.ts. By hand, all tests are there.
 const tier = readTier(process.env.COUNTERSIGN_TEST_TIER)
+// They count what their whole process does, so what an earlier file left running or remembered would be counted as well.
+const ALONE = ['packages/server/src/cycle-cost.test.ts']
 const onNode = filesOf(tier, tests('.test.{ts,tsx}'))
 const inBrowser = filesOf(tier, tests('.browser.test.{ts,tsx}'))
 
@@ -105,10 +107,21 @@ export default defineConfig({
           exclude: [
             ...['**/node_modules/**', '**/dist/**', ...tests('.browser{,.more}.test.{ts,tsx}')],
             ...(isWithoutRecordings ? RECORDED : []),
+            ...ALONE,
             ...onNode.exclude,
           ],
           globalSetup: ['verification/testing/postgres-server.ts', 'verification/testing/compile-once.ts'],
           provide: { database: 'sqlite' },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: tier === 'more' ? [] : ALONE,
+          globalSetup: 'verification/testing/postgres-server.ts',
+          provide: { database: 'sqlite' },
+          isolate: true,
         },
       },
       {
