@@ -95,6 +95,14 @@ test('a grant for exactly these arguments covers them in any order of their name
     expect([more, (await desk.call('mcp__tracker__create_issue', input, more)).state]).toEqual([more, 'proposed'])
 })
 
+test('a rule that is too long to be granted is not suggested', async () => {
+  const desk = await start()
+  const body = 'one more word '.repeat(200)
+  await desk.approve(await desk.call('mcp__tracker__create_issue', { body, count: 1 }))
+  const second = await desk.call('mcp__tracker__create_issue', { body, count: 2 })
+  expect(await desk.suggest(second)).toMatchObject({ refusal: null, rule: null })
+})
+
 test('from calls that differ, a grant keeps the arguments that were the same; the others may be any text that is no longer', async () => {
   const desk = await start()
   await desk.approve(await desk.call('mcp__tracker__create_issue', { repo: 'shop', title: 'A bug', count: 3 }))

@@ -6,6 +6,9 @@ import { Principal } from './principal.ts'
 
 const MAX_GRANT_MS = 30 * 86_400_000
 
+/** The longest condition of a grant, in characters. */
+export const MAX_WHEN_CHARS = 2_000
+
 const GrantTime = Duration.refine((text) => (durationMs(text) ?? 0) <= MAX_GRANT_MS, 'a grant ends after 30 days at most: P30D')
 
 const terms = {
@@ -16,7 +19,7 @@ const terms = {
   /** For exactly these arguments. */
   exact: z.literal(true).optional(),
   /** For arguments that fit this condition (CEL over `args`, `tool`, `agent`, `session`, `requester`). */
-  when: z.string().trim().min(1).max(2_000).optional(),
+  when: z.string().trim().min(1).max(MAX_WHEN_CHARS).optional(),
   /** How often it may be used; without it as often as it likes. */
   uses: z.int().min(1).max(100_000).optional(),
 }

@@ -58,7 +58,7 @@ export {
   type SessionEvent,
   type StoredEventType,
 } from './event.ts'
-export { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion, Remember } from './grant.ts'
+export { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion, MAX_WHEN_CHARS, Remember } from './grant.ts'
 export { HoldView, VoidBody } from './hold.ts'
 export { Json } from './json.ts'
 export {

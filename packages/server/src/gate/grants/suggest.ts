@@ -1,4 +1,4 @@
-import type { GrantSuggestion, JsonObject } from '@countersign/core'
+import { type GrantSuggestion, type JsonObject, MAX_WHEN_CHARS } from '@countersign/core'
 import { type ActionRow, actions, stored } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { findRight, requirementsOf } from '../decide/rights.ts'
@@ -36,7 +36,7 @@ export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: 
     if (!tool || refusal !== null) return { refusal, exact, rule: null }
     const calls = [row, ...earlier.filter(({ state }) => !REFUSED.has(state))].map(argumentsOf)
     const when = tool.grantRules ? tool.grantRules.suggest(calls) : narrowRule(calls)
-    if (when === undefined) return { refusal, exact, rule: null }
+    if (when === undefined || when.length > MAX_WHEN_CHARS) return { refusal, exact, rule: null }
     const call = yield* callOf(row, tool, nowMs)
     const matching = earlier.filter((other) => coversCall(tool, when, { ...call, arguments: argumentsOf(other) }))
     // A rule that would have allowed what somebody refused is not narrow.
