@@ -145,7 +145,7 @@ test('the record says beside a decision when that revision was first on the scre
   expect(Object.keys(told).sort()).toEqual(['declined by Ben', 'voted by Ana'])
   const rows = await desk.rows()
   expect(told['voted by Ana']).toBe(
-    new Date(rows.filter(({ principal_id }) => principal_id === ana.principal.id).at(-1)?.seen_at ?? 0).toISOString(),
+    new Date(Number(rows.filter(({ principal_id }) => principal_id === ana.principal.id).at(-1)?.seen_at)).toISOString(),
   )
 })
 
