@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import { createRedactor } from '@countersign/toolkit'
 import { type Logger, pino } from 'pino'
 import type { LogLevel } from './config/index.ts'
@@ -17,6 +18,36 @@ export function createLog(level: LogLevel, secrets: readonly string[] = []): Log
       redact: ['req.headers.authorization', 'req.headers.cookie', 'req.headers["countersign-console"]'],
       hooks: { streamWrite: redactor.text },
     },
-    pino.destination(2),
+    openStandardError(),
   )
+}
+
+/**
+ * Standard error for lines, which are written while the server goes on. A line that is refused is lost, and ends nothing. The rest is written
+ * as the process exits, where that is possible: pino's stream would try it for ever on a closed terminal (EIO) or a full disk (ENOSPC).
+ */
+function openStandardError() {
+  const stream = pino.destination(2)
+  let isRefused = false
+  stream.on('error', () => {
+    isRefused = true
+  })
+  stream.on('write', () => {
+    isRefused = false
+  })
+  const { flushSync } = stream
+  stream.flushSync = () => {
+    if (!isRefused && isOpen(2)) flushSync.call(stream)
+  }
+  return stream
+}
+
+/** A closed terminal refuses even a write of nothing. */
+function isOpen(descriptor: number): boolean {
+  try {
+    writeSync(descriptor, '')
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+  }
 }
