@@ -57,7 +57,7 @@ test('webhooks: an admin adds one, sees its secret once, tests it, sends again, 
   await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click()
   await expect(page.getByTestId('secret-text')).toHaveText(/^whsec_/)
   expect(await page.getByTestId('secret-text').textContent()).not.toBe(secret)
-  await expect(row).toContainText('the previous secret stays valid until')
+  await expect(row).toContainText('an earlier secret stays valid until')
 
   await row.getByRole('button', { name: 'Disable' }).click()
   await expect(row).toContainText('Disabled by an admin')
