@@ -30,7 +30,7 @@ const SERVER_ROWS = [
   ['config'],
   ['dispatch', 'gate', 'instance', 'pin-store'],
   ['agent', 'metrics', 'notify', 'archive', 'objectives', 'registered', 'stats'],
-  ['runtime', 'among-others', 'hand-out', 'start', 'engine', 'identity', 'accept-tool'],
+  ['runtime', 'postgres-runtime', 'handle-commit', 'start', 'engine', 'identity', 'accept-tool'],
   ['gateway'],
   ['hooks'],
   ['http'],

@@ -4,7 +4,7 @@ import { createSealer } from '../../packages/server/src/audit/index.ts'
 import type { Clock } from '../../packages/server/src/clock.ts'
 import { createDispatch, createEventHub, createReconciler, createTimers, singleProcess } from '../../packages/server/src/dispatch/index.ts'
 import type { Engine, ExecutionLimits } from '../../packages/server/src/engine.ts'
-import { handOut } from '../../packages/server/src/hand-out.ts'
+import { handleCommit } from '../../packages/server/src/handle-commit.ts'
 import { createLogReader, type LogReader } from '../../packages/server/src/http/log-reader.ts'
 import type { Guard } from '../../packages/server/src/instance/index.ts'
 import { createTally } from '../../packages/server/src/metrics/index.ts'
@@ -75,7 +75,7 @@ export function startProcess(deps: ProcessDeps): SimulatedProcess {
   const timers = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)
   const tally = createTally()
-  const tell = handOut({ hub, dispatch, timers, sealer, tally })
+  const tell = handleCommit({ hub, dispatch, timers, sealer, tally })
   let guard: Guard | undefined
   const store = groupCommit({
     db: database.connection,

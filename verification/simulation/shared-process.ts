@@ -13,7 +13,7 @@ import {
 import { createJobDispatch } from '../../packages/server/src/dispatch/cluster/job-dispatch.ts'
 import { createReconciler, createTimers } from '../../packages/server/src/dispatch/index.ts'
 import type { Engine } from '../../packages/server/src/engine.ts'
-import { handOut } from '../../packages/server/src/hand-out.ts'
+import { handleCommit } from '../../packages/server/src/handle-commit.ts'
 import { createTally } from '../../packages/server/src/metrics/index.ts'
 import { startEngine } from '../../packages/server/src/start/start-engine.ts'
 import type { Dialect } from '../../packages/server/src/store/dialect.ts'
@@ -103,7 +103,7 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     const timers = createTimers({ clock, background: dispatch.background })
     const sealer = createSealer(clock)
     const tally = createTally()
-    tell = handOut({ hub, dispatch, timers, sealer, tally })
+    tell = handleCommit({ hub, dispatch, timers, sealer, tally })
     lookAround = createResync({ notices, hub, dispatch, timers, sealer })
     const reconciler = createReconciler(clock, local.after)
     const membership = clusterMember({ processes, notices, hub, dispatch, lookAround, log })

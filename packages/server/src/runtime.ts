@@ -14,7 +14,7 @@ import {
   singleProcess,
   type Timers,
 } from './dispatch/index.ts'
-import { handOut } from './hand-out.ts'
+import { handleCommit } from './handle-commit.ts'
 import { type Guard, type InstanceSettings, openGuard } from './instance/index.ts'
 import { createTally, type Tally } from './metrics/index.ts'
 import { type Database, openSqlite, type Store } from './store/index.ts'
@@ -48,13 +48,13 @@ export interface RuntimeOptions {
 }
 
 export async function openRuntime(database: Database, options: RuntimeOptions): Promise<Runtime> {
-  if (database.kind === 'sqlite') return openAlone(database, options)
+  if (database.kind === 'sqlite') return openSqliteRuntime(database, options)
   // Loaded only where the database is Postgres: with graphile-worker it is 80 of the modules of a start.
-  const { openAmongOthers } = await import('./among-others.ts')
-  return openAmongOthers(database, options)
+  const { openPostgresRuntime } = await import('./postgres-runtime.ts')
+  return openPostgresRuntime(database, options)
 }
 
-async function openAlone(
+async function openSqliteRuntime(
   database: Database & { kind: 'sqlite' },
   { clock = systemClock, modelCalls, instance, log }: RuntimeOptions,
 ): Promise<Runtime> {
@@ -64,7 +64,7 @@ async function openAlone(
   const deliveries = createTimers({ clock, background: dispatch.background })
   const sealer = createSealer(clock)
   const tally = createTally()
-  const tell = handOut({ hub, dispatch, timers, deliveries, sealer, tally })
+  const tell = handleCommit({ hub, dispatch, timers, deliveries, sealer, tally })
   let guard: Guard | undefined
   const store: Store = openSqlite({
     dataDir: database.dataDir,
