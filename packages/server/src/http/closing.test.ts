@@ -1,27 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { rawRequest } from '../../../../verification/testing/raw-request.ts'
-import { createApp, type HttpDeps } from './app.ts'
+import { createUnconnectedApp } from '../../../../verification/testing/unconnected-app.ts'
 
 test('a request that arrives while the server closes is refused with a problem document, and to a gateway with 403', async () => {
-  // Nothing behind the first hooks is reached.
-  const parts = {
-    log: pino({ level: 'silent' }),
-    trustedProxies: [],
-    consoleDir: undefined,
-    publicUrl: undefined,
-    corsOrigins: [],
-    refusals: { note: () => undefined, flush: async () => undefined },
-    tools: { all: () => [], onChange: () => undefined },
-    agents: new Map(),
-    gateway: { graceSeconds: 30 },
-    clock: { nowMs: () => 0, after: () => () => undefined },
-    isStopping: () => true,
-  }
-  const app = await createApp(parts as unknown as HttpDeps)
+  const app = await createUnconnectedApp({ isStopping: () => true })
   await app.close()
   // Connections that were kept reach the routes of a closed application for a moment: these stay.
   const server = createServer((request, response) => app.routing(request, response)).listen(0, '127.0.0.1')
