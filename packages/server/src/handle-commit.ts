@@ -5,7 +5,7 @@ import type { Outbox } from './store/index.ts'
 const GATHER_MS = 25
 
 /** Handles a commit in the process that made it. */
-export const handOut =
+export const handleCommit =
   ({
     hub,
     dispatch,

@@ -12,14 +12,14 @@ import {
   openProcesses,
 } from './dispatch/cluster/index.ts'
 import { createReconciler, createTimers } from './dispatch/index.ts'
-import { handOut } from './hand-out.ts'
+import { handleCommit } from './handle-commit.ts'
 import { type Guard, openGuard } from './instance/index.ts'
 import { createTally } from './metrics/index.ts'
 import type { Runtime, RuntimeOptions } from './runtime.ts'
 import { type Database, enqueueJobs, type Outbox, openPostgres, thisMachine } from './store/index.ts'
 
 /** Opens the runtime of one of several processes on one Postgres. */
-export async function openAmongOthers(
+export async function openPostgresRuntime(
   { url, directUrl }: Database & { kind: 'postgres' },
   { clock: given, executions, modelCalls, instance, log }: RuntimeOptions,
 ): Promise<Runtime> {
@@ -67,7 +67,7 @@ export async function openAmongOthers(
     const deliveries = createTimers({ clock, background: dispatch.background })
     const sealer = createSealer(clock)
     const tally = createTally()
-    tell = handOut({ hub, dispatch, timers, deliveries, sealer, tally })
+    tell = handleCommit({ hub, dispatch, timers, deliveries, sealer, tally })
     lookAround = createResync({ notices, hub, dispatch, timers, deliveries, sealer })
     const reconciler = createReconciler(clock, thisMachine.clock.after)
     const membership = clusterMember({ processes, notices, hub, dispatch, lookAround, log })

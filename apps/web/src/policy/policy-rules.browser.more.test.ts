@@ -119,7 +119,7 @@ test('a rule is changed in a form by keys alone, which edits the text and keeps 
   expect(await when.inputValue()).toBe('args.amount > 500')
   await when.fill('args.amount >')
   expect(await text.inputValue()).toBe(TEXT.replace('> 500', '>'))
-  // What somebody came for has the focus, and what tries it stands between it and the whole text.
+  // Replay is open below the form, and the YAML is folded.
   expect(await page.getByRole('button', { name: 'Replay', exact: true }).isVisible()).toBe(true)
   expect(await text.isVisible()).toBe(false)
   await page.getByText('All rules as YAML or JSON').click()

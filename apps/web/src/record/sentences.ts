@@ -158,7 +158,7 @@ export function sentenceOf(
 }
 
 /**
- * What a decider had on their screen, as words behind the sentence of their decision.
+ * Returns words for the end of the sentence about a decision: which revision the decider had on screen, and how long before.
  * @param seenAt When it was there first, as their page reported it.
  * @example
  * seenWords(row, seenAt) // revision 2 was on Ana’s screen 3 min before

@@ -53,7 +53,7 @@ for (const order of [[0, 1], [1, 0], 'together'] as const) {
     await first.savePrincipal(ana)
     await first.agentLoop.beginSession({ content: 'ship it' }, caller)
     await expect.poll(() => calls.map(({ by }) => by)).toEqual(['first'])
-    // What who takes over does, while the process that is thought gone hears nothing of it.
+    // Another process takes over the step. The first one does not learn of it.
     await psql.query(`with given as (update run set runner = null, claimed = null returning session_id)
       select countersign_quiet.add_jobs(json_agg(json_build_object('identifier', 'advance', 'payload', json_build_object('id', session_id)))) from given`)
     await second.agentLoop.createSession({}, caller)

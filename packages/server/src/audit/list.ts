@@ -100,7 +100,7 @@ export function* titlesOf(entries: readonly Pick<AuditEntryView, 'actionId'>[]):
   return titles
 }
 
-/** What a vote is recorded as. */
+/** The kinds of rows that record a vote. */
 const DECISIONS: ReadonlySet<string> = new Set<AuditKind>(['approved', 'declined', 'voted'])
 
 /** Returns when those who decided first had that revision on their screen before they did, by the id of the row of the decision. */

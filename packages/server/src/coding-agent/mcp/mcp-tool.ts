@@ -34,7 +34,7 @@ export const MCP: Definition = {
   },
 }
 
-/** What `work` put there. */
+/** The reading that `work` added to the arguments. */
 const readingOf = ({ call }: JsonObject): McpReading => call as unknown as McpReading
 
 /** False also for a call of an older version, which has no reading. */

@@ -3,12 +3,12 @@ import { riskByName } from '@countersign/toolkit/internal'
 import { isSensitive } from '../shell/programs.ts'
 import { readAddress } from '../web/read-address.ts'
 
-/** What can be said about a call of an MCP tool without asking its server. It is stored with the call, so that policy can match it. */
+/** The risks of a call of an MCP tool, read from its name and arguments. They are stored with the call, so that policy can match them. */
 export interface McpReading {
   /** False when the name of the tool may be that of two servers. Then `server` is empty, so that no rule for a server matches. */
   understood: boolean
   unclear: string[]
-  /** What is unusual about the call, in words. Nothing that a server says about its tools makes it less. */
+  /** The risks of the call, in words. What a server says about its own tools lowers none of them. */
   risks: string[]
 }
 
@@ -16,8 +16,8 @@ const PREFIX = 'mcp__'
 const PLAIN = /^[A-Za-z0-9._-]+$/
 
 /**
- * Reads `mcp__server__tool`. A host writes nothing but these signs between both names, so with `__` in one of them the name may be that of a
- * tool of two servers: then there is no server, and the name is the whole. Undefined for any other tool.
+ * Reads `mcp__server__tool`. If a server or tool has `__` in its own name, the text may name a tool of either of two servers: then `server`
+ * is empty, and `name` is the whole text. Undefined for any other tool.
  */
 export function readMcpName(hostTool: string): { server: string; name: string } | undefined {
   if (!hostTool.startsWith(PREFIX)) return undefined
@@ -47,7 +47,7 @@ const MAX_NAME = 60
 const ADDRESS = /^\s*[a-z][a-z0-9+.-]*:\/\//i
 const ADDRESS_NAME = /(^|[_-])(ur[il]|href)s?$|[a-z]Ur[il]s?$/i
 
-/** Says of every text in the arguments that is an address, or names a file, what is unusual about it. */
+/** Returns the risks of all addresses and file names in the arguments. */
 function risksIn(input: JsonObject): string[] {
   const risks = new Set<string>()
   function look(value: JsonValue, argument: string, name: string) {

@@ -33,7 +33,7 @@ const GRANTS: { seen: string[]; words: (string | RegExp)[] }[] = [
   },
 ]
 
-/** What a shell does more with than with a word, and what a program reads as something else than a name. */
+/** Characters and words with a meaning of their own for a shell or a program: operators, expansions, options. */
 const PIECES = [
   ...[';', '&', '&&', '|', '||', '>', '<', '>>', '2>&1', '<(x)', '$(x)', '`x`', '$x', '$HOME', '\n', '\r', '\t', '\0', '\\', '\\\n'],
   ...['*', '?', '[a]', '{a,b}', '~', '!', '!!', '#', "'", '"', "$'x'", '(', ')', '%', '^', '=', 'A=1 ', 'PATH=x '],

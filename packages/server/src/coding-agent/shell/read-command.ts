@@ -17,7 +17,7 @@ import {
   WRAPPERS,
 } from './programs.ts'
 
-/** What can be said about a shell command without running it. It is stored with the call, so that policy can match it. */
+/** The parts and risks of a shell command, read from its text alone. They are stored with the call, so that policy can match them. */
 export interface ShellReading {
   /** False when a part cannot be read. Then the rest is incomplete, and nobody should rely on it. */
   understood: boolean

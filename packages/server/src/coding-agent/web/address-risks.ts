@@ -1,6 +1,6 @@
 import { isLiteral, type Reach } from './reach.ts'
 
-/** What an address may say before it counts as a way to carry data out. */
+/** A longer query or path may carry data out. */
 const MAX_QUERY_CHARS = 100
 const MAX_PATH_CHARS = 300
 /** Longer than the id of a commit. */
@@ -16,7 +16,7 @@ const REACH: Readonly<Record<Reach, string | undefined>> = {
   never: 'leads to an address where cloud machines give out credentials',
 }
 
-/** What is unusual about an address, in words. Each of these makes a call one that people are asked about every time. */
+/** Returns the risks of an address, in words. Each one makes a call high risk, so that it needs approval every time. */
 export function risksOf(url: URL, reach: Reach): string[] {
   const { hostname, username, password, port, pathname, search } = url
   const secret = [...url.searchParams.keys()].find((name) => SECRET.test(name))

@@ -3,7 +3,7 @@ import type { JsonObject } from '@countersign/core'
 import { aroundOf, isAlikeAround } from '../around-call.ts'
 import { type AddressReading, isPlainAddress } from './read-address.ts'
 
-/** What `work` put there; nothing in a call of an older version. */
+/** The reading that `work` added to the arguments; empty for a call of an older version. */
 const readingOf = ({ address }: JsonObject): Partial<AddressReading> => (address ?? {}) as Partial<AddressReading>
 
 const DATA = ['body', 'data', 'form', 'json']

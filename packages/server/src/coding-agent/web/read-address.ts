@@ -1,7 +1,7 @@
 import { risksOf } from './address-risks.ts'
 import { type Reach, reachOf } from './reach.ts'
 
-/** What can be said about an address without a request. It is stored with the call, so that policy can match it. */
+/** The parts and risks of an address, read from its text alone. They are stored with the call, so that policy can match them. */
 export interface AddressReading {
   /** False when programs may read it differently. Then `host` is empty, so that no rule for a host matches. */
   understood: boolean
@@ -19,7 +19,7 @@ export interface AddressReading {
   /** Without the question mark. */
   query: string
   reach: Reach
-  /** What is unusual about it, in words. */
+  /** Its risks, in words. */
   risks: string[]
 }
 

@@ -19,7 +19,7 @@ export const FETCH: Definition = {
   grantRules: { mayCover: mayCoverAddress, binds: boundHost, suggest: addressRule },
 }
 
-/** What `work` put there. */
+/** The reading that `work` added to the arguments. */
 const readingOf = ({ address }: JsonObject): AddressReading => address as unknown as AddressReading
 
 function describeFetch(args: JsonObject): string {
