@@ -1,4 +1,4 @@
-// Makes a checkout ready for `npm start`, `npm test`, `npm run check` and `npm run bench`, and says what it does.
+// Makes a checkout ready for `npm start`, `npm test`, `npm run check`, `npm run bench` and the rest, and says what it does.
 // Runs before anything is installed, under whatever Node the machine has (18 or newer): built-in modules only.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -140,6 +140,7 @@ async function findChromium() {
 const needs = {
   start: [install, buildConsole],
   test: [install, installCounterparts, installDocs, buildConsole, findChromium],
+  campaign: [install, installCounterparts, buildConsole],
   agents: [install, installCodingAgents],
   docs: [install, installDocs],
   check: [install],

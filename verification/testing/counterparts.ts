@@ -10,6 +10,6 @@ const MODULES = new URL('../../scripts/counterparts/node_modules/', import.meta.
  */
 export function counterpart(path: string): string {
   const file = fileURLToPath(new URL(path, MODULES))
-  if (!existsSync(file)) throw new Error(`${path} is not there: node scripts/prepare.mjs test installs what tests need`)
+  if (!existsSync(file)) throw new Error(`${path} is not there: node scripts/prepare.mjs campaign installs what tests need`)
   return file
 }
