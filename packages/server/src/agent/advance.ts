@@ -14,6 +14,20 @@ type Next = { do: 'nothing' } | { do: 'end_for_disabled' } | { do: 'start_run' }
  * killed at any point and called again in any process.
  */
 export async function advance(deps: AgentDeps, state: AgentState, sessionId: string): Promise<void> {
+  // The last attempt failed, and the session may be another's to advance by now.
+  await giveBackTaken(deps, state, sessionId)
+  await takeSteps(deps, state, sessionId)
+  await giveBackTaken(deps, state, sessionId)
+}
+
+/** While a process that lives has taken a step, no other makes it: without this, a step that was given up would be made by nobody. */
+async function giveBackTaken({ giveBackStep }: AgentDeps, { takenSteps }: AgentState, sessionId: string): Promise<void> {
+  if (!takenSteps.has(sessionId)) return
+  await giveBackStep(sessionId)
+  takenSteps.delete(sessionId)
+}
+
+async function takeSteps(deps: AgentDeps, state: AgentState, sessionId: string): Promise<void> {
   for (;;) {
     const stepped = await stepAsWritten(deps, state, sessionId)
     if (stepped === false) return

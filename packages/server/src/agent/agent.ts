@@ -53,6 +53,8 @@ export interface AgentDeps {
   announcements: Announcements
   /** Takes the next model call of a run. False when somebody else makes it, or the session is not as it was written. */
   claimStep(run: RunRow, written?: SessionState): Promise<boolean>
+  /** Gives back the model call of a session that was taken and of which nothing was stored. */
+  giveBackStep(sessionId: string): Promise<void>
   /** Calls `ended` when a person ended the run, and answers what takes that back. */
   onRunEnded(runId: string, ended: () => void): () => void
 }
@@ -61,6 +63,8 @@ export interface AgentDeps {
 export interface AgentState {
   histories: Histories
   modelCalls: Set<AbortController>
+  /** The sessions whose model call this process took and of which nothing is stored yet. */
+  takenSteps: Set<string>
 }
 
 export interface AgentLoop {
@@ -92,7 +96,7 @@ export interface AgentLoop {
 }
 
 export function createAgentLoop(deps: AgentDeps): AgentLoop {
-  const state: AgentState = { histories: createHistories(), modelCalls: new Set() }
+  const state: AgentState = { histories: createHistories(), modelCalls: new Set(), takenSteps: new Set() }
   return {
     createSession: (input, caller) => createSession(deps, input, caller),
     beginSession: (first, caller) => beginSession(deps, first, caller),

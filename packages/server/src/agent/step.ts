@@ -6,6 +6,7 @@ import { openCallIds } from './call-ids.ts'
 import { findTool, prepareCalls } from './calls.ts'
 import { offeredTools } from './catalogue/index.ts'
 import { openDeltas } from './deltas.ts'
+import type { Histories } from './history.ts'
 import { keepLookUps } from './keep-look-ups.ts'
 import { listenToModel } from './listen.ts'
 import { failRun, finishStep } from './outcome.ts'
@@ -42,8 +43,34 @@ export async function takeStep(
   // Read meanwhile: a history of this step stays the same until the step is stored.
   const reading = state.histories.read(deps.store, run, agent, written)
   reading.catch(() => undefined)
-  if (!(await deps.claimStep(run, written))) return isAsWritten ? undefined : false
+  // Before the claim: its answer may be lost.
+  state.takenSteps.add(session.id)
+  if (!(await deps.claimStep(run, written))) {
+    state.takenSteps.delete(session.id)
+    return isAsWritten ? undefined : false
+  }
   checkpoint('step.claimed')
+  const stored = await makeStep(deps, state, { found, run, agent, messageId, reading })
+  if (stored === 'given_up') return false
+  state.takenSteps.delete(session.id)
+  return stored
+}
+
+interface TakenStep {
+  found: SessionState
+  run: RunRow
+  agent: Agent
+  messageId: string
+  reading: ReturnType<Histories['read']>
+}
+
+/** @returns Whether the loop should look at the session again at once; `given_up` when nothing was stored. */
+async function makeStep(
+  deps: AgentDeps,
+  state: AgentState,
+  { found, run, agent, messageId, reading }: TakenStep,
+): Promise<boolean | 'given_up'> {
+  const { session } = found
   const call = new AbortController()
   state.modelCalls.add(call)
   const stopListening = deps.onRunEnded(run.id, () => call.abort())
@@ -55,7 +82,7 @@ export async function takeStep(
   })
   try {
     const history = await reading
-    if (!history) return false
+    if (!history) return 'given_up'
     checkpoint('step.before_model')
     const heard = await listenToModel(
       agent.model,
@@ -74,7 +101,7 @@ export async function takeStep(
     // An aborted call leaves the run as its rows have it: cancelled by a person, or open for the next process.
     if (call.signal.aborted) {
       await keepLookUps(deps, { run, messageId }, heard)
-      return false
+      return 'given_up'
     }
     checkpoint('step.after_model')
     if (heard.failure) return await failRun(deps, { session, run, messageId, text: heard.text, heard, ...heard.failure })

@@ -35,6 +35,8 @@ export interface Dispatch {
    * @param written The session as this process wrote it last: false, too, when it is not like that any more.
    */
   claimStep(run: RunRow, written?: SessionState): Promise<boolean>
+  /** Gives back a session's model call that this process claimed and did not make: some process makes it if it is still due. */
+  giveBackStep(sessionId: string): Promise<void>
   /** Counts work that was begun elsewhere, so that `idle` waits for it, and logs its failure. */
   background(work: Promise<unknown>): void
   /** Compares the due work with the work in flight, and enqueues what is missing again. Harmless for work that was begun meanwhile. */

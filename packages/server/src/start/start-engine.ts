@@ -58,6 +58,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     agents: byName,
     defaultAgent: agents[0]?.name ?? '',
     claimStep: dispatch.claimStep,
+    giveBackStep: dispatch.giveBackStep,
     onRunEnded: hub.onRunEnded,
   })
   const auditKey = await openAuditKey(store, options.auditKeyFile)

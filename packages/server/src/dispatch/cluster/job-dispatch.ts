@@ -119,6 +119,10 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     }
     if (!isStopped) return
     // The shutdown may have interrupted it, or kept it from starting: another process picks it up.
+    await giveBack(name, id)
+  }
+
+  async function giveBack(name: JobName, id: string): Promise<void> {
     await claims.giveBackJob(connection, processes.id, name, id)
     notices.tell({ jobs: true })
   }
@@ -219,6 +223,11 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       nudge('execute', actions.size)
     },
     claimStep: async (run, written) => !isStopped && (await claims.claimStep(connection, processes.id, run, written)),
+    async giveBackStep(sessionId) {
+      if (isStopped) return
+      await giveBack('advance', sessionId)
+      look('advance')
+    },
     background: underWay.add,
     reconcile,
     countWaiting: () => claims.countWaitingJobs(connection),

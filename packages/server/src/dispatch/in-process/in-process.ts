@@ -48,6 +48,8 @@ export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CAL
     take,
     // One loop per session means one caller per step, because no other process runs loops.
     claimStep: async () => !isStopped,
+    // No other process could make it.
+    giveBackStep: async () => {},
     background: underWay.add,
     async reconcile(due) {
       const isMissing = (id: string) => !inHand.has(id)
