@@ -12,15 +12,19 @@ export interface Overdue {
 export interface OverduePage {
   /** The due rows on this page. */
   due: readonly DueRow[]
-  /** Those of them that are overdue. */
-  late: readonly DueRow[]
+  /** Those of them that nothing has begun although there is room. */
+  unattended: readonly DueRow[]
+  isOverdue(row: DueRow): boolean
   /** True on the last page: the next one is the first again. */
   isLast: boolean
   /** Reports a row that was not reported before. */
   tell(row: DueRow): void
 }
 
-/** Tracks overdue rows while they are read page by page, and reports each once. */
+/**
+ * Tracks overdue rows while they are read page by page, and reports each once. A row counts when two passes found it unattended: work of a
+ * process that is gone is unattended for the few milliseconds until another one begins it.
+ */
 export interface OverdueList {
   readonly count: number
   readonly oldestSinceMs: number | undefined
@@ -33,6 +37,8 @@ export function createOverdue(): OverdueList {
   let current = new Map<string, number>()
   let stillDue = new Set<string>()
   let told = new Set<string>()
+  let lastUnattended = new Set<string>()
+  let unattendedNow = new Set<string>()
 
   const all = () => new Map([...last, ...current])
   return {
@@ -43,12 +49,14 @@ export function createOverdue(): OverdueList {
       const times = [...all().values()]
       return times.length === 0 ? undefined : times.reduce((a, b) => Math.min(a, b))
     },
-    note({ due, late, isLast, tell }) {
+    note({ due, unattended, isOverdue, isLast, tell }) {
       for (const { id } of due) {
         last.delete(id)
         if (told.has(id)) stillDue.add(id)
       }
-      for (const row of late) {
+      for (const row of unattended) {
+        unattendedNow.add(row.id)
+        if (!lastUnattended.has(row.id) || !isOverdue(row)) continue
         current.set(row.id, row.sinceMs)
         stillDue.add(row.id)
         if (!told.has(row.id)) tell(row)
@@ -59,6 +67,8 @@ export function createOverdue(): OverdueList {
       told = stillDue
       current = new Map()
       stillDue = new Set()
+      lastUnattended = unattendedNow
+      unattendedNow = new Set()
     },
   }
 }

@@ -70,15 +70,15 @@ export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, aft
     const isOverdue = ({ sinceMs }: DueRow) => sinceMs <= nowMs - OVERDUE_MS
     actions.note({
       due: action.due,
-      late: late.actions.filter(
-        (row) => isOverdue(row) && !work.isGivenUp(row.id) && (unattended.actions.has(row.id) || work.isRetried(row.id)),
-      ),
+      unattended: late.actions.filter(({ id }) => !work.isGivenUp(id) && (unattended.actions.has(id) || work.isRetried(id))),
+      isOverdue,
       isLast: action.next === '',
       tell: ({ id, sinceMs }) => log.error({ actionId: id, waitedMs: nowMs - sinceMs }, 'action.overdue'),
     })
     sessions.note({
       due: session.due,
-      late: late.sessions.filter((row) => isOverdue(row) && unattended.sessions.has(row.id)),
+      unattended: late.sessions.filter(({ id }) => unattended.sessions.has(id)),
+      isOverdue,
       isLast: session.next === '',
       tell: ({ id, sinceMs }) => log.error({ sessionId: id, waitedMs: nowMs - sinceMs }, 'session.overdue'),
     })
