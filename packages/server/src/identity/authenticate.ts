@@ -32,6 +32,8 @@ declare module 'fastify' {
     standing: (() => Promise<Standing | undefined>) | undefined
     /** Set for requests of a signed-in console. */
     consoleSession: ConsoleSession | undefined
+    /** True when the body was still under way once the caller was known. */
+    isBodyLate: boolean
   }
 }
 
@@ -57,6 +59,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
   app.decorateRequest('keyHash', undefined)
   app.decorateRequest('standing', undefined)
   app.decorateRequest('consoleSession', undefined)
+  app.decorateRequest('isBodyLate', false)
 
   app.addHook('onRequest', async (request) => {
     const { access, keyHeader } = request.routeOptions.config
@@ -88,6 +91,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
       request.signIn = `console, ${session.how}`
     }
     limits.countRequest(request.principal.id)
+    request.isBodyLate = !request.raw.complete
   })
 
   // After the hook above, and before those of the routes: the content of a request is read only once its sender is known.
@@ -98,6 +102,15 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     if (principal && onlyMonitors(principal) && !is404 && config.access === undefined && routeUrl !== METRICS) {
       throw new CountersignError('forbidden', `${principal.name} reads ${METRICS} and nothing else: it has the role monitor alone`)
     }
+  })
+
+  // A body may take half a minute, and nothing counts that comes after a key was revoked, a session ended or a role was taken away.
+  app.addHook('preValidation', async (request) => {
+    if (!request.isBodyLate || !request.principal) return
+    const standing = await request.standing?.()
+    if (!standing) throw new CountersignError('unauthenticated', 'your credential ended before the whole request had come')
+    request.principal = standing.principal
+    if (request.consoleSession) request.consoleSession = { ...request.consoleSession, principal: standing.principal }
   })
 
   // Not for answers that stream: their headers are sent before this is known, and a secret that never arrives would sign the person out.
