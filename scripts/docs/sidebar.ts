@@ -31,7 +31,7 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
       ],
       Approval: ['policy', 'quorum', 'inbox', 'history', 'embed-the-card', 'terminal', 'notifications', 'webhooks'],
       People: ['identity'],
-      Operation: ['deploy', 'upgrade', 'postgres', 'processes', 'backup', 'copies', 'archive', 'retention', 'metrics', 'doctor'],
+      Operation: ['deploy', 'upgrade', 'postgres', 'backup', 'copies', 'archive', 'retention', 'metrics', 'doctor'],
       Security: ['threat-model', 'hardening'],
     },
   },
