@@ -142,7 +142,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
         limits: settings.sessionLimits,
         accepts: (how) => how === 'key' || (how === 'local' ? signInLinks !== undefined : signInService !== undefined),
         byKeyHash: directory.byHash,
-        keyStanding: directory.standing,
+        keyStanding: directory.standingIn,
       }),
       consoleCredential: createConsoleCredential(settings.publicUrl),
       signInService,

@@ -1,5 +1,5 @@
 import { CountersignError } from '@countersign/core'
-import { type Caller, requireVisibleSession, type SessionWriter, writeSession } from '../gate/index.ts'
+import { type Caller, requireStanding, requireVisibleSession, type SessionWriter, writeSession } from '../gate/index.ts'
 import { currentSession, newId, type Outbox, type SessionRow, type Tx } from '../store/index.ts'
 
 /** The session, for someone who may see it. @throws CountersignError `not_found`. */
@@ -12,12 +12,19 @@ export function* findVisibleSession(sessionId: string, caller: Caller): Tx<Sessi
  * @param soon Queries that follow: their answers come with the session.
  * @throws CountersignError `not_found`.
  */
-export const writeVisibleSession = (
-  { outbox, caller: { principal }, now }: { outbox: Outbox; caller: Caller; now: number },
+export function* writeVisibleSession(
+  { outbox, caller, now }: { outbox: Outbox; caller: Caller; now: number },
   id: string,
   soon: readonly Tx<unknown>[],
-): Tx<SessionWriter> =>
-  writeSession(outbox, id, now, { soon, require: (session) => requireVisibleSession(principal, session, `session ${id}`) })
+): Tx<SessionWriter> {
+  const queries = caller.standingIn ? [...soon, caller.standingIn(now)] : soon
+  const writer = yield* writeSession(outbox, id, now, {
+    soon: queries,
+    require: (session) => requireVisibleSession(caller.principal, session, `session ${id}`),
+  })
+  yield* requireStanding(caller, now)
+  return writer
+}
 
 /**
  * Opens a session for somebody who was found to see it.

@@ -1,11 +1,13 @@
 import { CountersignError, type KeyScope, meetsRoles, type Principal, type Requirements } from '@countersign/core'
-import type { ActionRow, IdempotencyKey } from '../store/index.ts'
+import type { ActionRow, IdempotencyKey, Tx } from '../store/index.ts'
 
 /** The caller of a request, and its idempotency key if it has one. */
 export interface Caller {
   principal: Principal
   /** How they proved who they are, for the record: `key`, `console`. Absent where no request came in. */
   signIn?: string
+  /** Who their credential proves them to be at `now`; undefined once it has ended. Absent where no request came in. */
+  standingIn?: (now: number) => Tx<{ principal: Principal } | undefined>
   once?: IdempotencyKey
 }
 
@@ -14,6 +16,21 @@ export const partOf = ({ once, ...who }: Caller, part: string): Caller => ({
   ...who,
   ...(once && { once: { ...once, scope: `${once.scope} ${part}` } }),
 })
+
+/**
+ * Asked in the transaction that acts for a caller, behind its locks: between the request and that moment a target may have been read, or
+ * another transaction waited for.
+ * @throws CountersignError `unauthenticated` where their key, token or sign-in has ended since they were authenticated; `busy` where they
+ * have other rights by now.
+ */
+export function* requireStanding({ principal, standingIn }: Caller, now: number): Tx<void> {
+  if (!standingIn) return
+  const standing = yield* standingIn(now)
+  if (!standing) throw new CountersignError('unauthenticated', 'your credential ended while this was under way, so it was not done')
+  if (rightsOf(standing.principal) !== rightsOf(principal)) throw new CountersignError('busy', 'your rights changed just now; try again')
+}
+
+const rightsOf = ({ roles, scopes }: Principal): string => JSON.stringify([roles, scopes])
 
 const SEES_ALL = ['admin', 'viewer']
 

@@ -1,5 +1,5 @@
 import { type ActionRow, ahead, lock, type Outbox, type Tx } from '../store/index.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, requireStanding } from './caller.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
 
 /** The context of one transaction of the gate. */
@@ -24,6 +24,7 @@ export type CallerContext<C extends GateContext = GateContext> = C & { readonly 
 
 /**
  * Opens the session of an action for writing, before anything about the action is changed. An action without one is locked itself.
+ * @throws CountersignError for a caller whose credential has ended: see {@link requireStanding}.
  * @param soon Queries that follow: their answers come with the session.
  * @example
  * const context = yield* openSession({ outbox, nowMs, caller }, row)
@@ -35,8 +36,21 @@ export function* openSession<C extends GateContext>(
   row: Pick<ActionRow, 'id' | 'session_id'>,
   soon: readonly Tx<unknown>[] = [],
 ): Tx<C & { readonly session: SessionWriter | undefined }> {
-  if (row.session_id !== null) return { ...context, session: yield* writeSession(context.outbox, row.session_id, context.nowMs, { soon }) }
-  yield* lock(row.id)
+  const { outbox, caller, nowMs } = context
+  const queries = caller?.standingIn ? [...soon, caller.standingIn(nowMs)] : soon
+  const opened = { ...context, session: yield* openLocked(outbox, row, nowMs, queries) }
+  if (caller) yield* requireStanding(caller, nowMs)
+  return opened
+}
+
+function* openLocked(
+  outbox: Outbox,
+  { id, session_id }: Pick<ActionRow, 'id' | 'session_id'>,
+  nowMs: number,
+  soon: readonly Tx<unknown>[],
+): Tx<SessionWriter | undefined> {
+  if (session_id !== null) return yield* writeSession(outbox, session_id, nowMs, { soon })
+  yield* lock(id)
   yield* ahead(...soon)
-  return { ...context, session: undefined }
+  return undefined
 }

@@ -7,6 +7,7 @@ export {
   requireOwnSignIn,
   requirePerson,
   requireScope,
+  requireStanding,
   requireWriter,
   seesAll,
 } from './caller.ts'

@@ -23,7 +23,7 @@ export interface PermissionPrompt {
 /** One HTTP request of a client, for the code that answers a message in it. */
 export interface Exchange {
   readonly request: FastifyRequest
-  readonly caller: Pick<Caller, 'principal' | 'signIn'>
+  readonly caller: Omit<Caller, 'once'>
   /** The agent that the request named; only that agent's tools are offered. */
   readonly agent: string | undefined
   readonly tools: readonly Tool[]

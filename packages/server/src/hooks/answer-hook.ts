@@ -20,7 +20,7 @@ export interface HookDeps extends Pick<HttpDeps, 'store' | 'gate' | 'hub' | 'clo
 /** One request of a hook. */
 export interface HookRequest {
   request: FastifyRequest
-  caller: Pick<Caller, 'principal' | 'signIn'>
+  caller: Omit<Caller, 'once'>
   shape: HookShape
   event: HookEvent
   /** How long the answer may take: less than the host's own limit, after which many hosts run the call. */

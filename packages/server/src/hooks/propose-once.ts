@@ -8,11 +8,7 @@ interface Deps extends Pick<HttpDeps, 'store' | 'gate'> {
 }
 
 /** Returns the action of this call: the one that an earlier hook made for it, one that is parked, or a new one. */
-export async function proposeOnce(
-  deps: Deps,
-  call: GateCall,
-  caller: Pick<Caller, 'principal' | 'signIn'>,
-): Promise<{ id: string; isParked: boolean }> {
+export async function proposeOnce(deps: Deps, call: GateCall, caller: Omit<Caller, 'once'>): Promise<{ id: string; isParked: boolean }> {
   const { principal } = caller
   const found = await findCall(deps.store, call, principal.id, deps.holders.isHeld)
   if (found) return { id: found.row.id, isParked: found.isParked }

@@ -8,7 +8,7 @@ import type { HookEvent } from './shapes/index.ts'
 
 type Deps = Pick<HttpDeps, 'store' | 'gate' | 'tools' | 'log'>
 type Report = Extract<HookEvent, { kind: 'report' }>
-type Who = Pick<Caller, 'principal' | 'signIn'>
+type Who = Omit<Caller, 'once'>
 
 /** As much of a host's report is kept. */
 const MAX_REPORT_CHARS = 100_000

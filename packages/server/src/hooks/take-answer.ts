@@ -22,7 +22,7 @@ type Answered = Extract<HookEvent, { kind: 'answered' }>
 export async function takeAnswer(
   deps: Deps,
   { call, session, callId, allowed }: Answered,
-  caller: Pick<Caller, 'principal' | 'signIn'>,
+  caller: Omit<Caller, 'once'>,
 ): Promise<{ accepted: boolean; reports: boolean }> {
   // The answer may be here before the question: then this makes its action, and policy has its say.
   const { id } = await proposeOnce(deps, toGateCall(deps.tools.all(), call, session, callId), caller)

@@ -42,7 +42,7 @@ export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
           'coding agents send a key: Authorization: Bearer <key>; a console sign-in is not accepted',
         )
       }
-      const { principal, signIn = 'key' } = callerOf(request)
+      const { once: _, ...caller } = callerOf(request)
       const { limit, event: named, park } = request.query
       const hungUp = whenHungUp(reply)
       // With the first request: the parser of shell commands is among what they load.
@@ -53,7 +53,7 @@ export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
         { ...deps, holders },
         {
           request,
-          caller: { principal, signIn: `${signIn}, hook` },
+          caller: { ...caller, signIn: `${caller.signIn}, hook` },
           shape,
           event,
           limitMs: limit * 1_000,

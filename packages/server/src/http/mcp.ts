@@ -205,8 +205,8 @@ function callerOfGateway(request: FastifyRequest): Exchange['caller'] {
   if (request.consoleSession) {
     throw new CountersignError('unauthenticated', 'MCP clients send a key: Authorization: Bearer <key>; a console sign-in is not accepted')
   }
-  const { principal, signIn = 'key' } = callerOf(request)
-  return { principal, signIn: `${signIn}, mcp` }
+  const { once: _, ...caller } = callerOf(request)
+  return { ...caller, signIn: `${caller.signIn}, mcp` }
 }
 
 /** Removes the key, which must not be passed on. */

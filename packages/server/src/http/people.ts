@@ -1,6 +1,6 @@
 import { ChangePersonBody, CountersignError, PersonDetails, type Principal } from '@countersign/core'
 import { z } from 'zod'
-import { type Caller, requireAdmin } from '../gate/index.ts'
+import { type Caller, requireAdmin, requireStanding } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { changeRoles, disablePerson, enablePerson, viewPerson } from '../identity/people.ts'
 import { idempotently, type Outbox, type Tx } from '../store/index.ts'
@@ -23,6 +23,7 @@ const changePerson = (
   const now = clock.nowMs()
   return store.transact((outbox) =>
     idempotently(once, now, function* () {
+      yield* requireStanding(caller, now)
       yield* work(outbox, principal, now)
       return null
     }),

@@ -15,7 +15,7 @@ import {
 } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireAdmin } from '../gate/index.ts'
+import { type Caller, requireAdmin, requireStanding } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import {
   diffPolicies,
@@ -32,7 +32,7 @@ import {
   viewVersionWhole,
   warningsAbout,
 } from '../policy/index.ts'
-import { type IdempotencyKey, idempotently, policyVersions, principals, type Tx } from '../store/index.ts'
+import { idempotently, policyVersions, principals, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { createPolicyTests } from './policy-tests.ts'
@@ -50,11 +50,12 @@ const worldOf = ({ tools, agents }: HttpDeps) => ({ tools, agents: [...agents.ke
 
 const TAGS = ['policy']
 
-async function save({ store, clock, policies }: HttpDeps, input: Save, once: IdempotencyKey | undefined): Promise<SavedPolicy> {
+async function save({ store, clock, policies }: HttpDeps, input: Save, caller: Caller): Promise<SavedPolicy> {
   const nowMs = clock.nowMs()
   const roles = await store.read(readRoles)
   const saved = await store.transact((outbox) =>
-    idempotently(once, nowMs, function* () {
+    idempotently(caller.once, nowMs, function* () {
+      yield* requireStanding(caller, nowMs)
       const { document: before } = yield* policies.inForce()
       const number = yield* savePolicy(policies, outbox, input, nowMs)
       const changes = diffPolicies(before, input.document)
@@ -120,7 +121,8 @@ function savePolicyRoute(app: App, deps: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      const { principal, once } = callerOf(request)
+      const caller = callerOf(request)
+      const { principal } = caller
       requireAdmin(principal, 'changes the policy')
       const basedOn = versionOf(request)
       const { document, reason, shadow } = request.body
@@ -131,7 +133,7 @@ function savePolicyRoute(app: App, deps: HttpDeps): void {
       const saved = await save(
         deps,
         { document: readPolicy(document, worldOf(deps)), written, reason, use, author: principal, basedOn },
-        once,
+        caller,
       )
       reply.header('etag', `"${shadow ? basedOn : saved.version}"`)
       return saved
@@ -154,14 +156,19 @@ function rollBackPolicyRoute(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const { principal, once } = callerOf(request)
+      const caller = callerOf(request)
+      const { principal } = caller
       requireAdmin(principal, 'changes the policy')
       const { version, reason } = request.body
       const old = await store.read(() => findVersion(version))
       // Tools and agents may have changed since then.
       await deps.registered.list()
       const document = readPolicy(documentOf(old), worldOf(deps))
-      return save(deps, { document, written: old.written ?? undefined, reason, use: 'force', author: principal, basedOn: undefined }, once)
+      return save(
+        deps,
+        { document, written: old.written ?? undefined, reason, use: 'force', author: principal, basedOn: undefined },
+        caller,
+      )
     },
   )
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { CountersignError, type Principal } from '@countersign/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../gate/index.ts'
+import type { Tx } from '../store/index.ts'
 import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts'
 import type { Cookie } from './cookie.ts'
 import type { Directory } from './directory.ts'
@@ -30,6 +31,8 @@ declare module 'fastify' {
     keyHash: string | undefined
     /** Returns the current standing of the caller; undefined once the credential has ended. Reading it does not count as activity. */
     standing: (() => Promise<Standing | undefined>) | undefined
+    /** The same within a transaction of that time. */
+    standingIn: ((now: number) => Tx<Standing | undefined>) | undefined
     /** Set for requests of a signed-in console. */
     consoleSession: ConsoleSession | undefined
     /** True when the body was still under way once the caller was known. */
@@ -58,6 +61,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
   app.decorateRequest('signIn', 'key')
   app.decorateRequest('keyHash', undefined)
   app.decorateRequest('standing', undefined)
+  app.decorateRequest('standingIn', undefined)
   app.decorateRequest('consoleSession', undefined)
   app.decorateRequest('isBodyLate', false)
 
@@ -72,6 +76,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
         const keyHash = hashOf(key)
         request.keyHash = keyHash
         request.standing = () => directory.standing(keyHash)
+        request.standingIn = (now) => directory.standingIn(keyHash, now)
       }
       if (request.principal?.host !== undefined) request.signIn = 'embed token'
       if (!request.principal) {
@@ -88,6 +93,7 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
       request.consoleSession = session
       request.principal = session.principal
       request.standing = () => consoleSessions.standing(session.id)
+      request.standingIn = (now) => consoleSessions.standingIn(session.id, now)
       request.signIn = `console, ${session.how}`
     }
     limits.countRequest(request.principal.id)
@@ -137,10 +143,11 @@ export function requireSameOrigin({ headers: { origin, host } }: FastifyRequest,
  * @throws CountersignError `unauthenticated`, `bad_request` for an unusable Idempotency-Key.
  */
 export function callerOf(request: FastifyRequest): Caller {
-  const { principal, signIn } = request
+  const { principal, signIn, standingIn } = request
   if (!principal) throw unauthenticated()
+  const who = { principal, signIn, ...(standingIn && { standingIn }) }
   const key = request.headers['idempotency-key']
-  if (key === undefined || SAFE.has(request.method)) return { principal, signIn }
+  if (key === undefined || SAFE.has(request.method)) return who
   if (typeof key !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(key)) {
     throw new CountersignError('bad_request', 'Idempotency-Key must be 1–255 printable ASCII characters')
   }
@@ -148,5 +155,5 @@ export function callerOf(request: FastifyRequest): Caller {
   const requestHash = createHash('sha256')
     .update(JSON.stringify(request.body ?? null))
     .digest('hex')
-  return { principal, signIn, once: { scope, key, requestHash } }
+  return { ...who, once: { scope, key, requestHash } }
 }

@@ -24,7 +24,8 @@ async function openSessions({ store }: TempStore) {
       limits: { idleMs: 12 * HOUR, maxMs: 3 * 24 * HOUR },
       accepts: (how) => accepted.has(how),
       byKeyHash: async (hash) => keys.get(hash),
-      keyStanding: async (hash) => {
+      // biome-ignore lint/correctness/useYield: a transaction that asks nothing
+      keyStanding: function* (hash) {
         const principal = keys.get(hash)
         return principal && { principal }
       },

@@ -3,7 +3,7 @@ import type { ConsoleSessionView, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { recordAudit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import { consoleSessions, newId, principals, pushSubscriptions, type Store, tellAccess } from '../store/index.ts'
+import { consoleSessions, newId, principals, pushSubscriptions, type Store, type Tx, tellAccess } from '../store/index.ts'
 import { NOTED_EVERY_MS } from './directory.ts'
 import { hashOf } from './keys.ts'
 import { requireEnabled, takeProvided } from './people.ts'
@@ -45,6 +45,8 @@ export interface ConsoleSessions {
   read(secret: string): Promise<ConsoleSession | undefined>
   /** Returns the current standing of a session's person. Reading it does not count as activity. */
   standing(id: string): Promise<Standing | undefined>
+  /** The same within a transaction. @param now The time of the transaction, epoch ms. */
+  standingIn(id: string, now: number): Tx<Standing | undefined>
   /** Returns a new secret when it is time for one. */
   renew(session: ConsoleSession): Promise<string | undefined>
   /** Ends a session, or all of its principal's; returns what the sign-in service needs for its own sign-out. */
@@ -72,7 +74,7 @@ export interface ConsoleSessionOptions {
   /** Returns the principal of a key while the key is valid, and counts this as a use of it. */
   byKeyHash(hash: string): Promise<Principal | undefined>
   /** The same with the expiry of the key, without counting as a use. */
-  keyStanding(hash: string): Promise<Standing | undefined>
+  keyStanding(hash: string, now: number): Tx<Standing | undefined>
 }
 
 const ofSession = ({ principal, kind, name, roles, person_id }: consoleSessions.OpenConsoleSession) => ({
@@ -107,6 +109,15 @@ export function createConsoleSessions({
   /** Returns when a session expires without further activity. */
   const endOf = ({ seen_at, began_at }: consoleSessions.OpenConsoleSession): number =>
     Math.min(seen_at + limits.idleMs, began_at + limits.maxMs) + 1
+
+  function* standingIn(id: string, now: number): Tx<Standing | undefined> {
+    const found = yield* consoleSessions.readConsoleSession.first({ id })
+    const endsAt = found && endOf(found)
+    if (!found || endsAt === undefined || now >= endsAt || !accepts(found.how)) return undefined
+    if (found.key_hash === null) return { principal: principals.readPrincipal(ofSession(found)), endsAt }
+    const key = yield* keyStanding(found.key_hash, now)
+    return key && { ...key, endsAt: Math.min(endsAt, key.endsAt ?? endsAt) }
+  }
 
   return {
     async begin({ principal, how, keyHash = null, idToken = null, replaces }) {
@@ -151,14 +162,8 @@ export function createConsoleSessions({
       return { id: found.id, how: found.how, hash: found.hash, rotatedAt: found.rotated_at, principal }
     },
 
-    async standing(id) {
-      const found = await store.read(() => consoleSessions.readConsoleSession.first({ id }))
-      const endsAt = found && endOf(found)
-      if (!found || endsAt === undefined || clock.nowMs() >= endsAt || !accepts(found.how)) return undefined
-      if (found.key_hash === null) return { principal: principals.readPrincipal(ofSession(found)), endsAt }
-      const key = await keyStanding(found.key_hash)
-      return key && { ...key, endsAt: Math.min(endsAt, key.endsAt ?? endsAt) }
-    },
+    standing: (id) => store.read(() => standingIn(id, clock.nowMs())),
+    standingIn,
 
     async renew({ id, hash, rotatedAt }) {
       const now = clock.nowMs()

@@ -3,8 +3,8 @@ import type { CreatedKey, CreateKeyBody, EmbedToken, EmbedTokenBody, Key, Princi
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { Clock } from '../clock.ts'
-import type { Caller } from '../gate/index.ts'
-import { embedTokens, idempotently, keys, principals, type Store } from '../store/index.ts'
+import { type Caller, requireStanding } from '../gate/index.ts'
+import { embedTokens, idempotently, keys, principals, type Store, type Tx } from '../store/index.ts'
 import { drawToken, makeEmbedToken, principalOfToken } from './embed-tokens.ts'
 import { acceptKey, createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
 import type { Standing } from './standing.ts'
@@ -17,6 +17,8 @@ export interface Directory {
   byHash(hash: string): Promise<Principal | undefined>
   /** Returns the current standing of a key's holder, by the key's hash, without counting as a use of it. */
   standing(hash: string): Promise<Standing | undefined>
+  /** The same within a transaction. @param now The time of the transaction, epoch ms. */
+  standingIn(hash: string, now: number): Tx<Standing | undefined>
   /** The person at this machine, who owns the bootstrap key too: one person has one vote, however they sign in. */
   readonly localPerson: Principal
   /** Creates a key, with its principal where that is new. The same `once` returns the same key again, without its secret. */
@@ -73,11 +75,10 @@ export async function openDirectory({
   const holderHere = (hash: string): Principal | undefined =>
     held.find((one) => timingSafeEqual(Buffer.from(hash, 'hex'), one.hash))?.principal
 
-  const isDisabled = ({ id, personId = id }: Principal): Promise<boolean> =>
-    store.read(function* () {
-      const rows = [yield* principals.findPrincipal.first({ id }), yield* principals.findPrincipal.first({ id: personId })]
-      return rows.some((row) => row !== undefined && row.disabled_at !== null)
-    })
+  function* isDisabled({ id, personId = id }: Principal): Tx<boolean> {
+    const rows = [yield* principals.findPrincipal.first({ id }), yield* principals.findPrincipal.first({ id: personId })]
+    return rows.some((row) => row !== undefined && row.disabled_at !== null)
+  }
 
   function noteUse({ key_id: id, last_used_at }: keys.KeyHolder, now: number): void {
     if (last_used_at !== null && now - last_used_at < NOTED_EVERY_MS) return
@@ -85,29 +86,28 @@ export async function openDirectory({
     noted.catch((error: unknown) => log.warn({ error, key: id }, 'identity.last_used_write_failed'))
   }
 
-  const holderOf = (hash: string, now: number) => store.read(() => keys.holderOfKey.first({ hash, now }))
+  const holderOf = (hash: string, now: number) => keys.holderOfKey.first({ hash, now })
 
-  async function tokenHolder(hash: string, now: number): Promise<Standing | undefined> {
-    const holder = await store.read(() => embedTokens.holderOfToken.first({ hash, now }))
+  function* tokenHolder(hash: string, now: number): Tx<Standing | undefined> {
+    const holder = yield* embedTokens.holderOfToken.first({ hash, now })
     return holder && { principal: principalOfToken(holder), endsAt: holder.expires_at }
   }
 
   async function byHash(hash: string): Promise<Principal | undefined> {
     const here = holderHere(hash)
-    if (here) return (await isDisabled(here)) ? undefined : here
+    if (here) return (await store.read(() => isDisabled(here))) ? undefined : here
     const now = clock.nowMs()
-    const holder = await holderOf(hash, now)
-    if (!holder) return (await tokenHolder(hash, now))?.principal
+    const holder = await store.read(() => holderOf(hash, now))
+    if (!holder) return (await store.read(() => tokenHolder(hash, now)))?.principal
     noteUse(holder, now)
     return principalOf(holder)
   }
 
-  async function standing(hash: string): Promise<Standing | undefined> {
+  function* standingIn(hash: string, now: number): Tx<Standing | undefined> {
     const here = holderHere(hash)
-    if (here) return (await isDisabled(here)) ? undefined : { principal: here }
-    const now = clock.nowMs()
-    const holder = await holderOf(hash, now)
-    if (!holder) return tokenHolder(hash, now)
+    if (here) return (yield* isDisabled(here)) ? undefined : { principal: here }
+    const holder = yield* holderOf(hash, now)
+    if (!holder) return yield* tokenHolder(hash, now)
     return { principal: principalOf(holder), endsAt: holder.expires_at ?? undefined }
   }
 
@@ -115,10 +115,13 @@ export async function openDirectory({
     localPerson,
     byKey: (key) => byHash(hashOf(key)),
     byHash,
-    standing,
-    async createKey(body, { principal, once }) {
+    standing: (hash) => store.read(() => standingIn(hash, clock.nowMs())),
+    standingIn,
+    async createKey(body, caller) {
+      const { principal, once } = caller
       const now = clock.nowMs()
       return store.transact(function* (outbox) {
+        yield* requireStanding(caller, now)
         // The answer is stored for repeats, so the key itself is left out.
         let key: string | null = null
         const made = yield* idempotently(once, now, function* () {

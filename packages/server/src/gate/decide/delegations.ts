@@ -1,7 +1,7 @@
 import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
 import { type DelegationRow, delegations, idempotently, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
-import { type Caller, requireOwnSignIn, requireScope } from '../caller.ts'
+import { type Caller, requireOwnSignIn, requireScope, requireStanding } from '../caller.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
 
@@ -40,6 +40,7 @@ export async function createDelegation({ store, clock }: GateDeps, body: Delegat
   if (from === body.to) throw new CountersignError('bad_request', 'to: a delegation is from one person to another')
   return store.transact((outbox) =>
     idempotently(caller.once, nowMs, function* () {
+      yield* requireStanding(caller, nowMs)
       for (const id of [from, body.to]) yield* requireKnownPerson(id)
       const row: DelegationRow = {
         id: newId('del', nowMs),

@@ -12,7 +12,7 @@ import {
 } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, findAnswer, idempotently, newId, type Outbox, type Tx, together, waiting } from '../../store/index.ts'
-import { type Caller, requireWriter } from '../caller.ts'
+import { type Caller, requireStanding, requireWriter } from '../caller.ts'
 import { deadlinesOf, lookAgainAt, type Times } from '../deadlines.ts'
 import { announceProposed } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
@@ -296,6 +296,7 @@ async function storeProposal(
       if (mayRepeat) yield* queueWithSameAsk(prepared, caller.principal.id)
     }
     return yield* idempotently(caller.once, nowMs, function* (): Tx<ProposedAction> {
+      yield* requireStanding(caller, nowMs)
       const { proposal, folded } = yield* insertPrepared(outbox, undefined, {
         prepared,
         placement: { ...NOWHERE, toolCallId: input.toolCallId ?? null },

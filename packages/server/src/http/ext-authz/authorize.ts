@@ -9,7 +9,7 @@ import type { HeldRequest } from './read-request.ts'
 import { changed, ended, refused, waits } from './refusals.ts'
 
 type Deps = Pick<HttpDeps, 'store' | 'gate' | 'clock' | 'tools' | 'policies' | 'publicUrl'>
-type Who = Pick<Caller, 'principal' | 'signIn'>
+type Who = Omit<Caller, 'once'>
 
 /** How long people may take where no rule says it, and how long an approval then waits for its request. */
 const DEADLINE = 'P1D'

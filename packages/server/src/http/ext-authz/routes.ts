@@ -31,11 +31,11 @@ export function extAuthzRoutes(app: App, deps: HttpDeps): void {
         { config: { keyHeader: KEY_HEADER, anyBody: true }, bodyLimit: MAX_BODY_BYTES, schema: { hide: true } },
         async (request, reply) => {
           if (deps.hold.why !== undefined) throw refused(`this server is held: ${deps.hold.why}`)
-          const { principal, signIn } = callerOf(request)
-          if (principal.kind !== 'agent') throw refused(`the key in ${KEY_HEADER} has to be an agent’s`)
+          const { once: _, ...caller } = callerOf(request)
+          if (caller.principal.kind !== 'agent') throw refused(`the key in ${KEY_HEADER} has to be an agent’s`)
           // Few servers stand behind a gateway: the others start without this.
           const [{ authorize }, { readHeldRequest }] = await Promise.all([import('./authorize.ts'), import('./read-request.ts')])
-          const id = await authorize(deps, readHeldRequest(request), { principal, signIn: `${signIn}, gateway` })
+          const id = await authorize(deps, readHeldRequest(request), { ...caller, signIn: `${caller.signIn}, gateway` })
           return reply.code(200).header('countersign-action', id).send()
         },
       )

@@ -1,0 +1,140 @@
+import { Client } from 'pg'
+import { expect, inject, test } from 'vitest'
+import type { ApiClient } from '../testing/api-client.ts'
+import { signInWithKey } from '../testing/sign-in.ts'
+import { startTarget } from '../testing/target.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+
+// A request is authenticated, and then waits: for the target whose values the card shows, or for another transaction. What its credential
+// was good for may end meanwhile.
+
+const WHAT = { type: 'object', required: ['what'], additionalProperties: false, properties: { what: { type: 'string' } } }
+
+/** A desk whose tool `set` shows the value before; the read of it can be held. */
+async function startDesk() {
+  const stack = new AsyncDisposableStack()
+  let hold: { isReached: PromiseWithResolvers<void>; goesOn: PromiseWithResolvers<void> } | undefined
+  const target = stack.use(
+    await startTarget(async ({ method }) => {
+      if (method === 'GET' && hold) {
+        hold.isReached.resolve()
+        await hold.goesOn.promise
+      }
+      return { status: 200, body: { value: 1 } }
+    }),
+  )
+  const set = {
+    ...{ method: 'POST' as const, path: '/set', input: WHAT, describe: 'Set {what}', idempotent: true },
+    before: { get: '/value', compare: { value: '{what}' } },
+  }
+  const server = stack.use(
+    await startTestServer({
+      config: {
+        agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+        tools: { target: { prefix: false, routes: { baseUrl: target.url, tools: { set } } } },
+      },
+      scripts: { desk: [{ text: 'Done.' }] },
+    }),
+  )
+  const client = (key: string) => server.with({ authorization: `Bearer ${key}` })
+  return {
+    ...{ target, server },
+    /** Runs `take` while the read that `ask` began is held. */
+    async during<T>(ask: () => Promise<T>, take: () => Promise<unknown>): Promise<T> {
+      hold = { isReached: Promise.withResolvers(), goesOn: Promise.withResolvers() }
+      const asked = ask()
+      await hold.isReached.promise
+      await take()
+      hold.goesOn.resolve()
+      hold = undefined
+      return asked
+    },
+    async made(body: object) {
+      const { key, id, principal } = await server.makeKey(body)
+      return { key, id, principal, ...client(key), revoke: () => server.admin.send('DELETE', `/api/keys/${id}`) }
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+const ask = (who: Pick<ApiClient, 'send'>, what: string) => who.send('POST', '/api/actions', { body: { tool: 'set', arguments: { what } } })
+
+test('nothing is proposed and nothing is edited with a key that was revoked while the target was read', async () => {
+  await using desk = await startDesk()
+  const { server, target, during, made } = desk
+  const gone = await made({ name: 'gone', kind: 'agent' })
+  expect(await during(() => ask(gone, 'late'), gone.revoke)).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
+  await server.settle()
+  expect((await server.admin.get('/api/actions')).items).toEqual([])
+
+  const bot = await made({ name: 'bot', kind: 'agent' })
+  const ana = await made({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  const { id, digest } = (await ask(bot, 'asked')).body
+  const edit = () =>
+    ana.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve', revision: 1, digest, arguments: { what: 'edited' } } })
+  expect((await during(edit, ana.revoke)).status).toBe(401)
+  const ben = await made({ name: 'Ben', kind: 'person', roles: ['approver'] })
+  const asBen = () =>
+    ben.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve', revision: 1, digest, arguments: { what: 'edited' } } })
+  const loseRole = () => server.admin.send('PATCH', `/api/people/${ben.principal.id}`, { body: { roles: ['viewer'] } })
+  expect(await during(asBen, loseRole)).toMatchObject({ status: 409, body: { code: 'busy' } })
+  await server.settle()
+  expect(await server.admin.get(`/api/actions/${id}`)).toMatchObject({ state: 'proposed', revision: 1, arguments: { what: 'asked' } })
+  expect(target.writes).toEqual([])
+})
+
+/** Holds what transactions wait for before they write about an action or a session. */
+async function holdLock(server: TestServer, id: string) {
+  if (server.database.kind !== 'postgres') throw new Error('only on Postgres does a transaction wait')
+  const client = new Client({ connectionString: server.database.url })
+  await client.connect()
+  await client.query('begin')
+  await client.query('select pg_advisory_xact_lock(hashtextextended($1, 4319))', [id])
+  const waiting = async () => (await client.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rowCount
+  return {
+    isWaitedFor: () => expect.poll(waiting, { interval: 10 }).toBe(1),
+    async letGo() {
+      await client.query('rollback')
+      await client.end()
+    },
+  }
+}
+
+test.skipIf(inject('database') !== 'postgres')(
+  'no vote and no typed word counts of whom lost the right while it waited for another transaction',
+  async () => {
+    await using desk = await startDesk()
+    const { server, target, made } = desk
+    const bot = await made({ name: 'bot', kind: 'agent' })
+    const answered: Record<string, unknown> = {}
+    for (const how of ['key', 'role', 'session'] as const) {
+      const ana = await made({ name: 'Ana', kind: 'person', roles: ['approver'] })
+      const { id } = (await ask(bot, how)).body
+      const signedIn = how === 'session' && server.with({ ...(await signInWithKey(server.url, ana.key)), origin: server.url })
+      const who = signedIn || ana
+      const held = await holdLock(server, id)
+      const vote = who.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } })
+      await held.isWaitedFor()
+      if (how === 'key') await ana.revoke()
+      if (how === 'role') await server.admin.send('PATCH', `/api/people/${ana.principal.id}`, { body: { roles: ['viewer'] } })
+      if (signedIn) await signedIn.post('/api/sign-out', {})
+      await held.letGo()
+      const { status } = await vote
+      await server.settle()
+      answered[how] = [status, (await server.admin.get(`/api/actions/${id}`)).state]
+    }
+    expect(answered).toEqual({ key: [401, 'proposed'], role: [409, 'proposed'], session: [401, 'proposed'] })
+    expect(target.writes).toEqual([])
+
+    const ana = await made({ name: 'Ana', kind: 'person', roles: ['approver'] })
+    const { id: sessionId } = await ana.post('/api/sessions', {})
+    await server.settle()
+    const held = await holdLock(server, sessionId)
+    const said = ana.send('POST', `/api/sessions/${sessionId}/messages`, { body: { content: 'approve' } })
+    await held.isWaitedFor()
+    await ana.revoke()
+    await held.letGo()
+    expect((await said).status).toBe(401)
+    expect((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items).toEqual([])
+  },
+)
