@@ -171,7 +171,7 @@ export const FORGED: readonly Failure[] = [
         'a key is shown once, is nowhere in the database, and says who made it, for whom, and when it was used',
       ]),
       plant('a foreign page acts with what the console signed in with', [
-        'verification/acceptance/foreign-pages.test.ts',
+        'verification/acceptance/foreign-pages.more.test.ts',
         'with what the console signs in with, no trick of a foreign page gets past the door of any route that changes something',
       ]),
       plant('a session never ends', [
