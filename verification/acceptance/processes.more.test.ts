@@ -163,6 +163,30 @@ onPostgres('kill -9 of the process that waits for the model: another one makes t
   ])
 })
 
+for (const [what, nth] of [
+  ['the first step', 1],
+  ['the step after a tool', 2],
+] as const) {
+  onPostgres(`kill -9 between the commit that makes ${what} due and the model call: another process goes on`, TIME, async () => {
+    await using all = await openSeveralServers({ speak: askOnce('unkeyed'), answer: fine })
+    const first = await all.start({ point: 'step.claimed', nth })
+    const other = await all.start()
+    const { id: sessionId } = await other.admin.post('/api/sessions', {})
+    using watching = await other.admin.stream(`/api/sessions/${sessionId}/events`)
+    // Without an answer where the process has died by then.
+    await first.admin.post(`/api/sessions/${sessionId}/messages`, { content: 'go' }).catch(() => undefined)
+    const { proposal } = await watching.next('action_proposed')
+    const decider = nth === 1 ? other : first
+    await decider.admin.post(`/api/actions/${proposal.id}/decision`, { verdict: 'approve' }).catch(() => undefined)
+    await watching.next('done')
+    await expect.poll(() => all.sql('select count(*)::int as left from process'), TAKEN_OVER).toEqual([{ left: 1 }])
+    expect(all.brain.calls.map(({ results }) => results)).toEqual([0, 1])
+    expect(all.target.writes).toHaveLength(1)
+    expect(await other.admin.get(`/api/actions/${proposal.id}`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+    expect(await all.sql('select state, steps::int as steps from run')).toEqual([{ state: 'done', steps: 2 }])
+  })
+}
+
 onPostgres('however many processes are woken for a session, one makes its model call while that one lives', TIME, async () => {
   const hold = Promise.withResolvers<void>()
   await using all = await openSeveralServers({

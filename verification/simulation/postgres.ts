@@ -1,5 +1,5 @@
 import { OPEN_STATES } from '@countersign/core'
-import type { JobName, RunRow } from '../../packages/server/src/store/index.ts'
+import type { ClaimedStep, JobName, RunRow } from '../../packages/server/src/store/index.ts'
 import { Connection, type Query } from './connection.ts'
 import type { WorldDatabase } from './database.ts'
 import { Jobs } from './jobs.ts'
@@ -125,7 +125,7 @@ export class SimulatedPostgres {
         return this.jobs
           .lockedFor([String(values[0])])
           .filter(({ lockedAtMs }) => lockedAtMs < this.#nowMs - 2_000)
-          .map(({ n, key, lock }) => ({ id: n, key, locked_at: new Date(lock), text: lock }))
+          .map(({ name, id, key }) => ({ name, subject: id, key }))
       case 'job_remove_held':
         this.jobs.endHeld(String(values[0]), values[1] as string[])
         return []
@@ -252,9 +252,17 @@ export class SimulatedPostgres {
     const run = this.#openRun(sessionId)
     if (run?.id !== id || run.steps !== steps) return []
     const claim = this.#claims.get(id)
-    if (claim && claim.runner !== runner && claim.steps === steps) return []
+    if (claim && claim.runner !== runner && claim.steps === steps && this.#processes.has(claim.runner)) return []
     this.#claims.set(id, { runner, steps })
     return [{}]
+  }
+
+  /** Claims a step for the process whose transaction made it due. */
+  claimDueStep({ id, steps, runner }: ClaimedStep): boolean {
+    const claim = this.#claims.get(id)
+    if (claim?.steps === steps && this.#processes.has(claim.runner)) return false
+    this.#claims.set(id, { runner, steps })
+    return true
   }
 
   /** Sessions whose next model call is this process's. */

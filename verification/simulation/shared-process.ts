@@ -64,6 +64,7 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
       database,
       jobs,
       hold: (outbox) => hold(outbox),
+      claimDueStep: (step) => postgres.claimDueStep(step),
       onCommitted,
       onUnknown,
     })

@@ -1,7 +1,7 @@
 import { CountersignError } from '@countersign/core'
 import type { Clock } from '../../packages/server/src/clock.ts'
 import { type Dialect, SQLITE } from '../../packages/server/src/store/dialect.ts'
-import type { Outbox, Store, Tx } from '../../packages/server/src/store/index.ts'
+import type { ClaimedStep, Outbox, Store, Tx } from '../../packages/server/src/store/index.ts'
 import { ConnectionLost } from '../../packages/server/src/store/postgres/errors.ts'
 import { createPatience } from '../../packages/server/src/store/postgres/retry.ts'
 import { type LeftSessions, WrittenSessions } from '../../packages/server/src/store/postgres/written-sessions.ts'
@@ -37,6 +37,8 @@ export interface SharedStoreParts {
   takePlaces(count: number): number
   /** Called at the end of each transaction, see `JobDispatch.hold`. */
   hold(outbox: Outbox): void
+  /** See `SimulatedPostgres.claimDueStep`. */
+  claimDueStep(step: ClaimedStep): boolean
   onCommitted(outbox: Outbox): void
   onUnknown(): void
   /** Draws what becomes of a commit. */
@@ -104,7 +106,13 @@ export function openSharedStore(parts: SharedStoreParts): Store {
       timeline.say(`${process.name} ${isWritten ? 'commits' : 'cannot commit'}${fate === 'well' ? '' : ` (${fate})`}`)
       if (isWritten) {
         if (outbox.ended) jobs.endHeld(outbox.ended.holder, outbox.ended.keys)
-        for (const job of outbox.held ?? []) jobs.addHeld(job)
+        for (const job of outbox.held ?? []) {
+          jobs.addHeld(job)
+          const run = job.name === 'advance' && outbox.runner !== undefined && left.memory.dueStep(job.id)
+          if (!run) continue
+          const step = { session_id: run.session_id, id: run.id, steps: run.steps, runner: outbox.runner ?? '' }
+          if (parts.claimDueStep(step)) job.claimed = step
+        }
         if (!outbox.held) {
           for (const id of outbox.actions) jobs.add('execute', id)
           for (const id of outbox.sessions) jobs.add('advance', id)

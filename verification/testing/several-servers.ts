@@ -1,12 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { CRASH_VARIABLES, type Crash } from '../crash/crash-at.ts'
 import type { BrainSpeech } from './brain-says.ts'
 import { type ChildServer, startChildServer } from './child-server.ts'
 import { type BrainCall, type LiveBrain, startLiveBrain } from './live-brain.ts'
 import { startTarget, type Target, type TargetAnswer, type TargetRequest, toolsOf } from './target.ts'
 import { openTestDatabase } from './test-database.ts'
 import { temporaryFolder } from './test-server.ts'
+
+const CRASH_AT = new URL('../crash/crash-at.ts', import.meta.url).href
 
 export interface SeveralServersOptions {
   speak(call: BrainCall): BrainSpeech | Promise<BrainSpeech>
@@ -21,8 +24,11 @@ export interface SeveralServersOptions {
 export interface SeveralServers extends AsyncDisposable {
   readonly target: Target
   readonly brain: LiveBrain
-  /** Starts one more. */
-  start(): Promise<ChildServer>
+  /**
+   * Starts one more.
+   * @param crash Where it dies. Default: nowhere.
+   */
+  start(crash?: Crash): Promise<ChildServer>
   /** Asks the database beside the servers. */
   // biome-ignore lint/suspicious/noExplicitAny: rows of every shape
   sql(text: string, values?: unknown[]): Promise<any[]>
@@ -44,10 +50,17 @@ export async function openSeveralServers({ speak, answer, databaseUrl, environme
   return {
     target,
     brain,
-    start: async () =>
-      stack.use(
-        await startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment: { ...environment, DATABASE_URL: url } }),
-      ),
+    async start(crash) {
+      const crashing = crash && { [CRASH_VARIABLES.crash]: JSON.stringify(crash), [CRASH_VARIABLES.reached]: join(folder.path, 'reached') }
+      return stack.use(
+        await startChildServer({
+          configFile,
+          dataDir: join(folder.path, 'data'),
+          environment: { ...environment, ...crashing, DATABASE_URL: url },
+          nodeArgs: crash ? ['--import', CRASH_AT] : [],
+        }),
+      )
+    },
     sql: async (text, values = []) => (await psql.query(text, values)).rows,
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }

@@ -8,6 +8,8 @@ const WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
 export interface SessionLoops {
   /** Resolves when the session needs no more work; at once when its loop is running, which then checks once more. */
   advance(sessionId: string): Promise<void>
+  /** Resolves when no loop of the session is running. */
+  ended(sessionId: string): Promise<void>
   /** Lets each loop end after its current step. */
   stop(): void
 }
@@ -19,16 +21,16 @@ export interface SessionLoopsOptions {
 }
 
 export function createSessionLoops({ advance, clock, log }: SessionLoopsOptions): SessionLoops {
-  /** Sessions being advanced; true when another request arrived meanwhile. */
-  const advancing = new Map<string, boolean>()
+  /** Sessions being advanced, and whether another request arrived meanwhile. */
+  const advancing = new Map<string, { isCalled: boolean; ended: Promise<void> }>()
   const pauses = new Set<() => void>()
   let isStopped = false
 
-  async function loop(sessionId: string): Promise<void> {
+  async function loop(sessionId: string, calls: { isCalled: boolean }): Promise<void> {
     let failures = 0
     try {
       do {
-        advancing.set(sessionId, false)
+        calls.isCalled = false
         try {
           await advance(sessionId)
           failures = 0
@@ -36,9 +38,9 @@ export function createSessionLoops({ advance, clock, log }: SessionLoopsOptions)
           // Its rows still require the next step, and no other request will come.
           log.error({ sessionId, error }, 'session.advance_failed')
           await pause(WAITS_MS[failures++] ?? WAITS_MS.at(-1) ?? 0)
-          advancing.set(sessionId, true)
+          calls.isCalled = true
         }
-      } while (advancing.get(sessionId) && !isStopped)
+      } while (calls.isCalled && !isStopped)
     } finally {
       advancing.delete(sessionId)
     }
@@ -59,9 +61,17 @@ export function createSessionLoops({ advance, clock, log }: SessionLoopsOptions)
 
   return {
     async advance(sessionId) {
-      if (advancing.has(sessionId)) advancing.set(sessionId, true)
-      else await loop(sessionId)
+      const running = advancing.get(sessionId)
+      if (running) {
+        running.isCalled = true
+        return
+      }
+      const calls = { isCalled: false, ended: Promise.resolve() }
+      advancing.set(sessionId, calls)
+      calls.ended = loop(sessionId, calls)
+      await calls.ended
     },
+    ended: async (sessionId) => await advancing.get(sessionId)?.ended,
     stop() {
       isStopped = true
       for (const end of pauses) end()

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { ActionRow } from './tables/schema.ts'
+import type { ActionRow, RunRow } from './tables/schema.ts'
 import type { SessionState } from './tables/session-state.ts'
 
 /** A session that is worked on is written every few milliseconds; one that waits for people is read again when they decide. */
@@ -16,6 +16,8 @@ export interface SessionMemory {
   take(sessionId: string): SessionState | undefined
   /** Remembers a session as this transaction leaves it. */
   keep(state: SessionState): void
+  /** The run whose next step a session requires, as this transaction leaves it. Only where it may be claimed with the transaction. */
+  dueStep(sessionId: string): RunRow | undefined
   /** An action that is open, where its session is remembered with it. */
   action(actionId: string): ActionRow | undefined
   /** The session of an action, which never changes. */
@@ -50,6 +52,11 @@ export class OwnSessions implements SessionMemory {
     if (this.#isBypassed) return
     this.#replace(state.session.id, state)
     for (const id of state.known.actions.keys()) this.#sessionOf.set(id, state.session.id)
+  }
+
+  /** Nobody else makes steps here. */
+  dueStep(): undefined {
+    return undefined
   }
 
   action(actionId: string): ActionRow | undefined {

@@ -38,6 +38,8 @@ export interface Outbox {
   readonly actions: Set<string>
   /** Set when this process starts all of this work itself: its jobs, which the transaction locks for this process. Postgres only. */
   held?: HeldJob[]
+  /** The process that may claim the steps of these sessions with the transaction. Postgres only. */
+  runner?: string
   /** Jobs of this process that have ended, which the transaction removes. Postgres only. */
   ended?: EndedJobs
   /** The earliest timer of the actions that were written, epoch ms. */

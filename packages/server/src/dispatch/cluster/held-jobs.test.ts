@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { countStatements } from '../../../../../verification/testing/count-cost.ts'
 import { held, type JobCluster, openJobCluster } from '../../../../../verification/testing/job-cluster.ts'
-import { claims } from '../../store/index.ts'
+import { writeSession } from '../../gate/index.ts'
+import { claims, type RunRow } from '../../store/index.ts'
 
 const WITHIN = { interval: 10 }
 const JOBS = `select payload ->> 'id' as id, locked_by, attempts from graphile_worker._private_jobs order by 1`
@@ -108,6 +110,110 @@ test('the work of a commit whose answer was lost is begun by some process', asyn
   await dispatch.idle()
 })
 
+/** Begins a run of a new session in a transaction that calls for its first step, and returns who has the step. */
+async function beginRun({ store, sql }: Pick<JobCluster, 'store' | 'sql'>): Promise<() => Promise<unknown>> {
+  await insertSession(sql, 'idle')
+  await store.transact(function* (outbox) {
+    const writer = yield* writeSession(outbox, 'ses_a', 1)
+    yield* writer.beginRun('run_a')
+    outbox.sessions.add('ses_a')
+    yield* writer.finish()
+  })
+  return async () => (await sql('select runner, claimed from run'))[0]
+}
+
+const NOBODYS = { runner: null, claimed: null }
+
+test('a step that becomes due where there is room is claimed with the commit, and made without another claim', async () => {
+  const cluster = await openJobCluster({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch, processes } = await cluster.start({ advance: run })
+  const claim = await beginRun(cluster)
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a'])
+  expect(await claim()).toEqual({ runner: processes.id, claimed: '0' })
+  using counted = countStatements()
+  const step = { session_id: 'ses_a', id: 'run_a', steps: 0 } as RunRow
+  expect(await dispatch.claimStep(step)).toBe(true)
+  expect(counted.sent.filter((text) => /update run/.test(text))).toEqual([])
+  for (const gate of gates) gate.resolve()
+  await dispatch.idle()
+  expect(await claim(), 'it is made').toEqual({ runner: processes.id, claimed: '0' })
+})
+
+test('a step that was claimed with the commit and is not made is anybody’s again', async () => {
+  const cluster = await openJobCluster({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch } = await cluster.start({ advance: run })
+  const claim = await beginRun(cluster)
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a'])
+  gates[0]?.resolve()
+  await expect.poll(claim, WITHIN).toEqual(NOBODYS)
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a', 'ses_a'])
+  gates[1]?.resolve()
+  await dispatch.idle()
+})
+
+test('a step that becomes due while the loop of its session runs is made by that loop', async () => {
+  const cluster = await openJobCluster({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch, processes } = await cluster.start({ advance: run })
+  await cluster.call({ sessions: ['ses_a'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a'])
+  const claim = await beginRun(cluster)
+  // The job of another commit has ended by then, and with it whatever the one before has given back.
+  await cluster.call({ sessions: ['ses_b'] })
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a', 'ses_b'])
+  gates[1]?.resolve()
+  await expect.poll(async () => (await cluster.sql(JOBS)).map(({ id }) => id), WITHIN).not.toContain('ses_b')
+  expect(await claim()).toEqual({ runner: processes.id, claimed: '0' })
+  gates[0]?.resolve()
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a', 'ses_b', 'ses_a'])
+  expect(await dispatch.claimStep({ session_id: 'ses_a', id: 'run_a', steps: 0 } as RunRow)).toBe(true)
+  gates[2]?.resolve()
+  await dispatch.idle()
+  expect(await claim()).toEqual({ runner: processes.id, claimed: '0' })
+  expect(begun).toHaveLength(3)
+})
+
+test('a step whose commit was not answered is anybody’s again', async () => {
+  const cluster = await openJobCluster({ holds: true })
+  const { sql } = cluster
+  const { begun, gates, run } = held()
+  const { dispatch, processes } = await cluster.start({ advance: run })
+  await insertClaimedStep(sql, processes.id)
+  await sql(`insert into graphile_worker._private_jobs (task_id, payload, key, locked_by, locked_at, attempts)
+    select task.id, '{"id": "ses_a"}', pool || ':lost', pool, now() - interval '3 seconds', 1
+    from graphile_worker._private_tasks as task, process, json_array_elements_text(pools::json) as pool
+    where task.identifier = 'advance' and pool like 'commit-%'`)
+  expect(await dispatch.reconcile({ sessions: [], actions: [] })).toMatchObject({ unlocked: 1 })
+  expect(await sql('select runner, claimed from run')).toEqual([NOBODYS])
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a'])
+  for (const gate of gates) gate.resolve()
+  await dispatch.idle()
+})
+
+test('a step that another process is making stays that one’s, whatever this one commits', async () => {
+  const cluster = await openJobCluster({ holds: true })
+  const { sql, store } = cluster
+  const { begun, gates, run } = held()
+  const { dispatch } = await cluster.start({ advance: run })
+  await sql(`insert into process (id, name, version, pools, backend, started_at, seen_at) values ('prc_b', 'b', '1', '[]', 0, 0, 0)`)
+  await insertClaimedStep(sql, 'prc_b')
+  await store.transact(function* (outbox) {
+    const writer = yield* writeSession(outbox, 'ses_a', 1)
+    outbox.sessions.add('ses_a')
+    yield* writer.finish()
+  })
+  await expect.poll(() => begun, WITHIN).toEqual(['ses_a'])
+  const step = { session_id: 'ses_a', id: 'run_a', steps: 0 } as RunRow
+  expect(await dispatch.claimStep(step)).toBe(false)
+  gates[0]?.resolve()
+  await dispatch.drained()
+  expect(await sql('select runner, claimed from run')).toEqual([{ runner: 'prc_b', claimed: '0' }])
+  await sql(`delete from process where id = 'prc_b'`)
+  expect(await dispatch.claimStep(step), 'a process that nobody knows makes no step').toBe(true)
+})
+
 test('a process that is thought dead does not end a job that another process has by then', async () => {
   const { call, start, sql } = await openJobCluster({ holds: true })
   const { begun, gates, run } = held()
@@ -165,12 +271,17 @@ test('a session whose step a process is making is not overdue without a job', as
   expect(await claims.findJobs(processes.connection, ['ses_a'])).toEqual([])
 })
 
-/** Inserts a session with a run whose first step this process is making. */
-async function insertClaimedStep(sql: JobCluster['sql'], processId: string): Promise<void> {
+async function insertSession(sql: JobCluster['sql'], status: string): Promise<void> {
   await sql(`insert into principal (id, kind, name, roles, created_at) values ('prn_a', 'person', 'Ana', '[]', 0)`)
   await sql(
-    `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ('ses_a', 'cluster', '', 'active', 'prn_a', 0, 0)`,
+    `insert into session (id, agent, title, status, owner_id, created_at, updated_at) values ('ses_a', 'cluster', '', $1, 'prn_a', 0, 0)`,
+    [status],
   )
+}
+
+/** Inserts a session with a run whose first step this process is making. */
+async function insertClaimedStep(sql: JobCluster['sql'], processId: string): Promise<void> {
+  await insertSession(sql, 'active')
   await sql(
     `insert into run (session_id, number, id, state, runner, claimed, created_at, updated_at) values ('ses_a', 1, 'run_a', 'open', $1, 0, 0, 0)`,
     [processId],

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
-import { claims, type EndedJobs, type HeldJob, type JobName, type Outbox, type OwnConnection } from '../../store/index.ts'
+import { claims, type EndedJobs, type HeldJob, type JobName, type Outbox } from '../../store/index.ts'
 import type { InFlight } from '../in-flight.ts'
+import type { Processes } from './processes.ts'
 
 /** Jobs that have ended are removed by the next transaction of this process, or together after this time. */
 const BATCH_MS = 10
@@ -10,11 +11,11 @@ const BATCH_MS = 10
 const COMMIT_MS = 1_000
 
 export interface HeldJobsOptions {
-  connection: OwnConnection
+  processes: Processes
   clock: Clock
   log: Logger
   underWay: InFlight
-  run(name: JobName, id: string): Promise<void>
+  run(job: HeldJob): Promise<void>
 }
 
 /**
@@ -31,11 +32,15 @@ export interface HeldJobs {
   removeWith(outbox: Outbox): void
   /** Records that a transaction has removed the jobs that it was given. */
   confirmRemoved(removed: EndedJobs): void
-  /** Unlocks the jobs that were committed but never begun, because the answer to their commit was lost. Returns how many. */
+  /**
+   * Gives back the jobs that were committed but never begun, because the answer to their commit was lost, with the steps that were claimed
+   * for them. Returns how many.
+   */
   unlockLost(): Promise<number>
 }
 
-export function createHeldJobs({ connection, clock, log, underWay, run }: HeldJobsOptions): HeldJobs {
+export function createHeldJobs({ processes, clock, log, underWay, run }: HeldJobsOptions): HeldJobs {
+  const { connection } = processes
   const holder = `commit-${randomUUID()}`
   /** Keys of jobs that were begun and are still in the database. */
   const inHand = new Set<string>()
@@ -44,15 +49,16 @@ export function createHeldJobs({ connection, clock, log, underWay, run }: HeldJo
   /** Jobs that transactions are to remove, each with what ends the wait for its commit. */
   const removing = new Map<EndedJobs, () => void>()
 
-  async function begin({ name, id, key }: HeldJob): Promise<void> {
+  async function begin(job: HeldJob): Promise<void> {
+    const { key } = job
     inHand.add(key)
     try {
-      await run(name, id)
+      await run(job)
       end(key)
     } catch (error) {
       log.error({ error }, 'job.failed')
-      // Retried later, by any process. If this cannot be written either, the job is found as lost.
-      await claims.failHeldJob(connection, holder, key, String(error)).catch(() => undefined)
+      // Retried later, by any process. If this cannot be written either, the job is found as lost; so is one with a claim, which goes back with it.
+      if (!job.claimed) await claims.failHeldJob(connection, holder, key, String(error)).catch(() => undefined)
       inHand.delete(key)
     }
   }
@@ -79,6 +85,7 @@ export function createHeldJobs({ connection, clock, log, underWay, run }: HeldJo
     hold(outbox) {
       const held = (name: JobName) => (id: string) => ({ name, id, key: `${holder}:${++last}` })
       outbox.held = [...[...outbox.actions].map(held('execute')), ...[...outbox.sessions].map(held('advance'))]
+      outbox.runner = processes.id
     },
     begin(jobs) {
       for (const job of jobs) underWay.add(begin(job))
@@ -109,7 +116,13 @@ export function createHeldJobs({ connection, clock, log, underWay, run }: HeldJo
     },
     async unlockLost() {
       const lost = (await claims.heldJobs(connection, holder)).filter(({ key }) => !inHand.has(key))
-      if (lost.length > 0) await claims.unlockLostJobs(connection, lost)
+      for (const { name, subject } of lost) await claims.giveBackJob(connection, processes.id, name, subject)
+      if (lost.length > 0)
+        await claims.removeHeldJobs(
+          connection,
+          holder,
+          lost.map(({ key }) => key),
+        )
       return lost.length
     },
   }

@@ -1,11 +1,12 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
-import { claims, type JobName, type Outbox } from '../../store/index.ts'
+import { claims, type HeldJob, type JobName, type Outbox, type RunRow, type SessionState } from '../../store/index.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter, type TurnWait } from '../concurrency-limiter.ts'
 import type { Dispatch, Due, Reconciled, Work } from '../dispatch.ts'
 import { createInFlight } from '../in-flight.ts'
-import { createSessionLoops } from '../session-loops.ts'
+import { createSessionLoops, type SessionLoops } from '../session-loops.ts'
+import { createClaimedSteps } from './claimed-steps.ts'
 import type { Fetches } from './fetches.ts'
 import { createHeldJobs } from './held-jobs.ts'
 import { type JobPool, type JobPoolOptions, UNUSED_MS } from './job-pool.ts'
@@ -55,12 +56,12 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   const ids: Record<JobName, readonly string[]> = { advance: [], execute: [] }
   let pools: Record<JobName, JobPool> | undefined
   let work: Work | undefined
+  let loops: SessionLoops | undefined
   let isHolding = false
   /** The kinds of jobs to look for once there is room. */
   const full = new Set<JobName>()
   let isStopped = false
   let unlocked = 0
-  let stopLoops = () => {}
   let stopPolling = () => {}
   let stopped: Promise<unknown> = Promise.resolve()
 
@@ -68,7 +69,8 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   /** Limit all jobs of a kind: those that a pool fetched, and those that begin without a fetch. */
   const limiters: Record<JobName, ConcurrencyLimiter> = { advance: limiterOf('advance'), execute: limiterOf('execute') }
   // A transaction decides about the room some time before it commits: a job that was fetched meanwhile may have the last lane.
-  const heldJobs = createHeldJobs({ connection, clock, log, underWay, run: (name, id) => runInLane(name, id) })
+  const heldJobs = createHeldJobs({ processes, clock, log, underWay, run: runHeld })
+  const claimedSteps = createClaimedSteps(clock)
 
   /** @returns A promise that resolves when the pool has reported the ids under which it takes jobs. */
   async function saveIds(name: JobName, current: readonly string[], ended: string | undefined): Promise<void> {
@@ -95,6 +97,31 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
         return job
       },
     })
+
+  /** Runs a job of a commit of this process. */
+  async function runHeld({ name, id, claimed }: HeldJob): Promise<void> {
+    if (claimed) claimedSteps.add(claimed)
+    let isLeft = false
+    try {
+      await runInLane(name, id)
+      // A loop that was running takes the step when it checks once more. This job needs no lane for that.
+      if (claimed) await loops?.ended(id)
+    } finally {
+      isLeft = claimed !== undefined && claimedSteps.drop(claimed)
+    }
+    if (!isLeft) return
+    // Others wrote to the session meanwhile, so that it required something else: whoever makes the step later may claim it.
+    await giveBack(name, id)
+    if (!isStopped) look(name)
+  }
+
+  async function claimStep(run: RunRow, written: SessionState | undefined): Promise<boolean> {
+    if (isStopped) return false
+    if (claimedSteps.take(run, processes.id)) return true
+    const isClaimed = await claims.claimStep(connection, processes.id, run, written)
+    if (isClaimed) claimedSteps.drop(run)
+    return isClaimed
+  }
 
   /** Runs a job in its turn. Enqueues it again when it has none: another process may have room. */
   async function runInLane(name: JobName, id: string, wait?: TurnWait): Promise<void> {
@@ -204,10 +231,9 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
 
   return {
     start({ advance, execute }) {
-      const loops = createSessionLoops({ advance, clock, log })
+      loops = createSessionLoops({ advance, clock, log })
       work = { advance: loops.advance, execute }
       pools = { advance: takeJobs('advance'), execute: takeJobs('execute') }
-      stopLoops = loops.stop
       stopPolling = clock.after(POLL_MS, poll)
     },
     hold(outbox) {
@@ -222,7 +248,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       nudge('advance', sessions.size)
       nudge('execute', actions.size)
     },
-    claimStep: async (run, written) => !isStopped && (await claims.claimStep(connection, processes.id, run, written)),
+    claimStep,
     async giveBackStep(sessionId) {
       if (isStopped) return
       await giveBack('advance', sessionId)
@@ -241,7 +267,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     stop() {
       if (isStopped) return
       isStopped = true
-      stopLoops()
+      loops?.stop()
       stopPolling()
       for (const name of NAMES) limiters[name].close()
       stopped = Promise.all([pools?.advance.stop(), pools?.execute.stop()])

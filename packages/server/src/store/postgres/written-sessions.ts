@@ -30,6 +30,10 @@ export class WrittenSessions {
     const memory: SessionMemory = {
       peek: () => undefined,
       take: () => undefined,
+      dueStep(sessionId) {
+        const state = left.get(sessionId)
+        return state?.run?.state === 'open' && state.open.length === 0 ? state.run : undefined
+      },
       action: () => undefined,
       sessionOf: (actionId) => this.#sessionOf.get(actionId),
       recognize: (read) => this.#recognize(read),

@@ -7,10 +7,15 @@ import type { SessionState } from './session-state.ts'
 // Exactly these states in this order: a partial index serves them.
 const OPEN = `(${OPEN_STATES.map((state) => `'${state}'`).join(', ')})`
 
+/** True for a run whose next step no process is making. */
+export const IS_UNCLAIMED = `(runner is null or claimed is distinct from steps
+  or not exists (select 1 from process where process.id = run.runner))`
+
+/** True while nothing is held. */
+export const NOTHING_IS_HELD = 'not exists (select 1 from instance where held_at is not null or timeline <> countersign_timeline())'
+
 const CLAIM = `update run set runner = $1, claimed = steps
-  where session_id = $2 and state = 'open' and id = $3 and steps = $4
-  and (runner is null or runner = $1 or claimed is distinct from steps)
-  and not exists (select 1 from instance where held_at is not null or timeline <> countersign_timeline())`
+  where session_id = $2 and state = 'open' and id = $3 and steps = $4 and (runner = $1 or ${IS_UNCLAIMED}) and ${NOTHING_IS_HELD}`
 
 // Everything that is written to a session gets a number of its log or of its part of the record, except that somebody behind it is disabled.
 const IS_AS_WRITTEN = `exists (select 1 from session where id = $2 and last_seq = $5 and audit_seq = $6 and deleted_at is null)
@@ -103,19 +108,23 @@ export const unlockLostJobs = (connection: OwnConnection, jobs: readonly LockedR
     values: [jobs.map(({ id }) => id), jobs.map(({ lockedAt }) => lockedAt)],
   })
 
-interface HeldRow extends LockedRow {
+interface HeldRow {
   key: string
+  name: JobName
+  /** Id of the session or the action. */
+  subject: string
 }
 
 /** The jobs that are locked under this id since at least two seconds: by then a commit is answered. */
 export async function heldJobs(connection: OwnConnection, holder: string): Promise<HeldRow[]> {
-  const { rows } = await connection.query<{ id: string; key: string; locked_at: Date; text: string }>({
+  const { rows } = await connection.query<HeldRow>({
     name: 'job_held',
-    text: `select id, key, locked_at, locked_at::text as text from graphile_worker._private_jobs
-      where locked_by = $1 and locked_by is not null and locked_at < clock_timestamp() - interval '2 seconds' limit ${MAX_LOCKED}`,
+    text: `select job.key, task.identifier as name, job.payload ->> 'id' as subject
+      from graphile_worker._private_jobs as job join graphile_worker._private_tasks as task on task.id = job.task_id
+      where job.locked_by = $1 and job.locked_by is not null and job.locked_at < clock_timestamp() - interval '2 seconds' limit ${MAX_LOCKED}`,
     values: [holder],
   })
-  return rows.map(({ id, key, locked_at, text }) => ({ id, key, lockedAtMs: locked_at.getTime(), lockedAt: text }))
+  return rows
 }
 
 /** Removes ended jobs, except those that have been unlocked since: another process may have begun them. */
