@@ -74,7 +74,7 @@ test('webhooks: an approver finds no page of them', async ({ browser, demo }) =>
   const context = await browserOf(browser, demo.url, key)
   const page = await context.newPage()
   await page.goto(`${demo.url}/webhooks`)
-  await expect(page.getByText('only an admin sees webhooks')).toBeVisible()
+  await expect(page.getByText('only an admin may list the webhooks')).toBeVisible()
   await expect(page.getByRole('link', { name: 'Webhooks' })).toHaveCount(0)
   await context.close()
 })

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openConfig, readSettings } from '../../packages/server/src/config/index.ts'
+import type { Right } from '../../packages/server/src/http/rights.ts'
 import { createLog } from '../../packages/server/src/log.ts'
 import { startServer } from '../../packages/server/src/server.ts'
 import type { JsonSchema } from './schema-table.ts'
@@ -28,6 +29,8 @@ export interface WireOperation {
   operationId: string
   summary: string
   description?: string
+  /** What a caller needs; absent on a route without authentication. */
+  'x-right'?: Right
   tags: string[]
   parameters?: WireParameter[]
   requestBody?: WireContent

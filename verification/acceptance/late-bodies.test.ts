@@ -97,3 +97,17 @@ test('a vote whose last byte comes after its right was taken away does not count
   })
   expect(target.writes).toEqual([])
 })
+
+test('an admin who is none any more when the last byte comes adds no webhook', async () => {
+  await using desk = await startDesk()
+  const { server } = desk
+  const { key, principal } = await server.makeKey({ name: 'Ana', kind: 'person', roles: ['admin'] })
+  const headers = { authorization: `Bearer ${key}` }
+  const body = { url: 'https://hooks.example.com', events: ['action.overdue'] }
+  const added = await sendMost(`${server.url}/api/webhooks`, 'POST', headers, body)
+  for (let nth = 0; nth < 5; nth++) await server.with(headers).get('/api/me')
+  const taken = await server.admin.send('PATCH', `/api/people/${principal.id}`, { body: { roles: ['viewer'] } })
+  expect(taken.status).toBe(200)
+  expect(await added.finish()).toBe(403)
+  expect((await server.admin.get('/api/webhooks')).items).toEqual([])
+})

@@ -13,7 +13,7 @@ export {
 } from './caller.ts'
 export type { CallerContext } from './context.ts'
 export { alreadyDecided, decideInSession } from './decide/decide.ts'
-export { delegationsSeenBy, requireDelegator, viewDelegation } from './decide/delegations.ts'
+export { delegationsSeenBy, viewDelegation } from './decide/delegations.ts'
 export { requestersIn } from './decide/requesters.ts'
 export { findRight, requirementsOf } from './decide/rights.ts'
 export { EXPIRED, INSISTED, type RunContext, STOPPED, type StopReason, stopRun } from './decide/stop-run.ts'

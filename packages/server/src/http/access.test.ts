@@ -146,7 +146,7 @@ test('a route that says nothing about access is refused to a stranger, and reach
   await app.register(fastifyCookie)
   const principal = { id: 'per_1', kind: 'person', name: 'Ada', roles: [] }
   const parts = {
-    directory: { byKey: async (key: string) => (key === 'hers' ? principal : undefined) },
+    directory: { byKey: async (key: string) => (key === 'hers' ? principal : undefined), standing: async () => ({ principal }) },
     consoleCredential: { read: () => undefined },
     limits: { countRequest() {}, countAttempt() {} },
   }

@@ -25,6 +25,7 @@ function decideActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/decision',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'decideAction',
         summary: 'Approve or decline an action',
@@ -43,6 +44,7 @@ function refreshPreviewRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/preview',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'refreshPreview',
         summary: 'Read again what a waiting action would change',
@@ -60,6 +62,7 @@ function decideActionsRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/decisions',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'decideActions',
         summary: 'Decide many actions, each on its own',
@@ -76,6 +79,7 @@ function undoApprovalRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/undo',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'undoApproval',
         summary: 'Take an approval back during its grace period',
@@ -93,6 +97,7 @@ function extendDeadlineRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/extend',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'extendDeadline',
         summary: 'Extend the deadline of a waiting action, once',
@@ -110,6 +115,7 @@ function assignActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/assign',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'assignAction',
         summary: 'Say who should decide about an action',
@@ -128,6 +134,7 @@ function markSeenRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/seen',
     {
+      config: { right: 'decide' },
       schema: {
         operationId: 'markSeen',
         summary: 'Say that you have had an action on your screen, and read who has',
@@ -146,6 +153,7 @@ function withdrawActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/withdraw',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'withdrawAction',
         summary: 'Take back an action that you proposed',
@@ -164,6 +172,7 @@ function retryActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/retry',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'retryAction',
         summary: 'Run a failed action again',

@@ -66,6 +66,7 @@ export function actionExportRoutes(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/export',
     {
+      config: { right: 'anyone' },
       schema: {
         operationId: 'exportActions',
         summary: 'Export the actions you may see as a file',

@@ -30,7 +30,6 @@ import { actions } from '../store/index.ts'
 import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
-import { requireOverview } from './stats.ts'
 
 const Params = z.object({ id: z.string().max(100) })
 const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(60).optional(), until: z.enum(['decided', 'settled']).default('decided') })
@@ -51,6 +50,7 @@ function listActionsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions',
     {
+      config: { right: 'anyone' },
       schema: {
         operationId: 'listActions',
         summary: 'List the actions you may see',
@@ -87,6 +87,7 @@ function listFullWaitingRoute(app: App, { store, policies }: HttpDeps): void {
   app.get(
     '/api/waiting/full',
     {
+      config: { right: 'see-all' },
       schema: {
         operationId: 'listFullWaiting',
         summary: 'List agents and sessions with as much waiting as the policy allows',
@@ -95,8 +96,7 @@ function listFullWaitingRoute(app: App, { store, policies }: HttpDeps): void {
         response: { 200: FullWaitingList },
       },
     },
-    (request) => {
-      requireOverview(callerOf(request).principal)
+    (_request) => {
       return store.read(function* () {
         return { items: yield* findFullWaiting(yield* policies.inForce()) }
       })
@@ -108,6 +108,7 @@ function proposeActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions',
     {
+      config: { right: 'propose' },
       schema: {
         operationId: 'proposeAction',
         summary: 'Propose an action',
@@ -133,6 +134,7 @@ function getActionRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/api/actions/:id',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'getAction',
         summary: 'Read an action, or wait until it is decided or settled',
@@ -175,6 +177,7 @@ function listRevisionsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/:id/revisions',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'listRevisions',
         summary: 'List the revisions of an action',
@@ -198,6 +201,7 @@ function getStoryRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/:id/story',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'getStory',
         summary: 'Read what happened to an action, step by step',

@@ -93,6 +93,7 @@ function createAgentRequestRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/agent-requests',
     {
+      config: { right: 'propose' },
       schema: {
         operationId: 'createAgentRequest',
         summary: 'Make a request that runs only while it is called for',
@@ -113,7 +114,10 @@ function createAgentRequestRoute(app: App, { agentLoop }: HttpDeps): void {
 function getAgentRequestRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/agent-requests/:id',
-    { schema: { operationId: 'getAgentRequest', summary: 'Read a request', tags: TAGS, params: Params, response: { 200: RequestView } } },
+    {
+      config: { right: 'by-object' },
+      schema: { operationId: 'getAgentRequest', summary: 'Read a request', tags: TAGS, params: Params, response: { 200: RequestView } },
+    },
     (request) => store.read(() => readRequest(request.params.id, callerOf(request))),
   )
 }
@@ -123,6 +127,7 @@ function executeAgentRequestRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/agent-requests/:id/execute',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'executeAgentRequest',
         summary: 'Run a request to its next pause',
@@ -147,6 +152,7 @@ function approveToolRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/approve-tool/:id',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'approveTool',
         summary: 'Decide a tool call and run its request to the next pause',

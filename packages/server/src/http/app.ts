@@ -72,6 +72,7 @@ import { preferenceRoutes } from './preferences.ts'
 import { pushRoutes } from './push.ts'
 import { recordRefusals } from './refusals.ts'
 import { registeredToolRoutes } from './registered-tools.ts'
+import { enforceRights } from './rights.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
 import { identityRoutes } from './sign-in.ts'
@@ -209,6 +210,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
   })
   // This runs before everything that reads the request, and before every route, including those of plugins.
   authenticate(app, deps)
+  enforceRights(app)
   recordRefusals(app, deps)
   noteAnswers(app, deps.announcements)
   acceptStrictJson(app)

@@ -14,6 +14,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
   app.post(
     '/api/chat',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'chat',
         summary: 'Send a message and stream the run that answers it',
@@ -53,6 +54,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
   app.post(
     '/api/chat/approve',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'approveInChat',
         summary: 'Decide an action from a chat',

@@ -12,6 +12,7 @@ export function claimRoutes(app: App, { gate }: Pick<HttpDeps, 'gate'>): void {
   app.post(
     '/api/actions/:id/claim',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'claimAction',
         summary: 'Claim an approved action to carry it out yourself',
@@ -28,6 +29,7 @@ export function claimRoutes(app: App, { gate }: Pick<HttpDeps, 'gate'>): void {
   app.post(
     '/api/actions/:id/result',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'reportResult',
         summary: 'Report the result of a claimed action',

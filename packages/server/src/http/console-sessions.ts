@@ -1,4 +1,4 @@
-import { ConsoleSessionList, CountersignError, PageQuery, type Principal } from '@countersign/core'
+import { ConsoleSessionList, CountersignError, PageQuery } from '@countersign/core'
 import { z } from 'zod'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -11,6 +11,7 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
   app.get(
     '/api/console-sessions',
     {
+      config: { right: 'person' },
       schema: {
         operationId: 'listConsoleSessions',
         summary: 'List where you are signed in',
@@ -21,7 +22,7 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
       },
     },
     async (request) => {
-      const person = personOf(callerOf(request).principal)
+      const person = callerOf(request).principal
       const { limit, cursor } = request.query
       const place = decodeCursor('console-sessions', cursor, ['string'])
       const found = await consoleSessions.list(person.id, { before: place && String(place[0]), limit: limit + 1 })
@@ -35,6 +36,7 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
   app.delete(
     '/api/console-sessions/:id',
     {
+      config: { right: 'decide' },
       schema: {
         operationId: 'endConsoleSession',
         summary: 'Sign out at one console',
@@ -44,7 +46,7 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
       },
     },
     async (request) => {
-      const person = whoSignsOut(callerOf(request).principal)
+      const person = callerOf(request).principal
       const { id } = request.params
       if (!(await consoleSessions.endOne(person.id, id))) throw new CountersignError('not_found', `there is no console session ${id}`)
       return {}
@@ -55,21 +57,12 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
   app.delete(
     '/api/console-sessions',
     {
+      config: { right: 'decide' },
       schema: { operationId: 'endOtherConsoleSessions', summary: 'Sign out at every other console', tags, response: { 200: z.object({}) } },
     },
     async (request) => {
-      await consoleSessions.endOthers(whoSignsOut(callerOf(request).principal).id, request.consoleSession?.id)
+      await consoleSessions.endOthers(callerOf(request).principal.id, request.consoleSession?.id)
       return {}
     },
   )
-}
-
-function personOf(principal: Principal): Principal {
-  if (principal.kind === 'person') return principal
-  throw new CountersignError('forbidden', `only persons can sign in at a console; ${principal.name} is not a person`)
-}
-
-function whoSignsOut(principal: Principal): Principal {
-  if (principal.scopes === undefined || principal.scopes.includes('decide')) return personOf(principal)
-  throw new CountersignError('forbidden', 'this key may not end console sessions: it is limited to less')
 }

@@ -1,6 +1,6 @@
 import { Delegation, DelegationBody, DelegationList, PageQuery, PeopleQuery, PersonList } from '@countersign/core'
 import { z } from 'zod'
-import { delegationsSeenBy, isoTime, requireDelegator, requireScope, viewDelegation } from '../gate/index.ts'
+import { delegationsSeenBy, isoTime, viewDelegation } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { delegations, principals } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -22,6 +22,7 @@ function listDelegationsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/delegations',
     {
+      config: { right: 'decide-lasting' },
       schema: {
         operationId: 'listDelegations',
         summary: 'List the delegations you may see',
@@ -50,6 +51,7 @@ function listPeopleRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/people',
     {
+      config: { right: 'list-people' },
       schema: {
         operationId: 'listPeople',
         summary: 'List the people',
@@ -60,10 +62,8 @@ function listPeopleRoute(app: App, { store }: HttpDeps): void {
       },
     },
     (request) => {
-      const caller = callerOf(request)
-      const isAdmin = caller.principal.kind === 'person' && caller.principal.roles.includes('admin')
-      if (isAdmin) requireScope(caller.principal, ['decide', 'manage'], 'list people')
-      else requireDelegator(caller)
+      const { principal } = callerOf(request)
+      const isAdmin = principal.kind === 'person' && principal.roles.includes('admin')
       const { limit, cursor, q } = request.query
       const [name, id] = decodeCursor('people', cursor, ['string', 'string']) ?? []
       const after = name === undefined ? undefined : { name: String(name), id: String(id) }
@@ -85,6 +85,7 @@ function createDelegationRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/delegations',
     {
+      config: { right: 'decide-lasting' },
       schema: {
         operationId: 'createDelegation',
         summary: 'Let another person vote in your place',
@@ -105,7 +106,10 @@ function createDelegationRoute(app: App, { gate }: HttpDeps): void {
 function endDelegationRoute(app: App, { gate }: HttpDeps): void {
   app.delete(
     '/api/delegations/:id',
-    { schema: { operationId: 'endDelegation', summary: 'End a delegation', tags: TAGS, params: Params, response: { 200: Delegation } } },
+    {
+      config: { right: 'decide-lasting' },
+      schema: { operationId: 'endDelegation', summary: 'End a delegation', tags: TAGS, params: Params, response: { 200: Delegation } },
+    },
     (request) => gate.endDelegation(request.params.id, callerOf(request)),
   )
 }

@@ -1,4 +1,4 @@
-import { CountersignError, EmbedToken, EmbedTokenBody } from '@countersign/core'
+import { assert, CountersignError, EmbedToken, EmbedTokenBody } from '@countersign/core'
 import { callerOf } from '../identity/authenticate.ts'
 import { createBuckets } from '../identity/limits.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -13,6 +13,7 @@ export function embedTokenRoutes(app: App, { directory, clock }: HttpDeps): void
   app.post(
     '/api/embed-tokens',
     {
+      config: { right: 'embed' },
       schema: {
         operationId: 'createEmbedToken',
         summary: 'Make a short-lived token for one of a host’s own people',
@@ -25,9 +26,7 @@ export function embedTokenRoutes(app: App, { directory, clock }: HttpDeps): void
     async (request, reply) => {
       const caller = callerOf(request)
       const { keyHash, body } = request
-      if (keyHash === undefined || caller.principal.kind !== 'service') {
-        throw new CountersignError('forbidden', 'only the key of a service with the scope embed makes embed tokens')
-      }
+      assert(keyHash, 'a service has signed in with a key')
       const { person } = body
       const retryAfterSeconds = made.take(`${caller.principal.id} ${typeof person === 'string' ? person : person.id}`)
       if (retryAfterSeconds > 0) {

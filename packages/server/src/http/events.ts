@@ -40,6 +40,7 @@ function streamSessionRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/api/sessions/:id/events',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'streamSession',
         summary: 'Stream the events of a session',
@@ -80,6 +81,7 @@ function streamInboxRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/api/events',
     {
+      config: { right: 'person' },
       schema: {
         operationId: 'streamInbox',
         summary: 'Stream the events of all actions you may see',
@@ -92,7 +94,6 @@ function streamInboxRoute(app: App, deps: HttpDeps): void {
     },
     async (request, reply) => {
       const { principal } = callerOf(request)
-      if (principal.kind !== 'person') throw new CountersignError('forbidden', 'the inbox is for persons')
       const log = await openInboxLog({ store: logs, hub, clock, principal })
       // Without a resume place, the stream begins now: actions that already wait are in the list of actions.
       const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))

@@ -1,4 +1,4 @@
-import { CountersignError, Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion } from '@countersign/core'
+import { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion } from '@countersign/core'
 import { z } from 'zod'
 import { findVisibleGrant, seesEveryGrant, viewGrant } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
@@ -23,6 +23,7 @@ function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/grants',
     {
+      config: { right: 'person' },
       schema: {
         operationId: 'listGrants',
         summary: 'List the grants you may see',
@@ -34,7 +35,6 @@ function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
     },
     (request) => {
       const { principal } = callerOf(request)
-      if (principal.kind !== 'person') throw new CountersignError('forbidden', 'grants are for persons to see')
       const { limit, cursor, session, agent, state } = request.query
       const place = decodeCursor('grants', cursor, ['string'])
       const nowMs = clock.nowMs()
@@ -59,7 +59,10 @@ function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
 function getGrantRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/grants/:id',
-    { schema: { operationId: 'getGrant', summary: 'Read a grant', tags: TAGS, params: Params, response: { 200: Grant } } },
+    {
+      config: { right: 'by-object' },
+      schema: { operationId: 'getGrant', summary: 'Read a grant', tags: TAGS, params: Params, response: { 200: Grant } },
+    },
     (request) => {
       const caller = callerOf(request)
       return store.read(function* () {
@@ -73,6 +76,7 @@ function createGrantRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/grants',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'createGrant',
         summary: 'Allow later calls like an action',
@@ -93,7 +97,10 @@ function createGrantRoute(app: App, { gate }: HttpDeps): void {
 function revokeGrantRoute(app: App, { gate }: HttpDeps): void {
   app.delete(
     '/api/grants/:id',
-    { schema: { operationId: 'revokeGrant', summary: 'Revoke a grant', tags: TAGS, params: Params, response: { 200: Grant } } },
+    {
+      config: { right: 'by-object' },
+      schema: { operationId: 'revokeGrant', summary: 'Revoke a grant', tags: TAGS, params: Params, response: { 200: Grant } },
+    },
     (request) => gate.revokeGrant(request.params.id, callerOf(request)),
   )
 }
@@ -102,6 +109,7 @@ function suggestGrantRoute(app: App, { gate }: HttpDeps): void {
   app.get(
     '/api/actions/:id/suggestion',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'suggestGrant',
         summary: 'Suggest a grant for calls like an action',

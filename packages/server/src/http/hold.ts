@@ -1,6 +1,6 @@
 import { Action, CountersignError, HoldView, type Principal, VoidBody } from '@countersign/core'
 import { z } from 'zod'
-import { isoTime, requireAdmin, seesAll } from '../gate/index.ts'
+import { isoTime, seesAll } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { instance, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -45,7 +45,10 @@ export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'stor
 
   app.get(
     '/api/hold',
-    { schema: { operationId: 'getHold', summary: 'Say whether the server is held as a copy', tags, response: { 200: HoldView } } },
+    {
+      config: { right: 'anyone' },
+      schema: { operationId: 'getHold', summary: 'Say whether the server is held as a copy', tags, response: { 200: HoldView } },
+    },
     async (request) => {
       const { principal } = callerOf(request)
       return store.read(() => viewHold(principal))
@@ -55,6 +58,7 @@ export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'stor
   app.post(
     '/api/hold/accept',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'acceptHold',
         summary: 'Accept the copy, so that it executes actions again',
@@ -64,7 +68,6 @@ export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'stor
     },
     async (request) => {
       const caller = callerOf(request)
-      requireAdmin(caller.principal, 'accepts a copy')
       await hold.accept(caller.principal)
       return store.read(() => viewHold(caller.principal))
     },
@@ -73,6 +76,7 @@ export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'stor
   app.post(
     '/api/actions/:id/release',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'releaseAction',
         summary: 'Let a held action start after all',
@@ -88,6 +92,7 @@ export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'stor
   app.post(
     '/api/actions/:id/void',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'voidAction',
         summary: 'Cancel a held action',

@@ -25,6 +25,7 @@ export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
     '/hooks/:host',
     {
       onRequest: async (request) => requireOwnHost(request, { publicUrl: deps.publicUrl, hosts: deps.gateway.hosts }),
+      config: { right: 'anyone' },
       schema: {
         operationId: 'answerHook',
         summary: 'Answer a hook of a coding agent',

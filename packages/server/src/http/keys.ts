@@ -1,6 +1,5 @@
 import { CreatedKey, CreateKeyBody, Key, KeyList, PageQuery } from '@countersign/core'
 import { z } from 'zod'
-import { requireAdmin, requirePerson, requireScope } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
@@ -20,6 +19,7 @@ function createKeyRoute(app: App, { directory }: HttpDeps): void {
   app.post(
     '/api/keys',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'createKey',
         summary: 'Make a key',
@@ -31,7 +31,6 @@ function createKeyRoute(app: App, { directory }: HttpDeps): void {
     },
     async (request, reply) => {
       const caller = callerOf(request)
-      requireAdmin(caller.principal, 'makes keys')
       reply.code(201)
       return directory.createKey(request.body, caller)
     },
@@ -42,6 +41,7 @@ function listKeysRoute(app: App, { directory }: HttpDeps): void {
   app.get(
     '/api/keys',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'listKeys',
         summary: 'List all keys',
@@ -52,7 +52,6 @@ function listKeysRoute(app: App, { directory }: HttpDeps): void {
       },
     },
     async (request) => {
-      requireAdmin(callerOf(request).principal, 'sees the keys')
       const { limit, cursor } = request.query
       const place = decodeCursor('keys', cursor, ['string'])
       const found = await directory.listKeys({ before: place && String(place[0]), limit: limit + 1 })
@@ -66,6 +65,7 @@ function listOwnKeysRoute(app: App, { directory }: HttpDeps): void {
   app.get(
     '/api/keys/own',
     {
+      config: { right: 'person' },
       schema: {
         operationId: 'listOwnKeys',
         summary: 'List your own keys',
@@ -76,7 +76,7 @@ function listOwnKeysRoute(app: App, { directory }: HttpDeps): void {
       },
     },
     async (request) => {
-      const { id: principalId } = requirePerson(callerOf(request).principal, 'look at keys of their own')
+      const { id: principalId } = callerOf(request).principal
       const { limit, cursor } = request.query
       const place = decodeCursor('own-keys', cursor, ['string'])
       const found = await directory.listKeys({ principalId, before: place && String(place[0]), limit: limit + 1 })
@@ -90,6 +90,7 @@ function acceptKeyRoute(app: App, { directory }: HttpDeps): void {
   app.post(
     '/api/keys/:id/accept',
     {
+      config: { right: 'decide' },
       schema: {
         operationId: 'acceptKey',
         summary: 'Accept a key that another person made for you',
@@ -101,8 +102,6 @@ function acceptKeyRoute(app: App, { directory }: HttpDeps): void {
     },
     async (request) => {
       const caller = callerOf(request)
-      requirePerson(caller.principal, 'accept keys')
-      requireScope(caller.principal, ['decide'], 'accept keys')
       return directory.acceptKey(request.params.id, caller)
     },
   )
@@ -112,6 +111,7 @@ function revokeKeyRoute(app: App, { directory }: HttpDeps): void {
   app.delete(
     '/api/keys/:id',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'revokeKey',
         summary: 'Revoke a key',
@@ -122,7 +122,6 @@ function revokeKeyRoute(app: App, { directory }: HttpDeps): void {
     },
     async (request) => {
       const caller = callerOf(request)
-      requireAdmin(caller.principal, 'revokes keys')
       return directory.revokeKey(request.params.id, caller)
     },
   )

@@ -138,6 +138,7 @@ export function mcpRoutes(app: App, http: HttpDeps, holders: Holders): void {
     '/mcp',
     {
       ...hooks,
+      config: { right: 'anyone' },
       schema: {
         operationId: 'sendMcpMessages',
         summary: 'Send JSON-RPC messages of the Model Context Protocol',
@@ -157,6 +158,7 @@ export function mcpRoutes(app: App, http: HttpDeps, holders: Holders): void {
     '/mcp',
     {
       ...hooks,
+      config: { right: 'anyone' },
       schema: {
         operationId: 'streamMcp',
         summary: 'Stream messages of the Model Context Protocol from the server',
@@ -183,6 +185,7 @@ export function mcpRoutes(app: App, http: HttpDeps, holders: Holders): void {
     '/mcp',
     {
       ...hooks,
+      config: { right: 'anyone' },
       schema: {
         operationId: 'endMcpSession',
         summary: 'End a session of the Model Context Protocol',

@@ -6,7 +6,6 @@ import {
   ObjectiveList,
   ObjectiveQuery,
   PageQuery,
-  type Principal,
 } from '@countersign/core'
 import { z } from 'zod'
 import { visibleAmong } from '../gate/index.ts'
@@ -31,6 +30,7 @@ function listObjectivesRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives',
     {
+      config: { right: 'person-with-role' },
       schema: {
         operationId: 'listObjectives',
         summary: 'List objectives',
@@ -41,7 +41,6 @@ function listObjectivesRoute(app: App, { store, clock }: HttpDeps): void {
       },
     },
     (request) => {
-      requireReader(callerOf(request).principal)
       const { limit, cursor, owner, period, state } = request.query
       const before = decodeCursor('objectives', cursor, ['string'])?.[0]?.toString()
       return store.read(function* () {
@@ -59,6 +58,7 @@ function getObjectiveRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives/:id',
     {
+      config: { right: 'person-with-role' },
       schema: {
         operationId: 'getObjective',
         summary: 'Read an objective',
@@ -69,7 +69,6 @@ function getObjectiveRoute(app: App, { store, clock }: HttpDeps): void {
       },
     },
     (request) => {
-      requireReader(callerOf(request).principal)
       const { id } = request.params
       return store.read(function* () {
         const row = yield* objectives.findObjective.first({ id })
@@ -84,6 +83,7 @@ function listObjectiveChangesRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives/:id/history',
     {
+      config: { right: 'person-with-role' },
       schema: {
         operationId: 'listObjectiveChanges',
         summary: 'List the changes of an objective',
@@ -96,7 +96,6 @@ function listObjectiveChangesRoute(app: App, { store, clock }: HttpDeps): void {
     },
     (request) => {
       const { principal } = callerOf(request)
-      requireReader(principal)
       const { id } = request.params
       const { limit, cursor } = request.query
       const before = decodeCursor('objective-changes', cursor, ['string'])?.[0]?.toString()
@@ -115,9 +114,3 @@ function listObjectiveChangesRoute(app: App, { store, clock }: HttpDeps): void {
 }
 
 const unknown = (id: string) => new CountersignError('not_found', `there is no objective ${id}`)
-
-/** @throws CountersignError `forbidden` for programs: they read objectives with their tools, so that the record has it. */
-function requireReader({ kind, name, roles }: Principal): void {
-  if (kind !== 'person') throw new CountersignError('forbidden', `only persons can see objectives here; ${name} has tools for that`)
-  if (roles.length === 0) throw new CountersignError('forbidden', `${name} has no role that lets them see objectives`)
-}

@@ -12,6 +12,7 @@ export function outcomeRoutes(app: App, { gate }: Pick<HttpDeps, 'gate'>): void 
   app.post(
     '/api/actions/:id/resolve',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'resolveAction',
         summary: 'Settle an action whose outcome is unknown',
@@ -28,6 +29,7 @@ export function outcomeRoutes(app: App, { gate }: Pick<HttpDeps, 'gate'>): void 
   app.post(
     '/api/actions/:id/verify',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'verifyAction',
         summary: 'Let the tool find out an unknown outcome',

@@ -1,6 +1,6 @@
 import { ChangePersonBody, CountersignError, PersonDetails, type Principal } from '@countersign/core'
 import { z } from 'zod'
-import { type Caller, requireAdmin, requireStanding } from '../gate/index.ts'
+import { type Caller, requireStanding } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { changeRoles, disablePerson, enablePerson, viewPerson } from '../identity/people.ts'
 import { idempotently, type Outbox, type Tx } from '../store/index.ts'
@@ -47,9 +47,11 @@ export function peopleRoutes(app: App, deps: HttpDeps): void {
 function getPersonRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/api/people/:id',
-    { schema: { ...SCHEMA, operationId: 'getPerson', summary: 'Read a person and what they can act with', errors: ['forbidden'] } },
+    {
+      config: { right: 'admin' },
+      schema: { ...SCHEMA, operationId: 'getPerson', summary: 'Read a person and what they can act with', errors: ['forbidden'] },
+    },
     async (request) => {
-      requireAdmin(callerOf(request).principal, 'sees what people can act with')
       return readPerson(deps, request.params.id)
     },
   )
@@ -59,6 +61,7 @@ function changeRolesRoute(app: App, deps: HttpDeps): void {
   app.patch(
     '/api/people/:id',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'changeRoles',
         summary: 'Change the roles of a person',
@@ -70,7 +73,6 @@ function changeRolesRoute(app: App, deps: HttpDeps): void {
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params
-      requireAdmin(caller.principal, 'changes roles')
       await changePerson(deps, caller, (outbox, by, now) => changeRoles({ outbox, by, nowMs: now }, id, request.body.roles))
       return readPerson(deps, id)
     },
@@ -81,11 +83,10 @@ function disablePersonRoute(app: App, deps: HttpDeps): void {
   const { gate, agentLoop } = deps
   app.post(
     '/api/people/:id/disable',
-    { schema: { ...SCHEMA, operationId: 'disablePerson', summary: 'Shut a person out' } },
+    { config: { right: 'admin' }, schema: { ...SCHEMA, operationId: 'disablePerson', summary: 'Shut a person out' } },
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params
-      requireAdmin(caller.principal, 'disables people')
       await changePerson(deps, caller, (outbox, by, now) => disablePerson(outbox, id, by, now))
       // Their votes no longer count already. A repeat after a crash finds what is left.
       await gate.voidVotesOf(id, caller)
@@ -99,11 +100,10 @@ function enablePersonRoute(app: App, deps: HttpDeps): void {
   const { gate, agentLoop } = deps
   app.post(
     '/api/people/:id/enable',
-    { schema: { ...SCHEMA, operationId: 'enablePerson', summary: 'Let a disabled person back in' } },
+    { config: { right: 'admin' }, schema: { ...SCHEMA, operationId: 'enablePerson', summary: 'Let a disabled person back in' } },
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params
-      requireAdmin(caller.principal, 'enables people')
       if (id === caller.principal.id) throw new CountersignError('bad_request', 'you are not disabled')
       // A vote or a run from before, left by a process that crashed while it disabled them, must not continue.
       if ((await readPerson(deps, id)).disabledAt !== null) {

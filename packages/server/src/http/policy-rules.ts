@@ -4,7 +4,6 @@ import { callerOf } from '../identity/authenticate.ts'
 import { findRuleReach } from '../policy/index.ts'
 import { countRuleHits, type RuleHits } from '../stats/index.ts'
 import type { App, HttpDeps } from './app.ts'
-import { requireReader } from './policy.ts'
 
 const DAYS = 30
 const DAY_MS = 86_400_000
@@ -14,6 +13,7 @@ export function policyRuleRoutes(app: App, { store, clock, policies, tools, regi
   app.get(
     '/api/policy/rules',
     {
+      config: { right: 'person-with-role' },
       schema: {
         operationId: 'listPolicyRules',
         summary: 'List the rules in force with their use in the last 30 days',
@@ -24,7 +24,6 @@ export function policyRuleRoutes(app: App, { store, clock, policies, tools, regi
     },
     async (request): Promise<PolicyRuleUses> => {
       const { principal } = callerOf(request)
-      requireReader(principal)
       const nowMs = clock.nowMs()
       const { version, document } = await store.read(policies.inForce)
       const reach = await findRuleReach(document, [...tools.all(), ...(await registered.list())])

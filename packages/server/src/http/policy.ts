@@ -15,7 +15,7 @@ import {
 } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Caller, requireAdmin, requireStanding } from '../gate/index.ts'
+import { type Caller, requireStanding } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import {
   diffPolicies,
@@ -83,6 +83,7 @@ function getPolicyRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy',
     {
+      config: { right: 'person-with-role' },
       schema: {
         operationId: 'getPolicy',
         summary: 'Read the policy in force',
@@ -94,7 +95,6 @@ function getPolicyRoute(app: App, { store }: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      requireReader(callerOf(request).principal)
       const { view, text } = await store.read(function* () {
         return { view: yield* viewPolicy(), text: yield* textInForce() }
       })
@@ -109,6 +109,7 @@ function savePolicyRoute(app: App, deps: HttpDeps): void {
   app.put(
     '/api/policy',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'savePolicy',
         summary: 'Save a new version of the policy',
@@ -123,7 +124,6 @@ function savePolicyRoute(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const caller = callerOf(request)
       const { principal } = caller
-      requireAdmin(principal, 'changes the policy')
       const basedOn = versionOf(request)
       const { document, reason, shadow } = request.body
       const use = shadow ? 'shadow' : 'force'
@@ -146,6 +146,7 @@ function rollBackPolicyRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/policy/rollback',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'rollBackPolicy',
         summary: 'Put an earlier version of the policy in force again',
@@ -158,7 +159,6 @@ function rollBackPolicyRoute(app: App, deps: HttpDeps): void {
     async (request) => {
       const caller = callerOf(request)
       const { principal } = caller
-      requireAdmin(principal, 'changes the policy')
       const { version, reason } = request.body
       const old = await store.read(() => findVersion(version))
       // Tools and agents may have changed since then.
@@ -177,6 +177,7 @@ function listPolicyVersionsRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/versions',
     {
+      config: { right: 'person-with-role' },
       schema: {
         operationId: 'listPolicyVersions',
         summary: 'List the versions of the policy',
@@ -187,7 +188,6 @@ function listPolicyVersionsRoute(app: App, { store }: HttpDeps): void {
       },
     },
     (request) => {
-      requireReader(callerOf(request).principal)
       const { limit, cursor } = request.query
       const before = Number(decodeCursor('policy-versions', cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
       return store.read(function* () {
@@ -209,6 +209,7 @@ function getPolicyVersionRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/versions/:version',
     {
+      config: { right: 'person-with-role' },
       schema: {
         operationId: 'getPolicyVersion',
         summary: 'Read a version of the policy',
@@ -219,7 +220,6 @@ function getPolicyVersionRoute(app: App, { store }: HttpDeps): void {
       },
     },
     (request) => {
-      requireReader(callerOf(request).principal)
       return store.read(() => viewVersionWhole(request.params.version))
     },
   )
@@ -229,6 +229,7 @@ function getPolicyShadowRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/shadow',
     {
+      config: { right: 'person-with-role' },
       schema: {
         operationId: 'getPolicyShadow',
         summary: 'Report what the version on trial would have done differently',
@@ -237,8 +238,7 @@ function getPolicyShadowRoute(app: App, { store }: HttpDeps): void {
         response: { 200: ShadowReport },
       },
     },
-    (request) => {
-      requireReader(callerOf(request).principal)
+    (_request) => {
       return store.read(reportShadow)
     },
   )
@@ -248,6 +248,7 @@ function endPolicyShadowRoute(app: App, { store, clock }: HttpDeps): void {
   app.delete(
     '/api/policy/shadow',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'endPolicyShadow',
         summary: 'End the trial of a version of the policy',
@@ -258,7 +259,6 @@ function endPolicyShadowRoute(app: App, { store, clock }: HttpDeps): void {
     },
     async (request) => {
       const { principal } = callerOf(request)
-      requireAdmin(principal, 'changes the policy')
       await store.transact((outbox) => endShadow(outbox, principal, clock.nowMs()))
       return {}
     },
@@ -271,6 +271,7 @@ function testPolicyRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/policy/test',
     {
+      config: { right: 'person-with-role' },
       schema: {
         operationId: 'testPolicy',
         summary: 'Test a policy on a call or on past actions',
@@ -282,7 +283,6 @@ function testPolicyRoute(app: App, deps: HttpDeps): void {
     },
     (request) => {
       const { principal } = callerOf(request)
-      requireReader(principal)
       return testPolicy(request.body, principal)
     },
   )
@@ -290,13 +290,6 @@ function testPolicyRoute(app: App, deps: HttpDeps): void {
 
 /** True for the persons who may read the policy. */
 export const mayReadPolicy = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.length > 0
-
-/** @throws CountersignError `forbidden` for programs: they neither change nor see the rules that apply to them. */
-export function requireReader(principal: Principal): void {
-  if (principal.kind !== 'person')
-    throw new CountersignError('forbidden', `only persons can see the policy; ${principal.name} is not a person`)
-  if (principal.roles.length === 0) throw new CountersignError('forbidden', `${principal.name} has no role that lets them see the policy`)
-}
 
 /**
  * Returns the version that a save is based on. @throws CountersignError `bad_request` without one, so that no save overwrites an unseen

@@ -1,5 +1,4 @@
-import { ChangePreferencesBody, type Preferences as Chosen, Preferences, type Principal } from '@countersign/core'
-import { requireOwnSignIn, requirePerson, requireScope } from '../gate/index.ts'
+import { ChangePreferencesBody, type Preferences as Chosen, Preferences } from '@countersign/core'
 import { callerOf } from '../identity/authenticate.ts'
 import { QUIET_HOURS, quietHoursOf, VIEWS, viewsOf } from '../notify/index.ts'
 import { preferences, type Tx } from '../store/index.ts'
@@ -9,16 +8,10 @@ import type { App, HttpDeps } from './app.ts'
 export function preferenceRoutes(app: App, { store }: HttpDeps): void {
   const tags = ['notifications']
 
-  function owner(principal: Principal): Principal {
-    // A key that only asks must not silence the person who decides about it.
-    requireScope(principal, ['decide'], 'change preferences')
-    requireOwnSignIn(principal, 'change preferences')
-    return requirePerson(principal, 'have preferences')
-  }
-
   app.get(
     '/api/preferences',
     {
+      config: { right: 'person' },
       schema: {
         operationId: 'getPreferences',
         summary: 'Read how you have set up the console',
@@ -28,7 +21,7 @@ export function preferenceRoutes(app: App, { store }: HttpDeps): void {
       },
     },
     async (request) => {
-      const { id } = requirePerson(callerOf(request).principal, 'have preferences')
+      const { id } = callerOf(request).principal
       return store.read(() => viewPreferences(id))
     },
   )
@@ -36,6 +29,7 @@ export function preferenceRoutes(app: App, { store }: HttpDeps): void {
   app.patch(
     '/api/preferences',
     {
+      config: { right: 'decide-lasting' },
       schema: {
         operationId: 'changePreferences',
         summary: 'Change how you have set up the console',
@@ -45,7 +39,7 @@ export function preferenceRoutes(app: App, { store }: HttpDeps): void {
       },
     },
     async (request) => {
-      const { id } = owner(callerOf(request).principal)
+      const { id } = callerOf(request).principal
       const { quietHours, views } = request.body
       return store.transact(function* () {
         if (quietHours !== undefined) {

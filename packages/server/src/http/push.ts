@@ -1,7 +1,7 @@
 import { CountersignError, PageQuery, PushSubscriptionBody, PushSubscriptionList, PushSubscriptionView } from '@countersign/core'
 import { z } from 'zod'
 import { callerOf } from '../identity/authenticate.ts'
-import { readSubscription, requireSubscriber, subscribe, viewSubscription } from '../notify/index.ts'
+import { readSubscription, subscribe, viewSubscription } from '../notify/index.ts'
 import { pushSubscriptions } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
@@ -19,6 +19,7 @@ function listPushSubscriptionsRoute(app: App, { store, pushKey }: HttpDeps): voi
   app.get(
     '/api/push-subscriptions',
     {
+      config: { right: 'decide-lasting' },
       schema: {
         operationId: 'listPushSubscriptions',
         summary: 'List the browsers that notify you',
@@ -29,7 +30,7 @@ function listPushSubscriptionsRoute(app: App, { store, pushKey }: HttpDeps): voi
       },
     },
     async (request) => {
-      const person = requireSubscriber(callerOf(request).principal)
+      const person = callerOf(request).principal
       const { limit, cursor } = request.query
       const before = decodeCursor('push', cursor, ['string'])?.map(String)[0]
       const all = await store.read(() => pushSubscriptions.subscriptionsOf.all({ principal_id: person.id }))
@@ -48,6 +49,7 @@ function createPushSubscriptionRoute(app: App, { store, clock, network }: HttpDe
   app.post(
     '/api/push-subscriptions',
     {
+      config: { right: 'decide-lasting' },
       schema: {
         operationId: 'createPushSubscription',
         summary: 'Be notified in this browser',
@@ -58,7 +60,7 @@ function createPushSubscriptionRoute(app: App, { store, clock, network }: HttpDe
       },
     },
     async (request, reply) => {
-      const person = requireSubscriber(callerOf(request).principal)
+      const person = callerOf(request).principal
       const session = request.consoleSession
       // It ends with that sign-in. A key would leave it behind when it is revoked.
       if (!session) throw new CountersignError('forbidden', 'only a browser that is signed in at the console can be notified')
@@ -74,6 +76,7 @@ function deletePushSubscriptionRoute(app: App, { store }: HttpDeps): void {
   app.delete(
     '/api/push-subscriptions/:id',
     {
+      config: { right: 'decide-lasting' },
       schema: {
         operationId: 'deletePushSubscription',
         summary: 'End the notifications in a browser of yours',
@@ -83,7 +86,7 @@ function deletePushSubscriptionRoute(app: App, { store }: HttpDeps): void {
       },
     },
     async (request) => {
-      const person = requireSubscriber(callerOf(request).principal)
+      const person = callerOf(request).principal
       const { id } = request.params
       const ended = await store.transact(() => pushSubscriptions.deleteOwn.change({ id, principal_id: person.id }))
       if (ended === 0) throw new CountersignError('not_found', `you have no push subscription ${id}`)

@@ -1,6 +1,6 @@
 import { REGISTERED_GROUP, RegisteredTool, RegisterToolBody, type Tool, type ToolView } from '@countersign/core'
 import { z } from 'zod'
-import { isAdminInScope, requireWriter, usualRisk } from '../gate/index.ts'
+import { isAdminInScope, usualRisk } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 
@@ -25,6 +25,7 @@ export function registeredToolRoutes(app: App, { registered, tools }: HttpDeps):
   app.post(
     '/api/tools',
     {
+      config: { right: 'propose' },
       schema: {
         operationId: 'registerTool',
         summary: 'Register a tool that you carry out yourself',
@@ -44,6 +45,7 @@ export function registeredToolRoutes(app: App, { registered, tools }: HttpDeps):
   app.delete(
     '/api/tools/:name',
     {
+      config: { right: 'propose-or-manage' },
       schema: {
         operationId: 'removeTool',
         summary: 'Remove a tool that you registered',
@@ -55,9 +57,7 @@ export function registeredToolRoutes(app: App, { registered, tools }: HttpDeps):
     },
     async (request) => {
       const caller = callerOf(request)
-      const isAdmin = isAdminInScope(caller.principal)
-      if (!isAdmin) requireWriter(caller.principal)
-      await registered.remove(request.params.name, caller, isAdmin)
+      await registered.remove(request.params.name, caller, isAdminInScope(caller.principal))
       return { removed: request.params.name }
     },
   )

@@ -43,6 +43,7 @@ function createSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions',
     {
+      config: { right: 'propose' },
       schema: {
         operationId: 'createSession',
         summary: 'Begin a session with an agent',
@@ -64,6 +65,7 @@ function listSessionsRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions',
     {
+      config: { right: 'anyone' },
       schema: {
         operationId: 'listSessions',
         summary: 'List the sessions you may see',
@@ -90,7 +92,10 @@ function listSessionsRoute(app: App, { store }: HttpDeps): void {
 function getSessionRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions/:id',
-    { schema: { operationId: 'getSession', summary: 'Read a session', tags: TAGS, params: Params, response: { 200: Session } } },
+    {
+      config: { right: 'by-object' },
+      schema: { operationId: 'getSession', summary: 'Read a session', tags: TAGS, params: Params, response: { 200: Session } },
+    },
     (request) => {
       const caller = callerOf(request)
       return store.read(function* () {
@@ -104,6 +109,7 @@ function renameSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.patch(
     '/api/sessions/:id',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'renameSession',
         summary: 'Rename a session',
@@ -121,6 +127,7 @@ function deleteSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.delete(
     '/api/sessions/:id',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'deleteSession',
         summary: 'Delete a session and what was said in it',
@@ -141,6 +148,7 @@ function listMessagesRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions/:id/messages',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'listMessages',
         summary: 'List the messages of a session',
@@ -174,6 +182,7 @@ function postMessageRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/messages',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'postMessage',
         summary: 'Send a message to the agent, or decide with a command word',
@@ -196,6 +205,7 @@ function decideInSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/approve',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'decideInSession',
         summary: 'Decide the waiting actions of a session',
@@ -214,6 +224,7 @@ function inviteParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/participants',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'inviteParticipant',
         summary: 'Invite a person to write in a session',
@@ -232,6 +243,7 @@ function removeParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
   app.delete(
     '/api/sessions/:id/participants/:person',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'removeParticipant',
         summary: 'End an invitation to a session',
@@ -248,6 +260,7 @@ function cancelSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/cancel',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'cancelSession',
         summary: 'Cancel the unstarted actions of a session',

@@ -1,6 +1,6 @@
 import { PageQuery, Snooze, SnoozeBody, SnoozeList } from '@countersign/core'
 import { z } from 'zod'
-import { requirePerson, viewSnooze } from '../gate/index.ts'
+import { viewSnooze } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { snoozes } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -17,6 +17,7 @@ export function snoozeRoutes(app: App, { store, gate, clock }: HttpDeps): void {
   app.get(
     '/api/snoozes',
     {
+      config: { right: 'person' },
       schema: {
         operationId: 'listSnoozes',
         summary: 'List the actions you snoozed',
@@ -27,7 +28,7 @@ export function snoozeRoutes(app: App, { store, gate, clock }: HttpDeps): void {
       },
     },
     async (request) => {
-      const { id } = requirePerson(callerOf(request).principal, 'have an inbox')
+      const { id } = callerOf(request).principal
       const { limit, cursor } = request.query
       const before = decodeCursor('snoozes', cursor, ['string'])?.map(String)[0] ?? END
       const page = { principal_id: id, before, now: clock.nowMs(), limit: limit + 1 }
@@ -39,6 +40,7 @@ export function snoozeRoutes(app: App, { store, gate, clock }: HttpDeps): void {
   app.post(
     '/api/actions/:id/snooze',
     {
+      config: { right: 'decide-lasting' },
       schema: {
         operationId: 'snoozeAction',
         summary: 'Leave an action out of your own inbox for a time',
@@ -55,6 +57,7 @@ export function snoozeRoutes(app: App, { store, gate, clock }: HttpDeps): void {
   app.delete(
     '/api/actions/:id/snooze',
     {
+      config: { right: 'decide-lasting' },
       schema: {
         operationId: 'endSnooze',
         summary: 'Take an action back into your inbox',

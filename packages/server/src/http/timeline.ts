@@ -14,6 +14,7 @@ export function timelineRoutes(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions/:id/timeline',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'listTimeline',
         summary: 'List the messages of a session with the model calls behind them',

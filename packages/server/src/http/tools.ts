@@ -1,7 +1,7 @@
 import { AcceptToolBody, CountersignError, type Principal, type Tool, ToolDetails, ToolSourceView, ToolView } from '@countersign/core'
 import { z } from 'zod'
 import { acceptTool } from '../accept-tool.ts'
-import { isoTime, requirePerson } from '../gate/index.ts'
+import { isoTime } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { rulesAbout } from '../policy/index.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -29,6 +29,7 @@ function listToolsRoute(app: App, { tools, registered }: HttpDeps): void {
   app.get(
     '/api/tools',
     {
+      config: { right: 'anyone' },
       schema: {
         operationId: 'listTools',
         summary: 'List the tools and their input schemas',
@@ -50,6 +51,7 @@ function getToolRoute(app: App, { tools, registered, policies, store }: HttpDeps
   app.get(
     '/api/tools/:name',
     {
+      config: { right: 'anyone' },
       schema: {
         operationId: 'getTool',
         summary: 'Read a tool, the rules about it and what changed in it',
@@ -77,6 +79,7 @@ function acceptToolRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/tools/:name/accept',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'acceptTool',
         summary: 'Accept the changed definition of a tool',
@@ -98,6 +101,7 @@ function listToolSourcesRoute(app: App, { tools, sources }: HttpDeps): void {
   app.get(
     '/api/sources',
     {
+      config: { right: 'person' },
       schema: {
         operationId: 'listToolSources',
         summary: 'List where tools come from, and which source is away',
@@ -106,8 +110,7 @@ function listToolSourcesRoute(app: App, { tools, sources }: HttpDeps): void {
         response: { 200: z.object({ items: z.array(ToolSourceView) }) },
       },
     },
-    async (request) => {
-      requirePerson(callerOf(request).principal, 'see the sources of tools')
+    async (_request) => {
       const counts = new Map<string, number>()
       for (const { group } of tools.all()) counts.set(group, (counts.get(group) ?? 0) + 1)
       const items = [...tools.groups].map(([group, kind]): ToolSourceView => {

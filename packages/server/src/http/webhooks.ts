@@ -12,7 +12,7 @@ import {
   WebhookList,
 } from '@countersign/core'
 import { z } from 'zod'
-import { type Caller, requireAdmin } from '../gate/index.ts'
+import type { Caller } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import {
   changeWebhook,
@@ -38,12 +38,6 @@ const SHOWN_BEFORE = 'The secret was in the first answer to this request and is 
 
 const TAGS = ['webhooks']
 const SCHEMA = { tags: TAGS, params: Params }
-
-function adminOf(request: Parameters<typeof callerOf>[0], what: string): Caller {
-  const caller = callerOf(request)
-  requireAdmin(caller.principal, what)
-  return caller
-}
 
 /** Leaves out the secret, because the answer is stored for repeats. */
 function withSecret(
@@ -84,6 +78,7 @@ function listWebhooksRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/webhooks',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'listWebhooks',
         summary: 'List the webhooks',
@@ -94,7 +89,6 @@ function listWebhooksRoute(app: App, { store, clock }: HttpDeps): void {
       },
     },
     async (request) => {
-      adminOf(request, 'sees webhooks')
       const { limit, cursor } = request.query
       const before = decodeCursor('webhooks', cursor, ['string'])?.map(String)[0]
       const now = clock.nowMs()
@@ -114,6 +108,7 @@ function createWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
   app.post(
     '/api/webhooks',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'createWebhook',
         summary: 'Add a webhook; its secret is shown this once',
@@ -123,7 +118,7 @@ function createWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
       },
     },
     async (request, reply) => {
-      const caller = adminOf(request, 'adds webhooks')
+      const caller = callerOf(request)
       const url = await readAddress(request.body.url, network)
       const now = clock.nowMs()
       reply.code(201)
@@ -137,9 +132,11 @@ function createWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
 function getWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/webhooks/:id',
-    { schema: { operationId: 'getWebhook', summary: 'Read a webhook', errors: ['forbidden'], ...SCHEMA, response: { 200: Webhook } } },
+    {
+      config: { right: 'admin' },
+      schema: { operationId: 'getWebhook', summary: 'Read a webhook', errors: ['forbidden'], ...SCHEMA, response: { 200: Webhook } },
+    },
     async (request) => {
-      adminOf(request, 'sees webhooks')
       return store.read(function* () {
         return yield* viewWebhook(yield* findWebhook(request.params.id), clock.nowMs())
       })
@@ -151,6 +148,7 @@ function changeWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
   app.patch(
     '/api/webhooks/:id',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'changeWebhook',
         summary: 'Change, disable or enable a webhook',
@@ -160,7 +158,7 @@ function changeWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
       },
     },
     async (request) => {
-      const caller = adminOf(request, 'changes webhooks')
+      const caller = callerOf(request)
       const { url } = request.body
       const body = { ...request.body, ...(url !== undefined && { url: await readAddress(url, network) }) }
       const now = clock.nowMs()
@@ -172,9 +170,12 @@ function changeWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
 function deleteWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.delete(
     '/api/webhooks/:id',
-    { schema: { operationId: 'deleteWebhook', summary: 'Delete a webhook', ...SCHEMA, response: { 200: Webhook } } },
+    {
+      config: { right: 'admin' },
+      schema: { operationId: 'deleteWebhook', summary: 'Delete a webhook', ...SCHEMA, response: { 200: Webhook } },
+    },
     async (request) => {
-      const caller = adminOf(request, 'deletes webhooks')
+      const caller = callerOf(request)
       const now = clock.nowMs()
       return once(store, caller, now, (outbox) => deleteWebhook({ outbox, by: caller.principal, nowMs: now }, request.params.id))
     },
@@ -185,6 +186,7 @@ function rotateWebhookSecretRoute(app: App, { store, clock }: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/rotate',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'rotateWebhookSecret',
         summary: 'Give a webhook another secret',
@@ -194,7 +196,7 @@ function rotateWebhookSecretRoute(app: App, { store, clock }: HttpDeps): void {
       },
     },
     async (request) => {
-      const caller = adminOf(request, 'rotates the secrets of webhooks')
+      const caller = callerOf(request)
       const now = clock.nowMs()
       const overlapMs = durationMs(request.body.overlap) ?? 0
       return withSecret(store, caller, now, (outbox, secret) =>
@@ -207,9 +209,12 @@ function rotateWebhookSecretRoute(app: App, { store, clock }: HttpDeps): void {
 function testWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/test',
-    { schema: { operationId: 'testWebhook', summary: 'Send a test event to a webhook', ...SCHEMA, response: { 202: WebhookDelivery } } },
+    {
+      config: { right: 'admin' },
+      schema: { operationId: 'testWebhook', summary: 'Send a test event to a webhook', ...SCHEMA, response: { 202: WebhookDelivery } },
+    },
     async (request, reply) => {
-      const caller = adminOf(request, 'tests webhooks')
+      const caller = callerOf(request)
       const now = clock.nowMs()
       reply.code(202)
       return once(store, caller, now, (outbox) => sendTest(outbox, request.params.id, now))
@@ -221,6 +226,7 @@ function listWebhookDeliveriesRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/webhooks/:id/deliveries',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'listWebhookDeliveries',
         summary: 'List what was sent to a webhook',
@@ -231,7 +237,6 @@ function listWebhookDeliveriesRoute(app: App, { store }: HttpDeps): void {
       },
     },
     async (request) => {
-      adminOf(request, 'sees what was sent to webhooks')
       const { limit, cursor, state } = request.query
       const before = decodeCursor('deliveries', cursor, ['string'])?.map(String)[0]
       const webhookId = request.params.id
@@ -249,6 +254,7 @@ function redeliverToWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/deliveries/:deliveryId/redeliver',
     {
+      config: { right: 'admin' },
       schema: {
         operationId: 'redeliverToWebhook',
         summary: 'Send a delivery again',
@@ -258,7 +264,7 @@ function redeliverToWebhookRoute(app: App, { store, clock }: HttpDeps): void {
       },
     },
     async (request, reply) => {
-      const caller = adminOf(request, 'sends to webhooks again')
+      const caller = callerOf(request)
       const now = clock.nowMs()
       reply.code(202)
       return once(store, caller, now, (outbox) => redeliver(outbox, request.params.id, request.params.deliveryId, now))

@@ -41,14 +41,6 @@ declare module 'fastify' {
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
-const METRICS = '/metrics'
-
-/**
- * The scope of a key in another program's file. With `propose` alone such a key could still read, because reading tools run without
- * approval.
- */
-const onlyMonitors = ({ kind, roles }: Principal): boolean =>
-  kind === 'service' && roles.length > 0 && roles.every((role) => role === 'monitor')
 
 /**
  * Authenticates each request before any route and before the body is read: by a key, or by the console's credential. Refuses all other
@@ -101,13 +93,10 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
   })
 
   // After the hook above, and before those of the routes: the content of a request is read only once its sender is known.
-  app.addHook('onRequest', async ({ principal, is404, method, url, routeOptions: { config, url: routeUrl } }) => {
+  app.addHook('onRequest', async ({ principal, is404, method, url, routeOptions: { config } }) => {
     // An unknown URL with a body is answered before the body is read.
     if (is404 && !SAFE.has(method)) throw new CountersignError('not_found', `there is no ${method} ${url.split('?')[0]}`)
     if (!principal && !is404 && config.access === undefined) throw unauthenticated()
-    if (principal && onlyMonitors(principal) && !is404 && config.access === undefined && routeUrl !== METRICS) {
-      throw new CountersignError('forbidden', `${principal.name} reads ${METRICS} and nothing else: it has the role monitor alone`)
-    }
   })
 
   // A body may take half a minute, and nothing counts that comes after a key was revoked, a session ended or a role was taken away.

@@ -12,6 +12,6 @@ export {
 } from './manage.ts'
 export { QUIET_HOURS, quietHoursOf, VIEWS, viewsOf } from './push/preferences.ts'
 export { openPushKey, type PushKey } from './push/push-key.ts'
-export { readSubscription, requireSubscriber, subscribe, viewSubscription } from './push/subscribe.ts'
+export { readSubscription, subscribe, viewSubscription } from './push/subscribe.ts'
 export { createSender, type DeliverySender } from './sender.ts'
 export { drawSecret } from './signature.ts'

@@ -180,7 +180,7 @@ test('without a key, with one that may not see webhooks, or without a server the
   const none = await examine({ COUNTERSIGN_URL: url })
   expect(none).toEqual({ problems: 0, said: ['note: not checked: an admin’s key is needed in COUNTERSIGN_KEY or --key-file'] })
   const agent = await examine({ COUNTERSIGN_URL: url, COUNTERSIGN_KEY: key })
-  expect(agent).toEqual({ problems: 0, said: ['note: not checked: only an admin sees webhooks'] })
+  expect(agent).toEqual({ problems: 0, said: ['note: not checked: only an admin may list the webhooks'] })
   const wrong = await examine({ COUNTERSIGN_URL: url, COUNTERSIGN_KEY: 'ck_nobody' })
   expect(wrong).toEqual({ problems: 0, said: [expect.stringMatching(/^note: not checked: .*key/)] })
   const port = await freePort()

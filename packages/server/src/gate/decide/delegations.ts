@@ -9,8 +9,6 @@ import { isoTime, viewPrincipal } from '../read/view.ts'
 const isAdmin = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.includes('admin')
 
 /** @throws CountersignError `forbidden` for who has no vote to give to others: an agent, or a key that may not decide. */
-export const requireDelegator = ({ principal }: Caller): void => requirePerson(principal)
-
 function requirePerson(principal: Principal): void {
   const { kind, name } = principal
   if (kind !== 'person') throw new CountersignError('forbidden', `only persons decide, so ${name} has nothing to delegate`)

@@ -40,6 +40,7 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
   app.post(
     '/api/ag-ui/:agent',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'runAgUi',
         summary: 'Run an agent from a user interface of AG-UI',

@@ -27,6 +27,7 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
   app.post(
     '/api/ai-sdk/chat',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'aiSdkChat',
         summary: 'Chat from a user interface of the AI SDK',
@@ -62,6 +63,7 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
   app.get(
     '/api/ai-sdk/chat/:id/stream',
     {
+      config: { right: 'by-object' },
       schema: {
         operationId: 'resumeAiSdkChat',
         summary: 'Stream the last answer of a chat again, from its beginning',

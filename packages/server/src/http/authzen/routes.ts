@@ -1,6 +1,5 @@
 import { CountersignError } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { requireWriter } from '../../gate/index.ts'
 import { PUBLIC } from '../../identity/access.ts'
 import { callerOf } from '../../identity/authenticate.ts'
 import type { App, HttpDeps } from '../app.ts'
@@ -15,12 +14,7 @@ export function authzenRoutes(app: App, deps: HttpDeps): void {
   const tags = ['authzen']
   const baseUrlOf = ({ protocol, host }: FastifyRequest): string => deps.publicUrl ?? `${protocol}://${host}`
 
-  /** @throws CountersignError `forbidden` unless the caller may propose what it asks about. */
-  function askerOf(request: FastifyRequest): Asker {
-    const { principal } = callerOf(request)
-    requireWriter(principal)
-    return { principal, baseUrl: baseUrlOf(request) }
-  }
+  const askerOf = (request: FastifyRequest): Asker => ({ principal: callerOf(request).principal, baseUrl: baseUrlOf(request) })
 
   app.get(
     '/.well-known/authzen-configuration',
@@ -42,6 +36,7 @@ export function authzenRoutes(app: App, deps: HttpDeps): void {
     EVALUATION,
     {
       onSend: repeatRequestId,
+      config: { right: 'propose' },
       schema: {
         operationId: 'evaluateAccess',
         summary: 'Ask whether policy allows a call',
@@ -58,6 +53,7 @@ export function authzenRoutes(app: App, deps: HttpDeps): void {
     EVALUATIONS,
     {
       onSend: repeatRequestId,
+      config: { right: 'propose' },
       schema: {
         operationId: 'evaluateAccessToMany',
         summary: 'Ask whether policy allows several calls',

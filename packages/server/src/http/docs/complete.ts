@@ -1,6 +1,7 @@
 import { CountersignError, ERRORS, type ErrorCode, toProblem } from '@countersign/core'
 import type { SwaggerTransformObject } from '@fastify/swagger'
 import { CONSOLE_HEADER } from '../../identity/console-credential.ts'
+import { RIGHTS, type Right } from '../rights.ts'
 import { REQUEST_HEADERS, RESPONSE_HEADERS, type RequestHeader, type ResponseHeader, takesIdempotencyKey } from './answers.ts'
 import { nameOnce } from './components.ts'
 import type { Operation } from './describe.ts'
@@ -10,6 +11,8 @@ type Document = ReturnType<SwaggerTransformObject>
 
 interface DocumentedOperation {
   operationId?: string
+  description?: string
+  'x-right'?: Right
   tags?: string[]
   security?: Record<string, string[]>[]
   parameters?: object[]
@@ -63,6 +66,10 @@ export function completeDocument(document: Document, operations: ReadonlyMap<str
     const operation = operations.get(described.operationId ?? '')
     if (!operation) continue
     for (const tag of described.tags ?? []) usedTags.add(tag)
+    if (operation.right !== undefined) {
+      described.description = `Who may call it: ${RIGHTS[operation.right].who}`
+      described['x-right'] = operation.right
+    }
     if (operation.access !== 'key') described.security = []
     else if (operation.isGateway) described.security = [{ key: [] }]
     const parameters = [...(described.parameters ?? []), ...headersTaken(operation).map((name) => referTo('parameters', name))]

@@ -5,13 +5,13 @@ import { collectOperations } from './describe.ts'
 
 const said = { operationId: 'listThings', summary: 'List the things', tags: ['actions'], response: { 200: z.object({}) } }
 
-async function register(schema: object, url = '/api/things'): Promise<ReadonlyMap<string, unknown>> {
+async function register(schema: object, config: object = { right: 'anyone' }): Promise<ReadonlyMap<string, unknown>> {
   const app = Fastify()
   const operations = collectOperations(app)
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => JSON.stringify)
-  app.get('/api/first', { schema: { ...said, operationId: 'first' } }, async () => ({}))
-  app.get(url, { schema }, async () => ({}))
+  app.get('/api/first', { config: { right: 'anyone' }, schema: { ...said, operationId: 'first' } }, async () => ({}))
+  app.get('/api/things', { config, schema }, async () => ({}))
   await app.close()
   return operations
 }
@@ -28,6 +28,14 @@ test.each([
   ['the events of its stream', { produces: ['text/event-stream'] }],
 ])('a route is not registered without %s', async (_what, missing) => {
   await expect(register({ ...said, ...missing })).rejects.toThrow(/^GET \/api\/things is not documented: [a-z]/)
+})
+
+test.each([
+  ['neither', {}],
+  ['both', { right: 'admin', access: 'public' }],
+])('a route needs a right or access without a key; with %s it is not registered', async (_what, config) => {
+  await expect(register(said, config)).rejects.toThrow(/^GET \/api\/things is not documented: its config needs either a right/)
+  await expect(register(said, { access: 'public' })).resolves.toHaveProperty('size', 2)
 })
 
 test('a route that says what it is goes into the document; a hidden one does not have to', async () => {

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@countersign/core'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { z } from 'zod'
+import type { Right } from '../rights.ts'
 import { errorsOf, isGateway, type RequestHeader, type ResponseHeader } from './answers.ts'
 import { TAGS } from './tags.ts'
 
@@ -21,6 +22,8 @@ declare module 'fastify' {
 export interface Operation {
   method: string
   access: 'key' | 'public' | 'probe'
+  /** Undefined for a route without authentication. */
+  right: Right | undefined
   isGateway: boolean
   isEventStream: boolean
   /** True when a request without a body counts as `{}`. */
@@ -32,8 +35,8 @@ export interface Operation {
 
 /**
  * Collects the documentation of routes by `operationId` as they are registered. Call it before routes are registered.
- * @throws Error from the registration of a route that lacks an `operationId`, a `summary` or a known tag, or whose `operationId` is taken:
- * a route can be left out of the document (`hide: true`), but not be undocumented in it.
+ * @throws Error from the registration of a route that lacks an `operationId`, a `summary`, a known tag or a right, or whose `operationId` is
+ * taken: a route can be left out of the document (`hide: true`), but not be undocumented in it.
  */
 export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Operation> {
   const operations = new Map<string, Operation>()
@@ -47,6 +50,7 @@ export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Ope
     operations.set(operationId, {
       method: String(route.method),
       access: route.config?.access ?? 'key',
+      right: route.config?.right,
       isGateway: isGateway(route.url),
       isEventStream: produces.includes('text/event-stream'),
       isBodyOptional: body instanceof z.ZodType && body.safeParse({}).success,
@@ -59,7 +63,7 @@ export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Ope
 }
 
 /** Returns what is missing in the schema of a route before it can be documented, as sentences. */
-function faultsOf({ schema, method }: RouteOptions): string[] {
+function faultsOf({ schema, method, config }: RouteOptions): string[] {
   const { operationId, summary, tags = [], streams, produces = [], response } = schema ?? {}
   const [tag] = tags
   const faults: string[] = []
@@ -68,6 +72,8 @@ function faultsOf({ schema, method }: RouteOptions): string[] {
   if (summary === undefined || !/^[A-Z].{3,79}[^.]$/.test(summary))
     faults.push('its schema needs a summary: 5 to 81 characters, no full stop')
   if (tags.length !== 1 || tag === undefined || !Object.hasOwn(TAGS, tag)) faults.push('its schema needs one tag of http/docs/tags.ts')
+  if ((config?.right === undefined) === (config?.access === undefined))
+    faults.push('its config needs either a right of http/rights.ts or, for callers without a key, access')
   if (produces.includes('text/event-stream') !== (streams !== undefined))
     faults.push('a stream of events needs `streams`: one of its events')
   if (response === undefined && produces.length === 0) faults.push('its schema needs a response, or `produces` for a file or a stream')

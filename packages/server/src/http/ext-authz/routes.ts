@@ -28,11 +28,14 @@ export function extAuthzRoutes(app: App, deps: HttpDeps): void {
       )
       scope.all(
         '',
-        { config: { keyHeader: KEY_HEADER, anyBody: true }, bodyLimit: MAX_BODY_BYTES, schema: { hide: true } },
+        {
+          config: { right: 'agent', keyHeader: KEY_HEADER, anyBody: true },
+          bodyLimit: MAX_BODY_BYTES,
+          schema: { hide: true, summary: 'Let a request pass' },
+        },
         async (request, reply) => {
           if (deps.hold.why !== undefined) throw refused(`this server is held: ${deps.hold.why}`)
           const { once: _, ...caller } = callerOf(request)
-          if (caller.principal.kind !== 'agent') throw refused(`the key in ${KEY_HEADER} has to be an agent’s`)
           // Few servers stand behind a gateway: the others start without this.
           const [{ authorize }, { readHeldRequest }] = await Promise.all([import('./authorize.ts'), import('./read-request.ts')])
           const id = await authorize(deps, readHeldRequest(request), { ...caller, signIn: `${caller.signIn}, gateway` })

@@ -1,6 +1,6 @@
 import { CountersignError, type Principal, type PushSubscriptionBody, type PushSubscriptionView } from '@countersign/core'
 import type { Network } from '@countersign/toolkit'
-import { isoTime, requireOwnSignIn, requirePerson, requireScope } from '../../gate/index.ts'
+import { isoTime } from '../../gate/index.ts'
 import { lockKey, newId, pushSubscriptions, type Tx } from '../../store/index.ts'
 import { readAddress } from '../address.ts'
 import { hostOf } from '../host-of.ts'
@@ -11,13 +11,6 @@ const MOST_PER_PERSON = 10
 
 /** The push services of browsers. Any other public address could be one that a person wants this server to call. */
 const SERVICES = ['fcm.googleapis.com', 'push.services.mozilla.com', 'push.apple.com', 'notify.windows.com']
-
-/** @throws CountersignError `forbidden` for everybody but a person who decides, with a sign-in of their own. */
-export function requireSubscriber(principal: Principal): Principal {
-  requireScope(principal, ['decide'], 'be notified')
-  requireOwnSignIn(principal, 'be notified')
-  return requirePerson(principal, 'are notified')
-}
 
 /**
  * Parses what a browser sent, for storage.
