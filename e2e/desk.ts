@@ -58,7 +58,7 @@ export async function startServer(
   folder: string,
   config: object | string,
   { flags = [], environment = {} }: { flags?: string[]; environment?: Record<string, string> } = {},
-): Promise<{ url: string; link: string; end(): Promise<void> }> {
+): Promise<{ url: string; link: string; end(signal?: NodeJS.Signals): Promise<void> }> {
   const configFile = join(folder, typeof config === 'string' ? 'countersign.config.ts' : 'countersign.json')
   writeFileSync(configFile, typeof config === 'string' ? config : JSON.stringify(config))
   const given = ['serve', '--config', configFile, '--data', join(folder, 'data'), '--no-open', '--log-level', 'error']
@@ -81,8 +81,8 @@ export async function startServer(
   return {
     url: local?.origin ?? url,
     link: local ? signInLink(local.origin, mintLinkToken(local.secret, Date.now())) : '',
-    async end() {
-      child.kill('SIGTERM')
+    async end(signal = 'SIGTERM') {
+      child.kill(signal)
       await ended
     },
   }

@@ -7,6 +7,12 @@ import './page.css'
 const transport = new DefaultChatTransport({
   // A resumed stream stays open while people are waited for, so that the page sees what is decided elsewhere.
   prepareReconnectToStreamRequest: ({ id }) => ({ api: `/api/chat/${id}/stream?follow=true` }),
+  // A proxy that cannot reach the server answers 502 or 503. Handled like a cut connection, for which `fetch` throws a TypeError.
+  async fetch(input, init) {
+    const answer = await fetch(input, init)
+    if (answer.status >= 502) throw new TypeError(await answer.text())
+    return answer
+  },
 })
 
 // The server has the conversation; the page keeps what it shows, for a reload.
@@ -31,6 +37,13 @@ function Chat() {
   useEffect(() => {
     if (waits && !isDeciding.current) resumeStream()
   }, [waits, resumeStream])
+  const isCut = error instanceof TypeError && messages.at(-1)?.role === 'assistant'
+  useEffect(() => {
+    if (!isCut) return
+    const timer = setTimeout(resumeStream, 1_000)
+    return () => clearTimeout(timer)
+    // Each attempt that fails is another error.
+  }, [isCut, error, resumeStream])
 
   async function decide(id, approved, reason) {
     isDeciding.current = true
@@ -79,7 +92,7 @@ function Call({ part, decide }) {
         </>
       )}
       {state === 'output-available' && <pre>{JSON.stringify(output, null, 2)}</pre>}
-      {state === 'output-denied' && <p>Declined{approval?.reason ? `: ${approval.reason}` : ''}</p>}
+      {state === 'output-denied' && <p>Not carried out{approval?.reason ? `: ${approval.reason}` : ''}</p>}
       {state === 'output-error' && <p role="alert">{errorText}</p>}
     </section>
   )
