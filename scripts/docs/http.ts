@@ -1,9 +1,10 @@
+import { RIGHTS } from '../../packages/server/src/http/rights.ts'
 import type { FieldTexts } from './docstrings.ts'
 import { cell, escapeHtml, fieldTable, type JsonSchema, typeOf } from './schema-table.ts'
 import type { WireDocument, WireOperation } from './wire-document.ts'
 import { parametersOf, parameterText, schemaFields } from './wire-fields.ts'
 
-/** Every operation by its tag, then every schema. Events are on a page of their own. */
+/** Who may call what, every operation by its tag, then every schema. Events are on a page of their own. */
 export function httpReference(document: WireDocument, textsOf: (keys: readonly string[]) => FieldTexts): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -17,7 +18,22 @@ export function httpReference(document: WireDocument, textsOf: (keys: readonly s
     .filter(([name]) => !name.endsWith('Event'))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name]) => schemaText(document, name, textsOf))
-  return `${groups.join('\n')}\n## Schemas\n\n${schemas.join('\n')}`
+  const rights = rightsTable(operations.map(({ operation }) => operation))
+  return `## Who may call what\n\n${rights}\n\n${groups.join('\n')}\n## Schemas\n\n${schemas.join('\n')}`
+}
+
+/** Each right with the callers who have it and the operations that need it. */
+function rightsTable(operations: readonly WireOperation[]): string {
+  const rowOf = (right: string | undefined, who: string): string => {
+    const own = operations.filter((operation) => operation['x-right'] === right)
+    const links = own.map(({ operationId }) => `[${operationId}](#operation-${operationId})`)
+    return links.length === 0 ? '' : `| ${right === undefined ? '' : `\`${right}\``} | ${cell(who)} | ${links.join(', ')} |`
+  }
+  const rows = [
+    rowOf(undefined, 'Everybody, also without a key or a sign-in.'),
+    ...Object.entries(RIGHTS).map(([right, { who }]) => rowOf(right, who)),
+  ]
+  return ['| right | who | operations |', '|---|---|---|', ...rows.filter((row) => row !== '')].join('\n')
 }
 
 /** A schema as a heading and a table of its fields. */

@@ -34,6 +34,18 @@ test('a route lists the errors that are its own', async () => {
   expect(section.split('\n### ')[0]).toMatch(/^- \[Errors\]\(#errors\): `forbidden`, .*`already_decided`/m)
 })
 
+test('every operation stands once in the table of who may call what, beside the right that it needs', async () => {
+  const document = await readWireDocument()
+  const page = httpReference(document, () => new Map())
+  const rows = (/## Who may call what\n\n([^#]*?(?:\n\|.*)+)\n\n/.exec(page)?.[1] ?? '').split('\n').slice(2)
+  const listed = rows.flatMap((row) => [...row.matchAll(/\[(\w+)\]\(#operation-\1\)/g)].map(([, name]) => name))
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+  expect(listed.toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted())
+  expect(rows.find((row) => row.includes('[createKey]'))).toMatch(/^\| `admin` \| Persons with the role `admin`\./)
+  expect(rows.find((row) => row.includes('[getHealth]'))).toMatch(/^\| {2}\| Everybody, also without a key/)
+  expect(page.split('{#operation-createKey}')[1]).toMatch(/^\n\n.*\n\nWho may call it: Persons with the role `admin`\./)
+})
+
 test('every limit says what it limits, and has the value of its constant', () => {
   const all = limits(ROOT)
   expect(all.length).toBeGreaterThan(40)
