@@ -7,15 +7,14 @@ const Instant = z.iso.datetime({ offset: true })
 
 /** The filters of a list or an export of actions. An action has to match all of them. */
 export const ActionFilterQuery = z.object({
-  state: z.string().optional(),
-  tool: z.string().optional(),
-  session: z.string().optional(),
-  agent: z.string().optional(),
-  risk: RiskLevel.optional(),
-  /** `true`: only what waits for a vote of the caller's, and what they did not snooze. */
-  mine: z.enum(['true', 'false']).optional(),
+  state: z.string().optional().describe('One state, or several with commas between.'),
+  tool: z.string().optional().describe('Only those of this tool.'),
+  session: z.string().optional().describe('Only those of this session: its id.'),
+  agent: z.string().optional().describe('Only those of this agent: its name.'),
+  risk: RiskLevel.optional().describe('Only those with this risk.'),
+  mine: z.enum(['true', 'false']).optional().describe('`true`: only what waits for a vote of yours, and what you did not snooze.'),
   snoozed: z.enum(['true', 'false']).optional().describe('`true`: only what you snoozed; `false`: only what you did not.'),
-  q: z.string().max(200).optional(),
+  q: z.string().max(200).optional().describe('A text to search for, in any case.'),
   verdict: z.enum(['allow', 'ask', 'deny']).optional().describe('What the policy said: `ask` leaves out what nobody was asked about.'),
   words: z
     .string()
@@ -28,10 +27,10 @@ export const ActionFilterQuery = z.object({
   requesterId: z.string().max(100).optional().describe('The id of somebody who asked for it; of a person, also through their agents.'),
   decider: SearchText.describe('Text in the name of somebody who voted on it, in any case.'),
   rule: SearchText.describe('The name of the rule that the policy decided by.'),
-  destination: z.string().max(1_000).optional(),
+  destination: z.string().max(1_000).optional().describe('Only those with this destination.'),
   createdAfter: Instant.optional().describe('Only actions proposed at this time or later.'),
   createdBefore: Instant.optional().describe('Only actions proposed before this time.'),
-  settledAfter: Instant.optional().describe('Only actions settled at this time or later.'),
+  settledAfter: Instant.optional().describe('Only actions settled at this time or later, however long before they were proposed.'),
   settledBefore: Instant.optional().describe('Only actions settled before this time.'),
   order: z
     .enum(['asked', 'settled'])
@@ -45,7 +44,7 @@ export type ActionListQuery = z.infer<typeof ActionListQuery>
 
 /** `mine` and `snoozed` cannot be exported: they change with every vote, and with time. */
 export const ActionExportQuery = ActionFilterQuery.omit({ mine: true, snoozed: true }).extend({
-  format: z.enum(['jsonl', 'csv']).default('jsonl'),
+  format: z.enum(['jsonl', 'csv']).default('jsonl').describe('The format of the answer.'),
 })
 export type ActionExportQuery = z.infer<typeof ActionExportQuery>
 

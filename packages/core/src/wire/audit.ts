@@ -136,20 +136,20 @@ const Instant = z.iso.datetime({ offset: true })
 
 /** `since` and `until` are ISO 8601: from that time on, and before it. */
 export const AuditListQuery = z.object({
-  action: z.string().max(200).optional(),
-  session: z.string().max(200).optional(),
-  actor: z.string().max(200).optional(),
-  kind: z.enum(AUDIT_KINDS).optional(),
-  since: Instant.optional(),
-  until: Instant.optional(),
+  action: z.string().max(200).optional().describe('Only rows about this action: its id.'),
+  session: z.string().max(200).optional().describe('Only rows of this session: its id.'),
+  actor: z.string().max(200).optional().describe('Only rows of this actor: its id.'),
+  kind: z.enum(AUDIT_KINDS).optional().describe('Only rows of this kind.'),
+  since: Instant.optional().describe('From this time on.'),
+  until: Instant.optional().describe('Before this time.'),
   ...PageQuery.shape,
 })
 export type AuditListQuery = z.infer<typeof AuditListQuery>
 
 export const AuditExportQuery = z.object({
-  format: z.enum(['jsonl', 'csv']).default('jsonl'),
-  since: Instant.optional(),
-  until: Instant.optional(),
+  format: z.enum(['jsonl', 'csv']).default('jsonl').describe('The format of the answer.'),
+  since: Instant.optional().describe('From this time on.'),
+  until: Instant.optional().describe('Before this time.'),
 })
 export type AuditExportQuery = z.infer<typeof AuditExportQuery>
 

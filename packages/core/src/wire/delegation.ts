@@ -43,8 +43,7 @@ export const Person = z.object({
 export type Person = z.infer<typeof Person>
 
 export const PeopleQuery = PageQuery.extend({
-  /** A part of the id or name, in upper or lower case. */
-  q: z.string().max(100).optional(),
+  q: z.string().max(100).optional().describe('A part of the id or name, in any case.'),
 })
 
 export const PersonList = z.object({ items: z.array(Person), nextCursor: z.string().nullable() })

@@ -64,10 +64,9 @@ export const Grant = z.object({
 export type Grant = z.infer<typeof Grant>
 
 export const GrantListQuery = z.object({
-  session: z.string().max(100).optional(),
-  agent: z.string().max(120).optional(),
-  /** `standing` leaves out what is revoked, over or used up. */
-  state: z.enum(['standing']).optional(),
+  session: z.string().max(100).optional().describe('Only those of this session: its id.'),
+  agent: z.string().max(120).optional().describe('Only those of this agent: its name.'),
+  state: z.enum(['standing']).optional().describe('`standing` leaves out what is revoked, used up or past its end.'),
   ...PageQuery.shape,
 })
 

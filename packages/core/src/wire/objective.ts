@@ -81,9 +81,9 @@ export const ObjectiveChange = z.object({
 export type ObjectiveChange = z.infer<typeof ObjectiveChange>
 
 export const ObjectiveQuery = PageQuery.extend({
-  owner: z.string().max(200).optional(),
-  period: z.string().max(20).optional(),
-  state: ObjectiveState.optional(),
+  owner: z.string().max(200).optional().describe('Only those of this owner.'),
+  period: z.string().max(20).optional().describe('Only those of this period.'),
+  state: ObjectiveState.optional().describe('Only those in this state.'),
 })
 export const ObjectiveList = z.object({ items: z.array(Objective), nextCursor: z.string().nullable() })
 export const ObjectiveChangeList = z.object({ items: z.array(ObjectiveChange), nextCursor: z.string().nullable() })

@@ -186,10 +186,12 @@ export const RenameSessionBody = z.strictObject({ title: z.string().trim().min(1
 export type RenameSessionBody = z.infer<typeof RenameSessionBody>
 
 export const SessionListQuery = PageQuery.extend({
-  /** One status, or several with commas between. */
-  status: z.string().max(200).optional(),
-  /** Sessions with this text in the title, or in what people and agents said. Capital and small letters are the same. */
-  q: z.string().max(200).optional(),
+  status: z.string().max(200).optional().describe('One status, or several with commas between.'),
+  q: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('A text in the title, or in what people and agents said. Capital and small letters are the same.'),
 })
 export type SessionListQuery = z.infer<typeof SessionListQuery>
 

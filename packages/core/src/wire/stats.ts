@@ -5,9 +5,9 @@ const Instant = z.iso.datetime({ offset: true })
 
 /** From `since` (default: seven days before) up to `until` (default: now), a year at most; by the hour for two weeks at most. */
 export const StatsQuery = z.object({
-  since: Instant.optional(),
-  until: Instant.optional(),
-  bucket: z.enum(['hour', 'day']).optional(),
+  since: Instant.optional().describe('From this time on.'),
+  until: Instant.optional().describe('Before this time.'),
+  bucket: z.enum(['hour', 'day']).optional().describe('The length of an entry of the series.'),
   tool: z.string().max(200).optional().describe('Only the actions and votes of this tool. Runs and models are of all tools.'),
   agent: z.string().max(200).optional().describe('Only the actions, votes and model calls of this agent.'),
 })

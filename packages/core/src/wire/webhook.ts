@@ -111,4 +111,4 @@ export type WebhookDelivery = z.infer<typeof WebhookDelivery>
 export const WebhookDeliveryList = z.object({ items: z.array(WebhookDelivery), nextCursor: z.string().nullable() })
 export type WebhookDeliveryList = z.infer<typeof WebhookDeliveryList>
 
-export const WebhookDeliveryQuery = PageQuery.extend({ state: DeliveryState.optional() })
+export const WebhookDeliveryQuery = PageQuery.extend({ state: DeliveryState.optional().describe('Only those in this state.') })

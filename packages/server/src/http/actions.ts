@@ -32,7 +32,10 @@ import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 
 const Params = z.object({ id: z.string().max(100) })
-const WaitQuery = z.object({ wait: z.coerce.number().min(0).max(60).optional(), until: z.enum(['decided', 'settled']).default('decided') })
+const WaitQuery = z.object({
+  wait: z.coerce.number().min(0).max(60).optional().describe('How many seconds to wait at most.'),
+  until: z.enum(['decided', 'settled']).default('decided').describe('What to wait for.'),
+})
 
 const TAGS = ['actions']
 

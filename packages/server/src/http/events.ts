@@ -13,7 +13,9 @@ import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
 const Params = z.object({ id: z.string().max(100) })
-const AfterQuery = z.object({ after: z.coerce.number().int().optional() })
+const AfterQuery = z.object({
+  after: z.coerce.number().int().optional().describe('The `id` of the last event that arrived: the stream continues after it.'),
+})
 
 /** Parses the place where a reader resumes. A value that this server never sent is answered with a reset, like one that is too high. */
 function afterOf(request: FastifyRequest, query: { after?: number | undefined }): number | undefined {

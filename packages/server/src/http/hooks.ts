@@ -9,12 +9,18 @@ import type { App, HttpDeps } from './app.ts'
 
 const Params = z.object({ host: z.enum(HOSTS) })
 const Query = z.object({
-  /** Seconds that the answer may take. The host's own limit must be longer. */
-  limit: z.coerce.number().int().min(1).max(86_400).default(550),
-  /** The name of the event, for hosts that do not send it. */
-  event: z.string().min(1).max(100).optional(),
-  /** `defer`: at the end of that time a headless Claude Code stops, and asks again when it is resumed. */
-  park: z.enum(['defer']).optional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(86_400)
+    .default(550)
+    .describe("How many seconds the answer may take. The host's own limit must be longer."),
+  event: z.string().min(1).max(100).optional().describe('The name of the event, for hosts that do not send it.'),
+  park: z
+    .enum(['defer'])
+    .optional()
+    .describe('`defer`: at the end of the time a headless Claude Code stops, and asks again when it is resumed.'),
 })
 /** In the words of the host. */
 const Message = z.record(z.string(), Json)

@@ -20,7 +20,9 @@ import { McpEvent } from './docs/index.ts'
 import type { EventStream } from './sse.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
-const Query = z.object({ agent: z.string().min(1).max(100).optional() })
+const Query = z.object({
+  agent: z.string().min(1).max(100).optional().describe('Only the tools of this agent of the configuration: its name.'),
+})
 /** JSON-RPC; the SDK validates its content. */
 const Message = z.looseObject({ jsonrpc: z.literal('2.0') })
 const Messages = z.union([Message, z.array(Message).min(1).max(100)])

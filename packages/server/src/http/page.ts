@@ -36,7 +36,9 @@ export function pageOf<T>(
 }
 
 /** The query of a list that is in memory: without `limit` it comes whole. */
-export const MemoryPageQuery = PageQuery.extend({ limit: PageQuery.shape.limit.unwrap().optional() })
+export const MemoryPageQuery = PageQuery.extend({
+  limit: PageQuery.shape.limit.unwrap().optional().describe('The most entries in the answer; without it all.'),
+})
 
 /** Returns a page of a list that is in memory. The cursor names the last item of the page before, since the list may change in between. */
 export function pageInMemory<T extends { name: string }>(

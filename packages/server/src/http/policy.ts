@@ -43,7 +43,7 @@ const POLICY = {
   content: { 'application/json': { schema: PolicyView }, 'application/yaml': { schema: z.string() } },
 }
 
-const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json') })
+const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json').describe('The format of the answer.') })
 
 /** What a policy may name. */
 const worldOf = ({ tools, agents }: HttpDeps) => ({ tools, agents: [...agents.keys()] })

@@ -15,7 +15,7 @@ interface DocumentedOperation {
   'x-right'?: Right
   tags?: string[]
   security?: Record<string, string[]>[]
-  parameters?: object[]
+  parameters?: { $ref?: string; in?: string; name?: string }[]
   requestBody?: { required?: boolean }
   responses: Record<string, Answer>
 }
@@ -72,7 +72,10 @@ export function completeDocument(document: Document, operations: ReadonlyMap<str
     }
     if (operation.access !== 'key') described.security = []
     else if (operation.isGateway) described.security = [{ key: [] }]
-    const parameters = [...(described.parameters ?? []), ...headersTaken(operation).map((name) => referTo('parameters', name))]
+    const own = (described.parameters ?? []).map((one) =>
+      one.in === 'query' ? { ...one, description: operation.queryTexts[one.name ?? ''] } : one,
+    )
+    const parameters = [...own, ...headersTaken(operation).map((name) => referTo('parameters', name))]
     if (parameters.length > 0) described.parameters = parameters
     if (described.requestBody) described.requestBody.required = !operation.isBodyOptional
     described.responses = answersOf(described, operation, responses)

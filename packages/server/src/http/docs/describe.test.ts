@@ -1,6 +1,7 @@
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { createUnconnectedApp } from '../../../../../verification/testing/unconnected-app.ts'
 import { collectOperations } from './describe.ts'
 
 const said = { operationId: 'listThings', summary: 'List the things', tags: ['actions'], response: { 200: z.object({}) } }
@@ -26,6 +27,7 @@ test.each([
   ['a tag that is described', { tags: ['things'] }],
   ['a response', { response: undefined }],
   ['the events of its stream', { produces: ['text/event-stream'] }],
+  ['a text for each query parameter', { querystring: z.object({ said: z.string().describe('It.'), limit: z.string() }) }],
 ])('a route is not registered without %s', async (_what, missing) => {
   await expect(register({ ...said, ...missing })).rejects.toThrow(/^GET \/api\/things is not documented: [a-z]/)
 })
@@ -47,4 +49,17 @@ test('what is missing is said all at once, with the route', async () => {
   await expect(register({})).rejects.toThrow(
     'GET /api/things is not documented: its schema needs an operationId in camelCase; its schema needs a summary: 5 to 81 characters, no full stop; its schema needs one tag of http/docs/tags.ts; its schema needs a response, or `produces` for a file or a stream',
   )
+})
+
+test('the document has a text for every query parameter', async () => {
+  const app = await createUnconnectedApp()
+  const { paths = {} } = app.swagger()
+  await app.close()
+  type Parameter = { in?: string; name?: string; description?: string }
+  const parameters = Object.entries(paths as Record<string, Record<string, { parameters?: Parameter[] }>>).flatMap(([path, operations]) =>
+    Object.values(operations).flatMap((operation) => (operation.parameters ?? []).map((one) => ({ ...one, path }))),
+  )
+  const inQuery = parameters.filter((one) => one.in === 'query')
+  expect(inQuery.length).toBeGreaterThan(80)
+  expect(inQuery.filter(({ description = '' }) => description === '').map(({ path, name }) => `${path} ${name}`)).toEqual([])
 })

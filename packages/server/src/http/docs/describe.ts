@@ -28,6 +28,8 @@ export interface Operation {
   isEventStream: boolean
   /** True when a request without a body counts as `{}`. */
   isBodyOptional: boolean
+  /** The texts of its query parameters: Zod keeps them in a registry of its own, which the document is not made with. */
+  queryTexts: Readonly<Record<string, string>>
   errors: readonly ErrorCode[]
   takes: readonly RequestHeader[]
   sends: readonly ResponseHeader[]
@@ -43,7 +45,7 @@ export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Ope
   app.addHook('onRoute', (route) => {
     // HEAD is GET without a body.
     if (route.method === 'HEAD' || route.schema?.hide === true) return
-    const { operationId = '', takes = [], sends = [], produces = [], body } = route.schema ?? {}
+    const { operationId = '', takes = [], sends = [], produces = [], body, querystring } = route.schema ?? {}
     const faults = faultsOf(route)
     if (operations.has(operationId)) faults.push(`the operationId ${operationId} belongs to another route`)
     if (faults.length > 0) throw new Error(`${route.method} ${route.url} is not documented: ${faults.join('; ')}`)
@@ -54,6 +56,7 @@ export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Ope
       isGateway: isGateway(route.url),
       isEventStream: produces.includes('text/event-stream'),
       isBodyOptional: body instanceof z.ZodType && body.safeParse({}).success,
+      queryTexts: queryTextsOf(querystring),
       errors: errorsOf(route),
       takes,
       sends,
@@ -62,9 +65,15 @@ export function collectOperations(app: FastifyInstance): ReadonlyMap<string, Ope
   return operations
 }
 
+/** Returns the text of each query parameter; empty for one without. */
+function queryTextsOf(querystring: unknown): Record<string, string> {
+  const shape: Record<string, z.ZodType> = querystring instanceof z.ZodObject ? querystring.shape : {}
+  return Object.fromEntries(Object.entries(shape).map(([name, { description = '' }]) => [name, description]))
+}
+
 /** Returns what is missing in the schema of a route before it can be documented, as sentences. */
 function faultsOf({ schema, method, config }: RouteOptions): string[] {
-  const { operationId, summary, tags = [], streams, produces = [], response } = schema ?? {}
+  const { operationId, summary, tags = [], streams, produces = [], response, querystring } = schema ?? {}
   const [tag] = tags
   const faults: string[] = []
   if (Array.isArray(method)) faults.push('register one method at a time')
@@ -74,6 +83,8 @@ function faultsOf({ schema, method, config }: RouteOptions): string[] {
   if (tags.length !== 1 || tag === undefined || !Object.hasOwn(TAGS, tag)) faults.push('its schema needs one tag of http/docs/tags.ts')
   if ((config?.right === undefined) === (config?.access === undefined))
     faults.push('its config needs either a right of http/rights.ts or, for callers without a key, access')
+  for (const [name, text] of Object.entries(queryTextsOf(querystring)))
+    if (text === '') faults.push(`its query parameter ${name} needs a text: .describe()`)
   if (produces.includes('text/event-stream') !== (streams !== undefined))
     faults.push('a stream of events needs `streams`: one of its events')
   if (response === undefined && produces.length === 0) faults.push('its schema needs a response, or `produces` for a file or a stream')
