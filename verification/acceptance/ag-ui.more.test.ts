@@ -1,5 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import type { ScriptStep } from '../../packages/server/src/models/index.ts'
+import { cutAndReload } from '../campaign/clients/ag-ui/cut.ts'
+import { openPage } from '../campaign/clients/ag-ui/page.ts'
 import { type AgUiMessage, openHttpAgent, verifyAsClient } from '../testing/ag-ui-agent.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -156,6 +158,31 @@ test('a page that was left while the conversation went on elsewhere gets what it
   const calls = reloaded.agent.messages.flatMap(({ toolCalls = [] }) => toolCalls)
   expect(calls.map((call) => JSON.parse(call.function.arguments))).toEqual([{ what: 'x' }])
   expect(it.target.writes).toHaveLength(1)
+})
+
+test('a page that lost its connection after any event of an answer, and one that has nothing, run again and show what was sent whole', async () => {
+  await using it = await start([
+    { text: 'I will do both.', chunkDelayMs: 60, calls: [CALL, { tool: 'keyed', arguments: { what: 'y' } }] },
+    { text: 'Half of it is done.', chunkDelayMs: 60 },
+  ])
+  const place = { url: it.server.url, key: it.key, agent: 'desk', thread: 'thread-1' }
+  const page = await openPage(place)
+  page.say('Do both')
+  const answer = (interruptId: string, payload: object) => ({ interruptId, status: 'resolved' as const, payload })
+  for (const isAnswered of [false, true]) {
+    const [first, second] = page.agent.pendingInterrupts.map(({ id }) => id)
+    const resume = [answer(`${first}`, { approved: true }), answer(`${second}`, { approved: false, reason: 'not y' })]
+    const stream = await page.run(isAnswered ? resume : undefined)
+    const problems: string[] = []
+    let cuts = 0
+    for await (const { problem } of cutAndReload(place, stream)) {
+      cuts++
+      if (problem !== undefined) problems.push(problem)
+    }
+    expect(problems).toEqual([])
+    expect(cuts).toBeGreaterThan(5)
+  }
+  expect(it.target.writes).toMatchObject([{ body: { what: 'x' } }])
 })
 
 test('a new page that speaks at once on an old thread gets the conversation before its own words', async () => {

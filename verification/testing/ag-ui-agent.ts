@@ -17,7 +17,8 @@ export interface AgUiInterrupt {
   metadata: { digest: string }
 }
 
-interface Resume {
+/** An answer to an interrupt. */
+export interface Resume {
   interruptId: string
   status: 'resolved' | 'cancelled'
   payload?: object
@@ -35,13 +36,27 @@ export interface HttpAgent {
   subscribe(subscriber: { onEvent(input: { event: { type: string; outcome?: { type: string } } }): void }): void
 }
 
+export interface OpenHttpAgent {
+  /** Default: `desk`. */
+  agent?: string
+  /** Default: the one of the platform. */
+  fetch?: typeof fetch
+}
+
 /** An agent of the published client, with nothing changed but address and key. */
-export async function openHttpAgent(url: string, key: string, threadId = 'thread-1', messages: AgUiMessage[] = []) {
+export async function openHttpAgent(
+  url: string,
+  key: string,
+  threadId = 'thread-1',
+  messages: AgUiMessage[] = [],
+  { agent: name = 'desk', ...options }: OpenHttpAgent = {},
+) {
   const { HttpAgent } = (await import(pathToFileURL(counterpart('@ag-ui/client/dist/index.mjs')).href)) as {
     HttpAgent: new (options: object) => HttpAgent
   }
   const agent = new HttpAgent({
-    url: `${url}/api/ag-ui/desk`,
+    ...options,
+    url: `${url}/api/ag-ui/${name}`,
     headers: { authorization: `Bearer ${key}` },
     threadId,
     initialMessages: messages,

@@ -39,6 +39,7 @@ export {
   viewAction,
   viewActions,
   viewMessageWithActions,
+  viewOutcome,
   viewPrincipal,
   viewSaid,
   viewSession,

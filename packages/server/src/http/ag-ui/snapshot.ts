@@ -1,6 +1,7 @@
-import { MessageText } from '@countersign/core'
+import { MessageText, parseJson } from '@countersign/core'
 import { z } from 'zod'
-import { type MessageRow, messages, type SessionRow, type Tx } from '../../store/index.ts'
+import { viewOutcome } from '../../gate/index.ts'
+import { actions, type MessageRow, messages, type SessionRow, type Tx } from '../../store/index.ts'
 import type { SnapshotMessage } from './events.ts'
 import type { KnownMessages } from './turn-writer.ts'
 
@@ -9,13 +10,14 @@ export const Said = z.looseObject({
   id: z.string().max(500),
   role: z.string(),
   content: z.unknown().optional(),
-  toolCalls: z.array(z.looseObject({ id: z.string().max(500) })).optional(),
+  toolCalls: z.array(z.looseObject({ id: z.string().max(500), function: z.looseObject({ arguments: z.unknown() }).optional() })).optional(),
   toolCallId: z.string().max(500).optional(),
 })
 export type Said = z.infer<typeof Said>
 
-/** How many messages a snapshot holds at most. */
+/** How many messages a snapshot holds at most, and how many actions are looked back at for their outcomes. */
 const MOST_MESSAGES = 200
+const MOST_ACTIONS = 200
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() })
 
@@ -35,15 +37,25 @@ export const knownIn = (said: readonly Said[]): KnownMessages => ({
   resultIds: new Set(said.flatMap(({ role, toolCallId }) => (role === 'tool' && toolCallId !== undefined ? [toolCallId] : []))),
 })
 
+/** Whether the newest answer that a page has is a part only, because its connection broke in the middle. */
+function* isCut({ id: session_id }: SessionRow, said: readonly Said[]): Tx<boolean> {
+  const last = said.findLast(({ role }) => role === 'assistant')
+  // A page may have messages of its own, such as a greeting.
+  if (!last?.id.startsWith('msg_')) return false
+  if (last.toolCalls?.some((call) => !parseJson(String(call.function?.arguments ?? '')).ok)) return true
+  const row = yield* messages.findMessage.first({ session_id, id: last.id })
+  return row?.content !== (last.content ?? '')
+}
+
 /**
- * Returns the conversation until the message at place `seq`, for a page that does not have all of it: a new one, or one that was left while
- * the conversation went on elsewhere. Undefined for a page that has it.
+ * Returns the conversation until the message at place `seq`, for a page that does not have all of it: a new one, one that was left while
+ * the conversation went on elsewhere, or one whose connection broke in the middle of an answer. Undefined for a page that has it.
  *
  * A page keeps the place of a message whose id it has, appends the others in order, and drops its own that are not in the snapshot. So its
  * ids are used until the first message that it lacks; after that, what a person wrote gets the id of the session and moves to its place.
  */
-export function* snapshotFor({ id }: SessionRow, seq: number, said: readonly Said[]): Tx<SnapshotMessage[] | undefined> {
-  const rows = yield* messages.listMessages.all({ session_id: id, before: seq + 1, limit: MOST_MESSAGES })
+export function* snapshotFor(session: SessionRow, seq: number, said: readonly Said[]): Tx<SnapshotMessage[] | undefined> {
+  const rows = yield* messages.listMessages.all({ session_id: session.id, before: seq + 1, limit: MOST_MESSAGES })
   const known = knownIn(said)
   const written = said.filter(({ role }) => role === 'user')
   const results = new Map(said.flatMap(({ id: heldId, role, toolCallId }) => (role === 'tool' && toolCallId ? [[toolCallId, heldId]] : [])))
@@ -66,7 +78,21 @@ export function* snapshotFor({ id }: SessionRow, seq: number, said: readonly Sai
     hasAll &&= held !== undefined && textOf(held) === message.content
     return hasAll && held ? { ...message, id: held.id } : message
   })
-  return hasAll && said.length > 0 ? undefined : snapshot
+  if (hasAll && said.length > 0 && !(yield* isCut(session, said))) return undefined
+  const outcomes = yield* outcomesOf(session)
+  return snapshot.map((message) =>
+    message.role === 'tool' ? { ...message, content: outcomes.get(message.toolCallId) ?? message.content } : message,
+  )
+}
+
+/** What became of the newest actions of a session, by their calls, as the stream says it. */
+function* outcomesOf(session: SessionRow): Tx<Map<string, string>> {
+  const outcomes = new Map<string, string>()
+  for (const row of yield* actions.listActions({ session: session.id, limit: MOST_ACTIONS })) {
+    const outcome = yield* viewOutcome(row)
+    if (row.tool_call_id !== null && outcome) outcomes.set(row.tool_call_id, outcome.text)
+  }
+  return outcomes
 }
 
 /** How many messages of a person a page has before the first of these. Below zero for a page that begins after it. */

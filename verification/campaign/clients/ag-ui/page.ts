@@ -1,0 +1,99 @@
+import { type AgUiMessage, openHttpAgent, type Resume } from '../../../testing/ag-ui-agent.ts'
+
+/** The run that the client asked for. */
+interface AskedRun {
+  threadId: string
+  runId: string
+}
+
+/** One answer of the server as it came, with what the page had before and after it. */
+export interface AgUiStream {
+  asked: AskedRun
+  before: AgUiMessage[]
+  bytes: Buffer
+  after: AgUiMessage[]
+  /** The ids of the interrupts that the page then has. */
+  interrupts: string[]
+}
+
+export interface PagePlace {
+  url: string
+  key: string
+  agent: string
+  thread: string
+}
+
+/** A page with the published client, which keeps the bytes of every answer. */
+export async function openPage({ url, key, agent: name, thread }: PagePlace, messages: readonly AgUiMessage[] = []) {
+  const reading: { asked: AskedRun; bytes: Promise<Buffer> }[] = []
+  const { agent, events } = await openHttpAgent(url, key, thread, structuredClone([...messages]), {
+    agent: name,
+    async fetch(input, init) {
+      const { threadId, runId } = JSON.parse(String(init?.body)) as AskedRun
+      const answer = await fetch(input, init)
+      reading.push({ asked: { threadId, runId }, bytes: wholeOf(answer.clone()) })
+      return answer
+    },
+  })
+  return {
+    agent,
+    events,
+    /** Runs the agent, and returns the stream of the answer. */
+    async run(resume?: Resume[]): Promise<AgUiStream> {
+      const before = structuredClone(agent.messages)
+      await agent.runAgent(resume && { resume })
+      const read = reading.shift()
+      if (!read) throw new Error('the page sent nothing')
+      const { messages, pendingInterrupts } = agent
+      const interrupts = pendingInterrupts.map(({ id }) => id)
+      return { before, after: structuredClone(messages), interrupts, asked: read.asked, bytes: await read.bytes }
+    },
+    say(content: string) {
+      agent.addMessage({ id: `said-${agent.messages.length}-${Math.floor(performance.now() * 1000)}`, role: 'user', content })
+    },
+  }
+}
+
+const streamOf = (pieces: Iterable<Uint8Array>): ReadableStream =>
+  new ReadableStream({
+    start(controller) {
+      for (const piece of pieces) controller.enqueue(piece)
+      controller.close()
+    },
+  })
+
+const wholeOf = async (answer: Response): Promise<Buffer> => Buffer.from(await answer.arrayBuffer())
+
+/** What a page has that had `before` and reads an answer in these pieces. */
+export async function replay(before: readonly AgUiMessage[], pieces: Iterable<Uint8Array>): Promise<AgUiMessage[]> {
+  const { agent } = await openHttpAgent('http://nowhere', '', 'replayed', structuredClone([...before]), {
+    fetch: async () => new Response(streamOf(pieces), { headers: { 'content-type': 'text/event-stream' } }),
+  })
+  await agent.runAgent()
+  return agent.messages
+}
+
+/** A message that is written while something waits. The server answers it afterwards, which the page learns when it is told anew. */
+const MEANWHILE = 'By the way'
+
+/**
+ * What a person sees of messages, again after a reload: no ids of the server, and not the thoughts of the model, which are kept nowhere. What
+ * was written {@link MEANWHILE} is at the end, because its place changes.
+ */
+export function shownOf(messages: readonly AgUiMessage[]): unknown[] {
+  const shown = messages.flatMap(({ role, content, toolCalls = [], toolCallId }) => {
+    if (role === 'reasoning') return []
+    const calls = toolCalls.map(({ id, function: { name, arguments: text } }) => `${id} ${name} ${text}`)
+    return [{ role, content: content || '', calls, toolCallId }]
+  })
+  // The answers to the calls of one step come in any order.
+  const groups: (typeof shown)[] = []
+  for (const one of shown) {
+    const group = groups.at(-1)
+    if (one.role === 'tool' && group?.[0]?.role === 'tool') group.push(one)
+    else groups.push([one])
+  }
+  const inOrder = groups.flatMap((group) => group.toSorted((a, b) => `${a.toolCallId}`.localeCompare(`${b.toolCallId}`)))
+  const [meanwhile = [], rest = []] = [true, false].map((is) => inOrder.filter(({ content }) => (content === MEANWHILE) === is))
+  return [...rest, ...meanwhile]
+}
