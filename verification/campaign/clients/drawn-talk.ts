@@ -53,9 +53,13 @@ const turn = fc
 export const drawTalks = (seed: number, count: number): DrawnTurn[][] =>
   fc.sample(fc.array(turn, { minLength: 1, maxLength: 3 }), { seed, numRuns: count })
 
-/** One agent for each conversation, named `talk-<n>`. After the drawn steps it answers whatever else is said. */
-export function talkSetup(target: Target, talks: readonly DrawnTurn[][]): { config: ConfigInput; scripts: Record<string, ScriptStep[]> } {
-  const names = talks.map((_, at) => `talk-${at}`)
+/** One agent for each conversation, named `talk-<n>`, and the given ones. After the drawn steps it answers whatever else is said. */
+export function talkSetup(
+  target: Target,
+  talks: readonly DrawnTurn[][],
+  agents: Record<string, ScriptStep[]>,
+): { config: ConfigInput; scripts: Record<string, ScriptStep[]> } {
+  const names = [...talks.map((_, at) => `talk-${at}`), ...Object.keys(agents)]
   return {
     config: {
       agents: Object.fromEntries(names.map((name) => [name, { model: `scripted/${name}.json`, tools: ['*'] }])),
@@ -63,16 +67,20 @@ export function talkSetup(target: Target, talks: readonly DrawnTurn[][]): { conf
       policy: {
         rules: [
           { name: 'frozen', match: { tool: 'keyed', when: 'args.what == "frozen"' }, verdict: 'deny', reason: 'Books are closed' },
+          { name: 'brief', match: { tool: 'keyed', when: 'args.what == "brief"' }, verdict: 'ask', expires: 'PT1S' },
           { name: 'reads run', match: { effect: 'read' }, verdict: 'allow' },
         ],
       },
     },
-    scripts: Object.fromEntries(
-      talks.map((turns, at) => [
-        `talk-${at}`,
-        [...turns.flatMap(({ steps }) => steps), ...Array.from({ length: SPARE }, () => ({ text: 'And that.' }))],
-      ]),
-    ),
+    scripts: {
+      ...agents,
+      ...Object.fromEntries(
+        talks.map((turns, at) => [
+          `talk-${at}`,
+          [...turns.flatMap(({ steps }) => steps), ...Array.from({ length: SPARE }, () => ({ text: 'And that.' }))],
+        ]),
+      ),
+    },
   }
 }
 

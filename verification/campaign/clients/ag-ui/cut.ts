@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AgUiMessage } from '../../../testing/ag-ui-agent.ts'
-import { type AgUiStream, openPage, type PagePlace, replay, shownOf } from './page.ts'
+import { type AgUiStream, BLANK_LINE, openPage, type PagePlace, replay, shownOf } from './page.ts'
 
 /** Pages that read an answer up to each of its events, and one that has nothing, run again: they show what the page shows that read all. */
 export async function* cutAndReload(
@@ -29,5 +29,3 @@ async function heldAfterEach({ before, bytes }: AgUiStream): Promise<AgUiMessage
   }
   return held
 }
-
-const BLANK_LINE = '\n\n'

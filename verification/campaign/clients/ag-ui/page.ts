@@ -1,7 +1,7 @@
 import { type AgUiMessage, openHttpAgent, type Resume } from '../../../testing/ag-ui-agent.ts'
 
 /** The run that the client asked for. */
-interface AskedRun {
+export interface AskedRun {
   threadId: string
   runId: string
 }
@@ -31,8 +31,9 @@ export async function openPage({ url, key, agent: name, thread }: PagePlace, mes
     async fetch(input, init) {
       const { threadId, runId } = JSON.parse(String(init?.body)) as AskedRun
       const answer = await fetch(input, init)
-      reading.push({ asked: { threadId, runId }, bytes: wholeOf(answer.clone()) })
-      return answer
+      const { body, bytes } = keepBytes(answer)
+      reading.push({ asked: { threadId, runId }, bytes })
+      return new Response(body, answer)
     },
   })
   return {
@@ -62,7 +63,25 @@ const streamOf = (pieces: Iterable<Uint8Array>): ReadableStream =>
     },
   })
 
-const wholeOf = async (answer: Response): Promise<Buffer> => Buffer.from(await answer.arrayBuffer())
+/** An answer, and its bytes once it is over. A connection that breaks ends it: of a reset one, the client leaves a rejection unhandled. */
+function keepBytes({ body }: Response): { body: ReadableStream; bytes: Promise<Buffer> } {
+  const { promise: bytes, resolve } = Promise.withResolvers<Buffer>()
+  const kept: Uint8Array[] = []
+  const reader = body?.getReader()
+  const passed = new ReadableStream({
+    async pull(controller) {
+      const piece = await reader?.read().catch(() => undefined)
+      if (piece?.value) {
+        kept.push(piece.value)
+        controller.enqueue(piece.value)
+        return
+      }
+      resolve(Buffer.concat(kept))
+      controller.close()
+    },
+  })
+  return { body: passed, bytes }
+}
 
 /** What a page has that had `before` and reads an answer in these pieces. */
 export async function replay(before: readonly AgUiMessage[], pieces: Iterable<Uint8Array>): Promise<AgUiMessage[]> {
@@ -73,8 +92,11 @@ export async function replay(before: readonly AgUiMessage[], pieces: Iterable<Ui
   return agent.messages
 }
 
+/** The end of an event. */
+export const BLANK_LINE = '\n\n'
+
 /** A message that is written while something waits. The server answers it afterwards, which the page learns when it is told anew. */
-const MEANWHILE = 'By the way'
+export const MEANWHILE = 'By the way'
 
 /**
  * What a person sees of messages, again after a reload: no ids of the server, and not the thoughts of the model, which are kept nowhere. What
