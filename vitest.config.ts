@@ -32,6 +32,7 @@ const ON_ANY_DATABASE = [
   'client',
   'deploy-page',
   'docker',
+  'eve',
   'fallback',
   'foreign-pages',
   'gate-adapters',

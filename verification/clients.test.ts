@@ -41,7 +41,7 @@ test('the versions of the table of clients are those that the tests use', () => 
     'OpenAI Agents JS': 'node_modules/@openai/agents-core',
     'LangGraph JS': 'node_modules/@langchain/langgraph',
   }
-  const counterparts: Record<string, string> = { 'AG-UI': '@ag-ui/client', Mastra: '@mastra/core' }
+  const counterparts: Record<string, string> = { 'AG-UI': '@ag-ui/client', Mastra: '@mastra/core', eve: 'eve' }
   const { dependencies } = JSON.parse(read('scripts/counterparts/package.json'))
   const versions = clients.flatMap(([client = '']) =>
     [...client.matchAll(/([@`/\w -]+?) (\d+\.\d+\.\d+)/g)].map(([, what = '', version]) => ({ what, version })),

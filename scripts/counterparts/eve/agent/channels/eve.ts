@@ -1,0 +1,5 @@
+import { none } from 'eve/channels/auth'
+import { eveChannel } from 'eve/channels/eve'
+
+/** The server listens on the loopback only. */
+export default eveChannel({ auth: [none()] })
