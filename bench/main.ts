@@ -8,6 +8,7 @@ import { benchCost, benchPostgresCost } from './cost.ts'
 import { benchCycles, benchLongSession, benchPostgresCycles } from './cycles.ts'
 import { openPostgresForBench, openSqliteForBench } from './database.ts'
 import { benchInbox } from './inbox.ts'
+import { benchInboxPage } from './inbox-page.ts'
 import { benchReady } from './ready.ts'
 import { benchSubscribers } from './subscribers.ts'
 import { benchWaiting } from './waiting.ts'
@@ -49,6 +50,7 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   postgresWaitingSessions1M: () => benchWaitingSessions(openPostgresForBench, values.quick ? 100_000 : 1_000_000),
   inbox: () => benchInbox(openSqliteForBench, n(100_000)),
   postgresInbox: () => benchInbox(openPostgresForBench, n(100_000)),
+  inboxPage: () => benchInboxPage(10_000, values.quick ? 1 : 5),
   subscribers1: () => benchSubscribers({ streams: 1, people: 1, renames: n(1_000), turns: values.quick ? 5 : 50 }),
   subscribers5k: () => benchSubscribers({ streams: values.quick ? 500 : 5_000, people: values.quick ? 500 : 5_000, renames: 20, turns: 3 }),
   ready: () => benchReady(values.quick ? 2 : 7),

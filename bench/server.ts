@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 import type { BenchDatabase } from './database.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
-const KEY = 'the-key-of-the-benchmarks'
+/** An admin's key on every server of a benchmark. */
+export const KEY = 'the-key-of-the-benchmarks'
 
 /** Begins a service that the one tool of the configuration calls; tells when each call arrived. */
 export async function startTarget() {
@@ -49,6 +50,7 @@ export async function startServer(configFile: string, database: BenchDatabase) {
   }
   await call('/readyz')
   return {
+    url,
     startMs: Math.round(performance.now() - begin),
     call,
     /** Processor time that the process has used, in ms (a tick of the kernel is 10 ms). */
@@ -76,8 +78,8 @@ export function toolsFor(targetUrl: string) {
 }
 
 /** Writes the configuration of a server with this tool, and returns the file. */
-export function writeServerConfig(folder: string, targetUrl: string): string {
+export function writeServerConfig(folder: string, targetUrl: string, policy?: object): string {
   const configFile = join(folder, 'countersign.json')
-  writeFileSync(configFile, JSON.stringify({ tools: toolsFor(targetUrl) }))
+  writeFileSync(configFile, JSON.stringify({ tools: toolsFor(targetUrl), ...(policy && { policy }) }))
   return configFile
 }

@@ -144,7 +144,8 @@ const needs = {
   agents: [install, installCodingAgents],
   docs: [install, installDocs],
   check: [install],
-  bench: [install],
+  bench: [install, buildConsole, findChromium],
+  peers: [install],
 }
 const task = process.argv[2] ?? ''
 if (!Object.hasOwn(needs, task)) stop(`Usage: node scripts/prepare.mjs <${Object.keys(needs).join('|')}>`)

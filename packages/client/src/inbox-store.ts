@@ -41,6 +41,10 @@ type Kind = 'proposed' | 'outcome_unknown'
 /** How far one kind is listed: up to `rows`, of which the next one is at `cursor`; undefined after the last. */
 type Listed = { rows: number; cursor: string | undefined }
 
+/** ISO 8601 UTC sorts as text. */
+const oldestFirst = (a: Action, b: Action): number =>
+  a.createdAt === b.createdAt ? (a.id < b.id ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1
+
 const needsPerson = ({ state }: Pick<Action, 'state'>): boolean => state === 'proposed' || state === 'outcome_unknown'
 
 /**
@@ -208,9 +212,10 @@ class Inbox implements InboxStore {
   /** Takes `next` as the held actions; those that no longer wait leave after a while. */
   #hold(next: Actions): void {
     if (next === this.#held) return
+    const before = this.#held
     this.#held = next
-    for (const action of Object.values(next)) {
-      const { id } = action
+    for (const [id, action] of Object.entries(next)) {
+      if (action === before[id]) continue
       if (needsPerson(action)) {
         this.#lingering.get(id)?.()
         this.#lingering.delete(id)
@@ -232,7 +237,7 @@ class Inbox implements InboxStore {
   }
 
   #show(): void {
-    const items = Object.values(this.#held).sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))
+    const items = Object.values(this.#held).sort(oldestFirst)
     const count = (state: Action['state']) => items.filter((action) => action.state === state).length
     this.#set({ items, waiting: count('proposed'), unknown: count('outcome_unknown') })
   }

@@ -1,6 +1,6 @@
 import type { Action, Snooze } from '@countersign/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo } from 'react'
+import { useEffect } from 'react'
 import { useServices } from '../services.tsx'
 import { useNow } from '../time/use-now.ts'
 
@@ -36,9 +36,12 @@ export function useSnoozes(): Snoozes {
   // The time moves every 15 s, and the map changes only when an action returns.
   const running = data.filter(({ until }) => Date.parse(until) > nowMs)
   const key = running.map(({ actionId, until }) => `${actionId} ${until}`).join()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the list
-  return useMemo(() => new Map(running.map(({ actionId, until }) => [actionId, until])), [key])
+  if (key !== last.key) last = { key, snoozes: new Map(running.map(({ actionId, until }) => [actionId, until])) }
+  return last.snoozes
 }
+
+/** One map for all parts of the page: what is computed with it is computed once. The key stands for the list. */
+let last: { key: string; snoozes: Snoozes } = { key: '', snoozes: new Map() }
 
 /** Asks the server again when a snoozed action changed: a new revision or an escalation has ended its snooze. */
 export function useWakeWithChanges(items: readonly Action[]): void {

@@ -6,7 +6,7 @@ import { Row } from './row.tsx'
 /** The height of a row in px, as in waiting.css. */
 const ROW_PX = 56
 /** Drawn above and below what is in sight. */
-const OVERSCAN_ROWS = 10
+const OVERSCAN_ROWS = 5
 const PAGE_MOVES = 10
 /** Older ones are read when so few rows are left below. */
 const LAST_ROWS = 20

@@ -27,4 +27,4 @@ export const ageText = (action: Action, nowMs: number): string =>
   relativeTime(action.state === 'proposed' ? action.createdAt : action.updatedAt, nowMs)
 
 /** How it ended, for the title of a row; empty while it waits. */
-export const endText = (action: Action, nowMs: number): string => outcomeText(action, nowMs)
+export const endText = (action: Action, nowMs: number): string => (action.state === 'proposed' ? '' : outcomeText(action, nowMs))
