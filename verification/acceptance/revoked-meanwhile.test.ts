@@ -1,9 +1,11 @@
 import { Client } from 'pg'
 import { expect, inject, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
+import { COMMIT, openFaultProxy, throughProxy } from '../testing/fault-proxy.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
-import { startTarget } from '../testing/target.ts'
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { openTestDatabase } from '../testing/test-database.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 // A request is authenticated, and then waits: for the target whose values the card shows, or for another transaction. What its credential
 // was good for may end meanwhile.
@@ -136,5 +138,100 @@ test.skipIf(inject('database') !== 'postgres')(
     await held.letGo()
     expect((await said).status).toBe(401)
     expect((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items).toEqual([])
+  },
+)
+
+/** Two processes on one Postgres. What the first one sends to the database can be held at the COMMIT of a vote. */
+async function startBesideProxy() {
+  const stack = new AsyncDisposableStack()
+  const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1 } })))
+  const database = stack.use(await openTestDatabase())
+  const folder = stack.use(temporaryFolder())
+  const { hostname: host, port } = new URL(database.url)
+  const proxy = stack.use(await openFaultProxy({ host, port: Number(port) }))
+  const start = async (url: string) =>
+    stack.use(
+      await startTestServer({
+        config: {
+          agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+          tools: toolsOf(target),
+          policy: { rules: [{ name: 'people', match: {}, verdict: 'ask', requires: { roles: ['approver'] } }] },
+        },
+        scripts: { desk: [{ text: 'Done.' }] },
+        place: { dataDir: folder.path, environment: { DATABASE_URL: url, DATABASE_DIRECT_URL: database.url } },
+      }),
+    )
+  const here = await start(throughProxy(database.url, proxy))
+  const there = await start(database.url)
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  stack.defer(() => client.end())
+  const waiting = async () => (await client.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rowCount
+  return {
+    ...{ target, here, there },
+    isWaiting: () => expect.poll(waiting, { interval: 10 }).toBe(1),
+    /** Resolves when the next transaction that writes about an action has sent its COMMIT, which does not arrive. */
+    holdCommit() {
+      const isHeld = Promise.withResolvers<void>()
+      let isWriting = false
+      proxy.onRequest = (bytes) => {
+        isWriting ||= bytes.includes('lock-and-id\0')
+        if (!isWriting || !bytes.includes(COMMIT)) return 'pass'
+        isHeld.resolve()
+        return 'hold'
+      }
+      return isHeld.promise
+    },
+    letGo() {
+      proxy.onRequest = () => 'pass'
+      proxy.release()
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  }
+}
+
+test.skipIf(inject('database') !== 'postgres')(
+  'who has taken a right away at one process, and got the answer, sees nothing happen by it later that was under way at another',
+  async () => {
+    await using desk = await startBesideProxy()
+    const { here, there } = desk
+    const bot = await here.as({ name: 'bot', kind: 'agent' })
+    const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+    const approver = () => here.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
+    const ways = {
+      async key() {
+        const { key, id } = await approver()
+        return [bearer(key), () => there.admin.send('DELETE', `/api/keys/${id}`)] as const
+      },
+      async role() {
+        const { key, principal } = await approver()
+        return [bearer(key), () => there.admin.send('PATCH', `/api/people/${principal.id}`, { body: { roles: [] } })] as const
+      },
+      async session() {
+        const { key } = await approver()
+        const signedIn = await signInWithKey(here.url, key)
+        const signOut = () => there.with({ ...signedIn, origin: there.url }).send('POST', '/api/sign-out', { body: {} })
+        return [{ ...signedIn, origin: here.url }, signOut] as const
+      },
+      async delegation() {
+        const lender = here.with(bearer((await approver()).key))
+        const { key, principal } = await here.makeKey({ name: 'Del', kind: 'person', roles: [] })
+        const { id } = await lender.post('/api/delegations', { to: principal.id, expiresIn: 'PT1H' })
+        return [bearer(key), () => there.admin.send('DELETE', `/api/delegations/${id}`)] as const
+      },
+    }
+    for (const [how, begin] of Object.entries(ways)) {
+      const { id } = await bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: how } })
+      const [headers, takeAway] = await begin()
+      const isHeld = desk.holdCommit()
+      const vote = here.with(headers).send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } })
+      await isHeld
+      const afterwards = takeAway().then(async ({ status }) => [status < 300, (await there.admin.get(`/api/actions/${id}`)).state])
+      await Promise.race([afterwards, desk.isWaiting()])
+      desk.letGo()
+      expect((await vote).status, how).toBe(200)
+      const [isTaken, state] = await afterwards
+      expect([how, isTaken, state]).toEqual([how, true, expect.not.stringMatching('proposed')])
+    }
   },
 )

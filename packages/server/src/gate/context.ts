@@ -1,4 +1,4 @@
-import { type ActionRow, ahead, lock, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, ahead, keepRights, lock, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireStanding } from './caller.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
 
@@ -51,6 +51,7 @@ function* openLocked(
 ): Tx<SessionWriter | undefined> {
   if (session_id !== null) return yield* writeSession(outbox, session_id, nowMs, { soon })
   yield* lock(id)
+  yield* keepRights()
   yield* ahead(...soon)
   return undefined
 }

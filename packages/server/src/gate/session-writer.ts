@@ -14,6 +14,7 @@ import {
   ahead,
   events,
   type KnownRows,
+  keepRights,
   keepSession,
   lock,
   type MessageRow,
@@ -72,6 +73,7 @@ export function* writeSession(
   { soon = [], require }: WriteOptions = {},
 ): Tx<SessionWriter> {
   yield* lock(sessionId)
+  yield* keepRights()
   yield* ahead(...soon)
   const found = yield* takeSession(sessionId)
   if (require) yield* require(found?.session)

@@ -3,7 +3,7 @@ import type { ConsoleSessionView, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { recordAudit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import { consoleSessions, newId, principals, pushSubscriptions, type Store, type Tx, tellAccess } from '../store/index.ts'
+import { changeRights, consoleSessions, newId, principals, pushSubscriptions, type Store, type Tx, tellAccess } from '../store/index.ts'
 import { NOTED_EVERY_MS } from './directory.ts'
 import { hashOf } from './keys.ts'
 import { requireEnabled, takeProvided } from './people.ts'
@@ -126,6 +126,7 @@ export function createConsoleSessions({
       const id = newId('con', now)
       const earlier = replaces !== undefined && SECRET.test(replaces) ? await find(replaces) : undefined
       await store.transact(function* (outbox) {
+        if (how === 'oidc') yield* changeRights()
         yield* requireEnabled(principal.id)
         yield* recordAudit(outbox, { kind: 'signed_in', actor: principal.id, data: { session: id, how } }, now)
         if (how === 'oidc') yield* takeProvided(outbox, principal, now)
@@ -176,6 +177,7 @@ export function createConsoleSessions({
     async end({ id, principal }, everywhere) {
       const now = clock.nowMs()
       return store.transact(function* (outbox) {
+        yield* changeRights()
         yield* recordAudit(outbox, { kind: 'signed_out', actor: principal.id, data: { session: id, everywhere } }, now)
         const row = yield* consoleSessions.idTokenOf.first({ id })
         if (everywhere) {
@@ -209,6 +211,7 @@ export function createConsoleSessions({
     async endOne(principalId, id) {
       const now = clock.nowMs()
       return store.transact(function* (outbox) {
+        yield* changeRights()
         const ended = yield* consoleSessions.endOwnConsoleSession.change({ id, principal_id: principalId, now })
         if (ended === 0) return false
         yield* pushSubscriptions.deleteOfSession.run({ console_session_id: id })
@@ -221,6 +224,7 @@ export function createConsoleSessions({
     async endOthers(principalId, kept = '') {
       const now = clock.nowMs()
       await store.transact(function* (outbox) {
+        yield* changeRights()
         yield* recordAudit(outbox, { kind: 'signed_out', actor: principalId, data: { everywhere: true, kept: kept || null } }, now)
         yield* consoleSessions.endOtherConsoleSessions.run({ principal_id: principalId, kept, now })
         yield* pushSubscriptions.deleteOthers.run({ principal_id: principalId, kept })

@@ -12,7 +12,7 @@ import {
 } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
 import { isoTime } from '../gate/index.ts'
-import { keys, newId, type Outbox, principals, type Tx, tellAccess } from '../store/index.ts'
+import { changeRights, keys, newId, type Outbox, principals, type Tx, tellAccess } from '../store/index.ts'
 import { embedRolesOf, endTokensOfKey } from './embed-keys.ts'
 import { requireNoWiderKey } from './no-wider-key.ts'
 
@@ -182,6 +182,7 @@ export function* revokeKey(outbox: Outbox, id: string, by: Principal | null, now
   const found = yield* keys.findKey.first({ id })
   if (!found) throw new CountersignError('not_found', `there is no key ${id}`)
   if (found.revoked_at === null) {
+    yield* changeRights()
     const data = { keyId: id, name: found.name, for: found.principal_id }
     yield* recordAudit(outbox, { kind: 'key_revoked', actor: by?.id ?? SYSTEM_ACTOR, data }, nowMs)
     yield* keys.revokeKey.run({ id, revoked_by: by?.id ?? null, now: nowMs })

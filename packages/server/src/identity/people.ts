@@ -2,6 +2,7 @@ import { assert, CountersignError, type PersonDetails, type Principal } from '@c
 import { recordAudit } from '../audit/index.ts'
 import { isoTime, viewDelegation, viewGrant, viewPrincipal } from '../gate/index.ts'
 import {
+  changeRights,
   consoleSessions,
   delegations,
   embedTokens,
@@ -113,6 +114,7 @@ export function* changeRoles(
 /** Serializes changes of people: of two admins who disable each other at the same moment, one stays. */
 function* findForChange(id: string, by: Principal): Tx<PrincipalRow> {
   yield* lockKey('people')
+  yield* changeRights()
   const admin = yield* principals.findPrincipal.first({ id: by.id })
   const isAdmin = admin?.disabled_at === null && (JSON.parse(admin.roles) as string[]).includes('admin')
   if (!isAdmin) throw new CountersignError('forbidden', 'only an admin changes people')
@@ -165,6 +167,7 @@ export function* takeProvided(outbox: Outbox, person: Principal, now: number, ac
   const roles = [...new Set([...person.roles, ...given])].sort()
   const isKnown = known?.name === person.name && known.roles.join('\n') === roles.join('\n')
   if (!isKnown) {
+    yield* changeRights()
     const before = known ? { name: known.name, roles: known.roles } : null
     const data = { principal: person.id, name: person.name, roles, before }
     yield* recordAudit(outbox, { kind: 'principal_changed', actor, data }, now)

@@ -1,6 +1,6 @@
 import { CountersignError, type PolicyDocument, type Principal } from '@countersign/core'
 import { recordAudit, SYSTEM } from '../audit/index.ts'
-import { lock, type Outbox, policyVersions, type Tx } from '../store/index.ts'
+import { changeRights, lock, type Outbox, policyVersions, type Tx } from '../store/index.ts'
 import type { Policies } from './policies.ts'
 import { insertVersion } from './seed.ts'
 
@@ -20,6 +20,7 @@ export interface Save {
  * @throws CountersignError `revision_mismatch` when the version in force is not the one that the change is based on.
  */
 export function* savePolicy(policies: Policies, outbox: Outbox, save: Save, nowMs: number): Tx<number> {
+  yield* changeRights()
   yield* lock(SYSTEM)
   const { version } = yield* policies.inForce()
   if (save.basedOn !== undefined && save.basedOn !== version) {

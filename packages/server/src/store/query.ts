@@ -54,6 +54,27 @@ export interface LockRequest {
   readonly lock: string
   /** True when the lock also fixes the order of the transaction's events in the log. */
   readonly givesPlace: boolean
+  /** True when others may hold it, too, as long as they also share it. */
+  readonly isShared?: boolean
+}
+
+const RIGHTS = 'rights'
+
+/**
+ * Keeps everybody's rights, grants and the policy as they are until the transaction ends. Whatever acts by somebody's right reads
+ * the right behind it: then who has taken a right away, and got the answer, sees nothing happen by it later. Call it after the lock of what is
+ * written to: who waits for that keeps nobody from taking a right away.
+ */
+export function* keepRights(): Tx<void> {
+  yield { lock: RIGHTS, givesPlace: false, isShared: true }
+}
+
+/**
+ * Waits for what acts by rights as they were, and keeps anything more from doing so until the transaction ends. Call it
+ * before the record is written to.
+ */
+export function* changeRights(): Tx<void> {
+  yield { lock: RIGHTS, givesPlace: false }
 }
 
 /** Uses what the process remembers of sessions. It is resumed with one row, the `value`; with none where nothing is remembered. */

@@ -65,8 +65,9 @@ function* takeDecision(
 }
 
 /** What a vote reads behind the lock of its session. */
-const soonFor = (deps: GateDeps, { caller }: CallerContext, early: EarlyStart | undefined): readonly Tx<unknown>[] => [
+const soonFor = (deps: GateDeps, { caller, nowMs }: CallerContext, early: EarlyStart | undefined): readonly Tx<unknown>[] => [
   principals.findPrincipal.first({ id: caller.principal.id }),
+  ...(caller.standingIn ? [caller.standingIn(nowMs)] : []),
   ...(early ? [deps.policies.inForce()] : []),
 ]
 

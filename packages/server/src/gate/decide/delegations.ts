@@ -1,6 +1,6 @@
 import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { type DelegationRow, delegations, idempotently, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
+import { changeRights, type DelegationRow, delegations, idempotently, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
 import { type Caller, requireOwnSignIn, requireScope, requireStanding } from '../caller.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
@@ -88,6 +88,7 @@ export async function endDelegation({ store, clock }: GateDeps, id: string, call
   requirePerson(principal)
   return store.transact((outbox) =>
     idempotently(caller.once, nowMs, function* () {
+      yield* changeRights()
       const found = yield* delegations.findDelegation.first({ id })
       const concerns = found && (isAdmin(principal) || [found.from_id, found.to_id].includes(principal.id))
       if (!found || !concerns) throw new CountersignError('not_found', `there is no delegation ${id}`)

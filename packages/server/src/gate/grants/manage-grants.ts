@@ -1,6 +1,6 @@
 import { CountersignError, type Grant, type GrantBody, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { actions, type GrantRow, grants, idempotently, type Tx } from '../../store/index.ts'
+import { actions, changeRights, type GrantRow, grants, idempotently, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
 import { openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
@@ -57,6 +57,7 @@ export async function revokeGrant({ store, clock }: GateDeps, grantId: string, c
   return store.transact((outbox) =>
     idempotently(caller.once, nowMs, function* () {
       const { principal } = caller
+      yield* changeRights()
       const found = yield* findVisibleGrant(grantId, caller)
       requireMayEnd(found, principal)
       yield* recordAudit(outbox, { kind: 'grant_revoked', actor: principal.id, data: { grant: grantId } }, nowMs)

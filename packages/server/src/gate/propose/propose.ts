@@ -11,7 +11,18 @@ import {
   type Tool,
 } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, findAnswer, idempotently, newId, type Outbox, type Tx, together, waiting } from '../../store/index.ts'
+import {
+  type ActionRow,
+  actions,
+  findAnswer,
+  idempotently,
+  keepRights,
+  newId,
+  type Outbox,
+  type Tx,
+  together,
+  waiting,
+} from '../../store/index.ts'
 import { type Caller, requireStanding, requireWriter } from '../caller.ts'
 import { deadlinesOf, lookAgainAt, type Times } from '../deadlines.ts'
 import { announceProposed } from '../events.ts'
@@ -285,6 +296,7 @@ async function storeProposal(
   const nowMs = clock.nowMs()
   checkpoint('propose.before_store')
   const proposed = await store.transact(function* (outbox) {
+    yield* keepRights()
     const { document } = yield* policies.inForce()
     if (!(yield* isInForce(policies, prepared.policy))) return undefined
     const limits = limitsOf(document)

@@ -28,6 +28,7 @@ export class NotAsExpected extends Error {}
 const LOCK_SEED = 4_319
 // An advisory lock, not a row lock: a transaction that waits for a row lock gets its number before the lock. It also writes nothing.
 const LOCK = { text: `select pg_advisory_xact_lock(hashtextextended($1, ${LOCK_SEED}))`, name: 'lock' }
+const LOCK_SHARED = { text: `select pg_advisory_xact_lock_shared(hashtextextended($1, ${LOCK_SEED}))`, name: 'lock-shared' }
 // First the lock, then the number, so that numbers are in the order of the locks.
 const LOCK_AND_ID = {
   text: `with held as materialized (select pg_advisory_xact_lock(hashtextextended($1, ${LOCK_SEED})))
@@ -178,16 +179,17 @@ export class Transaction {
     }
   }
 
-  #lock({ lock, givesPlace }: LockRequest): Row[] {
-    if (this.#locks.has(lock)) return NO_ROWS
-    this.#locks.add(lock)
+  #lock({ lock, givesPlace, isShared }: LockRequest): Row[] {
+    const held = isShared ? `${lock}, shared` : lock
+    if (this.#locks.has(held)) return NO_ROWS
+    this.#locks.add(held)
     this.#sendBatch()
     // Another transaction may have written while this one waited.
     this.#remembered.clear()
     this.#ahead.clear()
     // Numbered after it gets the lock, a transaction follows its predecessors in the log.
     if (givesPlace && !this.#id) this.#id = this.#askForId({ ...LOCK_AND_ID, values: [lock] })
-    else this.#session.tell({ ...LOCK, values: [lock] }, this.#onError)
+    else this.#session.tell({ ...(isShared ? LOCK_SHARED : LOCK), values: [lock] }, this.#onError)
     return NO_ROWS
   }
 

@@ -1,6 +1,6 @@
 import { OPEN_STATES } from '@countersign/core'
 import { type RawBuilder, sql } from 'kysely'
-import { ahead, lit, lock, question, recall, type Tx } from '../query.ts'
+import { ahead, keepRights, lit, lock, question, recall, type Tx } from '../query.ts'
 import { findAction, type OpenAction } from './actions.ts'
 import { historyAtStep as messagesAtStep } from './messages.ts'
 import type { ActionRow, MessageRow, RunRow, SessionRow } from './schema.ts'
@@ -128,6 +128,7 @@ export function* openAhead(actionId: string, soon: readonly Tx<unknown>[]): Tx<v
   const sessionId = yield* recall((memory) => memory.sessionOf(actionId))
   if (sessionId === undefined) return
   yield* lock(sessionId)
+  yield* keepRights()
   yield* ahead(findAction.first({ id: actionId }), ...soon, findState.first({ id: sessionId }))
 }
 
