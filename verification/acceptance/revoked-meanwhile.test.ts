@@ -109,8 +109,10 @@ test.skipIf(inject('database') !== 'postgres')(
     const { server, target, made } = desk
     const bot = await made({ name: 'bot', kind: 'agent' })
     const answered: Record<string, unknown> = {}
-    for (const how of ['key', 'role', 'session'] as const) {
-      const ana = await made({ name: 'Ana', kind: 'person', roles: ['approver'] })
+    for (const how of ['key', 'role', 'session', 'delegation'] as const) {
+      const lender = await made({ name: 'Lea', kind: 'person', roles: ['approver'] })
+      const ana = await made({ name: 'Ana', kind: 'person', roles: how === 'delegation' ? [] : ['approver'] })
+      const lent = how === 'delegation' && (await lender.post('/api/delegations', { to: ana.principal.id, expiresIn: 'PT1H' }))
       const { id } = (await ask(bot, how)).body
       const signedIn = how === 'session' && server.with({ ...(await signInWithKey(server.url, ana.key)), origin: server.url })
       const who = signedIn || ana
@@ -119,13 +121,14 @@ test.skipIf(inject('database') !== 'postgres')(
       await held.isWaitedFor()
       if (how === 'key') await ana.revoke()
       if (how === 'role') await server.admin.send('PATCH', `/api/people/${ana.principal.id}`, { body: { roles: ['viewer'] } })
+      if (lent) await lender.send('DELETE', `/api/delegations/${lent.id}`)
       if (signedIn) await signedIn.post('/api/sign-out', {})
       await held.letGo()
       const { status } = await vote
       await server.settle()
       answered[how] = [status, (await server.admin.get(`/api/actions/${id}`)).state]
     }
-    expect(answered).toEqual({ key: [401, 'proposed'], role: [409, 'proposed'], session: [401, 'proposed'] })
+    expect(answered).toEqual({ key: [401, 'proposed'], role: [409, 'proposed'], session: [401, 'proposed'], delegation: [403, 'proposed'] })
     expect(target.writes).toEqual([])
 
     const ana = await made({ name: 'Ana', kind: 'person', roles: ['approver'] })

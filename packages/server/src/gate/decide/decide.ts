@@ -1,4 +1,4 @@
-import { type Action, assert, CountersignError, type DecisionBody, type Vote } from '@countersign/core'
+import { type Action, assert, CountersignError, type DecisionBody, type Principal, type Vote } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import {
   type ActionRow,
@@ -24,7 +24,7 @@ import { isoTime, viewAction, viewCast } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
 import { type Change, transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
-import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
+import { findRight, keyOf, type Right, requirementsOf, rolesText } from './rights.ts'
 import { type RunContext, STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
 
 const DEFAULT_REASON = 'User declined'
@@ -136,11 +136,14 @@ export function* findForVote(actionId: string, { principal }: Caller, nowMs: num
   // A person with a vote may see the action. An action that policy allowed has no votes, whatever its roles are.
   const hasVote = found && right?.refusal === undefined && stored.wasAsked(found)
   const row = hasVote ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
-  if (right?.refusal !== undefined) {
-    throw new CountersignError('forbidden', `${principal.name} may not decide about ${actionId}: ${right.refusal}`)
-  }
+  if (right) requireRight(actionId, principal, right)
   requireUnarchived(row)
   return { row, forId: right?.forId ?? null }
+}
+
+/** @throws CountersignError `forbidden` for who has no vote. */
+function requireRight(actionId: string, { name }: Principal, { refusal }: Right): void {
+  if (refusal !== undefined) throw new CountersignError('forbidden', `${name} may not decide about ${actionId}: ${refusal}`)
 }
 
 /**
@@ -175,6 +178,8 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
   if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }
   if (!names(body, found)) throw changedSinceShown(yield* viewAction(found))
   const written: CallerContext<SessionContext> = opened ? { ...opened, caller } : yield* openSession(context, found, soon)
+  // A right of one's own is a part of the standing that was asked for with the session; one that was lent may have ended by itself.
+  if (forId !== null) requireRight(found.id, principal, yield* findRight(found, principal, nowMs))
   const reason = body.reason?.trim() || undefined
   const weighed = yield* weigh(
     found,
