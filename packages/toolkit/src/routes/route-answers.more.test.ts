@@ -95,15 +95,15 @@ test('a redirect is not followed and names only an origin', async () => {
     answers(status, '', { location: 'https://evil.example/steal?code=abc' })
     const before = seen.length
     const error = await failureOf(tool.execute({ orderId: 'ORD-1', newStatus: 'shipped' }, context()))
-    expect(error).toMatchObject({ kind: 'refused', retryable: false })
+    expect(error.kind).toBe(status < 303 ? 'ambiguous' : 'refused')
     expect(error.message).toContain(`redirect to https://evil.example (${status})`)
     expect(error.message).not.toContain('steal')
     expect(seen.length - before).toBe(1)
   }
 })
 
-test('303 after a write means that it may have happened', async () => {
-  answers(303, '', { location: '/orders/ORD-1' })
+test.each([301, 302, 303])('%i after a write means that it may have happened', async (status) => {
+  answers(status, '', { location: '/orders/ORD-1' })
   const error = await failureOf(open(SHOP)('checkout').execute({ items: [] }, context()))
   expect(error).toMatchObject({ kind: 'ambiguous' })
 })
