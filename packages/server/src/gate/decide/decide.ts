@@ -24,7 +24,7 @@ import { isoTime, viewAction, viewCast } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
 import { type Change, transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
-import { findRight, keyOf, type Right, requirementsOf, rolesText } from './rights.ts'
+import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
 import { type RunContext, STOPPED, stopAfterExpiry, stopRun } from './stop-run.ts'
 
 const DEFAULT_REASON = 'User declined'
@@ -136,15 +136,13 @@ export function* findForVote(actionId: string, { principal }: Caller, nowMs: num
   // A person with a vote may see the action. An action that policy allowed has no votes, whatever its roles are.
   const hasVote = found && right?.refusal === undefined && stored.wasAsked(found)
   const row = hasVote ? found : yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
-  if (right) requireRight(actionId, principal, right)
+  if (right?.refusal !== undefined) throw hasNoVote(actionId, principal, right.refusal)
   requireUnarchived(row)
   return { row, forId: right?.forId ?? null }
 }
 
-/** @throws CountersignError `forbidden` for who has no vote. */
-function requireRight(actionId: string, { name }: Principal, { refusal }: Right): void {
-  if (refusal !== undefined) throw new CountersignError('forbidden', `${name} may not decide about ${actionId}: ${refusal}`)
-}
+const hasNoVote = (actionId: string, { name }: Principal, refusal: string): CountersignError =>
+  new CountersignError('forbidden', `${name} may not decide about ${actionId}: ${refusal}`)
 
 /**
  * Returns the action, for somebody whose own role allows them to act on it after the decision. @throws CountersignError `not_found`,
@@ -179,7 +177,8 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
   if (!names(body, found)) throw changedSinceShown(yield* viewAction(found))
   const written: CallerContext<SessionContext> = opened ? { ...opened, caller } : yield* openSession(context, found, soon)
   // A right of one's own is a part of the standing that was asked for with the session; one that was lent may have ended by itself.
-  if (forId !== null) requireRight(found.id, principal, yield* findRight(found, principal, nowMs))
+  const lent = forId === null ? undefined : yield* findRight(found, principal, nowMs)
+  if (lent?.refusal !== undefined) throw hasNoVote(found.id, principal, lent.refusal)
   const reason = body.reason?.trim() || undefined
   const weighed = yield* weigh(
     found,
