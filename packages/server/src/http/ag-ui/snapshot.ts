@@ -15,8 +15,9 @@ export const Said = z.looseObject({
 })
 export type Said = z.infer<typeof Said>
 
-/** How many messages a snapshot holds at most, and how many actions are looked back at for their outcomes. */
+/** How many messages a new page gets at most, how many more one gets that has them, and how many actions are looked back at for their outcomes. */
 const MOST_MESSAGES = 200
+const MOST_HELD = 800
 const MOST_ACTIONS = 200
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() })
@@ -55,15 +56,57 @@ function* isCut({ id: session_id }: SessionRow, said: readonly Said[]): Tx<boole
  * ids are used until the first message that it lacks; after that, what a person wrote gets the id of the session and moves to its place.
  */
 export function* snapshotFor(session: SessionRow, seq: number, said: readonly Said[]): Tx<SnapshotMessage[] | undefined> {
-  const rows = yield* messages.listMessages.all({ session_id: session.id, before: seq + 1, limit: MOST_MESSAGES })
+  const newest = yield* toldUntil(session, seq, MOST_MESSAGES)
+  const { hasAll } = compare(newest, said)
+  if (hasAll && said.length > 0 && !(yield* isCut(session, said))) return undefined
+  const { told } = compare(yield* reachingBack(session, seq, newest, said), said)
+  const outcomes = yield* outcomesOf(session)
+  return told.map((message) =>
+    message.role === 'tool' ? { ...message, content: outcomes.get(message.toolCallId) ?? message.content } : message,
+  )
+}
+
+/** The newest messages of a conversation, and whether they are all. */
+interface Told {
+  told: SnapshotMessage[]
+  isAll: boolean
+}
+
+function* toldUntil({ id: session_id }: SessionRow, seq: number, limit: number): Tx<Told> {
+  const rows = yield* messages.listMessages.all({ session_id, before: seq + 1, limit })
+  const isAll = rows.length < limit
+  const told = rows.reverse().flatMap(toSnapshot)
+  // Where the call is not among them, its result says nothing.
+  return { told: isAll ? told : told.slice(told.findIndex(({ role }) => role !== 'tool')), isAll }
+}
+
+/** The newest messages, and those before them from the oldest that the page has: it would drop them, and append older ones at its end. */
+function* reachingBack(session: SessionRow, seq: number, newest: Told, said: readonly Said[]): Tx<Told> {
+  if (newest.isAll || said.length === 0) return newest
+  const { told, isAll } = yield* toldUntil(session, seq, MOST_MESSAGES + Math.min(said.length, MOST_HELD))
+  const start = Math.min(placeOfOldest(told, said), told.length - newest.told.length)
+  return { told: told.slice(start), isAll: isAll && start === 0 }
+}
+
+/** Where the page begins in these. */
+function placeOfOldest(told: readonly SnapshotMessage[], said: readonly Said[]): number {
+  const places = placesOf(said)
+  const found = told.findIndex((message) => keysOf(message).some((key) => places.has(key)))
+  if (found < 0) return told.length
+  // What its person wrote has an id of its own there, and comes right before the answer.
+  const before = writtenBefore(told.slice(found), said)
+  return Math.max(told.slice(0, found).findLastIndex(({ role }) => role !== 'user') + 1, found - before)
+}
+
+/** The same messages under the ids of the page, and whether it has them all. */
+function compare({ told, isAll }: Told, said: readonly Said[]): { told: SnapshotMessage[]; hasAll: boolean } {
   const known = knownIn(said)
   const written = said.filter(({ role }) => role === 'user')
   const results = new Map(said.flatMap(({ id: heldId, role, toolCallId }) => (role === 'tool' && toolCallId ? [[toolCallId, heldId]] : [])))
-  const told = rows.reverse().flatMap(toSnapshot)
   // A page may have more than a snapshot holds: what a person wrote before that is not compared.
-  let nth = rows.length < MOST_MESSAGES ? 0 : writtenBefore(told, said)
+  let nth = isAll ? 0 : writtenBefore(told, said)
   let hasAll = true
-  const snapshot = told.map((message): SnapshotMessage => {
+  const asHeld = told.map((message): SnapshotMessage => {
     if (message.role === 'tool') {
       const heldId = results.get(message.toolCallId)
       hasAll &&= heldId !== undefined
@@ -78,11 +121,7 @@ export function* snapshotFor(session: SessionRow, seq: number, said: readonly Sa
     hasAll &&= held !== undefined && textOf(held) === message.content
     return hasAll && held ? { ...message, id: held.id } : message
   })
-  if (hasAll && said.length > 0 && !(yield* isCut(session, said))) return undefined
-  const outcomes = yield* outcomesOf(session)
-  return snapshot.map((message) =>
-    message.role === 'tool' ? { ...message, content: outcomes.get(message.toolCallId) ?? message.content } : message,
-  )
+  return { told: asHeld, hasAll }
 }
 
 /** What became of the newest actions of a session, by their calls, as the stream says it. */
@@ -97,7 +136,7 @@ function* outcomesOf(session: SessionRow): Tx<Map<string, string>> {
 
 /** How many messages of a person a page has before the first of these. Below zero for a page that begins after it. */
 function writtenBefore(told: readonly SnapshotMessage[], said: readonly Said[]): number {
-  const places = new Map(said.flatMap((one, place) => keysOf(one).map((key) => [key, place])))
+  const places = placesOf(said)
   let before = 0
   for (const message of told) {
     const [place] = keysOf(message).flatMap((key) => places.get(key) ?? [])
@@ -106,6 +145,9 @@ function writtenBefore(told: readonly SnapshotMessage[], said: readonly Said[]):
   }
   return 0
 }
+
+const placesOf = (said: readonly Said[]): ReadonlyMap<string, number> =>
+  new Map(said.flatMap((one, place) => keysOf(one).map((key) => [key, place])))
 
 /** What a message is found by on both sides: a page gives what its person wrote an id of its own. */
 const keysOf = ({ id, role, toolCallId, toolCalls = [] }: Pick<Said, 'id' | 'role' | 'toolCallId' | 'toolCalls'>): string[] =>
