@@ -71,7 +71,8 @@ export function openChat({ url, key, id = 'chat-1', messages = [], body = {}, fe
     finished,
     /** The parts of the last message that are about calls. */
     get calls() {
-      return (chat.lastMessage?.parts ?? []).flatMap((part) => (part.type.startsWith('tool-') ? [part as unknown as ToolPart] : []))
+      const isCall = ({ type }: { type: string }) => type.startsWith('tool-') || type === 'dynamic-tool'
+      return (chat.lastMessage?.parts ?? []).flatMap((part) => (isCall(part) ? [part as unknown as ToolPart] : []))
     },
     get text() {
       return (chat.lastMessage?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('|')
