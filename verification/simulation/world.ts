@@ -84,6 +84,8 @@ class World {
   /** True while people still have something to decide. */
   #settles = false
   #quietSinceMs: number | undefined
+  /** How many events all sessions had at the last look. */
+  #lastSaid: number | null | undefined
 
   constructor(seed: number, { embedded, shared, slots }: Stage) {
     const random = seededRandom(seed)
@@ -374,10 +376,13 @@ class World {
     look()
   }
 
-  /** The world ends when nothing is left to do, and has not been for a while. */
+  /** The world ends when nothing is left to do, and has not been for a while: between two looks a deadline may have begun and ended something. */
   #awaitRest(): void {
+    const [said] = this.#database.all<{ seqs: number | null }>('select sum(last_seq) as seqs from session')
+    const isSilent = said?.seqs === this.#lastSaid
+    this.#lastSaid = said?.seqs
     const isAtRest =
-      this.#house.isWhole() && this.#requests.open === 0 && !this.#settles && this.#target.isIdle && this.#database.isAtRest()
+      isSilent && this.#house.isWhole() && this.#requests.open === 0 && !this.#settles && this.#target.isIdle && this.#database.isAtRest()
     if (!isAtRest) this.#quietSinceMs = undefined
     else this.#quietSinceMs ??= this.timeline.elapsedMs
     if (this.#quietSinceMs !== undefined && this.timeline.elapsedMs - this.#quietSinceMs >= QUIET_MS) this.timeline.stop()
