@@ -48,7 +48,7 @@ test('no agent says that a person has looked, and none learns who did', async ()
   expect(await look(agent, action)).toMatchObject({ status: 403, body: { code: 'forbidden' } })
   for (const field of ['by', 'person', 'principalId', 'at']) {
     const body = { revision: 1, digest: action.digest, [field]: ana.principal.id }
-    expect((await agent.send('POST', `/api/actions/${action.id}/seen`, { body })).status).toBe(400)
+    expect((await agent.send('POST', `/api/actions/${action.id}/seen`, { body })).status).toBe(403)
     expect((await ana.send('POST', `/api/actions/${action.id}/seen`, { body })).status).toBe(400)
   }
   // A key of the person that only asks.

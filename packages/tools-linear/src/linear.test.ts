@@ -326,8 +326,8 @@ test.each<[string, Mishap, { kind: string; retryable: boolean }, string]>([
   [
     'a redirect',
     { status: 302, headers: { location: 'http://169.254.169.254/x' }, body: '' },
-    { kind: 'refused', retryable: false },
-    'answered with a redirect to http://169.254.169.254 (302). Redirects are not followed.',
+    { kind: 'ambiguous', retryable: true },
+    'answered with a redirect to http://169.254.169.254 (302). Whether it acted is not known.',
   ],
 ])('%s is told in plain words, sent once', async (_, mishap, kind, words) => {
   await using workspace = await openWorkspace({ mishap: ({ query }) => (query.startsWith('mutation') ? mishap : undefined) })
