@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { countStatements } from '../../../../../verification/testing/count-cost.ts'
 import { held, type JobCluster, openJobCluster } from '../../../../../verification/testing/job-cluster.ts'
 import { writeSession } from '../../gate/index.ts'
@@ -38,6 +38,26 @@ test('a process without room leaves the work of its commits to the others', asyn
   // With nobody else there, it takes the job as soon as it has room.
   gates[0]?.resolve()
   await expect.poll(() => begun, WITHIN).toEqual(['act_a', 'act_b', 'act_c'])
+  for (const gate of gates) gate.resolve()
+  await dispatch.idle()
+})
+
+test('a process without a sign of life fetches nothing, and looks for jobs as soon as it has one again', async () => {
+  const { call, start, sql } = await openJobCluster({ holds: true })
+  const { begun, gates, run } = held()
+  const { dispatch, processes } = await start({ execute: run })
+  const again = Promise.withResolvers<void>()
+  let isAlive = false
+  const whenAlive = vi.spyOn(processes, 'whenAlive').mockReturnValue(again.promise)
+  vi.spyOn(processes, 'isAlive', 'get').mockImplementation(() => isAlive)
+  await call({ actions: ['act_a'] })
+  // A wait of another kind is asked for after the fetch would have been.
+  await expect.poll(() => whenAlive.mock.calls.length, WITHIN).toBeGreaterThan(0)
+  dispatch.lookForJobs()
+  expect(await sql(JOBS)).toEqual([{ id: 'act_a', locked_by: null, attempts: 0 }])
+  isAlive = true
+  again.resolve()
+  await expect.poll(() => begun, WITHIN).toEqual(['act_a'])
   for (const gate of gates) gate.resolve()
   await dispatch.idle()
 })

@@ -61,6 +61,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   /** The kinds of jobs to look for once there is room. */
   const full = new Set<JobName>()
   let isStopped = false
+  let waitsForLife = false
   let unlocked = 0
   let stopPolling = () => {}
   let stopped: Promise<unknown> = Promise.resolve()
@@ -154,13 +155,28 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     notices.tell({ jobs: true })
   }
 
-  /** How many more jobs of a kind this process can run. */
-  const roomFor = (name: JobName): number => (pools?.[name].isOpen ? limiters[name].room : 0)
+  /**
+   * How many more jobs of a kind this process can begin. None without a sign of life: if the others have forgotten it, they would not learn
+   * that it dies with what it fetches now.
+   */
+  const roomFor = (name: JobName): number => (pools?.[name].isOpen && processes.isAlive ? limiters[name].room : 0)
 
   /** Fetches jobs of a kind. Without room it would fetch jobs that it cannot begin, and keep them from other processes for a while. */
   function look(name: JobName, count = 1): void {
     if (roomFor(name) > 0) pools?.[name].nudge(count)
     else full.add(name)
+    if (!processes.isAlive && !waitsForLife) void lookWhenAlive()
+  }
+
+  async function lookWhenAlive(): Promise<void> {
+    waitsForLife = true
+    // It gives up after a while; by then the poll looks.
+    const isAlive = await processes.whenAlive().then(
+      () => true,
+      () => false,
+    )
+    waitsForLife = false
+    if (isAlive) for (const name of NAMES) lookIfFull(name)
   }
 
   function lookForJobs(): void {
@@ -191,13 +207,8 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   async function reconcile({ sessions, actions }: Due): Promise<Reconciled> {
     await unlockLost()
     const wanted = [...sessions.map((id) => ({ name: 'advance' as const, id })), ...actions.map((id) => ({ name: 'execute' as const, id }))]
-    const held =
-      wanted.length === 0
-        ? []
-        : await claims.findJobs(
-            connection,
-            wanted.map(({ id }) => id),
-          )
+    const wantedIds = wanted.map(({ id }) => id)
+    const held = wanted.length === 0 ? [] : await claims.findJobs(connection, wantedIds)
     // A job that began and failed is not overdue: the log has the reason, and it is retried.
     const states = new Map<string, boolean>()
     for (const { id, taken, failed } of held) states.set(id, taken || failed || states.get(id) === true)
