@@ -15,10 +15,9 @@ export const Said = z.looseObject({
 })
 export type Said = z.infer<typeof Said>
 
-/** How many messages a new page gets at most, how many more one gets that has them, and how many actions are looked back at for their outcomes. */
+/** How many messages a new page gets at most, and how many more one gets that has them. */
 const MOST_MESSAGES = 200
 const MOST_HELD = 800
-const MOST_ACTIONS = 200
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() })
 
@@ -60,7 +59,7 @@ export function* snapshotFor(session: SessionRow, seq: number, said: readonly Sa
   const { hasAll } = compare(newest, said)
   if (hasAll && said.length > 0 && !(yield* isCut(session, said))) return undefined
   const { told } = compare(yield* reachingBack(session, seq, newest, said), said)
-  const outcomes = yield* outcomesOf(session)
+  const outcomes = yield* outcomesOf(session, told.length)
   return told.map((message) =>
     message.role === 'tool' ? { ...message, content: outcomes.get(message.toolCallId) ?? message.content } : message,
   )
@@ -124,10 +123,10 @@ function compare({ told, isAll }: Told, said: readonly Said[]): { told: Snapshot
   return { told: asHeld, hasAll }
 }
 
-/** What became of the newest actions of a session, by their calls, as the stream says it. */
-function* outcomesOf(session: SessionRow): Tx<Map<string, string>> {
+/** What became of this many of the newest actions of a session, by their calls, as the stream says it. */
+function* outcomesOf(session: SessionRow, limit: number): Tx<Map<string, string>> {
   const outcomes = new Map<string, string>()
-  for (const row of yield* actions.listActions({ session: session.id, limit: MOST_ACTIONS })) {
+  for (const row of yield* actions.listActions({ session: session.id, limit })) {
     const outcome = yield* viewOutcome(row)
     if (row.tool_call_id !== null && outcome) outcomes.set(row.tool_call_id, outcome.text)
   }
