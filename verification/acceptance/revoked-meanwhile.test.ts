@@ -95,6 +95,12 @@ async function holdLock(server: TestServer, id: string) {
   const waiting = async () => (await client.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rowCount
   return {
     isWaitedFor: () => expect.poll(waiting, { interval: 10 }).toBe(1),
+    /** Revokes a key as another process does, and lets go with that. */
+    async endKey(keyId: string) {
+      await client.query('update api_key set revoked_at = 1 where id = $1', [keyId])
+      await client.query('commit')
+      await client.end()
+    },
     async letGo() {
       await client.query('rollback')
       await client.end()
@@ -141,6 +147,32 @@ test.skipIf(inject('database') !== 'postgres')(
     await held.letGo()
     expect((await said).status).toBe(401)
     expect((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items).toEqual([])
+  },
+)
+
+test.skipIf(inject('database') !== 'postgres')(
+  'an admin whose key ends while they wait to change the policy, a role, a key or a delegation changes nothing',
+  async () => {
+    await using desk = await startDesk()
+    const { server, made } = desk
+    const ben = await made({ name: 'Ben', kind: 'person', roles: ['approver'] })
+    const cy = await made({ name: 'Cy', kind: 'person', roles: ['viewer'] })
+    const changes: Record<string, (by: ApiClient) => ReturnType<ApiClient['send']>> = {
+      policy: (by) => by.send('PUT', '/api/policy', { headers: { 'if-match': '"1"' }, body: { document: { rules: [] }, reason: 'gone' } }),
+      role: (by) => by.send('PATCH', `/api/people/${ben.principal.id}`, { body: { roles: ['admin'] } }),
+      key: (by) => by.send('POST', '/api/keys', { body: { name: 'late', kind: 'agent' } }),
+      delegation: (by) => by.send('POST', '/api/delegations', { body: { from: ben.principal.id, to: cy.principal.id, expiresIn: 'PT1H' } }),
+    }
+    const answered: Record<string, number> = {}
+    for (const [what, change] of Object.entries(changes)) {
+      const admin = await made({ name: 'Ada', kind: 'person', roles: ['admin'] })
+      const held = await holdLock(server, 'rights')
+      const asked = change(admin)
+      await held.isWaitedFor()
+      await held.endKey(admin.id)
+      answered[what] = (await asked).status
+    }
+    expect(answered).toEqual({ policy: 401, role: 401, key: 401, delegation: 401 })
   },
 )
 

@@ -1,5 +1,5 @@
 import { CountersignError, type KeyScope, meetsRoles, type Principal, type Requirements } from '@countersign/core'
-import type { ActionRow, IdempotencyKey, Tx } from '../store/index.ts'
+import { type ActionRow, type IdempotencyKey, keepRights, type Tx } from '../store/index.ts'
 
 /** The caller of a request, and its idempotency key if it has one. */
 export interface Caller {
@@ -18,13 +18,14 @@ export const partOf = ({ once, ...who }: Caller, part: string): Caller => ({
 })
 
 /**
- * Asked in the transaction that acts for a caller, behind its locks: between the request and that moment a target may have been read, or
+ * Asked in the transaction that acts for a caller, behind its locks, and behind {@link changeRights} in one that takes rights away: between the request and that moment a target may have been read, or
  * another transaction waited for.
  * @throws CountersignError `unauthenticated` where their key, token or sign-in has ended since they were authenticated; `busy` where they
  * have other rights by now.
  */
 export function* requireStanding({ principal, standingIn }: Caller, now: number): Tx<void> {
   if (!standingIn) return
+  yield* keepRights()
   const standing = yield* standingIn(now)
   if (!standing) throw new CountersignError('unauthenticated', 'your credential ended while this was under way, so it was not done')
   if (rightsOf(standing.principal) !== rightsOf(principal)) throw new CountersignError('busy', 'your rights changed just now; try again')

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type Caller, requireStanding } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { changeRoles, disablePerson, enablePerson, viewPerson } from '../identity/people.ts'
-import { idempotently, type Outbox, type Tx } from '../store/index.ts'
+import { changeRights, idempotently, type Outbox, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 
 const Params = z.object({ id: z.string().max(100) })
@@ -23,6 +23,7 @@ const changePerson = (
   const now = clock.nowMs()
   return store.transact((outbox) =>
     idempotently(once, now, function* () {
+      yield* changeRights()
       yield* requireStanding(caller, now)
       yield* work(outbox, principal, now)
       return null

@@ -32,7 +32,7 @@ import {
   viewVersionWhole,
   warningsAbout,
 } from '../policy/index.ts'
-import { idempotently, policyVersions, principals, type Tx } from '../store/index.ts'
+import { changeRights, idempotently, policyVersions, principals, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { createPolicyTests } from './policy-tests.ts'
@@ -55,6 +55,7 @@ async function save({ store, clock, policies }: HttpDeps, input: Save, caller: C
   const roles = await store.read(readRoles)
   const saved = await store.transact((outbox) =>
     idempotently(caller.once, nowMs, function* () {
+      yield* changeRights()
       yield* requireStanding(caller, nowMs)
       const { document: before } = yield* policies.inForce()
       const number = yield* savePolicy(policies, outbox, input, nowMs)

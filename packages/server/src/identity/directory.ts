@@ -121,10 +121,10 @@ export async function openDirectory({
       const { principal, once } = caller
       const now = clock.nowMs()
       return store.transact(function* (outbox) {
-        yield* requireStanding(caller, now)
         // The answer is stored for repeats, so the key itself is left out.
         let key: string | null = null
         const made = yield* idempotently(once, now, function* () {
+          yield* requireStanding(caller, now)
           const drawn = drawKey()
           const created = yield* createKey({ outbox, by: principal, nowMs: now }, body, drawn)
           key = drawn

@@ -113,8 +113,8 @@ export function* changeRoles(
 
 /** Serializes changes of people: of two admins who disable each other at the same moment, one stays. */
 function* findForChange(id: string, by: Principal): Tx<PrincipalRow> {
-  yield* lockKey('people')
   yield* changeRights()
+  yield* lockKey('people')
   const admin = yield* principals.findPrincipal.first({ id: by.id })
   const isAdmin = admin?.disabled_at === null && (JSON.parse(admin.roles) as string[]).includes('admin')
   if (!isAdmin) throw new CountersignError('forbidden', 'only an admin changes people')

@@ -181,7 +181,7 @@ export class Transaction {
 
   #lock({ lock, givesPlace, isShared }: LockRequest): Row[] {
     const held = isShared ? `${lock}, shared` : lock
-    if (this.#locks.has(held)) return NO_ROWS
+    if (this.#locks.has(held) || this.#locks.has(lock)) return NO_ROWS
     this.#locks.add(held)
     this.#sendBatch()
     // Another transaction may have written while this one waited.
