@@ -1,5 +1,6 @@
 import { Client } from 'pg'
 import { expect, onTestFinished } from 'vitest'
+import { createFetches, type Fetches } from '../../packages/server/src/dispatch/cluster/fetches.ts'
 import { openGraphile } from '../../packages/server/src/dispatch/cluster/graphile.ts'
 import type { JobDispatch } from '../../packages/server/src/dispatch/cluster/job-dispatch.ts'
 import { openNotices } from '../../packages/server/src/dispatch/cluster/notices.ts'
@@ -62,7 +63,9 @@ export async function openJobCluster({ holds = false } = {}): Promise<JobCluster
     async start(work = {}, limits = ROOM) {
       const processes = await openProcesses({ url, name: 'test', version: '1', machine: thisMachine, log })
       const notices = await openNotices(url, thisMachine)
-      const dispatch = await openGraphile({ url, clock: thisMachine.clock, processes, notices, limits, log })
+      const fetches = createFetches()
+      const answered = watchAnswers(fetches)
+      const dispatch = await openGraphile({ url, clock: thisMachine.clock, processes, notices, limits, log, fetches })
       newest = dispatch
       dispatch.start({ advance: async () => {}, execute: async () => {}, ...work })
       processes.start({ takeOver: async () => {}, beginAnew: () => {} })
@@ -75,12 +78,29 @@ export async function openJobCluster({ holds = false } = {}): Promise<JobCluster
         await notices[Symbol.asyncDispose]()
         await dispatch.close()
       })
+      if (!holds) return { dispatch, processes }
       // Before its pools have their ids, it leaves all work to a fetch.
-      if (holds) await expect.poll(() => sql(`select 1 from process where pools like '%"commit-%'`), { interval: 10 }).not.toEqual([])
+      await expect.poll(() => sql(`select 1 from process where pools like '%"commit-%'`), { interval: 10 }).not.toEqual([])
+      // Each of its two pools fetches once as it opens, and could take the first job of the test.
+      await expect.poll(() => answered.size, { interval: 10 }).toBe(2)
       return { dispatch, processes }
     },
     sql,
   }
+}
+
+/** The pools that have had the answer to a fetch. */
+function watchAnswers(fetches: Fetches): ReadonlySet<string> {
+  const answered = new Set<string>()
+  const begin = fetches.begin
+  fetches.begin = (pool, size) => {
+    const end = begin(pool, size)
+    return (jobs) => {
+      end(jobs)
+      answered.add(pool)
+    }
+  }
+  return answered
 }
 
 /** Records what it was called with, and continues when the test releases it or has ended. */

@@ -1,7 +1,7 @@
 import { Logger as GraphileLogger, runMigrations } from 'graphile-worker'
 import { Pool } from 'pg'
 import { claims, inMigrationLock } from '../../store/index.ts'
-import { createFetches } from './fetches.ts'
+import { createFetches, type Fetches } from './fetches.ts'
 import { createJobDispatch, type JobDispatch, type JobDispatchOptions } from './job-dispatch.ts'
 import { openJobPool } from './job-pool.ts'
 import { watchFetches } from './watch-fetches.ts'
@@ -19,9 +19,13 @@ const ANSWER_MS = 15_000
 export async function openGraphile({
   url,
   answerMs,
+  fetches = createFetches(),
   ...options
-}: Omit<JobDispatchOptions, 'openPool' | 'close' | 'fetches'> & { url: string; answerMs?: number }): Promise<JobDispatch> {
-  const fetches = createFetches()
+}: Omit<JobDispatchOptions, 'openPool' | 'close' | 'fetches'> & {
+  url: string
+  answerMs?: number
+  fetches?: Fetches
+}): Promise<JobDispatch> {
   const pg = await openJobConnections(url, answerMs, fetches)
   return createJobDispatch({ ...options, fetches, openPool: (pool) => openJobPool({ ...pool, pg }), close: () => pg.end() })
 }
