@@ -7,6 +7,7 @@ import { ask } from '../../packages/server/src/store/query.ts'
 import { openSqlite, type SqliteOptions } from '../../packages/server/src/store/sqlite/sqlite.ts'
 import type { Outbox, Store } from '../../packages/server/src/store/store.ts'
 import type { Schema } from '../../packages/server/src/store/tables/schema.ts'
+import { copyNewSqlite } from './new-sqlite.ts'
 import { openTestDatabase } from './test-database.ts'
 
 /** A store with data of its own, and what its commits asked for. */
@@ -21,6 +22,7 @@ export async function openTempSqlite(
   options: Partial<Pick<SqliteOptions, 'acceptLoss' | 'onDamage'>> = {},
 ): Promise<TempStore & { dataDir: string }> {
   const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'countersign-store-')))
+  if (dataDir === undefined) await copyNewSqlite(folder)
   const committed: Outbox[] = []
   const store = openSqlite({ dataDir: folder, onCommitted: (outbox) => committed.push(outbox), ...options })
   return {

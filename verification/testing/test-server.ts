@@ -21,6 +21,7 @@ import { makeKey } from './accept-key.ts'
 import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { dumpDatabase } from './database.ts'
+import { copyNewSqlite } from './new-sqlite.ts'
 import { checkerAt } from './openapi.ts'
 import { openServerDatabase } from './test-database.ts'
 
@@ -104,6 +105,7 @@ export async function startTestServer({
     { port: 0, data: place?.dataDir ?? data.path, ...flags },
     { ...environment, ...database.environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY },
   )
+  if (settings.database.kind === 'sqlite' && settings.dataDir === data.path) await copyNewSqlite(data.path)
   for (const [name, steps] of Object.entries(scripts)) writeFileSync(join(data.path, `${name}.json`), JSON.stringify({ steps }))
   // Each start reads it anew, as a process does: what its sources had open was closed with the server before.
   const open = async () => ('folder' in config ? config : await openConfig(config, { environment, folder: data.path }))
