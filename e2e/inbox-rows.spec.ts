@@ -119,8 +119,10 @@ test('view, search and order are in the address: a reload, a link and the back b
   await page.keyboard.press('/')
   await page.keyboard.type('appl tool:key by:me')
   await expect.poll(shown).toEqual([apple.id])
+  // The rows are those of the search some keys before its end.
+  const inAddress = () => Object.fromEntries(new URL(page.url()).searchParams)
+  await expect.poll(inAddress).toEqual({ view: 'waiting', order: 'newest', q: 'appl tool:key by:me' })
   const link = page.url()
-  expect(Object.fromEntries(new URL(link).searchParams)).toEqual({ view: 'waiting', order: 'newest', q: 'appl tool:key by:me' })
   await page.reload()
   await expect.poll(shown).toEqual([apple.id])
   await expect(page.getByRole('searchbox', { name: 'Search actions' })).toHaveValue('appl tool:key by:me')

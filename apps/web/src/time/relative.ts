@@ -1,6 +1,6 @@
-import { dayText } from '@countersign/react'
+import { dayText } from './format.ts'
 
-export { fullTime } from '@countersign/react'
+export { fullTime } from './format.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

@@ -1,6 +1,5 @@
 import createCache from '@emotion/cache'
 import { CacheProvider } from '@emotion/react'
-import CssBaseline from '@mui/material/CssBaseline'
 import { ThemeProvider } from '@mui/material/styles'
 import type { ReactNode } from 'react'
 import { theme } from './theme.ts'
@@ -10,12 +9,11 @@ const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?
 // `prepend`: our own style sheets come later in the document and win over the kit's at equal weight.
 const cache = createCache({ key: 'ui', prepend: true, ...(nonce ? { nonce } : {}) })
 
-/** The theme, the reset and the style cache around everything that is drawn. */
+/** The theme and the style cache around everything that is drawn; the reset is in base.css. */
 export function UiProvider({ children }: { children: ReactNode }) {
   return (
     <CacheProvider value={cache}>
       <ThemeProvider theme={theme} defaultMode="system" modeStorageKey="countersign-theme" noSsr>
-        <CssBaseline enableColorScheme />
         {children}
       </ThemeProvider>
     </CacheProvider>

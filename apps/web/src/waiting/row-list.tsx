@@ -1,12 +1,17 @@
 import type { Action } from '@countersign/client'
-import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type RefObject, useCallback, useLayoutEffect, useRef } from 'react'
+import { defaultRangeExtractor, type Range, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from 'react'
+import { useServices } from '../services.tsx'
+import { useSnoozes } from '../snooze/use-snoozes.ts'
+import { useNow } from '../time/use-now.ts'
 import { Row } from './row.tsx'
 
 /** The height of a row in px, as in waiting.css. */
 const ROW_PX = 56
 /** Drawn above and below what is in sight. */
 const OVERSCAN_ROWS = 5
+/** Where the list is scrolled away from: the work for a frame is that for its rows. */
+const ROWS_BEHIND = 1
 const PAGE_MOVES = 10
 /** Older ones are read when so few rows are left below. */
 const LAST_ROWS = 20
@@ -30,14 +35,17 @@ type RowListProps = {
 
 /** The rows, of which only those in sight are drawn, and the selected one: it may have the focus. */
 export function RowList({ rows, selectedId, chosenIds, box, wantsFocus, onMove, onPick, onChoose, onOpen, onEnd }: RowListProps) {
+  const { me } = useServices()
+  const nowMs = useNow()
+  const snoozes = useSnoozes()
   const selectedAt = rows.findIndex(({ id }) => id === selectedId)
-  const virtual = useVirtualizer({
+  const virtual: Virtualizer<HTMLDivElement, Element> = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN_ROWS,
     getItemKey: (at) => rows[at]?.id ?? at,
-    rangeExtractor: useCallback((range: Range) => withRow(defaultRangeExtractor(range), selectedAt), [selectedAt]),
+    rangeExtractor: (range) => withRow(rowsAround(range, virtual.scrollDirection), selectedAt),
   })
 
   useLayoutEffect(() => {
@@ -87,9 +95,12 @@ export function RowList({ rows, selectedId, chosenIds, box, wantsFocus, onMove, 
                 of={rows.length}
                 isSelected={index === selectedAt}
                 isChosen={chosenIds.has(action.id)}
-                style={{ transform: `translateY(${start}px)` }}
-                onPick={() => onPick(action.id)}
-                onChoose={() => onChoose(action.id)}
+                top={start}
+                meId={me.id}
+                nowMs={nowMs}
+                until={snoozes.get(action.id)}
+                onPick={onPick}
+                onChoose={onChoose}
               />
             )
           )
@@ -97,6 +108,15 @@ export function RowList({ rows, selectedId, chosenIds, box, wantsFocus, onMove, 
       </div>
     </div>
   )
+}
+
+type Direction = Virtualizer<HTMLDivElement, Element>['scrollDirection']
+
+/** The rows in sight and around it. */
+function rowsAround({ startIndex, endIndex, overscan, ...range }: Range, direction: Direction): number[] {
+  const above = direction === 'forward' ? ROWS_BEHIND : overscan
+  const below = direction === 'backward' ? ROWS_BEHIND : overscan
+  return defaultRangeExtractor({ ...range, startIndex: startIndex - above, endIndex: endIndex + below, overscan: 0 })
 }
 
 const withRow = (shown: number[], at: number): number[] => (at < 0 || shown.includes(at) ? shown : [...shown, at].sort((a, b) => a - b))

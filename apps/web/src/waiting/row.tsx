@@ -1,30 +1,39 @@
 import type { Action, RiskLevel } from '@countersign/client'
 import { clockText, RISK_WORDS, STATE_WORDS, showInvisible } from '@countersign/react'
-import type { CSSProperties } from 'react'
+import { memo } from 'react'
 import { useAction } from '../action/use-action.ts'
 import { assignedText } from '../assign/words.ts'
-import { useServices } from '../services.tsx'
-import { useSnoozes } from '../snooze/use-snoozes.ts'
 import { fullTime } from '../time/relative.ts'
-import { useNow } from '../time/use-now.ts'
 import { ageText, askedText, endText, standingText } from './row-words.ts'
 import { needsPerson } from './views.ts'
 
-type RowProps = {
-  action: Action
+type RowProps = RowTextProps & {
   at: number
   of: number
   /** True for the row whose card is shown. */
   isSelected: boolean
   /** True for a row that was chosen to be decided together with others. */
   isChosen: boolean
-  style: CSSProperties
-  onPick: () => void
-  onChoose: () => void
+  /** Where it stands in the list, in px. */
+  top: number
+  onPick: (id: string) => void
+  onChoose: (id: string) => void
 }
 
-/** One action in a line: risk, what would happen, who asked, and what is pressing about it. */
-export function Row({ action, at, of, isSelected, isChosen, style, onPick, onChoose }: RowProps) {
+type RowTextProps = {
+  action: Action
+  meId: string
+  nowMs: number
+  /** When the snoozed action returns, as ISO 8601. */
+  until: string | undefined
+}
+
+/**
+ * One action in a line: risk, what would happen, who asked, and what is pressing about it. Dozens of them come with each frame while the list is
+ * scrolled, so the list asks once for what all of them need, and those that stay are not drawn again.
+ */
+export const Row = memo(function Row({ at, of, isSelected, isChosen, top, onPick, onChoose, ...text }: RowProps) {
+  const { action } = text
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are on the list
     <div
@@ -35,17 +44,17 @@ export function Row({ action, at, of, isSelected, isChosen, style, onPick, onCho
       aria-posinset={at + 1}
       aria-setsize={of}
       className="inbox-row"
-      style={style}
+      style={{ transform: `translateY(${top}px)` }}
       data-row={action.id}
       data-testid="waiting-row"
       data-decided={!needsPerson(action)}
-      onClick={onPick}
+      onClick={() => onPick(action.id)}
     >
-      {needsPerson(action) && <ChooseBox isChosen={isChosen} onChoose={onChoose} />}
-      {needsPerson(action) ? <RowText action={action} /> : <DecidedRowText known={action} />}
+      {needsPerson(action) && <ChooseBox isChosen={isChosen} onChoose={() => onChoose(action.id)} />}
+      {needsPerson(action) ? <RowText {...text} /> : <DecidedRowText {...text} />}
     </div>
   )
-}
+})
 
 /** Chooses a row with the pointer or a finger, in place of its mark. X does it for the selected row, which says whether it is chosen. */
 function ChooseBox({ isChosen, onChoose }: { isChosen: boolean; onChoose: () => void }) {
@@ -67,16 +76,13 @@ function ChooseBox({ isChosen, onChoose }: { isChosen: boolean; onChoose: () => 
 }
 
 /** The inbox's stream forgets an action soon after its decision: until it is settled the row asks for it. */
-function DecidedRowText({ known }: { known: Action }) {
+function DecidedRowText({ action: known, ...text }: RowTextProps) {
   const { action = known } = useAction(known.id, known)
-  return <RowText action={action} />
+  return <RowText {...text} action={action} />
 }
 
-function RowText({ action }: { action: Action }) {
-  const nowMs = useNow()
-  const { me } = useServices()
-  const assigned = assignedText(action, me)
-  const until = useSnoozes().get(action.id)
+function RowText({ action, meId, nowMs, until }: RowTextProps) {
+  const assigned = assignedText(action, { id: meId })
   const standing = standingText(action, nowMs)
   const { text, isAlarm } = until === undefined ? standing : { text: `Snoozed until ${clockText(until, nowMs)}`, isAlarm: false }
   const since = action.state === 'proposed' ? action.createdAt : action.updatedAt
