@@ -1,7 +1,8 @@
 import type { Action } from '@countersign/client'
-import { areAlike, changesOf, isPlain, stays, valueText } from '@countersign/core/text'
+import { areAlike, changesOf, hiddenParts, isPlain, stays, valueText } from '@countersign/core/text'
 import type { Evidence } from './card/card-inputs.ts'
 import { DIFF, needsDiff } from './diff-part.ts'
+import { FOLDED } from './long-text.tsx'
 import { createPart, type PartLoader, usePart } from './parts.ts'
 import { SETTLED } from './settled-part.ts'
 import { MARKS } from './show-text.ts'
@@ -22,6 +23,7 @@ function partsOf(action: Action): readonly PartLoader<unknown>[] {
   const parts = needed.get(action) ?? [
     isSettled(action) ? SETTLED : MORE,
     ...(needsDiff(action) ? [DIFF] : []),
+    ...(hiddenParts(action).some(({ isFolded }) => isFolded) ? [FOLDED] : []),
     ...(needsMarks(action, changesOf(action.preview)) ? [MARKS] : []),
   ]
   needed.set(action, parts)
@@ -38,8 +40,8 @@ export const needsMarks = (texts: unknown, changes: readonly { oldValue?: unknow
 
 /**
  * Whether the card can show all of `action` now. Where the part for diffs is missing, a diff is shown plain, which leaves out spaces at the end of
- * a line; without the part behind Details, a high risk has no second step; without the
- * marks, two names that differ look the same.
+ * a line; without the part for long texts, only their head is there; without the part behind Details, a high risk has no second step; without
+ * the marks, two names that differ look the same.
  * @param isOdd What stands beside the action on its card has names to mark.
  */
 export function evidenceOf(action: Action, isOdd = false): Evidence {
@@ -52,6 +54,7 @@ export function useParts(action: Action | undefined, isOdd: boolean): void {
   const parts = action ? partsOf(action) : []
   usePart(MORE, parts.includes(MORE))
   usePart(DIFF, parts.includes(DIFF))
+  usePart(FOLDED, parts.includes(FOLDED))
   usePart(SETTLED, parts.includes(SETTLED))
   usePart(MARKS, isOdd || parts.includes(MARKS))
 }

@@ -5,7 +5,9 @@ import { OpenedTexts } from './opened-texts.ts'
  * A text of the card that is folded until its button is pressed. Once it is open, the element in `box` takes the focus, if this button opened
  * it: the keys that scroll work at once.
  */
-export function useReveal<Box extends HTMLElement>(path: string): { isOpen: boolean; box: RefObject<Box | null>; reveal: () => void } {
+export function useReveal<Box extends HTMLElement>(
+  path: string,
+): { isOpen: boolean; box: RefObject<Box | null>; open: () => void; reveal: () => void } {
   const opened = useContext(OpenedTexts)
   const box = useRef<Box>(null)
   const wasPressed = useRef(false)
@@ -13,11 +15,12 @@ export function useReveal<Box extends HTMLElement>(path: string): { isOpen: bool
   useLayoutEffect(() => {
     if (isOpen && wasPressed.current) focusBox(box.current)
   }, [isOpen])
+  const open = () => opened.open(path)
   const reveal = () => {
     wasPressed.current = true
-    opened.open(path)
+    open()
   }
-  return { isOpen, box, reveal }
+  return { isOpen, box, open, reveal }
 }
 
 /** Puts the focus on what was opened, and its lower edge on the screen: its end is seen there. */
