@@ -2,7 +2,6 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { AUDIT_KINDS } from '../packages/core/src/wire/audit.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (pattern: string, exclude: RegExp) =>
@@ -38,11 +37,4 @@ test('every message that a guide explains is a message of the program', () => {
   expect(missingIn(source, '## What can go wrong\n\n| `no such … sentence in the program` | x |\n\n## Limits\n')).toContain(
     'sentence in the program',
   )
-})
-
-test('the table of the record names every kind of row', () => {
-  const page = readFileSync(new URL('../docs/reference/record.md', import.meta.url), 'utf8')
-  const cells = [...page.matchAll(/^\| ((?:`[a-z_]+`(?:, )?)+) \|/gm)].flatMap(([, cell = '']) => [...cell.matchAll(/`([a-z_]+)`/g)])
-  const named = new Set(cells.map(([, kind = '']) => kind))
-  expect(AUDIT_KINDS.filter((kind) => !named.has(kind))).toEqual([])
 })

@@ -2,11 +2,13 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { configurationSections } from './configuration.ts'
 import { readFieldTexts } from './docstrings.ts'
+import { GITHUB_PERMISSIONS } from './github-permissions.ts'
 import { errorCodes, httpReference } from './http.ts'
 import { limits } from './limits.ts'
 import { outsideTarget } from './outside-links.ts'
 import { policyFields } from './policy.ts'
 import { fieldsOf, typeOf } from './schema-table.ts'
+import { builtInTools } from './tools.ts'
 import { readWireDocument } from './wire-document.ts'
 import { unusedTexts, WIRE_PLACES, wireFields } from './wire-fields.ts'
 
@@ -53,6 +55,14 @@ test('every limit says what it limits, and has the value of its constant', () =>
   expect(all).toContainEqual({ group: 'HTTP API', text: 'The body of a request.', value: '512 KiB' })
   expect(all).toContainEqual({ group: 'Tools', text: 'All files of an OpenAPI document together.', value: '32 MB' })
   expect(all).toContainEqual({ group: 'MCP', text: expect.stringContaining('result of a call as JSON'), value: '900 KB' })
+})
+
+test('every built-in tool is listed, each one of GitHub with the permission that it needs', async () => {
+  const tools = await builtInTools()
+  const names = Object.values(tools).map((list) => list.map(({ name }) => name))
+  expect(names.map((list) => list.length > 10)).toEqual([true, true, true, true])
+  expect(names[0]?.toSorted()).toEqual(Object.keys(GITHUB_PERMISSIONS).toSorted())
+  expect(names[3]).toContain('commit')
 })
 
 test('a text of one object is not taken for another one with the same keys', async () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliReference } from './cli.ts'
+import { clientReference } from './clients.ts'
 import { configurationReference } from './configuration.ts'
 import { readFieldTexts } from './docstrings.ts'
 import { errorReference } from './error-texts.ts'
@@ -9,8 +10,10 @@ import { httpReference } from './http.ts'
 import { limitReference } from './limits.ts'
 import { metricReference } from './metrics.ts'
 import { policyReference } from './policy.ts'
+import { recordReference } from './record-texts.ts'
 import { sdkReference } from './sdk.ts'
 import { pageLists } from './sidebar.ts'
+import { toolReference } from './tools.ts'
 import { readMetricsText, readWireDocument } from './wire-document.ts'
 import { WIRE_PLACES } from './wire-fields.ts'
 
@@ -21,6 +24,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
   return {
     'cli.md': cliReference(),
     'client.md': sdkReference(root, 'client'),
+    'clients.md': clientReference(root),
     'configuration.md': await configurationReference(root),
     'errors.md': errorReference(),
     'events.md': eventReference(document, wireTexts),
@@ -28,8 +32,10 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'limits.md': limitReference(root),
     'metrics.md': metricReference(await readMetricsText()),
     'policy.md': policyReference(root),
+    'record.md': recordReference(),
     'react.md': sdkReference(root, 'react'),
     'server.md': sdkReference(root, 'server', ['core', 'toolkit']),
+    'tools.md': await toolReference(),
     ...pageLists(join(root, 'docs')),
   }
 }

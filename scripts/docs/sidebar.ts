@@ -45,6 +45,7 @@ const FIRST: readonly string[] = [
   ...[
     'reference/configuration',
     'reference/policy',
+    'reference/tools',
     'reference/cli',
     'reference/http',
     'reference/events',

@@ -6,7 +6,7 @@ import { SeenBy } from './seen.ts'
 
 /**
  * The kinds of rows in the record. About an action, each row is one transition. About the `system`, each row is a change of rights or
- * rules. Add a kind here, and say in docs/reference/record.md what its row holds.
+ * rules. Add a kind here, and say in scripts/docs/record-texts.ts what its row holds.
  */
 export const AUDIT_KINDS = [
   'proposed',
