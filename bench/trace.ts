@@ -32,7 +32,7 @@ export async function tasksDuring(browser: Browser, page: Page, work: () => Prom
     .map(({ dur = 0, tdur = 0 }) => ({ ms: dur / 1_000, cpuMs: tdur / 1_000 }))
 }
 
-/** What tasks were long, and how long the longest was, by the clock and by processor time. */
+/** Counts the tasks of more than 50 ms, and returns the longest in ms, by the clock and by processor time. */
 export function longTasksOf(tasks: readonly Task[]) {
   const of = (key: keyof Task) => ({
     over50ms: tasks.filter((task) => task[key] > LONG_MS).length,

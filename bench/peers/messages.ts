@@ -8,7 +8,7 @@ export interface WorkerOptions extends Omit<Place, 'effect'> {
   effects: 'none' | 'note' | 'crash'
 }
 
-/** What the parent asks for. */
+/** A request of the parent. */
 export type Work =
   | { do: 'block'; inFlight: number; durationMs: number }
   | { do: 'start'; message: string }

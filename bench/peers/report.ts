@@ -17,11 +17,11 @@ export type ProbeName = 'sameDecisionTwice' | 'crashAfterEffect' | 'oneOfTwoDecl
 
 export interface Probe {
   verdict: 'yes' | 'no' | 'not applicable' | 'not determined'
-  /** What was seen, as one sentence. */
+  /** The observation, as one sentence. */
   sentence: string
 }
 
-/** What is known about one system: figures and probes, or why it did not run. */
+/** The report on one system: figures and probes, or the reason why it did not run. */
 export interface Row {
   key: string
   name: string

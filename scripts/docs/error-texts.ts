@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '@countersign/core'
 
-/** What a client does about each error. A code that is missing here does not compile. */
+/** The advice to a client about each error. A code that is missing here does not compile. */
 const ERROR_TEXTS: Readonly<Record<ErrorCode, string>> = {
   bad_request: 'Correct the request. `issues` names each place.',
   unauthenticated: 'Sign in again, or send a key that is not revoked or expired.',

@@ -4,7 +4,7 @@ import { cell, escapeHtml, fieldTable, type JsonSchema, typeOf } from './schema-
 import type { WireDocument, WireOperation } from './wire-document.ts'
 import { parametersOf, parameterText, schemaFields } from './wire-fields.ts'
 
-/** Who may call what, every operation by its tag, then every schema. Events are on a page of their own. */
+/** Returns the table of rights, then every operation by its tag, then every schema. Events are on a page of their own. */
 export function httpReference(document: WireDocument, textsOf: (keys: readonly string[]) => FieldTexts): string {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),

@@ -29,7 +29,7 @@ export interface WireOperation {
   operationId: string
   summary: string
   description?: string
-  /** What a caller needs; absent on a route without authentication. */
+  /** The right that a caller needs; absent on a route without authentication. */
   'x-right'?: Right
   tags: string[]
   parameters?: WireParameter[]
@@ -47,7 +47,7 @@ export interface WireDocument {
 /** The document that a running server answers at `/api/openapi.json`. */
 export const readWireDocument = async (): Promise<WireDocument> => JSON.parse(await ask('/api/openapi.json'))
 
-/** What a server with every metric answers at `/metrics`. */
+/** Returns the answer of a server with every metric at `/metrics`. */
 export const readMetricsText = (): Promise<string> => ask('/metrics')
 
 const KEY = 'a-key-for-the-reference-alone'

@@ -31,7 +31,7 @@ export async function packAll(root: string, folder: string): Promise<Tarball[]> 
 const NOT_SHIPPED = /\.test\.|(^|\/)(testing|verification|acceptance|campaign|simulation|recordings|crash)\/|(^|\/)\.env/
 const NEEDED = ['package.json', 'README.md', 'LICENSE']
 
-/** What is wrong with the content of a tarball, a sentence each. */
+/** Returns the faults in the content of a tarball, a sentence each. */
 export function problemsOfTarball({ name, paths }: Pick<Tarball, 'name' | 'paths'>, manifest: Manifest): string[] {
   const inside = new Set(paths)
   const tests = paths.filter((path) => NOT_SHIPPED.test(path))

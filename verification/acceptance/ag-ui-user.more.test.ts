@@ -27,7 +27,7 @@ function expectWhole({ agent: { messages } }: Page): void {
   const ids = messages.map(({ id }) => id)
   expect(ids).toEqual([...new Set(ids)])
   const calls = messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))
-  // What runs side by side ends in any order.
+  // Calls that run at the same time end in any order.
   expect(messages.flatMap(({ toolCallId }) => toolCallId ?? []).sort()).toEqual(calls.toSorted())
   expect(calls).toEqual([...new Set(calls)])
 }

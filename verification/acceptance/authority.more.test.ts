@@ -86,7 +86,7 @@ const writesIn = seesAnd((who, what) => has(WRITES, who) && (what === 'own' || w
 const stops = seesAnd((who) => has(WRITES, who))
 const invites = seesAnd((who, what) => who === 'admin' || ((what === 'own' || what === 'ofAgent') && who !== 'limited'))
 const carriesOut = seesAnd((who, what) => has(WHAT[what].decides, who) || (what === 'own' && has(WRITES, who)))
-/** Who may decide about an action or asked for it, and admins. */
+/** The people who may decide about an action or asked for it, and admins. */
 const assigns = seesAnd(
   (who, what) =>
     has('admin approver finance viewer member nothing', who) &&

@@ -269,7 +269,7 @@ export function drawOp(
   return { do: 'message', sessionId, plan: drawPlan(random, newWhat) }
 }
 
-/** What somebody does about an action that failed or is of unknown outcome; undefined for nothing. */
+/** Returns what a person does about an action that failed or is of unknown outcome; undefined for nothing. */
 export function drawRepair(
   random: Random,
   database: WorldDatabase,
@@ -285,7 +285,7 @@ export function drawRepair(
 
 const hasBegun = ({ state }: ActionRow): boolean => !['proposed', 'approved', 'executing'].includes(state)
 
-/** What somebody says who looked what came of the newest attempt; undefined while they cannot know. */
+/** Returns the answer of a person who checked the newest attempt; undefined while they cannot know. */
 function resolutionOf({ id, attempt }: ActionRow, truthOf: (actionId: string) => boolean | undefined): Op | undefined {
   const happened = truthOf(id)
   return happened === undefined ? undefined : { do: 'resolve', actionId: id, outcome: happened ? 'succeeded' : 'failed', attempt }

@@ -17,7 +17,7 @@ export interface Stage {
   steps: Step[]
 }
 
-/** What a Dockerfile says: its stages, and how the last one is started. */
+/** A parsed Dockerfile: its stages, and the command that starts the last one. */
 export interface ImagePlan {
   stages: Stage[]
   entrypoint: string[]

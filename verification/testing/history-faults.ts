@@ -1,6 +1,6 @@
 import type { ModelMessage } from '@countersign/core'
 
-/** What is wrong with a history given to a model: every call has exactly one result, right behind its step, in the order of the calls. */
+/** Returns the faults of a history given to a model. Every call has exactly one result, right behind its step, in the order of the calls. */
 export function historyFaults(history: readonly ModelMessage[]): string[] {
   const faults: string[] = []
   const ids = new Set<string>()

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { TestServer } from './test-server.ts'
 
-/** What a server tells Prometheus: each series with its value, and what each metric is for. */
+/** The metrics of a server: each series with its value, and the help text of each metric. */
 export interface Scrape {
   /** By `name{label="value",…}`, as written. */
   series: ReadonlyMap<string, number>

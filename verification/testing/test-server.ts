@@ -28,7 +28,7 @@ import { openServerDatabase } from './test-database.ts'
 export { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 
 export interface TestServerOptions {
-  /** What the configuration file would hold; a loaded one goes in as it is. */
+  /** The content of the configuration file, or a loaded configuration. */
   config: ConfigInput | Config
   environment?: Environment
   /** How much is logged. Default: errors. */
@@ -37,7 +37,7 @@ export interface TestServerOptions {
   scripts?: Record<string, ScriptStep[]>
   /** Where its data is; default: a place of its own, which goes with it. */
   place?: { dataDir: string; environment: Environment }
-  /** What the command line would say. */
+  /** The options of the command line. */
   flags?: SettingsFlags
   /** Default: that of the server. */
   clock?: Clock

@@ -10,7 +10,7 @@ type Files = Awaited<ReturnType<typeof builtConsole>>
 const sizeOf = (files: Files, paths: Iterable<string>): number =>
   [...paths].reduce((sum, path) => sum + gzipSync(files.get(path)?.body ?? '').length, 0)
 
-/** What the page itself names: whatever is needed before anything is drawn. */
+/** Returns the files that the page itself names: they are needed before anything is drawn. */
 const firstOf = (files: Files): string[] =>
   [...String(files.get('/index.html')?.body).matchAll(/(?:src|href)="(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, path = '']) => path)
 

@@ -37,7 +37,7 @@ const createModel = () =>
     },
   })
 
-/** What is stored: the messages, and the requests that wait. */
+/** The stored state: the messages, and the requests that wait. */
 interface Stored {
   messages: ModelMessage[]
   requests: { approvalId: string; orderId: string }[]

@@ -60,7 +60,7 @@ async function runCycles<T>(database: Database, cycles: number, measure: () => T
 
 const [FEW, MANY] = [5, 25]
 
-/** What a cycle costs, by what the longer of two runs had more: starting and stopping cost the same in both. */
+/** Returns the cost of a cycle: the difference of two runs, because starting and stopping cost the same in both. */
 async function costOfCycle(open: () => Promise<Database>, isCounted: (text: string) => boolean) {
   const costs: Record<'statements' | 'packets' | 'commits' | 'logPages' | 'bytes' | 'parsed' | 'stringified', number>[] = []
   for (const cycles of [FEW, MANY]) {

@@ -16,7 +16,7 @@ export interface HostRunTool {
   preview(args: JsonObject): PreviewField[]
   assess(args: JsonObject): { level: RiskLevel; reasons: string[] }
   grantRules?: Tool['grantRules']
-  /** Who runs it instead of this server, as a sentence. */
+  /** A sentence that names the program that runs it instead of this server. */
   notHere: string
 }
 

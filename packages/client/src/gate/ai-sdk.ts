@@ -28,7 +28,7 @@ export function gate<Tools extends Readonly<Record<string, object>>>(client: Gat
 function gateTool(client: GateClient, tool: string, given: ToolLike, options: GateOptions): ToolLike {
   const { description, execute, inputSchema, toModelOutput } = given
   if (typeof execute !== 'function') throw new TypeError(`${tool} has no execute, so it cannot be put behind the gate: leave it out`)
-  /** What the model is told instead of the output, by tool call. */
+  /** The text that the model gets instead of the output, by tool call. */
   const told = new Map<string, string>()
   return {
     ...given,
@@ -72,7 +72,7 @@ class GateError extends Error {
     this.answer = answer
   }
 
-  /** What the AI SDK tells the model: the text and nothing else. */
+  /** The output for the model: the text and nothing else. */
   override toString(): string {
     return this.message
   }

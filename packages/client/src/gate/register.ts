@@ -3,7 +3,7 @@ import { isApiError } from '../api-error.ts'
 import type { Client } from '../client.ts'
 import { untilItWorks } from '../reconnect.ts'
 
-/** What a server may be told of a tool besides its name and schema. */
+/** The facts of a tool that a server may be told besides its name and schema. */
 export type RegisterDetails = Partial<Pick<RegisterToolBody, 'effect' | 'description' | 'describe' | 'risk' | 'input'>>
 
 /** `true` registers every tool as a write; or say more of some, by name. Only these are registered then. */

@@ -49,6 +49,6 @@ function range(from: number | undefined, to: number | undefined, unit: string): 
   return max === undefined ? '' : `at most ${text(max)}${unit}`
 }
 
-/** What the tool takes where the value is left out; empty when the schema does not say. */
+/** Returns the value that the tool uses when none is given; empty when the schema does not say. */
 export const defaultText = ({ default: value }: Pick<Schema, 'default'>): string =>
   value === undefined ? '' : `Default: ${typeof value === 'string' ? value : JSON.stringify(value)}`

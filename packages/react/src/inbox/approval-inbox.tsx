@@ -33,7 +33,7 @@ const ToolArgumentsEditor = lazy(async () => ({ default: (await import('../edito
 const STEP = 50
 
 /**
- * What waits for the person of a client, live: one row each, which opens as an approval card. Needs `@countersign/react/card.css`.
+ * Shows the actions that wait for the person of a client, live: one row each, which opens as an approval card. Needs `@countersign/react/card.css`.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://approvals.example.com', token: () => fetch('/countersign-token', { method: 'POST' }).then((answer) => answer.json()) })

@@ -263,7 +263,7 @@ interface Failure extends StepOf {
   text: string
   code: string
   error: string
-  /** What was received of the model, if the model failed. */
+  /** The part of the answer that arrived, if the model failed. */
   heard?: Heard
 }
 

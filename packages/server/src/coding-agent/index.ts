@@ -16,7 +16,7 @@ const CodingAgentSection = z.strictObject({})
 /** The settings under `coding-agent` in the configuration: none. The hosts are connected with `countersign connect`. */
 export type CodingAgentInput = z.input<typeof CodingAgentSection>
 
-/** What coding agents do on their own machines, as tools that policy can match. */
+/** The calls of coding agents on their own machines, as tools that policy can match. */
 export const codingAgent: SourceKind<z.output<typeof CodingAgentSection>> = {
   starter: codingAgentStarter,
   schema: CodingAgentSection,

@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<string, () => Promise<AnySourceKind>>> = SOURCE_KIN
 const KNOWN = [...Object.keys(GROUP_KINDS), ...Object.keys(KINDS)]
 const KNOWN_WORDS = `${KNOWN.slice(0, -1).join(', ')} or ${KNOWN.at(-1)}`
 
-/** What opening the groups of a configuration needs besides the configuration. */
+/** Dependencies of opening the groups of a configuration. */
 export interface GroupsOpening {
   environment: Environment
   folder: string

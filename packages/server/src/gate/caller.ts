@@ -6,7 +6,7 @@ export interface Caller {
   principal: Principal
   /** How they proved who they are, for the record: `key`, `console`. Absent where no request came in. */
   signIn?: string
-  /** Who their credential proves them to be at `now`; undefined once it has ended. Absent where no request came in. */
+  /** Returns the principal that their credential proves at `now`; undefined once it has ended. Absent where no request came in. */
   standingIn?: (now: number) => Tx<{ principal: Principal } | undefined>
   once?: IdempotencyKey
 }

@@ -46,7 +46,7 @@ test.each(STORES)(
   },
 )
 
-/** What may be done with a session that is open for writing. Each number chooses among what is there. */
+/** The operations on a session that is open for writing. Each number chooses one of the existing rows. */
 const step = fc.oneof(
   fc.record({ do: fc.constant('say' as const), as: fc.constantFrom('answered', 'queued', 'held', 'note'), by: fc.nat(2) }),
   fc.record({ do: fc.constantFrom('dequeue' as const, 'unqueue' as const, 'call' as const), at: fc.nat(5) }),

@@ -20,7 +20,7 @@ import type { GatewayCall } from './open-calls.ts'
 import { MAX_WAIT_SECONDS } from './tool-list.ts'
 import { waitForAction } from './wait-for-action.ts'
 
-/** What a client sends back with its answer to `input_required`. */
+/** The state that a client sends back with its answer to `input_required`. */
 export interface PausedCall {
   actionId: string
   tool: string

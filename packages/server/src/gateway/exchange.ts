@@ -13,7 +13,7 @@ export interface GatewayDeps extends HttpDeps {
   answerPrompt?: ((prompt: PermissionPrompt, exchange: Exchange) => Promise<JsonObject>) | undefined
 }
 
-/** What Claude Code sends to its `--permission-prompt-tool`. */
+/** The input that Claude Code sends to its `--permission-prompt-tool`. */
 export interface PermissionPrompt {
   tool: string
   input: JsonObject

@@ -45,7 +45,7 @@ const POLICY = {
 
 const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json').describe('The format of the answer.') })
 
-/** What a policy may name. */
+/** Returns the tools and agents that a policy may name. */
 const worldOf = ({ tools, agents }: HttpDeps) => ({ tools, agents: [...agents.keys()] })
 
 const TAGS = ['policy']

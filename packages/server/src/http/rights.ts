@@ -4,7 +4,7 @@ import { isAdminInScope, requireAdmin, requireOwnSignIn, requirePerson, requireS
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a caller needs for this route. Every route without {@link FastifyContextConfig.access} has one. */
+    /** The right that a caller needs for this route. Every route without {@link FastifyContextConfig.access} has one. */
     right?: Right
   }
 }

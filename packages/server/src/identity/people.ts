@@ -25,7 +25,7 @@ const LOCAL = 'prn_local'
 /** At most this many are listed; all of them end with the person, listed or not. */
 const MOST_SHOWN = 200
 
-/** What ended with a person: ids, and the number of console sessions. */
+/** Ids of everything that ended with a person, and the number of console sessions. */
 export interface Ended {
   keys: string[]
   grants: string[]

@@ -74,7 +74,7 @@ export class Meter {
   }
 }
 
-/** What a call of a function costs: see `priceOf` and `addUses`. */
+/** The cost of a call of a function: see `priceOf` and `addUses`. */
 type Charge = 'plain' | 'loop' | 'search' | 'time'
 
 /** The functions that a condition can call, with the way in which a call is charged. All others could take forever or have no use here. */
@@ -98,7 +98,7 @@ const DECIDES: Readonly<Record<string, boolean>> = { all: false, exists: true } 
 
 /** How a value is used, beyond being passed on. */
 export interface Use {
-  /** What the value costs before its size counts. */
+  /** The cost of the value before its size counts. */
   price: number
   /** It is scanned to its last element: an operand of `==`, `!=` or `in`. */
   isCompared: boolean

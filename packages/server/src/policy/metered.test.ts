@@ -9,7 +9,7 @@ import { Meter } from './meter.ts'
 const TOOL = { name: 'pay', group: 'own', effect: 'write' as const, destination: 'local' }
 const REQUESTER = { id: 'prn_bot', kind: 'agent' as const, name: 'bot', roles: [] }
 
-/** What a condition gives for `args.x`: true, false, or an object that says why neither. */
+/** Evaluates a condition with `args.x`: true, false, or an object with the reason for neither. */
 function ask(when: string, x: JsonValue) {
   const read = readCondition(when)
   if ('problem' in read) return read

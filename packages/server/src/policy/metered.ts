@@ -14,7 +14,7 @@ function runningMeter(): Meter {
   return running
 }
 
-/** What the evaluator passes to a macro, as far as it is documented. */
+/** The documented part of the value that the evaluator passes to a macro. */
 interface Macro {
   use: Use
   part: ASTNode

@@ -6,7 +6,7 @@ import { costFault, openPatternBudget, type PatternBudget, readsResult, readWord
 /** The largest definition of one tool, as canonical JSON. */
 const MAX_BYTES = 32_000
 
-/** What an agent says about a tool of its own. */
+/** The definition of a tool that its agent registers. */
 export type Definition = Pick<RegisterToolBody, 'effect' | 'describe' | 'risk'> & {
   name: string
   description: string

@@ -3,7 +3,7 @@ import type { stats } from '../store/index.ts'
 
 export const noAnswers = (): AnswerStats => ({ allowed: 0, denied: 0, approved: 0, declined: 0, expired: 0, cancelled: 0, waiting: 0 })
 
-/** What people answered to an action that is in this state. */
+/** The answer of people to an action in each state. */
 const OF_PEOPLE: Readonly<Record<ActionState, keyof AnswerStats>> = {
   proposed: 'waiting',
   approved: 'approved',
@@ -16,7 +16,7 @@ const OF_PEOPLE: Readonly<Record<ActionState, keyof AnswerStats>> = {
   cancelled: 'cancelled',
 }
 
-/** What became of the proposals of a group. */
+/** Returns how the proposals of a group ended. */
 export function answerOf({ verdict, state }: Pick<stats.ActionGroup, 'verdict' | 'state'>): keyof AnswerStats {
   if (verdict === '"ask"') return OF_PEOPLE[state]
   return verdict === '"deny"' ? 'denied' : 'allowed'

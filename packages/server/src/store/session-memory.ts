@@ -8,7 +8,7 @@ const MOST_SESSIONS = 1_000
 /** The tables that the state of a session is read from. */
 const TABLES: ReadonlySet<string> = new Set(['session', 'run', 'action', 'message', 'principal', 'action_grant', 'event'])
 
-/** What a transaction may use of what its process remembers of sessions. */
+/** The sessions that a process remembers, as a transaction may use them. */
 export interface SessionMemory {
   /** The state of a session, to read it. */
   peek(sessionId: string): SessionState | undefined
@@ -33,7 +33,7 @@ export interface SessionMemory {
 export class OwnSessions implements SessionMemory {
   readonly #states = new LRUCache<string, SessionState>({ max: MOST_SESSIONS })
   readonly #sessionOf = new LRUCache<string, string>({ max: 4 * MOST_SESSIONS })
-  /** What the sessions of this batch were before it; undefined for one that was not known. */
+  /** The state of each session before this batch; undefined for one that was not known. */
   #before = new Map<string, SessionState | undefined>()
   /** True when this transaction changed tables of sessions without their writers: then what their writers know may be out of date. */
   #isBypassed = false

@@ -2,7 +2,7 @@ import type { JsonObject } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
 import { isAnswer, isRequest, keyOf, paramsOf } from '../proxy/messages.ts'
 
-/** What is kept of each call: updates name only what changed. */
+/** The fields that are kept of each call, because updates name only changed ones. */
 const FIELDS = ['title', 'name', 'kind', 'rawInput', 'content', 'locations'] as const
 const OPENS = ['session/new', 'session/load', 'session/resume', 'session/fork']
 const MAX_CALLS = 1_000

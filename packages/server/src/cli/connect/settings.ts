@@ -24,11 +24,11 @@ export interface Connection {
 export interface HostSettings {
   /** @param inProject For this folder instead of the user. */
   file(environment: Environment, inProject: boolean): string
-  /** What an empty file begins with. */
+  /** The beginning of an empty file. */
   empty: JsonObject
   /** The hooks, by event. */
   hooks(connection: Connection): Readonly<Record<string, JsonObject[]>>
-  /** What the settings cannot do, in sentences. */
+  /** The limits of the settings, a sentence each. */
   notes: readonly string[]
 }
 

@@ -5,7 +5,7 @@ import type { Config } from '../../config/index.ts'
 import { warningsAbout } from '../../policy/index.ts'
 import { note, ok } from './check.ts'
 
-/** What the policy does with a call of a tool. */
+/** The verdict of the policy for a call of a tool. */
 export interface PolicyRow {
   tool: string
   effect: Tool['effect']

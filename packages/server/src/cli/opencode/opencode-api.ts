@@ -8,7 +8,7 @@ import { eventsOf } from '../event-stream.ts'
 export interface Permission {
   id: string
   session: string
-  /** What it is about: `bash`, `edit`, `external_directory` and others. */
+  /** Its kind: `bash`, `edit`, `external_directory` and others. */
   permission: string
   patterns: JsonValue
   metadata: JsonValue

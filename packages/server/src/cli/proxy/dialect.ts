@@ -15,7 +15,7 @@ export interface Asked {
   about: JsonObject
 }
 
-/** What an agent says came of a call. */
+/** The outcome of a call, as the agent reports it. */
 export interface Ended {
   session: string
   callId: string
@@ -25,7 +25,7 @@ export interface Ended {
 
 /** The words of one protocol between an agent and the program with its prompts. It may remember what messages say. */
 export interface Dialect {
-  /** Whose messages the server reads at `/hooks/:host`. */
+  /** The host whose messages the server reads at `/hooks/:host`. */
   host: 'acp' | 'codex'
   /** A message for the server in the words of that host. */
   toServer(message: ServerMessage): JsonObject

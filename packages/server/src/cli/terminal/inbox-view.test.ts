@@ -8,7 +8,7 @@ import { styleFor } from './style.ts'
 
 const PLAIN = styleFor(false, {})
 const SIZE = { columns: 80, rows: 24 }
-/** What is below the details. */
+/** Returns the lines below the details. */
 const lastOf = (lines: readonly string[]) => lines.slice(-5).join(' ').replaceAll(/ +/g, ' ')
 
 const action = (changed: Partial<Action> = {}): Action =>

@@ -4,7 +4,7 @@ import type { Key } from './keys.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
-/** What a person wants done, for the program to do. */
+/** A command of the person, which the program carries out. */
 export type Command =
   | { is: 'approve'; action: Action; arguments?: Arguments }
   | { is: 'decline'; action: Action; reason: string }
@@ -14,7 +14,7 @@ export type Command =
   | { is: 'assign'; action: Action }
   | { is: 'quit' }
 
-/** What needs one more key. It is for the digest that was on the screen. */
+/** A decision that needs one more key. It is for the digest that was on the screen. */
 type Pending =
   | { for: 'approve'; digest: string; arguments?: Arguments }
   | { for: 'decline'; digest: string; reason: string }
@@ -28,7 +28,7 @@ export interface InboxView {
   /** The id of the selected action. */
   selected: string | undefined
   pending: Pending | undefined
-  /** What happened last. */
+  /** The newest event, as a sentence. */
   notice: string
   /** The first line of the details that is shown. */
   scroll: number

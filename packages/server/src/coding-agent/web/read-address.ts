@@ -9,7 +9,7 @@ export interface AddressReading {
   unclear: string[]
   /** True when the text is to the letter what a browser makes of it. */
   isExact: boolean
-  /** What a browser makes of the text; empty when it is no address. */
+  /** The address as a browser reads the text; empty when it is no address. */
   href: string
   scheme: string
   /** In lower case, without a dot at the end. */

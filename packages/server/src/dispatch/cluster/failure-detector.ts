@@ -22,7 +22,7 @@ const FAILED_MS = 2_000
 /** Why a process is gone: it held its lock but was silent, its lock was released, or it announced that it leaves. */
 export type GoneCause = 'frozen' | 'dead' | 'left'
 
-/** What to do about the other processes. */
+/** The other processes that were found gone or silent. */
 export interface Sighting {
   /** Take over from these now. */
   gone: OtherProcess[]

@@ -64,7 +64,7 @@ function* takeDecision(
   return yield* takeVote(deps, context, { found: yield* findForVote(actionId, context.caller, context.nowMs), body, early })
 }
 
-/** What a vote reads behind the lock of its session. */
+/** Returns the rows that a vote reads behind the lock of its session. */
 const soonFor = (deps: GateDeps, { caller, nowMs }: CallerContext, early: EarlyStart | undefined): readonly Tx<unknown>[] => [
   principals.findPrincipal.first({ id: caller.principal.id }),
   ...(caller.standingIn ? [caller.standingIn(nowMs)] : []),

@@ -56,7 +56,7 @@ export function* revise(
   return asked
 }
 
-/** What a revision changes, besides what follows from there being one. */
+/** The values that a revision changes. Values that follow from any new revision are not listed. */
 type Revision = Omit<PatchOf<'revise'>, 'idempotency_key' | 'revised' | 'grant_id' | 'error' | 'resolution'>
 
 /** Stores the current revision among the earlier ones, and the new one without votes. Undefined when the action is no longer as it was read. */

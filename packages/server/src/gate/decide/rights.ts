@@ -3,7 +3,7 @@ import { type ActionRow, delegations, type PrincipalRow, principals, stored, typ
 import { whyNeverDecides } from '../caller.ts'
 import { askingPersons } from './requesters.ts'
 
-/** What an action requires of the people who decide about it. */
+/** Returns the requirements of an action for the people who decide about it. */
 export const requirementsOf = (row: Pick<ActionRow, 'requires'>): Requirements => stored.requirementsOf(row)
 
 /** By whose right somebody votes: their own, or that of the person `forId`, in whose place they are. Or why they may not. */

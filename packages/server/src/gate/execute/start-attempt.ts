@@ -35,7 +35,7 @@ export function* beginAttempt(context: SessionContext, row: Startable, attempt: 
   return started
 }
 
-/** What an attempt writes into its action, and says. */
+/** Returns the values that an attempt writes into its action, and the cause that it reports. */
 export function attemptOf(
   row: Startable,
   { key, runner, dueAtMs, version, cause }: NewAttempt,

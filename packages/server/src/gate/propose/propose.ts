@@ -228,7 +228,7 @@ export interface ProposeInput {
   arguments: JsonObject
   agent?: string | undefined
   description?: string | undefined
-  /** What else the caller says about the call. */
+  /** Further claims of the caller about the call. */
   context?: ActionContext | undefined
   /** Where it is told what became of the action. */
   callback?: { url: string } | undefined

@@ -2,12 +2,12 @@ import type { SeenBy } from '@countersign/core'
 import { type ActionRow, seen, type Tx } from '../../store/index.ts'
 import { isoTime } from './view.ts'
 
-/** Who has seen the current revision of an action, the latest first. Only persons are told: an agent could press the people it waits for. */
+/** Returns the people who have seen the current revision of an action, the latest first. Only persons are told: an agent could press the people it waits for. */
 export function* viewSeenBy({ id, revision }: Pick<ActionRow, 'id' | 'revision'>): Tx<SeenBy[]> {
   return (yield* seen.seenRevision.all({ action_id: id, revision })).map(viewSeen)
 }
 
-/** Who has seen any revision of it, the earliest first. */
+/** Returns the people who have seen any revision of it, the earliest first. */
 export function* viewSeenStory({ id }: Pick<ActionRow, 'id'>): Tx<SeenBy[]> {
   return (yield* seen.seenAction.all({ action_id: id })).reverse().map(viewSeen)
 }

@@ -140,7 +140,7 @@ function viewExtendable({ state, expires_at, extended }: ActionRow, extend: stri
   return { extendableUntil: isoTime(expires_at + (durationMs(extend) ?? 0)) }
 }
 
-/** Who extended the deadline, as it is stored. */
+/** The stored extension of the deadline: by whom, and when. */
 export interface StoredExtension {
   /** Id of the person. */
   by: string
@@ -150,7 +150,7 @@ export interface StoredExtension {
   from: number
 }
 
-/** Who should decide about an action, as it is stored: the id of a person, or a role. */
+/** The stored assignment of an action: the id of a person, or a role. */
 export type StoredAssignment = AssignTo & {
   /** Id of the person who said so. */
   by: string

@@ -15,7 +15,7 @@ const Body = z.looseObject({
 })
 
 const ASKS = new Set(['PreToolUse', 'PermissionRequest'])
-/** What a host is asked about, and for Codex the answer at another prompt. */
+/** Returns whether the event asks about a call, or for Codex reports the answer at another prompt. */
 const isAbout = (host: Host, event: string): boolean => ASKS.has(event) || (host === 'codex' && event === 'Answered')
 const REPORTS = new Set(['PostToolUse', 'PostToolUseFailure'])
 

@@ -19,7 +19,7 @@ interface Named {
   call: HostTool
 }
 
-/** What a hook is called for. */
+/** The event that a hook is called for. */
 export type HookEvent =
   | (Named & {
       kind: 'ask'

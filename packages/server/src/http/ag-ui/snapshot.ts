@@ -92,7 +92,7 @@ function placeOfOldest(told: readonly SnapshotMessage[], said: readonly Said[]):
   const places = placesOf(said)
   const found = told.findIndex((message) => keysOf(message).some((key) => places.has(key)))
   if (found < 0) return told.length
-  // What its person wrote has an id of its own there, and comes right before the answer.
+  // On the page, messages of its person have ids of their own and come right before the answer.
   const before = writtenBefore(told.slice(found), said)
   return Math.max(told.slice(0, found).findLastIndex(({ role }) => role !== 'user') + 1, found - before)
 }
@@ -123,7 +123,7 @@ function compare({ told, isAll }: Told, said: readonly Said[]): { told: Snapshot
   return { told: asHeld, hasAll }
 }
 
-/** What became of this many of the newest actions of a session, by their calls, as the stream says it. */
+/** Returns the outcome of each of the newest actions of a session, as the stream sends it, by tool call id. */
 function* outcomesOf(session: SessionRow, limit: number): Tx<Map<string, string>> {
   const outcomes = new Map<string, string>()
   for (const row of yield* actions.listActions({ session: session.id, limit })) {
@@ -148,7 +148,7 @@ function writtenBefore(told: readonly SnapshotMessage[], said: readonly Said[]):
 const placesOf = (said: readonly Said[]): ReadonlyMap<string, number> =>
   new Map(said.flatMap((one, place) => keysOf(one).map((key) => [key, place])))
 
-/** What a message is found by on both sides: a page gives what its person wrote an id of its own. */
+/** Returns the keys by which both sides find a message. A page gives messages of its person ids of their own. */
 const keysOf = ({ id, role, toolCallId, toolCalls = [] }: Pick<Said, 'id' | 'role' | 'toolCallId' | 'toolCalls'>): string[] =>
   role === 'tool' ? [`result ${toolCallId}`] : [`message ${id}`, ...toolCalls.map((call) => `call ${call.id}`)]
 

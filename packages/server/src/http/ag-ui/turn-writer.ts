@@ -5,7 +5,7 @@ import { trackActions } from '../threads/track-actions.ts'
 import type { TurnWriter } from '../threads/turn.ts'
 import type { AgUiEvent, Interrupt } from './events.ts'
 
-/** What a client has already. It decides what is left out of the stream, and nothing else. */
+/** The part of the turn that a client has already. It is left out of the stream, and has no other effect. */
 export interface KnownMessages {
   messageIds: ReadonlySet<string>
   callIds: ReadonlySet<string>
@@ -23,7 +23,7 @@ export interface AgUiWriterOptions {
   refusal: string | undefined
 }
 
-/** What an answer to an interrupt may hold. `editedArgs` takes the place of all arguments. */
+/** The schema of an answer to an interrupt. `editedArgs` replaces all arguments. */
 const RESPONSE_SCHEMA: JsonObject = {
   type: 'object',
   properties: { approved: { type: 'boolean' }, reason: { type: 'string' }, editedArgs: { type: 'object' } },

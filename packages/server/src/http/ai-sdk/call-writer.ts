@@ -14,7 +14,7 @@ interface Call {
 
 export interface CallWriterOptions {
   send(chunk: Chunk): void
-  /** What the client has of this message: nothing of it is sent twice. It carries no authority. */
+  /** The part of this message that the client has: nothing of it is sent twice. It carries no authority. */
   client: ClientMessage | undefined
 }
 

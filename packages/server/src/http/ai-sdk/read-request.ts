@@ -17,14 +17,14 @@ export const AiSdkChatBody = z.looseObject({
 })
 export type AiSdkChatBody = z.infer<typeof AiSdkChatBody>
 
-/** What a client has of the message that it goes on with. It decides what is left out of the stream, and nothing else. */
+/** The part of the message that a client has already. It is left out of the stream, and has no other effect. */
 export interface ClientMessage {
   id: string
   steps: number
   calls: ReadonlyMap<string, { approvalId: string | undefined; approved: boolean | undefined; isEnded: boolean }>
 }
 
-/** What a request asks for: to take a message, or to take decisions and go on with a message. */
+/** A request either brings a message, or brings decisions and continues a message. */
 export type ChatRequest = { say: string; messageId: string | undefined } | { decisions: AskedDecision[]; client: ClientMessage }
 
 const Approval = z.looseObject({ id: z.string().max(200), approved: z.boolean().optional(), reason: z.string().max(2_000).optional() })

@@ -15,7 +15,7 @@ export interface AiSdkWriterOptions {
   earlier: readonly Action[]
   /** The id of the message that is written. */
   messageId: string
-  /** What the client has of this message: nothing of it is sent twice. It carries no authority. */
+  /** The part of this message that the client has: nothing of it is sent twice. It carries no authority. */
   client: ClientMessage | undefined
 }
 

@@ -42,7 +42,7 @@ async function openApp() {
   return { app, url, ask }
 }
 
-/** What answers 200 without a key. */
+/** The paths that answer 200 without a key. */
 const ANSWERED = [
   '/',
   '/actions',

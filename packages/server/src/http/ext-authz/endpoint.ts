@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** What a gateway puts before the path of each request that it asks about. */
+/** The prefix that a gateway puts before the path of each request that it asks about. */
 export const ENDPOINT = '/ext-authz'
 
 /** The header with the agent's key. Authorization belongs to the server behind the gateway. */

@@ -14,7 +14,7 @@ export function readApprovalId(approvalId: string): { actionId: string; revision
   return { actionId, revision: Number(revision) }
 }
 
-/** What a card needs besides the call, for cards of the client. */
+/** Returns the values that a card of the client needs besides the call. */
 export function cardOf({ id, revision, digest, description, preview, risk, expiresAt, requires }: Action): JsonValue {
   const { quorum, roles } = requires
   return JSON.parse(

@@ -18,7 +18,7 @@ export const MOST_PLAIN_BYTES = RECORD_BYTES - 86 - 17
 /** The plain text is padded to a multiple of this, so that its length says little to the push service. */
 const PAD_TO_BYTES = 512
 
-/** What the test vectors fix. Both are random for each message. */
+/** The values that the test vectors fix. Both are random for each message. */
 interface Drawn {
   salt?: Uint8Array
   /** 32 bytes. */

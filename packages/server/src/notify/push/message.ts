@@ -1,7 +1,7 @@
 import type { RiskLevel } from '@countersign/core'
 import { type ActionRow, stored } from '../../store/index.ts'
 
-/** What a browser is told: to show a notification, or to take one back. `tag` is the id of the action. */
+/** A message to a browser: show a notification, or take one back. `tag` is the id of the action. */
 export type PushMessage = { show: { tag: string; title: string; body: string; url: string } } | { withdraw: { tag: string } }
 
 const RISKS: Readonly<Record<RiskLevel, string>> = { low: 'Low risk', medium: 'Medium risk', high: 'High risk', critical: 'Critical risk' }

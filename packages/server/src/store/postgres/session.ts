@@ -25,7 +25,7 @@ export class Session {
   readonly #client: Client
   readonly #isPooled: boolean
   readonly #groupOptions: GroupOptions
-  /** What was asked since the last packet. */
+  /** The queries since the last packet. */
   #group: StatementGroup | undefined
   #isBroken = false
 

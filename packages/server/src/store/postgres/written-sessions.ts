@@ -4,7 +4,7 @@ import type { SessionState } from '../tables/session-state.ts'
 
 const MOST_SESSIONS = 1_000
 
-/** What one transaction leaves of sessions. */
+/** The state in which one transaction leaves sessions. */
 export interface LeftSessions {
   readonly memory: SessionMemory
   /** Call it when the transaction is committed. */

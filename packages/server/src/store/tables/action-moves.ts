@@ -14,7 +14,7 @@ const STARTED = ['attempt', 'epoch', 'first_send', 'checks', 'runner', 'due_at',
 const ATTEMPTED = [...STARTED, 'idempotency_key'] as const
 const ANSWERED = ['result', 'result_url', 'error', 'in_doubt', 'checks', 'result_delivered', 'runner', 'due_at', 'resolution'] as const
 
-/** What each event writes into the times of an action: its own time, or null where the time before no longer counts. */
+/** The times of an action that each event writes: its own time, or null where an earlier time no longer counts. */
 const TIMES: Readonly<Record<MovedAsRead, Partial<Record<Time, 'now' | null>>>> = {
   approve: { decided_at: 'now' },
   decline: { decided_at: 'now', settled_at: 'now' },

@@ -2,9 +2,9 @@ import { makeId } from '@countersign/core'
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 
-/** What people look for in a list of actions; an action has to match all of it. */
+/** The search terms of people in a list of actions. An action has to match all of them. */
 export interface ActionSearch {
-  /** What the policy said of it. */
+  /** The verdict of the policy. */
   verdict?: 'allow' | 'ask' | 'deny' | undefined
   /** Part of the tool's name. */
   toolText?: string | undefined

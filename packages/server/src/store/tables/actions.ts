@@ -296,7 +296,7 @@ export interface ActionFilter {
   limit: number
 }
 
-/** What continues a filter after an action that it found. */
+/** Returns the place that continues a filter after an action that it found. */
 export const placeAfter = ({ settled }: Pick<ActionFilter, 'settled'>, { id, settled_at }: Pick<ActionRow, 'id' | 'settled_at'>) =>
   settled ? { settled: { before: { id, settled_at: settled_at ?? 0 } } } : { before: id }
 

@@ -4,7 +4,7 @@ import { lit, question } from '../query.ts'
 import type { ActionRevisionRow, ActionRow } from './schema.ts'
 import { listOfStates } from './state-in.ts'
 
-/** What a redaction does with a column: it keeps it, or puts a value there. `now` is the time of the redaction, `given` a value of the caller. */
+/** The effect of a redaction on a column: it keeps the value, or replaces it. `now` is the time of the redaction, `given` a value of the caller. */
 type Redaction = 'keep' | '{}' | 'Redacted' | null | 'now' | 'given'
 
 /** Every column of an action. A new column does not compile until it is named here. */

@@ -305,7 +305,7 @@ export interface ActionRow {
   /** 1 when the key of the caller proves the agent's name. Unused for an action in a session: that agent is the server's own. */
   agent_verified: number
   agent_says: string | null
-  /** What the agent says besides: JSON of `{run?, url?, reason?}`. */
+  /** Further claims of the agent: JSON of `{run?, url?, reason?}`. */
   context: string | null
   /** Where its proposer is told what became of it: JSON of `{webhook, url}`. */
   callback: string | null
@@ -335,7 +335,7 @@ export interface ActionRow {
   result_url: string | null
   error: string | null
   expires_at: number | null
-  /** Who extended the deadline: JSON of `{by, at, from}`. Null while nobody did; then it stays, so that it is done once. */
+  /** The extension of the deadline: JSON of `{by, at, from}`. Null while nobody did; then it stays, so that it is done once. */
   extended: string | null
   /** JSON of who should decide, said by whom and when; null for nobody in particular. */
   assigned: string | null

@@ -37,7 +37,7 @@ export const noteSeen = question<{ action_id: string; principal_id: string; revi
 const MOST_NAMED = 20
 const MOST_IN_STORY = 200
 
-/** Who has seen a revision, the latest first. */
+/** Returns the people who have seen a revision, the latest first. */
 export const seenRevision = question<{ action_id: string; revision: number }, NamedSeenRow>((db, p) =>
   db
     .selectFrom('action_seen')
@@ -51,7 +51,7 @@ export const seenRevision = question<{ action_id: string; revision: number }, Na
     .limit(lit(MOST_NAMED)),
 )
 
-/** Who has seen an action in any of its revisions, the latest first. */
+/** Returns the people who have seen an action in any of its revisions, the latest first. */
 export const seenAction = question<{ action_id: string }, NamedSeenRow>((db, p) =>
   db
     .selectFrom('action_seen')

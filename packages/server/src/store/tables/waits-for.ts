@@ -4,7 +4,7 @@ import { ask, lit, question, type Tx } from '../query.ts'
 import { type ActionFilter, type ActionQuery, narrowed } from './actions.ts'
 import type { ActionRow } from './schema.ts'
 
-/** What decides who may vote on a waiting action. Waiting actions have few different ones, each with an index entry of its own. */
+/** The requirements that decide who may vote on a waiting action. Waiting actions have few different ones, each with an index entry of its own. */
 export interface WaitsFor {
   /** Voters need one of these. */
   roles: string[]
