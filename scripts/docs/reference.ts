@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { cliReference } from './cli.ts'
 import { clientReference } from './clients.ts'
 import { configurationReference } from './configuration.ts'
+import { consoleKeys } from './console-keys.ts'
 import { readFieldTexts } from './docstrings.ts'
 import { errorReference } from './error-texts.ts'
 import { eventReference } from './events.ts'
@@ -11,6 +12,7 @@ import { limitReference } from './limits.ts'
 import { metricReference } from './metrics.ts'
 import { policyReference } from './policy.ts'
 import { recordReference } from './record-texts.ts'
+import { retentionReference } from './retention.ts'
 import { sdkReference } from './sdk.ts'
 import { pageLists } from './sidebar.ts'
 import { toolReference } from './tools.ts'
@@ -25,6 +27,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'cli.md': cliReference(),
     'client.md': sdkReference(root, 'client'),
     'clients.md': clientReference(root),
+    'console-keys.md': consoleKeys(),
     'configuration.md': await configurationReference(root),
     'errors.md': errorReference(),
     'events.md': eventReference(document, wireTexts),
@@ -34,6 +37,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'policy.md': policyReference(root),
     'record.md': recordReference(),
     'react.md': sdkReference(root, 'react'),
+    'retention.md': retentionReference(),
     'server.md': sdkReference(root, 'server', ['core', 'toolkit']),
     'tools.md': await toolReference(),
     ...pageLists(join(root, 'docs')),

@@ -67,7 +67,9 @@ test.each([
   ['client', 'createClient'],
   ['react', 'ApprovalCard'],
   ['server', 'defineTool'],
-])('the reference page %s has its generated part', (page, words) => {
+  ['../guides/retention', 'graphile_worker._private_jobs'],
+  ['../guides/inbox', 'Choose all that are alike'],
+])('the page reference/%s has its generated part', (page, words) => {
   expect(readFileSync(join(site, 'reference', `${page}.html`), 'utf8')).toContain(words)
 })
 

@@ -1,51 +1,7 @@
 import { useShortcuts } from '../preferences/shortcuts.ts'
 import { Button } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
-
-const KEYS: { where: string; keys: [string, string][] }[] = [
-  {
-    where: 'Anywhere',
-    keys: [
-      ['Ctrl + K, ⌘ K', 'Go to a page, action, session, tool or person'],
-      ['G, then I, H, P, T or D', 'Inbox, decided actions, policy, tools, delegations'],
-      ['/', 'Search on the page'],
-      ['U', 'Undo what you just approved'],
-      ['?', 'This list'],
-    ],
-  },
-  {
-    where: 'Writing a message',
-    keys: [
-      ['Enter', 'Send'],
-      ['Shift + Enter', 'New line'],
-    ],
-  },
-  {
-    where: 'On an approval card',
-    keys: [
-      ['A, then Enter', 'Approve'],
-      ['D', 'Decline, with a reason'],
-      ['Ctrl + Enter', 'Approve at once'],
-    ],
-  },
-  {
-    where: 'In the inbox',
-    keys: [
-      ['J', 'Next action'],
-      ['K', 'Previous action'],
-      ['Enter', 'Open it'],
-      ['A, then Enter', 'Approve'],
-      ['D', 'Decline, with a reason'],
-      ['A or D, with a choice', 'See all that are chosen, before you approve or decline them'],
-      ['E', 'Edit before you approve'],
-      ['X', 'Choose it, to take several together'],
-      ['Shift + X', 'Choose all that are alike'],
-      ['S', 'Snooze it, or all that are chosen'],
-      ['M', 'Assign it, or all that are chosen'],
-      ['Esc', 'Back to the list'],
-    ],
-  },
-]
+import { KEYS } from './keys.ts'
 
 /** All keys, and the switch for the single ones. */
 export default function KeyList({ onClose }: { onClose: () => void }) {
