@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { repeatedSentences } from './docs/repeated.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const read = (pattern: string, exclude: RegExp) =>
@@ -37,4 +38,16 @@ test('every message that a guide explains is a message of the program', () => {
   expect(missingIn(source, '## What can go wrong\n\n| `no such … sentence in the program` | x |\n\n## Limits\n')).toContain(
     'sentence in the program',
   )
+})
+
+test('no two pages say the same sentence: one says it, the other links', () => {
+  const pages = read('docs/{*,*/*}.md', /node_modules|generated/)
+  expect(pages.length).toBeGreaterThan(60)
+  expect(repeatedSentences(Object.fromEntries(pages.map(({ path, text }) => [path, text])))).toEqual([])
+  // The check sees through links and marks.
+  const twice = {
+    'a.md': 'A key works for `one` [agent](x.md) and for nobody else.',
+    'b.md': '- A key works for one agent and for nobody else',
+  }
+  expect(repeatedSentences(twice)).toEqual(['a.md, b.md: A key works for one agent and for nobody else'])
 })

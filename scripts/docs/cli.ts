@@ -16,11 +16,17 @@ export function cliCommands(command: Command = program, before = ''): CliCommand
   return [{ words, command }, ...command.commands.flatMap((one) => cliCommands(one, words))]
 }
 
-/** The `--help` of every command, as the command prints it. */
+/** The `--help` of every command, as the command prints it: the texts after its options too. */
 export const cliReference = (): string =>
   cliCommands()
-    .map(
-      ({ words, command }) =>
-        `## \`${words}\`\n\n\`\`\`text\n${command.configureHelp({ helpWidth: 110 }).helpInformation().trim()}\n\`\`\`\n`,
-    )
+    .map(({ words, command }) => `## \`${words}\`\n\n\`\`\`text\n${helpOf(command).trim()}\n\`\`\`\n`)
     .join('\n')
+
+function helpOf(command: Command): string {
+  let text = ''
+  command
+    .configureHelp({ helpWidth: 110 })
+    .configureOutput({ writeOut: (part) => (text += part) })
+    .outputHelp()
+  return text
+}

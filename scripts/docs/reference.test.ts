@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { cliReference } from './cli.ts'
 import { configurationSections } from './configuration.ts'
 import { readFieldTexts } from './docstrings.ts'
 import { GITHUB_PERMISSIONS } from './github-permissions.ts'
@@ -55,6 +56,11 @@ test('every limit says what it limits, and has the value of its constant', () =>
   expect(all).toContainEqual({ group: 'HTTP API', text: 'The body of a request.', value: '512 KiB' })
   expect(all).toContainEqual({ group: 'Tools', text: 'All files of an OpenAPI document together.', value: '32 MB' })
   expect(all).toContainEqual({ group: 'MCP', text: expect.stringContaining('result of a call as JSON'), value: '900 KB' })
+})
+
+test('the page of commands has all that --help prints, also below the options', () => {
+  const [, run = ''] = cliReference().split('## `countersign run`')
+  expect(run.split('\n## ')[0]).toMatch(/--no-wait[^]*Exit code 4: with --no-wait/)
 })
 
 test('every built-in tool is listed, each one of GitHub with the permission that it needs', async () => {

@@ -59,7 +59,7 @@ test.each([
   ['http', 'decideAction'],
   ['events', 'ApprovalOverdueEvent'],
   ['limits', 'The webhooks of a server.'],
-  ['metrics', 'countersign_waiting_oldest_seconds'],
+  ['../guides/metrics', 'countersign_waiting_oldest_seconds'],
   ['policy', 'rules[].requires.quorum'],
   ['record', 'record_memory_lost'],
   ['tools', 'mergePullRequest'],

@@ -16,7 +16,7 @@ The key is that of a person: COUNTERSIGN_KEY in the environment, or a file that 
 It is never taken from the command line, where other users of the machine see it.
 
 Exit code: 0 when it is done. 1 when something went wrong: no answer, no such action, not allowed. 3 when the action is not as it was:
-somebody else decided, or it changed.`
+somebody else decided, or it changed. 130 or 143 when it was ended by Ctrl + C or by a signal.`
 
 /** The flags that say which server is called, and with which key. */
 export const withServerAddress = (command: Command): Command =>
