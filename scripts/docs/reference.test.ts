@@ -60,7 +60,7 @@ test('every limit says what it limits, and has the value of its constant', () =>
 
 test('the page of commands has all that --help prints, also below the options', () => {
   const [, run = ''] = cliReference().split('## `countersign run`')
-  expect(run.split('\n## ')[0]).toMatch(/--no-wait[^]*Exit code 4: with --no-wait/)
+  expect(run.split('\n## ')[0]).toMatch(/--no-wait.*Exit code 4: with --no-wait/s)
 })
 
 test('every built-in tool is listed, each one of GitHub with the permission that it needs', async () => {
