@@ -6,6 +6,7 @@ import { readFieldTexts } from './docstrings.ts'
 import { GITHUB_PERMISSIONS } from './github-permissions.ts'
 import { errorCodes, httpReference } from './http.ts'
 import { limits } from './limits.ts'
+import { logEvents } from './log-events.ts'
 import { outsideTarget } from './outside-links.ts'
 import { policyFields } from './policy.ts'
 import { fieldsOf, typeOf } from './schema-table.ts'
@@ -61,6 +62,13 @@ test('every limit says what it limits, and has the value of its constant', () =>
 test('the page of commands has all that --help prints, also below the options', () => {
   const [, run = ''] = cliReference().split('## `countersign run`')
   expect(run.split('\n## ')[0]).toMatch(/--no-wait.*Exit code 4: with --no-wait/s)
+})
+
+test('every event of the log is listed with its level and its fields, also one whose name is chosen by a condition', () => {
+  const events = logEvents(ROOT)
+  expect(events.length).toBeGreaterThan(80)
+  expect(events).toContainEqual({ name: 'action.start_abandoned', level: 'error', fields: ['actionId', 'tries', 'error'] })
+  expect(events.map(({ name }) => name)).toEqual(expect.arrayContaining(['process.gone', 'instance.held', 'mcp.tool_skipped']))
 })
 
 test('every built-in tool is listed, each one of GitHub with the permission that it needs', async () => {

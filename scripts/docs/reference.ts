@@ -9,6 +9,7 @@ import { errorReference } from './error-texts.ts'
 import { eventReference } from './events.ts'
 import { httpReference } from './http.ts'
 import { limitReference } from './limits.ts'
+import { logReference } from './log-events.ts'
 import { metricReference } from './metrics.ts'
 import { policyReference } from './policy.ts'
 import { recordReference } from './record-texts.ts'
@@ -33,6 +34,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'events.md': eventReference(document, wireTexts),
     'http.md': httpReference(document, wireTexts),
     'limits.md': limitReference(root),
+    'log.md': logReference(root),
     'metrics.md': metricReference(await readMetricsText()),
     'policy.md': policyReference(root),
     'record.md': recordReference(),

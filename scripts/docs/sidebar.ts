@@ -51,6 +51,7 @@ const FIRST: readonly string[] = [
     'reference/events',
     'reference/record',
     'reference/limits',
+    'reference/log',
     'reference/api',
     'reference/client',
     'reference/react',

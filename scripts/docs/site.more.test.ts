@@ -60,6 +60,7 @@ test.each([
   ['events', 'ApprovalOverdueEvent'],
   ['limits', 'The webhooks of a server.'],
   ['../guides/metrics', 'countersign_waiting_oldest_seconds'],
+  ['log', 'record.head_file_stale'],
   ['policy', 'rules[].requires.quorum'],
   ['record', 'record_memory_lost'],
   ['tools', 'mergePullRequest'],
