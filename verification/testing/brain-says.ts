@@ -5,7 +5,7 @@ import type { Replay, ReplayAnswer } from '../../packages/server/src/models/test
 export interface BrainSpeech {
   text?: string
   calls?: { id: string; tool: string; input: JsonValue }[]
-  /** What it looks up by itself; with neither `output` nor `error` it does not say what it found. */
+  /** A look-up of its own; with neither `output` nor `error` it does not say what it found. */
   lookUps?: { id: string; tool: string; input: JsonValue; output?: JsonValue; error?: string }[]
 }
 

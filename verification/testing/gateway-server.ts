@@ -12,7 +12,7 @@ interface GatewayServerOptions extends Pick<TestServerOptions, 'place'> {
   settings?: object | null
   /** True for a server on the machine's clock. */
   isRealTime?: boolean
-  /** What else the rule says that asks people. */
+  /** Further members of the rule that asks people. */
   rule?: { expires?: string }
   /** Other groups of tools. */
   others?: ConfigInput['tools']
