@@ -71,12 +71,16 @@ interface Told {
   isAll: boolean
 }
 
-function* toldUntil({ id: session_id }: SessionRow, seq: number, limit: number): Tx<Told> {
-  const rows = yield* messages.listMessages.all({ session_id, before: seq + 1, limit })
+function* toldUntil(session: SessionRow, seq: number, limit: number): Tx<Told> {
+  const rows = yield* messages.listMessages.all({ session_id: session.id, before: seq + 1, limit })
   const isAll = rows.length < limit
   const told = rows.reverse().flatMap(toSnapshot)
+  if (isAll) return { told, isAll }
   // Where the call is not among them, its result says nothing.
-  return { told: isAll ? told : told.slice(told.findIndex(({ role }) => role !== 'tool')), isAll }
+  const first = told.findIndex(({ role }) => role !== 'tool')
+  if (first >= 0) return { told: told.slice(first), isAll }
+  const most = MOST_MESSAGES + MOST_HELD
+  return limit < most ? yield* toldUntil(session, seq, Math.min(2 * limit, most)) : { told: [], isAll }
 }
 
 /** The newest messages, and those before them from the oldest that the page has: it would drop them, and append older ones at its end. */
