@@ -57,3 +57,29 @@ test('what countersign acp itself says to agent and editor is valid by the publi
     expect([isAnswer({ outcome: { outcome: 'selected' } }), isAnswer({}), isCancel({})]).toEqual([false, false, false])
   }
 })
+
+test('requests of version 2 with each kind of subject are valid by its published schema, become cards, and get valid answers', async () => {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } } })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { key } = await server.makeKey({ name: 'ana agent', kind: 'agent', agent: 'zed', roles: ['agent'] })
+  const { editor, agent } = between(createAcpDialect(), { base: server.url, authorization: `Bearer ${key}` })
+  const isRequest = await definition('v2', 'RequestPermissionRequest')
+  const isAnswer = await definition('v2', 'RequestPermissionResponse')
+  const subjects = [
+    { type: 'tool_call', toolCall: { toolCallId: 'c', kind: 'execute', rawInput: { command: 'npm publish' } } },
+    { type: 'command', command: 'npm pack', cwd: '/srv/shop' },
+    { type: '_payment', amount: 12 },
+    null,
+  ]
+  for (const [id, subject] of subjects.entries()) {
+    const params = { sessionId: 's1', title: 'May I?', subject, options: OPTIONS }
+    expect(isRequest(params)).toBe(true)
+    agent.send({ jsonrpc: '2.0', id, method: 'session/request_permission', params })
+    await editor.next()
+    await decide(server, await waiting(server), { verdict: 'approve' })
+    const { result } = await agent.message()
+    expect(result.outcome).toEqual({ outcome: 'selected', optionId: 'yes' })
+    expect(isAnswer(result)).toBe(true)
+    await editor.next()
+  }
+})

@@ -46,6 +46,7 @@ async function openSession({ editor, agent }: Pick<Desk, 'editor' | 'agent'>) {
   await editor.next()
 }
 
+const reasonOf = ({ outcome }: Action) => outcome?.text
 const read = (server: TestServer, id: string): Promise<Action> => server.admin.get(`/api/actions/${id}`)
 
 test('an approval in Countersign answers the agent, closes the prompt of the editor, and the record has the report of the agent', async () => {
@@ -75,9 +76,9 @@ test('an approval in Countersign answers the agent, closes the prompt of the edi
 test('the editor answers first: its answer passes as it is, and the card is closed as answered elsewhere', async () => {
   const { server, editor, agent } = await start()
   for (const [id, option, words] of [
-    ['one', 'yes', 'allowed'],
-    ['two', 'no', 'declined'],
-    [3, 'always', 'allowed'],
+    ['one', 'yes', 'allowed in the editor: "Yes"'],
+    ['two', 'no', 'not allowed in the editor: "No"'],
+    [3, 'always', 'allowed in the editor: "Always"'],
   ] as const) {
     agent.send(request(id, `npm publish ${id}`))
     await editor.next()
@@ -87,10 +88,147 @@ test('the editor answers first: its answer passes as it is, and the card is clos
     expect(String(await agent.next())).toBe(line)
     const after = await settled(server, card.id)
     expect(after.state).toBe('cancelled')
-    expect(JSON.stringify(after)).toContain(`answered elsewhere: it was ${words} in the editor`)
+    expect(reasonOf(after)).toContain(`answered elsewhere: it was ${words} (act_`)
     const late = await server.admin.send('POST', `/api/actions/${card.id}/decision`, { body: { verdict: 'approve' } })
     expect(late.status).toBe(409)
   }
+})
+
+test('an answer of the editor that is no known permission and no refusal runs nothing, and the record has its words', async () => {
+  const { server, editor, agent, complaints } = await start()
+  const options = [
+    ...OPTIONS,
+    { optionId: 'session', name: 'For this session', kind: '_allow_session' },
+    { optionId: 'allow', name: 'Allow', kind: 'allow' },
+    // One id for two options: the agent may read it as either.
+    { optionId: 'both', name: 'No', kind: 'reject_once' },
+    { optionId: 'both', name: 'Yes', kind: 'allow_once' },
+  ]
+  for (const [id, outcome, words] of [
+    [1, { outcome: 'selected', optionId: 'session' }, '"For this session" (_allow_session)'],
+    [2, { outcome: 'selected', optionId: 'allow' }, '"Allow" (allow)'],
+    [3, { outcome: 'selected', optionId: 'both' }, '"No" (reject_once), "Yes" (allow_once)'],
+    [4, { outcome: 'selected', optionId: 'made up' }, 'an option that was not offered'],
+    [5, { outcome: 'approved' }, 'an unknown outcome'],
+  ] as const) {
+    agent.send(request(id, `npm publish ${id}`, options))
+    await editor.next()
+    const card = await waiting(server)
+    editor.send({ jsonrpc: '2.0', id, result: { outcome } })
+    const { result } = await agent.message()
+    expect(result.outcome).toEqual({ outcome: 'selected', optionId: 'no' })
+    const after = await settled(server, card.id)
+    expect(after.state).toBe('cancelled')
+    expect(reasonOf(after)).toContain(`answered elsewhere: it was not allowed in the editor: ${words} (act_`)
+    expect(complaints.at(-1)).toContain(words)
+  }
+})
+
+test('a prompt that the editor closed, or answered with an error, passes as a refusal', async () => {
+  const { server, editor, agent } = await start()
+  for (const [id, answer, words] of [
+    [1, { result: { outcome: { outcome: 'cancelled' } } }, 'cancelled'],
+    [2, { error: { code: -32603, message: 'no prompt' } }, 'an error'],
+  ] as const) {
+    agent.send(request(id, `npm publish ${id}`))
+    await editor.next()
+    const card = await waiting(server)
+    const line = `${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`
+    editor.send(line)
+    expect(String(await agent.next())).toBe(line)
+    expect(reasonOf(await settled(server, card.id))).toContain(`it was not allowed in the editor: ${words} (act_`)
+  }
+})
+
+/** A permission request of version 2 of the protocol. */
+const requestV2 = (id: unknown, subject: object | undefined, title = 'May I?') => ({
+  ...{ jsonrpc: '2.0', id, method: 'session/request_permission' },
+  params: { sessionId: 's1', title, options: OPTIONS, ...(subject && { subject }) },
+})
+
+test('version 2: a call, a command, an unknown subject and none become cards, and each gets its answer', async () => {
+  const { server, editor, agent } = await start()
+  await openSession({ editor, agent })
+  const call = { toolCallId: 'call 1', kind: 'execute', rawInput: { command: 'npm publish' } }
+  const subjects = [
+    [{ type: 'tool_call', toolCall: call }, { tool: 'host.shell', description: 'Run npm publish', toolCallId: 'call 1' }, FOLDER],
+    [
+      { type: 'command', command: 'npm pack', cwd: '/srv/other', toolCallId: 'call 2' },
+      { tool: 'host.shell', description: 'Run npm pack', toolCallId: 'call 2' },
+      '/srv/other',
+    ],
+    [{ type: 'command', command: 'npm pack', cwd: '/srv/other' }, { tool: 'host.shell', description: 'Run npm pack' }, '/srv/other'],
+    [{ amount: 12, type: '_payment' }, { tool: 'host.other' }, undefined],
+    [undefined, { tool: 'host.other' }, undefined],
+  ] as const
+  for (const [id, [subject, shown, folder]] of subjects.entries()) {
+    const asked = requestV2(id + 1, subject, `Question ${id}`)
+    agent.send(asked)
+    expect(await editor.message()).toEqual(asked)
+    const card = await waiting(server)
+    expect(card).toMatchObject(shown)
+    if (folder !== undefined) expect(card.preview).toContainEqual({ field: 'folder', newValue: folder })
+    else for (const words of [`Question ${id}`, JSON.stringify(subject ?? null)]) expect(JSON.stringify(card.arguments)).toContain(words)
+    const isApproved = id % 2 === 0
+    await decide(server, card, isApproved ? { verdict: 'approve' } : { verdict: 'decline', reason: 'Not today' })
+    const { result } = await agent.message()
+    expect(result.outcome).toEqual({ outcome: 'selected', optionId: isApproved ? 'yes' : 'no' })
+    expect((await editor.message()).method).toBe('$/cancel_request')
+  }
+})
+
+test('version 2: policy denies a command whatever the editor answers, and what names two operations or half of one is refused', async () => {
+  const { server, editor, agent } = await start()
+  agent.send(requestV2(1, { type: 'command', command: 'npm run deploy', cwd: FOLDER }))
+  editor.send(selected(1, 'yes'))
+  expect(chosen(await agent.message())).toBe('no')
+  const call = { toolCallId: 'c', kind: 'execute', rawInput: { command: 'ls' } }
+  const two = requestV2(2, { type: 'command', command: 'npm publish', cwd: FOLDER })
+  for (const odd of [
+    { ...two, params: { ...two.params, toolCall: call } },
+    requestV2(3, { type: 'command', cwd: FOLDER }),
+    requestV2(4, { type: 'command', command: 'ls' }),
+    requestV2(5, { type: 'tool_call' }),
+    { ...two, id: 7, params: { ...two.params, subject: 'npm publish' } },
+  ]) {
+    agent.send(odd)
+    expect(chosen(await agent.message())).toBe('no')
+  }
+  const { items } = await server.admin.get('/api/actions')
+  expect(items.map(({ state }: Action) => state)).toEqual(['declined'])
+})
+
+test('version 2: the same words in two requests without the id of a call are two questions', async () => {
+  const { server, editor, agent } = await start()
+  for (const id of [1, 1]) {
+    agent.send(requestV2(id, { type: 'command', command: 'npm publish', cwd: FOLDER }))
+    await editor.next()
+    await decide(server, await waiting(server), { verdict: 'approve' })
+    expect(chosen(await agent.message())).toBe('yes')
+    await editor.next()
+  }
+  const { items } = await server.admin.get('/api/actions')
+  expect(items).toHaveLength(2)
+})
+
+test('version 2: a card shows a call as its updates left it, with what was taken back and what was added', async () => {
+  const { server, editor, agent } = await start()
+  editor.send({ jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: 2 } })
+  await agent.next()
+  agent.send({ jsonrpc: '2.0', id: 0, result: { protocolVersion: 2 } })
+  await editor.next()
+  const update = (said: object) => agent.send({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's1', update: said } })
+  update({ sessionUpdate: 'tool_call_update', toolCallId: 'c', title: 'old title', kind: 'other', rawInput: { note: 'old input' } })
+  update({ sessionUpdate: 'tool_call_update', toolCallId: 'c', rawInput: null, title: null })
+  update({
+    sessionUpdate: 'tool_call_content_chunk',
+    toolCallId: 'c',
+    content: { type: 'content', content: { type: 'text', text: 'added words' } },
+  })
+  agent.send(requestV2(1, { type: 'tool_call', toolCall: { toolCallId: 'c' } }))
+  const shown = JSON.stringify((await waiting(server)).arguments)
+  expect(shown).toContain('added words')
+  expect(shown).not.toContain('old ')
 })
 
 test('the permission of the editor does not count where policy denies the call, however fast it comes', async () => {

@@ -21,12 +21,15 @@ type Answered = Extract<HookEvent, { kind: 'answered' }>
  */
 export async function takeAnswer(
   deps: Deps,
-  { call, session, callId, allowed }: Answered,
+  { call, session, callId, allowed, said }: Answered,
   caller: Omit<Caller, 'once'>,
 ): Promise<{ accepted: boolean; reports: boolean }> {
   // The answer may be here before the question: then this makes its action, and policy has its say.
   const { id } = await proposeOnce(deps, toGateCall(deps.tools.all(), call, session, callId), caller)
-  const reason = `answered elsewhere: it was ${allowed ? 'allowed' : 'declined'} in the editor`
+  const reason =
+    said === undefined
+      ? `answered elsewhere: it was ${allowed ? 'allowed' : 'declined'} in the editor`
+      : `answered elsewhere: it was ${allowed ? 'allowed' : 'not allowed'} in the editor: ${said}`
   for (;;) {
     const { state, epoch } = await read(deps, id)
     if (state === 'proposed' || state === 'approved') {

@@ -23,12 +23,17 @@ export interface ToolCalls {
 export function createToolCalls(): ToolCalls {
   const opening = new Map<string, string>()
   const folders = new Map<string, string>()
+  /** In version 2 of the protocol a field that is null takes back what was said; in version 1 it says nothing. */
+  let clearsNull = false
   const calls = new Map<string, JsonObject>()
   const keyOfCall = (session: string, id: unknown) => JSON.stringify([session, id])
 
   function remember(session: string, update: JsonObject): JsonObject {
     const key = keyOfCall(session, update.toolCallId)
-    const said = FIELDS.flatMap((field) => (update[field] === undefined || update[field] === null ? [] : [[field, update[field]] as const]))
+    const said = FIELDS.flatMap((field) => {
+      const value = update[field]
+      return value === undefined || (value === null && !clearsNull) ? [] : [[field, value] as const]
+    })
     const call: JsonObject = { ...calls.get(key), ...Object.fromEntries(said), toolCallId: update.toolCallId ?? null }
     calls.delete(key)
     calls.set(key, call)
@@ -50,11 +55,18 @@ export function createToolCalls(): ToolCalls {
         opening.delete(keyOf(message.id))
         const opened = isObject(message.result) ? message.result.sessionId : undefined
         if (cwd !== undefined && typeof opened === 'string') folders.set(opened, cwd)
+        const version = isObject(message.result) ? message.result.protocolVersion : undefined
+        if (typeof version === 'number') clearsNull = version >= 2
       }
       if (!isRequest(message, 'session/update')) return
       const { sessionId, update } = paramsOf(message)
       if (typeof sessionId !== 'string' || !isObject(update)) return
       if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') remember(sessionId, update)
+      if (update.sessionUpdate === 'tool_call_content_chunk') {
+        const { toolCallId = null, content = null } = update
+        const before = calls.get(keyOfCall(sessionId, toolCallId))?.content
+        remember(sessionId, { toolCallId, content: [...(Array.isArray(before) ? before : []), content] })
+      }
     },
     folderOf: (session) => folders.get(session) ?? '',
     whole: remember,

@@ -72,9 +72,9 @@ export function createCodexDialect(): Dialect {
     // After a refusal the model goes on; the protocol has no place for the reason.
     answer: (request, isAllowed) => ({ id: request.id ?? null, result: { decision: isAllowed ? 'accept' : 'decline' } }),
     // Any decision other than a refusal may permit this call or later ones.
-    allows({ result }) {
+    readAnswer({ result }) {
       const decision = isObject(result) ? result.decision : undefined
-      return result !== undefined && decision !== 'decline' && decision !== 'cancel'
+      return { is: result === undefined || decision === 'decline' || decision === 'cancel' ? 'declined' : 'allowed' }
     },
     closePrompt: () => undefined,
     takesBack: (message) => (isRequest(message, 'serverRequest/resolved') ? (paramsOf(message).requestId ?? null) : undefined),

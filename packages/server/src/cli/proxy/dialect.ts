@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 /** A message of the proxy to the server. Its answer is a `decision` with a `reason`, or `accepted` with `reports`. */
 export type ServerMessage =
   | { event: 'ask'; about: JsonObject }
-  | { event: 'answered'; about: JsonObject; allowed: boolean }
+  | { event: 'answered'; about: JsonObject; allowed: boolean; said?: string }
   | { event: 'report'; about: JsonObject; status: Ended['status']; output: JsonValue }
   | { event: 'ended'; session: string }
 
@@ -13,6 +13,14 @@ export interface Asked {
   callId: string
   /** The fields of its messages to the server, the same for the question, the answer and the report. */
   about: JsonObject
+}
+
+/** The meaning of an answer of the editor. */
+export interface EditorAnswer {
+  /** `unclear`: neither a known permission nor a known refusal. It is kept from the agent, which may take it for a permission. */
+  is: 'allowed' | 'declined' | 'unclear'
+  /** The answer in the words of the editor, for the record. */
+  said?: string
 }
 
 /** The outcome of a call, as the agent reports it. */
@@ -37,8 +45,7 @@ export interface Dialect {
   read(request: JsonObject): Asked | string
   /** The answer to a request: for one call, never one that lasts. */
   answer(request: JsonObject, isAllowed: boolean, reason?: string): JsonObject
-  /** True when an answer of the editor may let the call run. */
-  allows(answer: JsonObject, request: JsonObject): boolean
+  readAnswer(answer: JsonObject, request: JsonObject): EditorAnswer
   /** Tells the editor that its prompt is answered. Undefined where the agent tells it. */
   closePrompt(request: JsonObject): JsonObject | undefined
   /** The request that a message of the agent takes back. */

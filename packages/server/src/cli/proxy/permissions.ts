@@ -80,13 +80,17 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain }
     }
   }
 
-  /** The answer of the editor. A refusal counts at once; what is allowed counts when the server accepts it. */
+  /** The answer of the editor. Only a known permission allows the call, when the server accepts it; all else refuses it at once. */
   async function takeEditors(id: string, asked: Open, answer: JsonObject, line: Buffer): Promise<void> {
-    const isAllowed = dialect.allows(answer, asked.request)
-    if (!isAllowed && settle(id)) toAgent(line)
+    const { is, said } = dialect.readAnswer(answer, asked.request)
+    const isAllowed = is === 'allowed'
+    if (is === 'declined' && settle(id)) toAgent(line)
+    if (is === 'unclear' && settle(id))
+      refuse(asked.request, `Not allowed: the editor answered with ${said}, which is no known permission.`)
     asked.isAnswering = isAllowed
     try {
-      const { accepted, reports: isReported } = await tell({ event: 'answered', about: asked.about, allowed: isAllowed })
+      const words = said === undefined ? {} : { said }
+      const { accepted, reports: isReported } = await tell({ event: 'answered', about: asked.about, allowed: isAllowed, ...words })
       if (!isAllowed || !settle(id)) return
       if (accepted === true) {
         if (isReported === true) allowed.set(callKey(asked), asked.about)

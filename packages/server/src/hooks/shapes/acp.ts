@@ -20,7 +20,14 @@ type ToolCall = z.output<typeof ToolCall>
 
 const Body = z.discriminatedUnion('event', [
   z.object({ event: z.literal('ask'), session: Id, cwd: Text.default(''), toolCall: ToolCall }),
-  z.object({ event: z.literal('answered'), session: Id, cwd: Text.default(''), toolCall: ToolCall, allowed: z.boolean() }),
+  z.object({
+    event: z.literal('answered'),
+    session: Id,
+    cwd: Text.default(''),
+    toolCall: ToolCall,
+    allowed: z.boolean(),
+    said: z.string().max(1_000).optional(),
+  }),
   z.object({
     event: z.literal('report'),
     session: Id,

@@ -5,14 +5,14 @@ import type { HookEvent, Verdict } from './shape.ts'
 /** A message of one of our own programs that stand beside an agent: `countersign acp`, `countersign opencode`. */
 type Message =
   | { event: 'ask' }
-  | { event: 'answered'; allowed: boolean }
+  | { event: 'answered'; allowed: boolean; said?: string | undefined }
   | { event: 'report'; status: 'completed' | 'failed'; output?: JsonValue | undefined }
 
 /** The event of such a message. The agents behind these programs take no other input. */
 export function proxiedEvent(message: Message, about: { session: string; callId: string; call: HostTool }): HookEvent {
   const named = { event: message.event, ...about }
   if (message.event === 'ask') return { kind: 'ask', ...named, mayEdit: false }
-  if (message.event === 'answered') return { kind: 'answered', ...named, allowed: message.allowed }
+  if (message.event === 'answered') return { kind: 'answered', ...named, allowed: message.allowed, said: message.said }
   const output = message.output ?? null
   return { kind: 'report', ...named, report: message.status === 'completed' ? { ok: output } : { failed: JSON.stringify(output) } }
 }

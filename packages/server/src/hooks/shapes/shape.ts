@@ -26,7 +26,7 @@ export type HookEvent =
       /** True when the answer may contain another input. */
       mayEdit: boolean
     })
-  | (Named & { kind: 'answered'; allowed: boolean })
+  | (Named & { kind: 'answered'; allowed: boolean; said?: string | undefined })
   | (Named & { kind: 'report'; report: { ok: JsonValue } | { failed: string } })
   | { kind: 'ended'; host: Host; event: string; session: string }
   | { kind: 'ignored'; event: string }
