@@ -1,6 +1,9 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createParser } from 'eventsource-parser'
 import Fastify from 'fastify'
 import { pino } from 'pino'
@@ -8,6 +11,9 @@ import { expect, test } from 'vitest'
 import type { StoredEvent } from '../store/index.ts'
 import { type FollowedLog, followLog } from './follow.ts'
 import { createStreams, type StreamLimits } from './sse.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
 
 const CONTENT = 'x'.repeat(50_000)
 
@@ -161,4 +167,24 @@ test('readers that stand still hold no more than the limit together: the longest
   await last?.readUpTo(1_000)
   expect(last?.ids).toEqual(numbers(1, 1_000))
   for (const other of others) other.close()
+})
+
+test('a reader that has caught up keeps nothing of what it was sent', async () => {
+  const { log } = openLog(1)
+  const sent: WeakRef<StoredEvent>[] = []
+  const read: FollowedLog['read'] = async (...place) => {
+    const page = await log.read(...place)
+    if ('events' in page) sent.push(...page.events.map((stored) => new WeakRef(stored)))
+    return page
+  }
+  await using server = await serve({ ...log, read })
+  const reader = await openReader(server.url)
+  while (sent.length === 0) await nextTurn()
+  // What was just read stays until the turn ends.
+  for (let i = 0; i < 10 && sent.some((stored) => stored.deref()); i++) {
+    await nextTurn()
+    collectGarbage()
+  }
+  expect(sent.filter((stored) => stored.deref())).toEqual([])
+  reader.close()
 })

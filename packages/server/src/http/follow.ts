@@ -82,6 +82,30 @@ export async function followLog({ log, stream, logger, after, onSent, isLast }: 
     onSent?.(event)
     if (isLast?.(event)) stream.end()
   }
+  /** Reads one page and sends it. A function of its own: in the loop, each idle reader would keep the last page that it was sent. */
+  const sendPage = async (): Promise<void> => {
+    const page = await log.read(place, rows, isFirst)
+    isFirst = false
+    if ('isOver' in page) return stream.end()
+    if ('reset' in page) {
+      place = page.place
+      stream.send({ type: 'reset', id: place, data: page.reset })
+      onSent?.({ type: 'reset', data: page.reset })
+      isMissing = true
+      return
+    }
+    // The next rows may be larger than the previous ones.
+    rows = Math.min(Math.max(Math.floor(PAGE_BYTES / page.bytesPerRow), 1), rows * 2, ROWS_AT_MOST)
+    if (!page.isLast) isMissing = true
+    for (const stored of page.events) {
+      if (stream.isClosed) return
+      if (stream.isFull) {
+        isMissing = true
+        return
+      }
+      send(stored)
+    }
+  }
   try {
     const unsubscribe = await log.subscribe((stored) => {
       if (isLive && !stream.isFull && log.isHandedOver(stored.event)) return send(stored)
@@ -104,27 +128,7 @@ export async function followLog({ log, stream, logger, after, onSent, isLast }: 
       await stream.room()
       if (stream.isClosed) return
       isMissing = false
-      const page = await log.read(place, rows, isFirst)
-      isFirst = false
-      if ('isOver' in page) return stream.end()
-      if ('reset' in page) {
-        place = page.place
-        stream.send({ type: 'reset', id: place, data: page.reset })
-        onSent?.({ type: 'reset', data: page.reset })
-        isMissing = true
-        continue
-      }
-      // The next rows may be larger than the previous ones.
-      rows = Math.min(Math.max(Math.floor(PAGE_BYTES / page.bytesPerRow), 1), rows * 2, ROWS_AT_MOST)
-      if (!page.isLast) isMissing = true
-      for (const stored of page.events) {
-        if (stream.isClosed) return
-        if (stream.isFull) {
-          isMissing = true
-          break
-        }
-        send(stored)
-      }
+      await sendPage()
     }
   } catch (error) {
     // The database is unreachable or the server stops: the reader reconnects, here or elsewhere, with its last id.

@@ -188,5 +188,9 @@ function writeHead(raw: ServerResponse): void {
     'x-accel-buffering': 'no',
     connection: 'keep-alive',
   })
+  // Still one packet. Node keeps the head for as long as the stream is open: sent by itself it becomes one string, instead of 49 parts.
+  raw.socket?.cork()
+  raw.flushHeaders()
   raw.write('retry: 1000\n\n')
+  raw.socket?.uncork()
 }
