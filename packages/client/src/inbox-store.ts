@@ -19,6 +19,7 @@ export type InboxSnapshot = {
   unknown: number
   /** True when there are older ones that are not listed. */
   more: boolean
+  /** False while the list of the start is being read; its first page is in `items` before that ends. */
   loaded: boolean
   connection: ConnectionState
   failure: ApiError | null
@@ -124,7 +125,7 @@ class Inbox implements InboxStore {
 
   /** Lists both kinds anew, as far as they were listed before. */
   async #list(): Promise<void> {
-    const listed = [await this.#listKind('proposed'), await this.#listKind('outcome_unknown')].flat()
+    const listed = (await Promise.all([this.#listKind('proposed'), this.#listKind('outcome_unknown')])).flat()
     const ids = new Set(listed.map((action) => action.id))
     this.#keep(listed)
     this.#set({ more: this.#hasMore(), loaded: true })
@@ -174,6 +175,8 @@ class Inbox implements InboxStore {
     do {
       const page = await this.#client.actions.list({ state, limit: 200, ...(cursor && { cursor }) }, { signal })
       items.push(...page.items)
+      // Nobody waits for the pages behind the first one to see it.
+      if (!cursor && !this.#value.get().loaded) this.#keep(page.items)
       cursor = page.nextCursor ?? undefined
     } while (cursor !== undefined && items.length < rows)
     return { items, cursor }

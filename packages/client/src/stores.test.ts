@@ -375,6 +375,26 @@ test('of many that wait the newest 1,000 are listed, older ones when asked for, 
   store.close()
 })
 
+test('the first page of what waits is there before the next one is answered', async () => {
+  const all = Array.from({ length: 250 }, (_, at) => sampleAction({ id: `act_${1_000 - at}` }))
+  const { promise: isAnswered, resolve: answer } = Promise.withResolvers<void>()
+  await using server = await serve({
+    'GET /api/actions': async (request, response) => {
+      const query = new URL(request.url ?? '', 'http://inbox').searchParams
+      const begin = Number(query.get('cursor') ?? 0)
+      if (begin > 0) await isAnswered
+      const found = query.get('state') === 'proposed' ? all : []
+      json(response, { items: found.slice(begin, begin + 200), nextCursor: begin + 200 < found.length ? String(begin + 200) : null })
+    },
+    'GET /api/events': (_, response) => startStream(response),
+  })
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }))
+  expect(await until(store, ({ items }) => items.length > 0)).toMatchObject({ waiting: 200, loaded: false })
+  answer()
+  expect(await until(store, ({ loaded }) => loaded)).toMatchObject({ waiting: 250, more: false })
+  store.close()
+})
+
 test('an inbox that may not be read says so', async () => {
   await using server = await serve({ 'GET /api/events': (_, response) => problem(response, 401, 'unauthenticated', 'Sign in.') })
   const store = openInbox(createClient({ baseUrl: server.baseUrl }))

@@ -49,7 +49,8 @@ function useWaitingRows(view: WaitingView, text: string, order: Order): Rows {
       .sort(ORDERS[order].compare)
   }, [items, view, text, order, me, standsFor, snoozes, nowMs])
   const readMore = more && !isReading ? () => void inbox.listMore() : undefined
-  return { rows, isLoaded: loaded, isReading: loaded && isReading, readMore, failure, retry: () => location.reload() }
+  // Only that none are there cannot be said before all have been read.
+  return { rows, isLoaded: loaded || rows.length > 0, isReading: loaded && isReading, readMore, failure, retry: () => location.reload() }
 }
 
 /** Where more wait than are listed, what this person looks for may be among the older ones: the newest of it are asked for and kept current. */
