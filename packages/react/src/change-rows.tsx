@@ -4,10 +4,11 @@ import { memo } from 'react'
 import { CardButton } from './card-button.tsx'
 import { DIFF, isWordy } from './diff-part.ts'
 import { columnsOf, LinesTable } from './lines-table.tsx'
-import { type Against, LongText } from './long-text.tsx'
+import { LongText } from './long-text.tsx'
 import { type Part, usePart } from './parts.ts'
 import { PlainDiff } from './plain-diff.tsx'
 import { MARKS, showInvisible } from './show-text.ts'
+import type { Against } from './shown-text.tsx'
 import { clockText } from './time.ts'
 
 type Row = NonNullable<Action['preview']>[number]

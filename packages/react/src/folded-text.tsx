@@ -1,8 +1,8 @@
 import { HEAD_CHARS, MAX_HIDDEN_CHARS, TAIL_CHARS } from '@countersign/core/text'
 import { EndMark } from './end-mark.tsx'
 import { Find } from './find.tsx'
-import { type LongTextProps, Shown, Whole } from './long-text.tsx'
 import { RevealButton, useReveal } from './reveal.tsx'
+import { type LongTextProps, Shown, Whole } from './shown-text.tsx'
 
 /**
  * A long text: head and tail around a button that says how much is hidden, and a search. Once it is open it scrolls in a box of its own and takes the

@@ -1,21 +1,7 @@
 import { HEAD_CHARS, LONG_TEXT_CHARS } from '@countersign/core/text'
-import { type ComponentType, memo } from 'react'
 import { NOT_LOADED } from './card/card-facts.ts'
-import type { MarkedTextProps } from './diff/marked-text.tsx'
 import { createPart, usePart } from './parts.ts'
-import { showInvisible, showLines, useMarks } from './show-text.ts'
-
-export type LongTextProps = {
-  text: string
-  path: string
-  lines?: boolean
-  /** True inside a box that scrolls already. */
-  inBox?: boolean
-  /** The other version of the text: once the text is whole, the words that changed are marked in it. */
-  against?: Against | undefined
-}
-
-export type Against = Omit<MarkedTextProps, 'text'> & { MarkedText: ComponentType<MarkedTextProps> }
+import { type LongTextProps, Shown, Whole } from './shown-text.tsx'
 
 /** Long texts with their button and their search. The card approves nothing that has one before it is loaded. */
 export const FOLDED = createPart(() => import('./folded-text.tsx'))
@@ -34,14 +20,3 @@ export function LongText(props: LongTextProps) {
     </>
   )
 }
-
-export function Whole({ text, lines = false, against }: LongTextProps) {
-  if (against === undefined) return <Shown text={text} lines={lines} />
-  return <against.MarkedText text={text} other={against.other} side={against.side} />
-}
-
-/** A card draws itself every few seconds; half a million characters are marked once. */
-export const Shown = memo(function Shown({ text, lines }: { text: string; lines: boolean }) {
-  useMarks(text)
-  return <>{lines ? showLines(text) : showInvisible(text)}</>
-})
