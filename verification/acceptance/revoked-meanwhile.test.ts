@@ -85,6 +85,10 @@ test('nothing is proposed and nothing is edited with a key that was revoked whil
   expect(target.writes).toEqual([])
 })
 
+/** Whoever waits for a lock of this database: the server of the test run has the databases of other tests, too. */
+const WAITING = `select 1 from pg_locks where locktype = 'advisory' and not granted
+  and database = (select oid from pg_database where datname = current_database())`
+
 /** Holds what transactions wait for before they write about an action or a session. */
 async function holdLock(server: TestServer, id: string) {
   if (server.database.kind !== 'postgres') throw new Error('only on Postgres does a transaction wait')
@@ -92,7 +96,7 @@ async function holdLock(server: TestServer, id: string) {
   await client.connect()
   await client.query('begin')
   await client.query('select pg_advisory_xact_lock(hashtextextended($1, 4319))', [id])
-  const waiting = async () => (await client.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rowCount
+  const waiting = async () => (await client.query(WAITING)).rowCount
   return {
     isWaitedFor: () => expect.poll(waiting, { interval: 10 }).toBe(1),
     /** Revokes a key as another process does, and lets go with that. */
@@ -201,7 +205,7 @@ async function startBesideProxy() {
   const client = new Client({ connectionString: database.url })
   await client.connect()
   stack.defer(() => client.end())
-  const waiting = async () => (await client.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).rowCount
+  const waiting = async () => (await client.query(WAITING)).rowCount
   return {
     ...{ target, here, there },
     isWaiting: () => expect.poll(waiting, { interval: 10 }).toBe(1),

@@ -86,8 +86,8 @@ test('a rule’s grace period holds for every approval, also across a restart; i
   const { server, target } = desk
   const actions = [await desk.propose(), await desk.propose({}, 'y'), await desk.propose({}, 'z')]
   const approve = { verdict: 'approve', items: actions.map(({ id, revision, digest }) => ({ id, revision, digest })) }
-  const { results } = await server.admin.post('/api/actions/decisions', { ...approve, startAfter: 'PT2S' })
-  for (const { action } of results) expect(msBetween(action.updatedAt, action.startsAt)).toBe(2_000)
+  const { results } = await server.admin.post('/api/actions/decisions', { ...approve, startAfter: 'PT5S' })
+  for (const { action } of results) expect(msBetween(action.updatedAt, action.startsAt)).toBe(5_000)
   expect(target.writes).toEqual([])
   const [first] = actions
   if (!first) throw new Error('there are three')

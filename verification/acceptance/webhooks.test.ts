@@ -73,7 +73,7 @@ test('declined, expired, failed and unknown outcomes are told of; what nobody wa
   await using receiver = await startReceiver()
   let answer: TargetAnswer = { status: 422, body: {} }
   await using desk = await openWebhookDesk({ answer: () => answer })
-  await desk.add(receiver)
+  const webhook = await desk.add(receiver)
   const declined = await desk.propose('a')
   await desk.decide(declined, 'decline', 'not now')
   await expect
@@ -86,6 +86,8 @@ test('declined, expired, failed and unknown outcomes are told of; what nobody wa
   answer = 'reset'
   await desk.decide(await desk.propose('d', 'unkeyed'))
   await expect.poll(() => receiver.types()).toContain('action.outcome_unknown outcome_unknown')
+  // Deliveries overtake each other: that of the decision may still be on its way.
+  await expect.poll(() => desk.deliveries(webhook, '?state=waiting')).toEqual([])
   const before = receiver.events.length
   // A read that policy allows.
   await desk.propose('e', 'look')

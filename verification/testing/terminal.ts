@@ -77,7 +77,10 @@ export function openTerminal(
     arrived()
   })
   const exit = Promise.withResolvers<number | null>()
+  // It may have ended before its last output has arrived.
+  let isClosed = false
   child.on('close', (code) => {
+    isClosed = true
     exit.resolve(code)
     arrived()
   })
@@ -101,7 +104,7 @@ export function openTerminal(
       hangs.addEventListener('abort', arrived)
       try {
         while (!fits(this.screen)) {
-          if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the program ended: ${output}`)
+          if (isClosed) throw new Error(`the program ended: ${output}`)
           if (hangs.aborted) throw new Error(`the screen does not come:\n${this.screen || output}`)
           await wake.promise
         }

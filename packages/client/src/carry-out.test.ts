@@ -137,10 +137,12 @@ test('a service that is not there was sent nothing; one that is silent is given 
   await nobody.run()
   expect(nobody.told()).toMatchObject([{ error: { kind: 'unreachable', message: expect.stringContaining('Nothing was sent') } }])
 
-  await using silent = await open({ shop: () => {}, holdMs: 2_000 })
+  // A fifth of it is left for the report: a second, which a busy machine needs.
+  const HOLD_MS = 5_000
+  await using silent = await open({ shop: () => {}, holdMs: HOLD_MS })
   const startedMs = performance.now()
   await silent.run()
-  expect(performance.now() - startedMs).toBeLessThan(2_000)
+  expect(performance.now() - startedMs).toBeLessThan(HOLD_MS)
   expect(silent.told()).toMatchObject([{ error: { kind: 'ambiguous', message: expect.stringContaining('in time') } }])
 })
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { type ExecuteContext, type JsonObject, ToolError, type Verification, type VerifyContext } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { cpuTimeMs } from '../../../verification/testing/cpu-time.ts'
 import { type CodedTool, defineTool } from './define.ts'
 
 const context = (signal = new AbortController().signal): ExecuteContext => ({
@@ -153,7 +154,7 @@ test('arguments made to cost much are refused in a moment', () => {
       execute: () => null,
     })
   const ones = (length: number) => ({ list: Array.from({ length }, () => 1) })
-  const begin = performance.now()
+  const begin = cpuTimeMs()
   expect(issuesOf(tool({ type: 'string' }), ones(120_000))).toEqual([
     { path: '', message: 'The whole of the arguments could not be checked.' },
   ])
@@ -164,7 +165,7 @@ test('arguments made to cost much are refused in a moment', () => {
   expect(issuesOf(tool({ format: 'url' }), { list: [`http://${'a'.repeat(60_000)} `] })).toEqual([
     { path: '/list/0', message: 'list[0] must be a valid url.' },
   ])
-  expect(performance.now() - begin).toBeLessThan(20_000)
+  expect(cpuTimeMs() - begin).toBeLessThan(20_000)
 })
 
 test('an effect has no default', () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { cpuTimeMs } from '../../../../verification/testing/cpu-time.ts'
 import { matchesGlob } from './glob.ts'
 
 describe('a glob', () => {
@@ -58,9 +59,9 @@ describe('a glob', () => {
   })
 
   test('made to explode a backtracking matcher is answered at once', () => {
-    const startedAt = performance.now()
+    const startedAt = cpuTimeMs()
     expect(matchesGlob(`${'a*'.repeat(5_000)}b`, 'a'.repeat(100_000))).toBe(false)
     expect(matchesGlob(`${'*a'.repeat(50)}*b`, 'a'.repeat(100_000))).toBe(false)
-    expect(performance.now() - startedAt).toBeLessThan(1_000)
+    expect(cpuTimeMs() - startedAt).toBeLessThan(1_000)
   })
 })

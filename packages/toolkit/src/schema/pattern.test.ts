@@ -1,5 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { cpuTimeMs } from '../../../../verification/testing/cpu-time.ts'
 import { openJsonSchema } from './json-schema.ts'
 import { isPlainPattern, openPattern } from './pattern.ts'
 
@@ -40,9 +41,9 @@ test('no pattern of a schema takes more than 50 ms for the longest text there is
     for (const text of TEXTS) {
       // The better of two: what is measured is the pattern, not another test on the same machine.
       const times = [1, 2].map(() => {
-        const startedAt = performance.now()
+        const startedAt = cpuTimeMs()
         matches(`${text}!`)
-        return performance.now() - startedAt
+        return cpuTimeMs() - startedAt
       })
       if (Math.min(...times) > 50) slow.push(`${pattern}: ${Math.min(...times)} ms`)
     }
@@ -118,12 +119,12 @@ test('a long text against many patterns is refused in bounded time, and many sho
   const letters = Array.from({ length: 49_000 }, letter).join('')
   const patterns = Array.from({ length: 100 }, (_, at) => ({ pattern: `x[xy]{${50 + at}}[zw]` }))
   const check = openJsonSchema({ type: 'object', properties: { a: { type: 'string', anyOf: patterns } } })
-  const startedAt = performance.now()
+  const startedAt = cpuTimeMs()
   expect(check({ a: letters })).toEqual({
     ok: false,
     issues: [{ path: '', message: 'The whole of the arguments holds more text than can be matched with the patterns of this tool.' }],
   })
-  expect(performance.now() - startedAt, 'all of them took 40 s').toBeLessThan(5_000)
+  expect(cpuTimeMs() - startedAt, 'all of them took 40 s').toBeLessThan(5_000)
   expect(check({ a: `x${'y'.repeat(100)}z` }).ok, 'the next call has all of its time').toBe(true)
 
   const uuid = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
