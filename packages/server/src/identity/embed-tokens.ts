@@ -3,9 +3,9 @@ import { CountersignError, durationMs, EMBED_TOKEN_MAX_MS, type EmbedToken, type
 import type { z } from 'zod'
 import { recordAudit } from '../audit/index.ts'
 import { isoTime } from '../gate/index.ts'
-import { embedTokens, keys, lockKey, newId, type Outbox, principals, type Tx } from '../store/index.ts'
+import { changeRights, embedTokens, keepRights, keys, newId, type Outbox, principals, type Tx } from '../store/index.ts'
 import { hashOf } from './keys.ts'
-import { takeProvided } from './people.ts'
+import { takeProvided, withProvided } from './people.ts'
 
 /** Draws a new random token. Like a key, it is stored only as its SHA-256. */
 export const drawToken = (): string => `cse_${randomBytes(32).toString('base64url')}`
@@ -29,9 +29,17 @@ export function* makeEmbedToken(
   token: string,
 ): Tx<Omit<EmbedToken, 'token'>> {
   const asked = typeof person === 'string' ? { id: person } : person
-  // Someone who is disabled at the same moment must not have a token that comes back to life when they are enabled.
-  yield* lockKey('people')
-  const key = yield* keys.holderOfKey.first({ hash: keyHash, now: nowMs })
+  const personOf = (service: string): Principal => {
+    const name = plainName(('name' in asked ? asked.name : undefined) ?? asked.id)
+    return { id: personOfHost(service, asked.id), kind: 'person', name, roles: [...new Set(roles)].sort(), host: service }
+  }
+  const find = () => keys.holderOfKey.first({ hash: keyHash, now: nowMs })
+  // Someone who is disabled at the same moment must not have a token that comes back to life when they are enabled. Most tokens are for who
+  // is known already, and keep nobody waiting who acts.
+  const before = yield* find()
+  const isKnown = before && (yield* withProvided(personOf(before.id))).isAsProvided
+  yield* isKnown ? keepRights() : changeRights()
+  const key = yield* find()
   const given = key ? rolesGivenBy(key) : []
   const missing = roles.find((role) => !given.includes(role))
   if (!key || missing !== undefined) {
@@ -41,13 +49,12 @@ export function* makeEmbedToken(
   if (lifeMs > EMBED_TOKEN_MAX_MS) {
     throw new CountersignError('invalid_arguments', 'expiresIn: an embed token lives for at most PT1H; make another one before it expires')
   }
-  const id = personOfHost(key.id, asked.id)
+  const principal = personOf(key.id)
+  const { id, name } = principal
   const known = yield* principals.findPrincipal.first({ id })
   if (known && known.disabled_at !== null) {
     throw new CountersignError('forbidden', `${known.name} is disabled here: ask an admin of this server`)
   }
-  const name = plainName(('name' in asked ? asked.name : undefined) ?? asked.id)
-  const principal: Principal = { id, kind: 'person', name, roles: [...new Set(roles)].sort(), host: key.id }
   yield* takeProvided(outbox, principal, nowMs, key.id)
   const expiresAt = Math.min(nowMs + lifeMs, key.expires_at ?? Number.MAX_SAFE_INTEGER)
   const data = { person: id, name, host: asked.id, roles: principal.roles, keyId: key.key_id, expiresAt: isoTime(expiresAt) }

@@ -8,7 +8,6 @@ import {
   embedTokens,
   grants,
   keys,
-  lockKey,
   type Outbox,
   type PrincipalRow,
   principals,
@@ -111,10 +110,9 @@ export function* changeRoles(
   tellAccess(outbox, id)
 }
 
-/** Serializes changes of people: of two admins who disable each other at the same moment, one stays. */
+/** One after the other: of two admins who disable each other at the same moment, one stays. */
 function* findForChange(id: string, by: Principal): Tx<PrincipalRow> {
   yield* changeRights()
-  yield* lockKey('people')
   const admin = yield* principals.findPrincipal.first({ id: by.id })
   const isAdmin = admin?.disabled_at === null && (JSON.parse(admin.roles) as string[]).includes('admin')
   if (!isAdmin) throw new CountersignError('forbidden', 'only an admin changes people')
@@ -160,13 +158,8 @@ export function* viewPerson(id: string, now: number): Tx<Omit<PersonDetails, 'co
  * @param actor Who says so, for the record. Default: the person, who has just signed in.
  */
 export function* takeProvided(outbox: Outbox, person: Principal, now: number, actor: string = person.id): Tx<void> {
-  const row = yield* principals.findPrincipal.first({ id: person.id })
-  const known = row && principals.readPrincipal(row)
-  const provided = readList(row?.provided_roles ?? null) ?? known?.roles ?? []
-  const given = known?.roles.filter((role) => !provided.includes(role)) ?? []
-  const roles = [...new Set([...person.roles, ...given])].sort()
-  const isKnown = known?.name === person.name && known.roles.join('\n') === roles.join('\n')
-  if (!isKnown) {
+  const { row, known, roles, isAsProvided } = yield* withProvided(person)
+  if (!isAsProvided) {
     yield* changeRights()
     const before = known ? { name: known.name, roles: known.roles } : null
     const data = { principal: person.id, name: person.name, roles, before }
@@ -178,6 +171,16 @@ export function* takeProvided(outbox: Outbox, person: Principal, now: number, ac
   if (row?.provided_roles !== nowProvided) {
     yield* principals.setRoles.run({ id: person.id, roles: JSON.stringify(roles), provided_roles: nowProvided })
   }
+}
+
+/** Finds a person, and the roles that they have with those that are provided now. */
+export function* withProvided(person: Principal) {
+  const row = yield* principals.findPrincipal.first({ id: person.id })
+  const known = row && principals.readPrincipal(row)
+  const provided = readList(row?.provided_roles ?? null) ?? known?.roles ?? []
+  const given = known?.roles.filter((role) => !provided.includes(role)) ?? []
+  const roles = [...new Set([...person.roles, ...given])].sort()
+  return { row, known, roles, isAsProvided: known?.name === person.name && known.roles.join('\n') === roles.join('\n') }
 }
 
 /** @throws CountersignError `forbidden` for a person who may not sign in. */

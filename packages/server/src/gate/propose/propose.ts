@@ -66,8 +66,8 @@ export interface InsertInput {
   expiresInMs?: number | undefined
   /** True when it was proposed without an idempotency key: the same call again is the same action while it waits. */
   isUnkeyed?: boolean
-  /** The proposer, if a waiting action of the same call already stands for this one. */
-  repeatedBy?: Caller | undefined
+  /** The waiting action that may stand for this one, and the proposer of both. */
+  repeats?: { found: ActionRow; by: Caller } | undefined
   limits: WaitingLimits
   /** How many actions of the requester wait; undefined where they have to be counted. */
   waitingNow?: number | undefined
@@ -93,8 +93,8 @@ export function* insertPrepared(
   const found = yield* findReusable(prepared, placement.sessionId, requestedBy, nowMs)
   const [{ policy, grantId }, waitingNow] = yield* together(answerFor(input, writer), waitingOf(input))
   const state = found ? 'succeeded' : STATE_AFTER[policy.verdict]
-  if (state === 'proposed' && input.repeatedBy) {
-    const repeated = yield* repeatAsk({ outbox, nowMs, caller: input.repeatedBy }, prepared)
+  if (state === 'proposed' && input.repeats) {
+    const repeated = yield* repeatAsk({ outbox, nowMs, caller: input.repeats.by }, prepared, input.repeats.found)
     if (repeated) return { row: repeated, proposal: yield* viewAction(repeated), folded: true }
   }
   if (state === 'proposed') requireRoomToWait({ waitingNow, session: writer }, input.limits)
@@ -296,17 +296,15 @@ async function storeProposal(
   const nowMs = clock.nowMs()
   checkpoint('propose.before_store')
   const proposed = await store.transact(function* (outbox) {
+    const asks = prepared.policy.verdict === 'ask'
+    const isUnkeyed = caller.once === undefined
+    const mayRepeat = isUnkeyed && caller.principal.kind !== 'person' && input.expiresIn === undefined && !input.callback
+    const earlier = asks && mayRepeat ? yield* queueWithSameAsk(prepared, caller.principal.id) : undefined
     yield* keepRights()
     const { document } = yield* policies.inForce()
     if (!(yield* isInForce(policies, prepared.policy))) return undefined
     const limits = limitsOf(document)
-    const isUnkeyed = caller.once === undefined
-    const mayRepeat = isUnkeyed && caller.principal.kind !== 'person' && input.expiresIn === undefined && !input.callback
-    let waitingNow: number | undefined
-    if (prepared.policy.verdict === 'ask') {
-      waitingNow = yield* queueNearLimit(caller.principal.id, limits)
-      if (mayRepeat) yield* queueWithSameAsk(prepared, caller.principal.id)
-    }
+    const waitingNow = asks ? yield* queueNearLimit(caller.principal.id, limits) : undefined
     return yield* idempotently(caller.once, nowMs, function* (): Tx<ProposedAction> {
       yield* requireStanding(caller, nowMs)
       const { proposal, folded } = yield* insertPrepared(outbox, undefined, {
@@ -318,7 +316,7 @@ async function storeProposal(
         callback: yield* callbackText(input.callback),
         expiresInMs: input.expiresIn === undefined ? undefined : durationMs(input.expiresIn),
         isUnkeyed,
-        repeatedBy: mayRepeat ? caller : undefined,
+        repeats: earlier && { found: earlier, by: caller },
         limits,
         waitingNow,
         nowMs,

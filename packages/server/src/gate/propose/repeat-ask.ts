@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ActionRow, actions, lockKey, stored, type Tx, waiting } from '../../store/index.ts'
+import { type ActionRow, actions, lock, lockKey, stored, type Tx, waiting } from '../../store/index.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { PreparedAction } from './prepare.ts'
@@ -12,20 +12,27 @@ const callOf = ({ tool, definitionHash, argumentsText, agent, claimedAgent }: Pr
   arguments: argumentsText,
 })
 
-/** Lets the same calls of one requester wait for each other, so that the second finds the first. To be asked for before any other lock. */
-export function* queueWithSameAsk(prepared: PreparedAction, requestedBy: string): Tx<void> {
-  const text = JSON.stringify(callOf(prepared, requestedBy))
-  yield* lockKey(`ask ${createHash('sha256').update(text).digest('hex')}`)
+/**
+ * Lets the same calls of one requester wait for each other, so that the second finds the first. To be asked for before any other lock:
+ * whoever decides about the first waits for rights while they hold it.
+ * @returns The waiting action of the same call, locked; undefined when there is none, and nobody else proposes it meanwhile.
+ */
+export function* queueWithSameAsk(prepared: PreparedAction, requestedBy: string): Tx<ActionRow | undefined> {
+  const call = callOf(prepared, requestedBy)
+  yield* lockKey(`ask ${createHash('sha256').update(JSON.stringify(call)).digest('hex')}`)
+  const found = yield* waiting.sameAsk.first(call)
+  if (found) yield* lock(found.id)
+  return found
 }
 
 /**
  * Returns the waiting action that a call without an idempotency key repeats, and counts the repeat; undefined when there is none. Calls
  * with keys of their own are never merged, nor is a call into an action that was proposed with a key or edited by a person.
+ * @param found From {@link queueWithSameAsk}.
  */
-export function* repeatAsk(context: CallerContext, prepared: PreparedAction): Tx<ActionRow | undefined> {
-  const { caller, nowMs } = context
-  const found = yield* waiting.sameAsk.first(callOf(prepared, caller.principal.id))
-  if (!found || (found.expires_at !== null && found.expires_at <= nowMs)) return undefined
+export function* repeatAsk(context: CallerContext, prepared: PreparedAction, found: ActionRow): Tx<ActionRow | undefined> {
+  const { nowMs } = context
+  if (found.expires_at !== null && found.expires_at <= nowMs) return undefined
   // Under another version of the policy other people may have to decide.
   if (stored.policyOf(found).version !== prepared.policy.version) return undefined
   return yield* countRepeat(yield* openSession(context, found), found)
