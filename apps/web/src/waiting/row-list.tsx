@@ -10,7 +10,7 @@ import { Row } from './row.tsx'
 const ROW_PX = 56
 /** Drawn above and below what is in sight. */
 const OVERSCAN_ROWS = 5
-/** Where the list is scrolled away from: the work for a frame is that for its rows. */
+/** Where the list is being scrolled away from: each row drawn costs its share of the frame. At rest both sides have the same. */
 const ROWS_BEHIND = 1
 const PAGE_MOVES = 10
 /** Older ones are read when so few rows are left below. */
