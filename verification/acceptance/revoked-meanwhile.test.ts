@@ -155,28 +155,38 @@ test.skipIf(inject('database') !== 'postgres')(
 )
 
 test.skipIf(inject('database') !== 'postgres')(
-  'an admin whose key ends while they wait to change the policy, a role, a key or a delegation changes nothing',
+  'an admin whose key ends while they wait to change the policy, a role, a key, a delegation or a grant changes nothing',
   async () => {
     await using desk = await startDesk()
     const { server, made } = desk
     const ben = await made({ name: 'Ben', kind: 'person', roles: ['approver'] })
     const cy = await made({ name: 'Cy', kind: 'person', roles: ['viewer'] })
+    const bot = await made({ name: 'bot', kind: 'agent' })
+    const { id: actionId } = (await ask(bot, 'asked')).body
+    const grant = await server.admin.post('/api/grants', { actionId, scope: 'agent', expiresIn: 'PT1H', exact: true })
+    const lent = await ben.post('/api/delegations', { to: cy.principal.id, expiresIn: 'PT1H' })
+    let unaccepted = ''
     const changes: Record<string, (by: ApiClient) => ReturnType<ApiClient['send']>> = {
       policy: (by) => by.send('PUT', '/api/policy', { headers: { 'if-match': '"1"' }, body: { document: { rules: [] }, reason: 'gone' } }),
       role: (by) => by.send('PATCH', `/api/people/${ben.principal.id}`, { body: { roles: ['admin'] } }),
       key: (by) => by.send('POST', '/api/keys', { body: { name: 'late', kind: 'agent' } }),
       delegation: (by) => by.send('POST', '/api/delegations', { body: { from: ben.principal.id, to: cy.principal.id, expiresIn: 'PT1H' } }),
+      accepted: (by) => by.send('POST', `/api/keys/${unaccepted}/accept`),
+      revoked: (by) => by.send('DELETE', `/api/keys/${bot.id}`),
+      ended: (by) => by.send('DELETE', `/api/delegations/${lent.id}`),
+      grant: (by) => by.send('DELETE', `/api/grants/${grant.id}`),
     }
     const answered: Record<string, number> = {}
     for (const [what, change] of Object.entries(changes)) {
       const admin = await made({ name: 'Ada', kind: 'person', roles: ['admin'] })
+      unaccepted = (await server.admin.post('/api/keys', { name: 'Ada', kind: 'person', principal: admin.principal.id })).id
       const held = await holdLock(server, 'rights')
       const asked = change(admin)
       await held.isWaitedFor()
       await held.endKey(admin.id)
       answered[what] = (await asked).status
     }
-    expect(answered).toEqual({ policy: 401, role: 401, key: 401, delegation: 401 })
+    expect(answered).toEqual(Object.fromEntries(Object.keys(changes).map((what) => [what, 401])))
   },
 )
 

@@ -259,8 +259,12 @@ function endPolicyShadowRoute(app: App, { store, clock }: HttpDeps): void {
       },
     },
     async (request) => {
-      const { principal } = callerOf(request)
-      await store.transact((outbox) => endShadow(outbox, principal, clock.nowMs()))
+      const caller = callerOf(request)
+      const nowMs = clock.nowMs()
+      await store.transact(function* (outbox) {
+        yield* requireStanding(caller, nowMs)
+        yield* endShadow(outbox, caller.principal, nowMs)
+      })
       return {}
     },
   )

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import { type Caller, requireStanding } from '../gate/index.ts'
-import { embedTokens, idempotently, keys, principals, type Store, type Tx } from '../store/index.ts'
+import { changeRights, embedTokens, idempotently, keys, principals, type Store, type Tx } from '../store/index.ts'
 import { drawToken, makeEmbedToken, principalOfToken } from './embed-tokens.ts'
 import { acceptKey, createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
 import type { Standing } from './standing.ts'
@@ -133,7 +133,13 @@ export async function openDirectory({
         return key === null ? { key, message: SHOWN_BEFORE, ...made } : { key, ...made }
       })
     },
-    acceptKey: (id, { principal }) => store.transact((outbox) => acceptKey(outbox, id, principal, clock.nowMs())),
+    acceptKey(id, caller) {
+      const now = clock.nowMs()
+      return store.transact(function* (outbox) {
+        yield* requireStanding(caller, now)
+        return yield* acceptKey(outbox, id, caller.principal, now)
+      })
+    },
     listKeys: (page) => store.read(() => listKeys(page)),
     async createEmbedToken(body, keyHash, { once }) {
       const now = clock.nowMs()
@@ -148,6 +154,13 @@ export async function openDirectory({
         return token === null ? { token, message: TOKEN_SHOWN_BEFORE, ...made } : { token, ...made }
       })
     },
-    revokeKey: (id, { principal }) => store.transact((outbox) => revokeKey(outbox, id, principal, clock.nowMs())),
+    revokeKey(id, caller) {
+      const now = clock.nowMs()
+      return store.transact(function* (outbox) {
+        yield* changeRights()
+        yield* requireStanding(caller, now)
+        return yield* revokeKey(outbox, id, caller.principal, now)
+      })
+    },
   }
 }

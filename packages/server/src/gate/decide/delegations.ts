@@ -89,6 +89,7 @@ export async function endDelegation({ store, clock }: GateDeps, id: string, call
   return store.transact((outbox) =>
     idempotently(caller.once, nowMs, function* () {
       yield* changeRights()
+      yield* requireStanding(caller, nowMs)
       const found = yield* delegations.findDelegation.first({ id })
       const concerns = found && (isAdmin(principal) || [found.from_id, found.to_id].includes(principal.id))
       if (!found || !concerns) throw new CountersignError('not_found', `there is no delegation ${id}`)

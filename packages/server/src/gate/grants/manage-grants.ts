@@ -1,7 +1,7 @@
 import { CountersignError, type Grant, type GrantBody, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
 import { actions, changeRights, type GrantRow, grants, idempotently, type Tx } from '../../store/index.ts'
-import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
+import { type Caller, requireScope, requireStanding, requireUnarchived } from '../caller.ts'
 import { openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { requireVisibleAction } from '../read/visible.ts'
@@ -58,6 +58,7 @@ export async function revokeGrant({ store, clock }: GateDeps, grantId: string, c
     idempotently(caller.once, nowMs, function* () {
       const { principal } = caller
       yield* changeRights()
+      yield* requireStanding(caller, nowMs)
       const found = yield* findVisibleGrant(grantId, caller)
       requireMayEnd(found, principal)
       yield* recordAudit(outbox, { kind: 'grant_revoked', actor: principal.id, data: { grant: grantId } }, nowMs)
