@@ -1,10 +1,10 @@
 import type { Action } from '@countersign/client'
-import { changesOf, stays, valueText } from '@countersign/core/text'
+import { changesOf, LONG_PREVIEW_ROWS, stays, valueText } from '@countersign/core/text'
 import { memo } from 'react'
 import { CardButton } from './card-button.tsx'
 import { DIFF, isWordy } from './diff-part.ts'
 import { columnsOf, LinesTable } from './lines-table.tsx'
-import { LongText } from './long-text.tsx'
+import { FOLDED, LongText } from './long-text.tsx'
 import { type Part, usePart } from './parts.ts'
 import { PlainDiff } from './plain-diff.tsx'
 import { MARKS, showInvisible } from './show-text.ts'
@@ -45,22 +45,27 @@ export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsPro
       </>
     )
   }
+  const rows = preview.map(
+    (row, index) => () =>
+      row.unverified ? null : (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one preview are never reordered, and a field may occur twice
+        <li key={index}>
+          <span className="cs-field">{showInvisible(row.field)}</span>
+          <Values row={row} path={`preview/${index}`} diffs={diffs} />
+          {row.diff ? (
+            <Diff parts={diffs} diff={row.diff} path={`preview/${index}/diff`} viewer={`${viewer} ${action.id} ${action.revision}`} />
+          ) : null}
+        </li>
+      ),
+  )
+  const draw = (some: typeof rows) => some.map((row) => row())
+  const rest = rows.slice(LONG_PREVIEW_ROWS)
+  // As with diffs: the card draws all of itself again once the part is there.
+  const { FoldedRows } = FOLDED.get().module ?? {}
   return (
     <div className="cs-changes">
-      <ul>
-        {preview.map((row, index) =>
-          row.unverified ? null : (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one preview are never reordered, and a field may occur twice
-            <li key={index}>
-              <span className="cs-field">{showInvisible(row.field)}</span>
-              <Values row={row} path={`preview/${index}`} diffs={diffs} />
-              {row.diff ? (
-                <Diff parts={diffs} diff={row.diff} path={`preview/${index}/diff`} viewer={`${viewer} ${action.id} ${action.revision}`} />
-              ) : null}
-            </li>
-          ),
-        )}
-      </ul>
+      <ul>{draw(rows.slice(0, LONG_PREVIEW_ROWS))}</ul>
+      {rest.length > 0 && FoldedRows ? <FoldedRows count={rest.length} rows={() => draw(rest)} /> : null}
       {previewedAt === null ? null : (
         <p className="cs-note">
           Current values as of <time dateTime={previewedAt}>{clockText(previewedAt, nowMs)}</time> {again}

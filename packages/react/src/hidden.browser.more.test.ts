@@ -67,6 +67,27 @@ test('many short arguments behind the closed disclosure hold Approve as one long
   await untilApprove()
 })
 
+test('a preview of 2,000 rows shows a hundred and how many more there are, and holds Approve until its end was on the screen', async () => {
+  await openPage()
+  const preview = Array.from({ length: 2_000 }, (_, at) => ({ field: `row ${at}`, oldValue: at, newValue: at + 1 }))
+  await show(page, { action: sampleAction({ preview }) })
+  await untilReady(page)
+  await expect.poll(rest).toBe('blocked')
+  const drawn = () => card().locator('.cs-changes .cs-field').count()
+  expect(await drawn()).toBe(100)
+  await goTo().click()
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('1,900 more rows hidden, show all')
+  expect(await violations()).toEqual([])
+  await page.keyboard.press('Enter')
+  await expect.poll(drawn).toBe(2_000)
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('1,900 more rows')
+  await page.waitForTimeout(700)
+  await page.locator('.cs-approve[data-rest=blocked]').waitFor()
+  await page.screenshot({ path: join(folder, 'many-rows.png') })
+  await scrollToEnd(page)
+  await untilApprove()
+})
+
 test('without a preview the arguments stand open, and are scrolled to their end', async () => {
   await openPage({ viewport: { width: 900, height: 2_000 } })
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, `${at} ${'y'.repeat(400)}`]))

@@ -1,4 +1,4 @@
-import * as wire from '@countersign/core'
+import type * as wire from '@countersign/core'
 import type { Browser, Page } from '@playwright/test'
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { type HostileServer, startHostileServer } from './hostile-server.ts'
@@ -36,9 +36,12 @@ export interface InboxPage {
 /** Waits for a value. */
 export const until = (what: () => Promise<unknown>) => expect.poll(what)
 
-/** Opens a browser for the tests of a file, and for each of them a page and three actions that wait: `one`, `two` and `three`. */
-export function openInboxPage(): InboxPage {
-  const { answers, actionOf } = waitingActions(wire)
+/**
+ * Opens a browser for the tests of a file, and for each of them a page and three actions that wait: `one`, `two` and `three`.
+ * @param core The wire formats: the app itself takes only types from them.
+ */
+export function openInboxPage(core: typeof wire): InboxPage {
+  const { answers, actionOf } = waitingActions(core)
   let page: Page
   let server: HostileServer
   let browser: Browser

@@ -1,9 +1,10 @@
+import * as wire from '@countersign/core'
 import { expect, test } from 'vitest'
 import { sampleAction } from '../../../../packages/client/src/testing/log-server.ts'
 import { openInboxPage, until } from '../testing/inbox-page.ts'
 import { requires } from '../testing/waiting-action.ts'
 
-const inbox = openInboxPage()
+const inbox = openInboxPage(wire)
 const { answers, actionOf, open, rows, card, cardIsReady } = inbox
 
 test('the only action keeps its row and its card after somebody else decided it, until the person lets it go', async () => {

@@ -1,8 +1,9 @@
+import * as wire from '@countersign/core'
 import { expect, test } from 'vitest'
 import { openInboxPage, until } from '../testing/inbox-page.ts'
 import { requires } from '../testing/waiting-action.ts'
 
-const inbox = openInboxPage()
+const inbox = openInboxPage(wire)
 const { answers, actionOf, open, rows, focused, card, cardIsReady } = inbox
 
 test('the rows are a list box: one has the focus, arrows, Home and End move it, and it says where it stands', async () => {

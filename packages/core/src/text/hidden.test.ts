@@ -44,6 +44,16 @@ test('two texts never share a path, so reading one is not reading the other', ()
   expect(new Set(found).size).toBe(4)
 })
 
+test('the rows of a preview after the first hundred need opening, and with high risk also one', () => {
+  const rows = (count: number) => Array.from({ length: count }, (_, at) => ({ field: `row ${at}`, oldValue: at, newValue: at + 1 }))
+  expect(paths(action({ preview: rows(100) }))).not.toContain('preview')
+  expect(paths(action({ preview: rows(101) }))).toContain('preview')
+  expect(needsOpening(action({ preview: rows(101) }))).toBe(false)
+  expect(needsOpening(action({ preview: rows(101), risk: { level: 'high' } }))).toBe(true)
+  expect(needsOpening(action({ preview: rows(10_000) }))).toBe(true)
+  expect(needsOpening(action({ preview: rows(10_000) }), (path) => path === 'preview')).toBe(false)
+})
+
 test('with high risk any folded text needs opening, as short as it is', () => {
   const body = { arguments: { body: 'x'.repeat(700) } }
   expect(needsOpening(action(body))).toBe(false)

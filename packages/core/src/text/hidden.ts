@@ -4,10 +4,18 @@ export const HEAD_CHARS = 240
 export const TAIL_CHARS = 120
 /** The lines of a diff from here on are shown by a button. */
 export const LONG_DIFF_CHARS = 6_000
+/** The rows of a preview from here on are shown by a button. */
+export const LONG_PREVIEW_ROWS = 100
 /** Nobody can approve while more of an action than this has not been shown, whatever its risk. */
 export const MAX_HIDDEN_CHARS = 2_000
 
-type PreviewRow = { readonly oldValue?: unknown; readonly newValue?: unknown; readonly diff?: string; readonly unverified?: boolean }
+type PreviewRow = {
+  readonly field?: string
+  readonly oldValue?: unknown
+  readonly newValue?: unknown
+  readonly diff?: string
+  readonly unverified?: boolean
+}
 
 /** The rows of a preview that say what would change: without what somebody only says about the call. */
 export const changesOf = <Row extends { readonly unverified?: boolean }>(preview: readonly Row[] | null): Row[] =>
@@ -22,7 +30,8 @@ export type Hideable = {
 
 /**
  * One text of an action that its card does not show whole at first.
- * @property path `preview/0/new`, `preview/0/old`, `preview/0/diff`, `arguments/body`; `arguments` is everything else among the arguments.
+ * @property path `preview/0/new`, `preview/0/old`, `preview/0/diff`, `arguments/body`; `arguments` is everything else among the arguments,
+ * and `preview` the rows after the first hundred.
  * @property chars How long it is.
  * @property hiddenChars How many of its characters are not shown at first.
  * @property isFolded It is behind a button of its own. Otherwise it is in a box that scrolls, or behind the disclosure of the arguments.
@@ -63,13 +72,15 @@ export function hiddenParts(action: Hideable): HiddenPart[] {
         : []),
     ]
   })
+  const restChars = rows.slice(LONG_PREVIEW_ROWS).reduce((sum, row) => sum + charsOf(row), 0)
+  if (restChars > 0) parts.push({ path: 'preview', chars: restChars, hiddenChars: restChars, isFolded: true })
   const changes = changesOf(rows)
   const shown = isHighRisk(action) ? () => false : shownIn(changes)
   const inArguments: HiddenPart[] = []
-  const restChars = readArguments(action.arguments, { path: 'arguments', depth: 0 }, shown, inArguments)
+  const otherChars = readArguments(action.arguments, { path: 'arguments', depth: 0 }, shown, inArguments)
   // Without a preview the box of the arguments is open: only what one has to scroll to is hidden.
-  const hiddenChars = changes.length === 0 ? restChars - MAX_HIDDEN_CHARS : restChars
-  if (hiddenChars > 0) inArguments.push({ path: 'arguments', chars: restChars, hiddenChars, isFolded: false })
+  const hiddenChars = changes.length === 0 ? otherChars - MAX_HIDDEN_CHARS : otherChars
+  if (hiddenChars > 0) inArguments.push({ path: 'arguments', chars: otherChars, hiddenChars, isFolded: false })
   return [...parts, ...inArguments]
 }
 
@@ -87,6 +98,13 @@ export const hiddenCharacters = (action: Hideable, isRead: (path: string) => boo
 export const needsOpening = (action: Hideable, isRead: (path: string) => boolean = () => false): boolean =>
   hiddenCharacters(action, isRead) > MAX_HIDDEN_CHARS ||
   (isHighRisk(action) && hiddenParts(action).some(({ path, isFolded }) => isFolded && !isRead(path)))
+
+/** How many characters of a row its card shows while no part of the row is opened. */
+const charsOf = ({ field = '', oldValue, newValue, diff = '' }: PreviewRow): number =>
+  [oldValue, newValue].reduce<number>(
+    (sum, value) => sum + (value === undefined ? 0 : Math.min(valueText(value).length, HEAD_CHARS + TAIL_CHARS)),
+    field.length + Math.min(diff.length, MAX_HIDDEN_CHARS),
+  )
 
 function folded(path: string, value: unknown): HiddenPart[] {
   const chars = value === undefined ? 0 : valueText(value).length

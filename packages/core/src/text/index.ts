@@ -11,6 +11,7 @@ export {
   hiddenParts,
   isHighRisk,
   LONG_DIFF_CHARS,
+  LONG_PREVIEW_ROWS,
   LONG_TEXT_CHARS,
   MAX_HIDDEN_CHARS,
   needsOpening,
