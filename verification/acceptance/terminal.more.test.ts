@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { whyNoPython } from '../testing/python.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
-import { openTerminal } from '../testing/terminal.ts'
+import { commandWith, openProgram, openTerminal } from '../testing/terminal.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 /** What is written last: wrapping, the cursor and the ordinary screen come back. */
@@ -42,6 +42,42 @@ afterEach(async () => {
 
 const propose = async (what: string): Promise<Action> => server.admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
 const settled = async ({ id }: Pick<Action, 'id'>): Promise<Action> => server.admin.get(`/api/actions/${id}?wait=60&until=settled`)
+
+atTerminal('Ctrl + Z gives the terminal back to the shell, and fg draws the inbox as it is by then', async () => {
+  const one = await propose('before')
+  using shell = openProgram(['bash', '--norc', '--noprofile', '-i'], { ...environment, PS1: '$ ', INBOX: commandWith(['inbox']).join(' ') })
+  const has = (text: string) => shell.until(() => shell.output.includes(text))
+  shell.press('$INBOX\n')
+  await shell.until((screen) => screen.includes('› medium   Do before'))
+  shell.press('\u001a')
+  await has('Stopped')
+  const stopped = shell.output
+  expect(stopped.lastIndexOf(LEFT)).toBeGreaterThan(stopped.lastIndexOf('Do before'))
+  // The shell has its line editor again, and shows what is typed.
+  shell.press('echo $((40 + 2)) is here\n')
+  await has('42 is here')
+  await server.admin.post(`/api/actions/${one.id}/decision`, { verdict: 'decline' })
+  await propose('meanwhile')
+  shell.press('fg\n')
+  await shell.until((screen) => screen.includes('› medium   Do meanwhile') && !screen.includes('Do before'))
+  shell.press('q')
+  await shell.until(() => shell.output.lastIndexOf(LEFT) > shell.output.lastIndexOf('Do meanwhile'))
+  shell.press('exit\n')
+  expect(await shell.exit).toBe(0)
+})
+
+atTerminal('without a shell that could continue it, the inbox goes on after Ctrl + Z; a signal from outside is the same', async () => {
+  await propose('alone')
+  using terminal = openTerminal(['inbox'], environment)
+  const screens = () => terminal.output.split('\u001b[?1049h').length - 1
+  await terminal.until((screen) => screen.includes('Do alone'))
+  terminal.press('\u001a')
+  await terminal.until((screen) => screens() === 2 && screen.includes('Do alone'))
+  await terminal.kill('SIGTSTP')
+  await terminal.until((screen) => screens() === 3 && screen.includes('Do alone'))
+  terminal.press('q')
+  expect(await terminal.exit).toBe(0)
+})
 
 atTerminal('the inbox fills the terminal: move, approve with two keys, decline with a reason, and leave it as it was', async () => {
   const [one, two] = [await propose('first'), await propose('second')]

@@ -53,14 +53,23 @@ export interface TerminalSize {
 /** Ends what hangs before the test's own limit does, which would not say what was on the screen. */
 const HANGS_MS = 240_000
 
+/** The words that start `countersign` with these arguments. */
+export const commandWith = (args: readonly string[]): string[] => [
+  ...[process.execPath, '--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN],
+  ...args,
+]
+
 /** Starts `countersign` in a real pseudo-terminal of python3. */
-export function openTerminal(
-  args: readonly string[],
+export const openTerminal = (args: readonly string[], environment: Record<string, string>, size?: TerminalSize) =>
+  openProgram(commandWith(args), environment, size)
+
+/** Starts a program in a real pseudo-terminal of python3. */
+export function openProgram(
+  words: readonly string[],
   environment: Record<string, string>,
   size: TerminalSize = { rows: 30, columns: 100 },
 ) {
-  const node = [process.execPath, '--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args]
-  const child = spawn('python3', ['-c', PTY, String(size.rows), String(size.columns), ...node], {
+  const child = spawn('python3', ['-c', PTY, String(size.rows), String(size.columns), ...words], {
     env: { ...COMPILE_CACHE, PATH: process.env.PATH, TERM: 'xterm', ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   })

@@ -1,5 +1,9 @@
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l'
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l'
+/** Ctrl + Z, which in raw mode is a key like any other. */
+const SUSPEND = '\u001a'
+/** Longer than it takes until a signal to the own process has stopped it. */
+const STOPPED_MS = 100
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
 export interface FullScreen extends Disposable {
@@ -9,16 +13,30 @@ export interface FullScreen extends Disposable {
   lend<T>(run: () => Promise<T>): Promise<T>
 }
 
+export interface FullScreenEvents {
+  /** Called with what the person typed. */
+  onKeys(input: string): void
+  /** Called when the screen is empty and has to be painted: the process was stopped and goes on. */
+  onResumed(): void
+  /** Called when nobody can type any more. */
+  onClosed(): void
+}
+
 /**
- * Takes the whole terminal and its keys. However the process ends, except by SIGKILL, the terminal is left as it was.
- * @param onKeys Called with what the person typed.
- * @param onClosed Called when nobody can type any more.
+ * Takes the whole terminal and its keys. However the process ends, except by SIGKILL, the terminal is left as it was; so it is while the
+ * process is stopped by Ctrl + Z or SIGTSTP.
  */
-export function openFullScreen(onKeys: (input: string) => void, onClosed: () => void): FullScreen {
+export function openFullScreen({ onKeys, onResumed, onClosed }: FullScreenEvents): FullScreen {
   const { stdin, stdout } = process
   let isOpen = false
+  let isOver = false
   const decoder = new TextDecoder()
-  const onData = (data: Buffer) => onKeys(decoder.decode(data, { stream: true }))
+  const onData = (data: Buffer) => {
+    const [input = '', ...rest] = decoder.decode(data, { stream: true }).split(SUSPEND)
+    if (input !== '') onKeys(input)
+    // The shell waits for the whole job, which may be `npx` and this process. What was typed after it is dropped.
+    if (rest.length > 0) suspend(0)
+  }
   const enter = () => {
     if (isOpen) return
     isOpen = true
@@ -37,6 +55,31 @@ export function openFullScreen(onKeys: (input: string) => void, onClosed: () => 
     leave()
     process.exit(SIGNALS[signal as keyof typeof SIGNALS])
   }
+  const onStop = () => suspend(process.pid)
+  const onContinue = () => {
+    if (isOpen) again()
+  }
+  const again = () => {
+    stdin.setRawMode(true)
+    stdout.write(ENTER)
+    onResumed()
+  }
+  /** @param whom A process; 0 for all of its job. */
+  function suspend(whom: number): void {
+    const wasOpen = isOpen
+    leave()
+    process.off('SIGTSTP', onStop)
+    process.kill(whom, 'SIGTSTP')
+    // Its time passes while the process is stopped. Without a shell that could continue it, the system does not stop it at all.
+    setTimeout(() => {
+      if (isOver) return
+      process.on('SIGTSTP', onStop)
+      if (!wasOpen) return
+      enter()
+      onResumed()
+    }, STOPPED_MS)
+  }
+  process.on('SIGTSTP', onStop).on('SIGCONT', onContinue)
   stdin.on('data', onData).on('end', onClosed).on('error', onClosed)
   stdout.on('error', onClosed)
   for (const signal of Object.keys(SIGNALS)) process.on(signal, onSignal)
@@ -57,7 +100,9 @@ export function openFullScreen(onKeys: (input: string) => void, onClosed: () => 
       }
     },
     [Symbol.dispose]() {
+      isOver = true
       leave()
+      process.off('SIGTSTP', onStop).off('SIGCONT', onContinue)
       stdin.off('data', onData).off('end', onClosed).off('error', onClosed)
       stdout.off('error', onClosed)
       for (const signal of Object.keys(SIGNALS)) process.off(signal, onSignal)

@@ -37,7 +37,7 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   if (!me) throw new Error('the server does not say whose key this is: make another one with `countersign key create`')
   let view: InboxView = withItems(emptyView(me), items)
   using looks = createLooks(api, me, (digest, by) => change({ ...view, seen: { digest, by } }))
-  using screen = openFullScreen(onInput, over.resolve)
+  using screen = openFullScreen({ onKeys: onInput, onResumed: paint, onClosed: over.resolve })
 
   function paint(): void {
     const { lines, scroll, isAtEnd } = drawInbox(view, { columns: stdout.columns || 80, rows: stdout.rows || 24 }, style)
