@@ -103,6 +103,7 @@ test('a long argument is searched inside the box of the raw arguments; its field
   await openDetails(page)
   await card().locator('.cs-raw > summary').click()
   await field().fill('pay eve')
+  await expect.poll(said).toBe('1 of 2')
   await page.keyboard.press('Enter')
   await expect.poll(said).toBe('2 of 2')
   expect(await marked()).toEqual({ text: 'pay eve', isSeen: true })
