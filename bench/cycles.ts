@@ -47,7 +47,7 @@ async function cycle({ engine }: Bench, sessionId: string, watched: Awaited<Retu
 /** Gated cycles on an open engine, `inFlight` sessions at a time, ten turns a session. */
 export async function runCycles(bench: Bench, inFlight: number, cycles: number): Promise<CycleTimes[]> {
   const times: CycleTimes[] = []
-  const lane = async (count: number) => {
+  const worker = async (count: number) => {
     for (let left = count; left > 0; ) {
       const { id } = await bench.engine.agentLoop.createSession({}, caller)
       const watched = await watch(bench.engine, id)
@@ -55,7 +55,7 @@ export async function runCycles(bench: Bench, inFlight: number, cycles: number):
       watched.stop()
     }
   }
-  await Promise.all(Array.from({ length: inFlight }, () => lane(Math.ceil(cycles / inFlight))))
+  await Promise.all(Array.from({ length: inFlight }, () => worker(Math.ceil(cycles / inFlight))))
   return times
 }
 

@@ -57,10 +57,10 @@ async function startServer(turns: number) {
 /** Runs `work` for each number below `count`, some at once. */
 async function forEach(count: number, work: (i: number) => Promise<void>): Promise<void> {
   let next = 0
-  const lane = async () => {
+  const worker = async () => {
     while (next < count) await work(next++)
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }
 
 const ID = /^id: (\d+)$/gm

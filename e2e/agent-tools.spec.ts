@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { approve, cards, expect, openLink, test } from './demo.ts'
-import { KEY, startServer } from './desk.ts'
+import { KEY, startServer } from './server.ts'
 
 const DEFINE = fileURLToPath(new URL('../packages/toolkit/src/define.ts', import.meta.url))
 

@@ -11,7 +11,7 @@ import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { freePort } from '../verification/testing/free-port.ts'
 import { startTarget, type Target, toolsOf } from '../verification/testing/target.ts'
 import { approve, cards, openLink, ready } from './demo.ts'
-import { KEY, startServer } from './desk.ts'
+import { KEY, startServer } from './server.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
 const CALL = { tool: 'keyed', arguments: { what: 'x' } }

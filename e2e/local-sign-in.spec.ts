@@ -6,7 +6,7 @@ import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page, test } from '@playwright/test'
 import { fromAnotherPort, sendFrom, startNeighbour } from '../verification/testing/neighbour.ts'
 import { expectNoSideScroll } from './demo.ts'
-import { startServer } from './desk.ts'
+import { startServer } from './server.ts'
 
 /** A console to sign in at, and one link for it. */
 async function withServer(work: (server: { url: string; link: string }) => Promise<void>): Promise<void> {

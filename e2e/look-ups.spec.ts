@@ -5,7 +5,7 @@ import type { BrainSpeech } from '../verification/testing/brain-says.ts'
 import { freePort } from '../verification/testing/free-port.ts'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { expect, openLink, test } from './demo.ts'
-import { startServer } from './desk.ts'
+import { startServer } from './server.ts'
 
 test('what a brain looked up stands in the chat as its own account, folded, and after a restart and a reload too', async ({
   context,

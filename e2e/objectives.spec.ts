@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
 import { expectNoSideScroll, openLink } from './demo.ts'
-import { KEY, startServer, test } from './desk.ts'
+import { KEY, startServer, test } from './server.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const KEY_RESULTS = [

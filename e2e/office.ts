@@ -6,7 +6,7 @@ import { copyActions, openSqliteForBench } from '../bench/database.ts'
 import type { Action } from '../packages/core/src/index.ts'
 import { startTarget, type Target, toolsOf } from '../verification/testing/target.ts'
 import { expect, openLink } from './demo.ts'
-import { KEY, startServer } from './desk.ts'
+import { KEY, startServer } from './server.ts'
 
 export interface Office {
   url: string

@@ -1,6 +1,6 @@
 import type { Request } from '@playwright/test'
 import { approve, cards, expect, press } from './demo.ts'
-import { type Desk, test } from './desk.ts'
+import { type Desk, test } from './server.ts'
 
 const propose = async (desk: Desk, tool: string, more: object = {}) =>
   (await desk.call('POST', '/api/actions', { tool, arguments: { what: 'the letter' }, ...more })).json()

@@ -7,7 +7,7 @@ import type { Action } from '../packages/core/src/index.ts'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { startTarget, toolsOf } from '../verification/testing/target.ts'
 import { approve, cards, decide, expect, expectNoSideScroll, openLink, press } from './demo.ts'
-import { KEY, startServer } from './desk.ts'
+import { KEY, startServer } from './server.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 

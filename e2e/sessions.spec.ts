@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { test as base, expect, expectNoSideScroll, openLink } from './demo.ts'
-import { KEY, startServer } from './desk.ts'
+import { KEY, startServer } from './server.ts'
 
 interface Place {
   url: string

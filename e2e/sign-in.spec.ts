@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test as base, expect, type Page } from '@playwright/test'
 import { freePort } from '../verification/testing/free-port.ts'
 import { startSignInService, type TestSignInService } from '../verification/testing/sign-in-service.ts'
-import { startServer } from './desk.ts'
+import { startServer } from './server.ts'
 
 /** A server whose people sign in with the certified provider, on this machine. */
 const test = base.extend<{ house: { url: string; provider: TestSignInService } }>({

@@ -9,7 +9,7 @@ import { expect, type Locator, type Page } from '@playwright/test'
 import { makeWork } from '../examples/workspace/make-work.ts'
 import { workspaceStarter } from '../packages/tools-workspace/src/starter.ts'
 import { approve, cards, expectNoSideScroll, openLink } from './demo.ts'
-import { startServer, test } from './desk.ts'
+import { startServer, test } from './server.ts'
 
 const EDITOR = fileURLToPath(new URL('../examples/workspace/scripted/editor.ts', import.meta.url))
 const NOTES = 'notes/orders.md'

@@ -14,7 +14,7 @@ test('a server that is killed around a decision, a send or a commit loses nothin
 }, async () => {
   const points = CHECKPOINTS.filter(({ name }) => DEADLIEST.includes(name))
   expect(points).toHaveLength(DEADLIEST.length)
-  const report = await runKills({ database: 'sqlite', seed: 1, kills: 10, lanes: 2, points, say: () => undefined })
+  const report = await runKills({ database: 'sqlite', seed: 1, kills: 10, workers: 2, points, say: () => undefined })
   expect(report.violations).toEqual([])
   expect(report.kills).toBeGreaterThanOrEqual(10)
   expect(Object.keys(report.killsAt)).toEqual(expect.arrayContaining(DEADLIEST))

@@ -20,7 +20,7 @@ export interface KillOptions {
   /** Epoch milliseconds after which no round begins; default: none. */
   endsAt?: number
   /** Worlds that are played at the same time. */
-  lanes: number
+  workers: number
   /** The points to kill at; default all that a server on this database reaches, and some kills anywhere. */
   points?: readonly Checkpoint[]
   /** The detour between servers and Postgres; default none. */
@@ -43,7 +43,7 @@ export async function runKills({
   seed,
   kills,
   endsAt = Number.POSITIVE_INFINITY,
-  lanes,
+  workers,
   points = pointsOf(database),
   detour,
   say,
@@ -93,11 +93,11 @@ export async function runKills({
   }
 
   await warmUp()
-  const lane = async () => {
+  const worker = async () => {
     while (!isOver()) await playWorld(++worlds)
   }
-  // A lane that breaks must not take the database away from the others.
-  const ends = await Promise.allSettled(Array.from({ length: lanes }, lane))
+  // A worker that breaks must not take the database away from the others.
+  const ends = await Promise.allSettled(Array.from({ length: workers }, worker))
   for (const end of ends) if (end.status === 'rejected') throw end.reason
   return { database, seed, minutes: Math.round((Date.now() - since) / 6_000) / 10, ...tally.report() }
 }

@@ -4,7 +4,7 @@ import { type KillReport, pointsOf, runKills } from './kills.ts'
 
 /** Kills per database in a whole run. */
 const KILLS = 320
-const LANES = { sqlite: 3, postgres: 2 } as const
+const WORKERS = { sqlite: 3, postgres: 2 } as const
 /** How often each kind of ending has to occur. */
 const LEAST = 20
 
@@ -17,7 +17,7 @@ export const killPart: Part = async ({ seed, minutes, database, point, say }) =>
     const endsAt = minutes === undefined ? Number.POSITIVE_INFINITY : Date.now() + minutes * 60_000
     const line = (text: string) => say(`kill ${kind}: ${text}`)
     const points = pointsOf(kind).filter(({ name }) => isAimedAt.test(name))
-    const report = await runKills({ database: kind, seed, kills: KILLS, endsAt, lanes: LANES[kind], points, say: line })
+    const report = await runKills({ database: kind, seed, kills: KILLS, endsAt, workers: WORKERS[kind], points, say: line })
     reports.push(report)
     missing.push(...neverKilledAt(points, report), ...(point === undefined ? rareEndings(report) : []))
   }

@@ -32,7 +32,7 @@ export async function playRound(world: World, point: Checkpoint | undefined, ran
   if (crash && point.phase === 'work') await servers.arm(crash)
   const workload = world.begin(point?.name)
   const patienceMs = point?.name.startsWith('check.') ? CHECK_PATIENCE_MS : PATIENCE_MS
-  if (point?.phase === 'work') await whileAlive(world, patienceMs, async () => (await world.underWay(workload)).length > 0)
+  if (point?.phase === 'work') await whileAlive(world, patienceMs, async () => (await world.inFlight(workload)).length > 0)
   else await delay(random.int(300))
   if (crash && point.phase === 'stop') await stopAt(world, crash, random)
   if (crash && point.phase === 'takeover') await takeOverAt(world, crash, random)
@@ -68,7 +68,7 @@ async function settle(world: World, workload: Workload, beganMs: number): Promis
   let tookMs: number | undefined
   for (;;) {
     if (!servers.isWhole && !servers.isFilling) void servers.fill()
-    const left = await world.underWay(workload)
+    const left = await world.inFlight(workload)
     const calmMs = Math.max(beganMs, servers.calmSince)
     if (left.length > 0) tookMs = undefined
     else tookMs ??= Date.now() - calmMs

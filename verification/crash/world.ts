@@ -41,7 +41,7 @@ export interface World extends AsyncDisposable {
   /** Starts the clients of another round, planned so that servers reach `towards`. */
   begin(towards?: string): Workload
   /** Lists the actions that are neither settled nor waiting for a person. */
-  underWay(workload: Workload): Promise<Unfinished[]>
+  inFlight(workload: Workload): Promise<Unfinished[]>
   /** A sentence for each thing that is not as promised. */
   check(workload: Workload): Promise<string[]>
   /** Approves what was left waiting. */
@@ -69,7 +69,7 @@ export async function openWorld({ folder, database, ledger, random, crash }: Wor
   })
   let rounds = 0
 
-  async function underWay({ isSaid }: Workload): Promise<Unfinished[]> {
+  async function inFlight({ isSaid }: Workload): Promise<Unfinished[]> {
     const now = Date.now()
     if (servers.lives.length === 0) return [{ what: 'no server lives', sinceMs: now }]
     const { unfinished, waiting } = await database.readOpen()
@@ -119,7 +119,7 @@ export async function openWorld({ folder, database, ledger, random, crash }: Wor
       for (const [what, call] of plan.calls) planned.set(what, call)
       return startWorkload({ door, who: first, journal, plan })
     },
-    underWay,
+    inFlight,
     check,
     async approveAll() {
       for (const { id } of (await database.readOpen()).waiting) {

@@ -53,8 +53,8 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
   async function start(): Promise<Engine> {
     let tell = (_outbox: Outbox) => {}
     const onCommitted = (outbox: Outbox) => tell(outbox)
-    let lookAround = () => {}
-    const onUnknown = () => lookAround()
+    let resync = () => {}
+    const onUnknown = () => resync()
     const { jobs } = postgres
     let hold = (_outbox: Outbox) => {}
     const store = openSharedStore({
@@ -105,9 +105,9 @@ export function startSharedProcess(parts: SharedProcessParts): SimulatedProcess 
     const sealer = createSealer(clock)
     const tally = createTally()
     tell = handleCommit({ hub, dispatch, timers, sealer, tally })
-    lookAround = createResync({ notices, hub, dispatch, timers, sealer })
+    resync = createResync({ notices, hub, dispatch, timers, sealer })
     const reconciler = createReconciler(clock, local.after)
-    const membership = clusterMember({ processes, notices, hub, dispatch, lookAround, log })
+    const membership = clusterMember({ processes, notices, hub, dispatch, resync, log })
     return startEngine({
       store,
       clock,

@@ -37,7 +37,7 @@ export function openBareGate(
     ...clock
   }: BareGateOptions = {},
 ): BareGate {
-  const underWay = new Set<Promise<unknown>>()
+  const inFlight = new Set<Promise<unknown>>()
   const stopped = new AbortController()
   const logged: string[] = []
   const log = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) })
@@ -52,12 +52,12 @@ export function openBareGate(
     processId,
     stopped: stopped.signal,
     agentStopsOnDecline: () => false,
-    lanes: createConcurrencyLimiter(16),
+    limiter: createConcurrencyLimiter(16),
     startFailures: createStartFailures(),
     executionsPerSession: 8,
     background(work) {
-      const watched = work.finally(() => underWay.delete(watched))
-      underWay.add(watched)
+      const watched = work.finally(() => inFlight.delete(watched))
+      inFlight.add(watched)
     },
   })
   return {
@@ -65,7 +65,7 @@ export function openBareGate(
     processId,
     logged,
     idle: async () => {
-      while (underWay.size > 0) await Promise.all(underWay)
+      while (inFlight.size > 0) await Promise.all(inFlight)
     },
     stop: () => stopped.abort(),
     async approved(tool) {

@@ -26,7 +26,7 @@ export async function openPostgresRuntime(
   const stack = new AsyncDisposableStack()
   try {
     let tell = (_outbox: Outbox) => {}
-    let lookAround = () => {}
+    let resync = () => {}
     let hold = (_outbox: Outbox) => {}
     let guard: Guard | undefined
     const store = await openPostgres({
@@ -36,7 +36,7 @@ export async function openPostgresRuntime(
         guard?.note(outbox)
         tell(outbox)
       },
-      onUnknown: () => lookAround(),
+      onUnknown: () => resync(),
       enqueue(outbox) {
         hold(outbox)
         return enqueueJobs(outbox)
@@ -68,9 +68,9 @@ export async function openPostgresRuntime(
     const sealer = createSealer(clock)
     const tally = createTally()
     tell = handleCommit({ hub, dispatch, timers, deliveries, sealer, tally })
-    lookAround = createResync({ notices, hub, dispatch, timers, deliveries, sealer })
+    resync = createResync({ notices, hub, dispatch, timers, deliveries, sealer })
     const reconciler = createReconciler(clock, thisMachine.clock.after)
-    const membership = clusterMember({ processes, notices, hub, dispatch, lookAround, log })
+    const membership = clusterMember({ processes, notices, hub, dispatch, resync, log })
     const hasOthers = () => processes.hasOthers()
     guard = await openGuard({ store, database: { kind: 'postgres', url }, settings: instance, clock, log, hasOthers })
     stack.move()

@@ -18,9 +18,9 @@ export async function before<T>(work: Promise<T>): Promise<T> {
 export async function eachOf<T, R>(items: readonly T[], most: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = new Array(items.length)
   const rest = items.entries()
-  const lane = async () => {
+  const worker = async () => {
     for (const [index, item] of rest) results[index] = await work(item)
   }
-  await Promise.all(Array.from({ length: Math.min(most, items.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(most, items.length) }, worker))
   return results
 }

@@ -65,7 +65,7 @@ const registryOf = (...tools: readonly Tool[]): ToolRegistry => ({
 
 /** Proposes and approves the first of them through the gate; the others are its copies. */
 export async function openFootings(store: Store): Promise<Footings> {
-  const underWay = new Set<Promise<unknown>>()
+  const inFlight = new Set<Promise<unknown>>()
   const partsOf = (tools: ToolRegistry, policy: PolicyDocument): GateDeps => ({
     store,
     refusals: createRefusals({ store, clock: systemClock, log: SILENT }),
@@ -76,11 +76,11 @@ export async function openFootings(store: Store): Promise<Footings> {
     processId: 'prc_bound',
     stopped: new AbortController().signal,
     agentStopsOnDecline: () => false,
-    lanes: createConcurrencyLimiter(2),
+    limiter: createConcurrencyLimiter(2),
     startFailures: createStartFailures(),
     executionsPerSession: 8,
     background(work) {
-      underWay.add(work)
+      inFlight.add(work)
     },
   })
   const voters = ['a', 'b'].map((who) => ({ id: `prn_${who}`, kind: 'person' as const, name: who, roles: ['approver'] }))

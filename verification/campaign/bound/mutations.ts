@@ -4,7 +4,7 @@ import { CHANGES, type Change, ENDS, HARMLESS } from './changes.ts'
 import { openFootings } from './footings.ts'
 
 /** Under way at a time, so that they share commits. */
-const LANES = 64
+const WORKERS = 64
 /** Of so many, one is not changed in anything that matters. */
 const HARMLESS_EVERY = 20
 /** How what was changed may end: asked again, failed before anything was sent, or declined by what policy says now. */
@@ -56,7 +56,7 @@ export async function runMutations({
     }
   }
 
-  const lane = async () => {
+  const worker = async () => {
     while (report.changed < mutations && Date.now() < endsAt) {
       const n = taken++
       const isHarmless = n % HARMLESS_EVERY === 0
@@ -64,6 +64,6 @@ export async function runMutations({
       await startOne(n, name, change, isHarmless)
     }
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: WORKERS }, worker))
   return report
 }

@@ -6,7 +6,7 @@ import { type Orders, orderTools, startOrders } from '../../testing/orders.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../../testing/test-server.ts'
 
 /** Under way at a time. */
-const LANES = 8
+const WORKERS = 8
 const STATUSES = ['pending', 'paid', 'shipped', 'cancelled']
 
 /** When the target changes. */
@@ -37,7 +37,7 @@ export async function runTargets({ changes, seed, endsAt }: { changes: number; s
     change?.()
   }
   let taken = 0
-  const lane = async () => {
+  const worker = async () => {
     using inbox = await server.admin.stream('/api/events')
     while (report.changes < changes && Date.now() < endsAt) {
       const moment = MOMENTS[taken % MOMENTS.length] ?? 'before the decision'
@@ -46,7 +46,7 @@ export async function runTargets({ changes, seed, endsAt }: { changes: number; s
       report.byMoment[moment] = (report.byMoment[moment] ?? 0) + 1
     }
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: WORKERS }, worker))
   for (const { id, from } of orders.done) {
     if (approved.get(id) !== from)
       report.violations.push(`${id} was changed when it was ${from}; what was approved was shown as ${approved.get(id)}`)

@@ -33,7 +33,7 @@ export interface DoorsReport {
 
 const ACTIONS = 4
 const ATTEMPTS = 40
-const LANES = 4
+const WORKERS = 4
 
 /**
  * Everybody who would like to walk round the gate tries it in a random order, while the right people decide some of the actions. At the end
@@ -80,7 +80,7 @@ export async function runDoors({ database, seed, rounds, minutes, hasBrowser, sa
         }),
     )
     const fromBeside = beside ? [() => beside.attack(random.pick(actions))] : []
-    await concurrently(LANES, shuffled([...attempts, ...decisions, ...fromBeside], random).values(), (job) => job())
+    await concurrently(WORKERS, shuffled([...attempts, ...decisions, ...fromBeside], random).values(), (job) => job())
     say(`round ${round + 1}: ${votes.size} actions, ${ledger.violations.length} violations`)
   }
 

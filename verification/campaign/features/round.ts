@@ -99,7 +99,7 @@ function holdAndKill(
 async function untilDead(world: World, before: number, began: number): Promise<void> {
   while (world.servers.deaths === before && Date.now() - began < PATIENCE_MS) {
     await delay(POLL_MS)
-    if ((await world.underWay()).length === 0) return
+    if ((await world.inFlight()).length === 0) return
   }
 }
 
@@ -111,7 +111,7 @@ async function settle(world: World, beganMs: number): Promise<{ tookMs: number; 
   const { servers } = world
   for (;;) {
     if (!servers.isWhole && !servers.isFilling) void servers.fill()
-    const left = await world.underWay()
+    const left = await world.inFlight()
     const calmMs = Math.max(beganMs, servers.calmSince)
     const tookMs = Date.now() - calmMs
     if (left.length === 0 && servers.isWhole) return { tookMs, problems: [] }

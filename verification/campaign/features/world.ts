@@ -47,7 +47,7 @@ export interface World extends AsyncDisposable {
   planOf(what: string): PlannedCall | undefined
   begin(plan: RoundPlan): void
   /** Lists the actions that are neither settled nor waiting for a person. */
-  underWay(): Promise<Unfinished[]>
+  inFlight(): Promise<Unfinished[]>
   /** A sentence for each thing that is not as promised. */
   check(): Promise<string[]>
   /** The attempts that were cut since somebody asked, by what died at `points`. */
@@ -83,7 +83,7 @@ export async function openWorld({ folder, database, targets, random }: WorldOpti
   let leftBefore = 0
   let idleSince = Date.now()
 
-  async function underWay(): Promise<Unfinished[]> {
+  async function inFlight(): Promise<Unfinished[]> {
     const now = Date.now()
     if (servers.lives.length === 0) return [{ what: 'no server lives', sinceMs: now }]
     const { unfinished: open, waiting } = await database.readOpen()
@@ -144,7 +144,7 @@ export async function openWorld({ folder, database, targets, random }: WorldOpti
   }
 
   return {
-    ...{ servers, database, targets, keyResults, planOf, underWay, check },
+    ...{ servers, database, targets, keyResults, planOf, inFlight, check },
     count: () => ++counted,
     begin(plan) {
       for (const call of callsOf(plan)) {

@@ -45,7 +45,7 @@ export const poolerPart: Part = async ({ seed, minutes, say }) => {
     database: 'postgres',
     seed,
     kills: KILLS,
-    lanes: 1,
+    workers: 1,
     ...(minutes !== undefined && { endsAt: Date.now() + minutes * 60_000 }),
     say: (line) => say(`pooler: ${line}`),
     async detour(databaseUrl) {

@@ -78,13 +78,13 @@ export async function runContests({
   }
 
   let next = 0
-  const lane = async () => {
+  const worker = async () => {
     while (next < contests && Date.now() < endsAt) {
       const number = ++next
       await contest(seededRandom(seed * 1_000_000 + number), `prize-${number}`)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
   report.violations.push(...(await historyProblems(arena, winners)))
   return { ...report, minutes: Math.round((Date.now() - since) / 6_000) / 10 }
 }

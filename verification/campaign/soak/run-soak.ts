@@ -100,7 +100,7 @@ export async function runSoak({
   const url = await address
   const workload = createWorkload({ url, random })
   const report: SoakReport = { database: kind, samples: [], deeds: {}, failures: [], cpuSeconds: 0 }
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   const startedAt = Date.now()
   let count = 0
 
@@ -109,13 +109,13 @@ export async function runSoak({
     report.deeds[deed] = (report.deeds[deed] ?? 0) + 1
     const work = workload[deed]()
       .catch((error: unknown) => void report.failures.push(`${deed}: ${error instanceof Error ? error.message : error}`))
-      .finally(() => underWay.delete(work))
-    underWay.add(work)
+      .finally(() => inFlight.delete(work))
+    inFlight.add(work)
   }
 
   async function sample(): Promise<void> {
     // Between two things that clients do: what they hold open is not what stays.
-    await Promise.all(underWay)
+    await Promise.all(inFlight)
     const answer = once(child, 'message')
     child.send('report')
     const [own] = (await answer) as [ProcessReport]

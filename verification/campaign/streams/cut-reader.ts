@@ -33,7 +33,7 @@ export function openCutReader({ random, urls, path, headers }: CutReaderOptions)
   const events: ReadEvent[] = []
   const counts: CutCounts = { connections: 0, insideEvent: 0, insideMessage: 0 }
   let target = Number.POSITIVE_INFINITY
-  let underWay: ClientRequest | undefined
+  let inFlight: ClientRequest | undefined
   const arrived = Promise.withResolvers<void>()
 
   const lastId = () => events.at(-1)?.id
@@ -75,7 +75,7 @@ export function openCutReader({ random, urls, path, headers }: CutReaderOptions)
       headers: { ...headers, accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': String(after) }) },
       agent: false,
     })
-    underWay = outgoing
+    inFlight = outgoing
     outgoing.on('response', (response: IncomingMessage) => {
       response.on('error', () => undefined)
       if (response.statusCode === 200) take(response, atByte)
@@ -97,7 +97,7 @@ export function openCutReader({ random, urls, path, headers }: CutReaderOptions)
     counts,
     readUpTo(last) {
       target = last
-      if (isDone()) underWay?.destroy()
+      if (isDone()) inFlight?.destroy()
       return arrived.promise
     },
   }

@@ -49,17 +49,17 @@ export interface RunOptions {
   /** Sequences of events, each for an action of its table. */
   cases: Iterable<{ table: Table; ops: readonly Op[] }>
   /** How many actions are voted on at the same time, each by people of its own. */
-  lanes?: number
+  workers?: number
   /** Epoch milliseconds after which no other case begins. */
   endsAt?: number
 }
 
 /** Lets people vote through the gate and holds what each is told, and what is stored then, against the rules. */
-export async function runTables({ store, cases, lanes = 32, endsAt = Number.POSITIVE_INFINITY }: RunOptions): Promise<TableRun> {
+export async function runTables({ store, cases, workers = 32, endsAt = Number.POSITIVE_INFINITY }: RunOptions): Promise<TableRun> {
   const run: TableRun = { sequences: 0, votes: 0, answers: { ok: 0, forbidden: 0, already_decided: 0 }, violations: [] }
   const gates = new Map<string, ReturnType<typeof openVoting>>()
   const iterator = cases[Symbol.iterator]()
-  async function lane(number: number): Promise<void> {
+  async function worker(number: number): Promise<void> {
     const people = Array.from(
       { length: 4 },
       (_, who): Principal => ({ id: `prn_${number}_${who}`, kind: 'person', name: `P${who}`, roles: [ROLE] }),
@@ -83,7 +83,7 @@ export async function runTables({ store, cases, lanes = 32, endsAt = Number.POSI
       }
     }
   }
-  await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)))
+  await Promise.all(Array.from({ length: workers }, (_, number) => worker(number)))
   return run
 }
 

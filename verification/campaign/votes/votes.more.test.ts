@@ -26,7 +26,7 @@ test('n of m votes come to what the rules say, in any order, with double and cha
 
 test('so they do on Postgres', async () => {
   await using temp = await openTempPostgres()
-  const run = await runTables({ store: temp.store, cases: every(131, cases(3)), lanes: 16 })
+  const run = await runTables({ store: temp.store, cases: every(131, cases(3)), workers: 16 })
   expect(run.violations).toEqual([])
   expect(run.sequences).toBeGreaterThan(100)
 })

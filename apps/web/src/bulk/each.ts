@@ -5,7 +5,7 @@ import { needsPerson } from '../waiting/views.ts'
 import type { Refused } from './send.ts'
 
 /** Requests under way at a time. */
-const LANES = 8
+const WORKERS = 8
 
 const NO_ANSWER = 'No answer came: it may be done all the same.'
 
@@ -30,7 +30,7 @@ export async function changeEach<Item extends { action: Action }>(
   const reasons = new Map<Item, string | undefined>()
   const left = items.values()
   let ended: string | undefined
-  const lane = async () => {
+  const worker = async () => {
     for (const item of left) {
       const why = signal.aborted ? 'It was stopped before this one was sent.' : ended
       reasons.set(item, why ?? (await whyNotChanged(item)))
@@ -47,7 +47,7 @@ export async function changeEach<Item extends { action: Action }>(
       return isAway || signal.aborted ? NO_ANSWER : (whyNot?.(error) ?? whyOf(error))
     }
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: WORKERS }, worker))
   const went: Action[] = []
   const not: Refused[] = []
   for (const item of items) {

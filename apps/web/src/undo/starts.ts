@@ -15,7 +15,7 @@ export type Starts = {
 const NOTHING: Starts = { actions: [], endsAtMs: 0, isUndoing: false, said: '' }
 const SAID_MS = 6_000
 /** Requests under way at a time. */
-const LANES = 8
+const WORKERS = 8
 
 let starts = NOTHING
 let timer: ReturnType<typeof setTimeout> | undefined
@@ -51,7 +51,7 @@ export async function undoStarts(client: Client): Promise<void> {
   show({ ...starts, isUndoing: true })
   const left = actions.values()
   let undone = 0
-  const lane = async () => {
+  const worker = async () => {
     for (const { id } of left) {
       const isUndone = await client.actions.undo(id).then(
         () => true,
@@ -60,7 +60,7 @@ export async function undoStarts(client: Client): Promise<void> {
       if (isUndone) undone++
     }
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: WORKERS }, worker))
   const failed = actions.length - undone
   const words = `${undone} taken back`
   show({ ...NOTHING, said: failed === 0 ? words : `${words}, ${failed} had started or could not be reached` }, SAID_MS)

@@ -34,7 +34,7 @@ async function openProcess(url: string, model: Model): Promise<Engine> {
     ...{ actionsPerStep: 'many' as const, onDecline: 'continue' as const },
   }
   const options = { agents: [desk], tools, policy: DEFAULT_POLICY, log: createLog('silent') }
-  // With one lane, a process that makes a step fetches no other.
+  // With one slot, a process that makes a step fetches no other.
   const engine = await openEngine({ ...options, database: { kind: 'postgres', url }, modelCalls: 1 })
   onTestFinished(() => engine.close())
   return engine

@@ -281,15 +281,15 @@ test('whatever people do at the same time, nothing runs twice or unapproved, nob
         for (const guest of PEOPLE) if (guest.kind === 'person') await engine.agentLoop.invite(sessionId, guest.id, owner)
         try {
           await engine.agentLoop.postMessage(sessionId, JSON.stringify(first), owner)
-          const underWay: Promise<Answer | undefined>[] = []
+          const inFlight: Promise<Answer | undefined>[] = []
           for (const { ops, wait } of waves) {
             if (wait === 'idle') await engine.idle()
             else for (let left = wait; left > 0; left--) await turn()
-            underWay.push(...ops.map((each) => perform(sessionId, each)))
+            inFlight.push(...ops.map((each) => perform(sessionId, each)))
             // A failure is looked at below, with all the others; until then nobody listens for it.
-            Promise.allSettled(underWay)
+            Promise.allSettled(inFlight)
           }
-          const answers = await Promise.all(underWay)
+          const answers = await Promise.all(inFlight)
           await settleAll(sessionId, approves)
           await checkEnd(sessionId, live, answers)
           expect(violations).toEqual([])

@@ -36,12 +36,12 @@ interface ArchiveScheduleOptions extends ArchiveSchedule {
 export function startArchiveSchedule(options: ArchiveScheduleOptions): AsyncDisposable {
   const { clock, log, everyMs } = options
   const stopping = new AbortController()
-  let underWay = Promise.resolve()
+  let inFlight = Promise.resolve()
   let stopWaiting = wait(FIRST_AFTER_MS)
 
   function wait(delayMs: number): () => void {
     return clock.after(delayMs, () => {
-      underWay = makeRound(options, stopping.signal)
+      inFlight = makeRound(options, stopping.signal)
         // The next round finds the same sessions.
         .catch((error: unknown) => log.error({ error }, 'archive.failed'))
         .then(() => {
@@ -55,7 +55,7 @@ export function startArchiveSchedule(options: ArchiveScheduleOptions): AsyncDisp
     async [Symbol.asyncDispose]() {
       stopping.abort()
       stopWaiting()
-      await underWay
+      await inFlight
     },
   }
 }

@@ -46,7 +46,7 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
   const { file, webhook, everyMs } = settings
   let newest: Head | undefined
   let takeBack: (() => void) | undefined
-  let underWay: Promise<void> | undefined
+  let inFlight: Promise<void> | undefined
   let isClosed = false
   let retryMs = FIRST_RETRY_MS
   let written = 0
@@ -61,10 +61,10 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
   }
 
   function sendNewest(): Promise<void> {
-    underWay ??= sendOne().finally(() => {
-      underWay = undefined
+    inFlight ??= sendOne().finally(() => {
+      inFlight = undefined
     })
-    return underWay
+    return inFlight
   }
 
   async function sendOne(): Promise<void> {
@@ -115,12 +115,12 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
       if (head.number <= (newest?.number ?? 0)) return
       newest = head
       // Right away, unless one was sent a moment ago or an attempt is scheduled anyway.
-      if (!takeBack && !underWay) void sendNewest()
+      if (!takeBack && !inFlight) void sendNewest()
     },
     async [Symbol.asyncDispose]() {
       isClosed = true
       takeBack?.()
-      await underWay
+      await inFlight
       await sendNewest()
     },
   }

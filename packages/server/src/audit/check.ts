@@ -60,16 +60,16 @@ export function startRecordCheck({ store, sealer, clock, log }: CheckOptions): A
       log.warn({ error }, 'record.check_failed')
       nextMs = RETRY_MS
     }
-    if (!stopped.signal.aborted) wait('check', nextMs, () => (underWay = checkAll()))
+    if (!stopped.signal.aborted) wait('check', nextMs, () => (inFlight = checkAll()))
   }
-  let underWay = checkAll()
+  let inFlight = checkAll()
   wait('look', LOOK_EVERY_MS, look)
 
   return {
     async [Symbol.asyncDispose]() {
       stopped.abort()
       for (const stop of waits.values()) stop()
-      await underWay
+      await inFlight
     },
   }
 }

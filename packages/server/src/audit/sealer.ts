@@ -65,7 +65,7 @@ export function createSealer(clock: Clock): Sealer {
   let takeBack: (() => void) | undefined
   let isAsked = false
   let isFinished = false
-  let underWay: Promise<void> | undefined
+  let inFlight: Promise<void> | undefined
   /** Accepted, but not stated by a head yet. */
   let gap: HeadGap | undefined
   let problem: SealStatus['problem']
@@ -83,10 +83,10 @@ export function createSealer(clock: Clock): Sealer {
   }
 
   function look(): Promise<void> {
-    underWay ??= seal().finally(() => {
-      underWay = undefined
+    inFlight ??= seal().finally(() => {
+      inFlight = undefined
     })
-    return underWay
+    return inFlight
   }
 
   async function seal(): Promise<void> {
@@ -191,7 +191,7 @@ export function createSealer(clock: Clock): Sealer {
     },
     wake() {
       isAsked = true
-      if (work && !underWay) arm(SEAL_EVERY_MS)
+      if (work && !inFlight) arm(SEAL_EVERY_MS)
     },
     get status() {
       const head = work?.memory.head
@@ -219,7 +219,7 @@ export function createSealer(clock: Clock): Sealer {
     async finish() {
       isFinished = true
       takeBack?.()
-      await underWay
+      await inFlight
       await look()
     },
   }

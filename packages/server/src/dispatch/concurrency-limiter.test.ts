@@ -4,27 +4,27 @@ import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 
 /** Work that records the order in which it began, and ends when the test ends it. */
 function openWork(count: number) {
-  const lanes = createConcurrencyLimiter(count)
+  const limiter = createConcurrencyLimiter(count)
   const begun: string[] = []
   const ends = new Map<string, () => void>()
-  let underWay = 0
+  let inFlight = 0
   let most = 0
   const run = (kind: string, name: string) =>
-    lanes.run(kind, async () => {
+    limiter.run(kind, async () => {
       begun.push(name)
-      most = Math.max(most, ++underWay)
+      most = Math.max(most, ++inFlight)
       await new Promise<void>((resolve) => ends.set(name, resolve))
-      underWay--
+      inFlight--
     })
-  /** Ends a piece of work, and lets the next in its lane begin. */
+  /** Ends a piece of work, and lets the next of its kind begin. */
   const end = async (name: string) => {
     ends.get(name)?.()
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { lanes, run, end, begun, most: () => most }
+  return { limiter, run, end, begun, most: () => most }
 }
 
-test('no more than the lanes at the same time, the others first come first served', async () => {
+test('no more than the slots at the same time, the others first come first served', async () => {
   const { run, end, begun, most } = openWork(4)
   const names = Array.from({ length: 10 }, (_, i) => `${i}`)
   const all = names.map((name) => run(name, name))
@@ -37,7 +37,7 @@ test('no more than the lanes at the same time, the others first come first serve
   expect(most()).toBe(4)
 })
 
-test('one kind takes half of the lanes, so that a slow tool keeps no other from its turn', async () => {
+test('one kind takes half of the slots, so that a slow tool keeps no other from its turn', async () => {
   const { run, end, begun } = openWork(4)
   const slow = ['s1', 's2', 's3', 's4'].map((name) => run('slow', name))
   const quick = ['q1', 'q2', 'q3'].map((name) => run(`tool of ${name}`, name))
@@ -53,21 +53,21 @@ test('one kind takes half of the lanes, so that a slow tool keeps no other from 
   expect(begun).toHaveLength(7)
 })
 
-test('work that fails gives its lane back', async () => {
-  const lanes = createConcurrencyLimiter(1)
-  await expect(lanes.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
+test('work that fails gives its slot back', async () => {
+  const limiter = createConcurrencyLimiter(1)
+  await expect(limiter.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
   let ran = false
-  await lanes.run('a', async () => {
+  await limiter.run('a', async () => {
     ran = true
   })
   expect(ran).toBe(true)
 })
 
-test('closed lanes send away who waits and let who is in go on', async () => {
-  const { lanes, run, end, begun } = openWork(1)
+test('a closed limiter sends waiting work away and lets running work end', async () => {
+  const { limiter, run, end, begun } = openWork(1)
   const first = run('a', 'first')
   const second = run('a', 'second')
-  lanes.close()
+  limiter.close()
   await second
   await run('a', 'third')
   await end('first')
@@ -77,13 +77,13 @@ test('closed lanes send away who waits and let who is in go on', async () => {
 
 test('work whose wait ends does not begin and leaves its turn to the next', async () => {
   const clock = manualClock()
-  const lanes = createConcurrencyLimiter(1)
+  const limiter = createConcurrencyLimiter(1)
   const first = Promise.withResolvers<void>()
-  const running = lanes.run('a', () => first.promise)
+  const running = limiter.run('a', () => first.promise)
   const begun: string[] = []
-  const short = lanes.run('a', async () => void begun.push('short'), { clock, ms: 1_000 })
-  const long = lanes.run('a', async () => void begun.push('long'), { clock, ms: 2_000 })
-  expect(lanes.waiting).toBe(2)
+  const short = limiter.run('a', async () => void begun.push('short'), { clock, ms: 1_000 })
+  const long = limiter.run('a', async () => void begun.push('long'), { clock, ms: 2_000 })
+  expect(limiter.waiting).toBe(2)
   clock.pass(1_000)
   expect(await short).toBe(false)
   first.resolve()
@@ -93,12 +93,12 @@ test('work whose wait ends does not begin and leaves its turn to the next', asyn
 })
 
 test('the room is what neither runs nor waits', async () => {
-  const lanes = createConcurrencyLimiter(3, 3)
+  const limiter = createConcurrencyLimiter(3, 3)
   const end = Promise.withResolvers<void>()
-  expect(lanes.room).toBe(3)
-  const all = [1, 2, 3, 4].map(() => lanes.run('a', () => end.promise))
-  expect([lanes.room, lanes.waiting]).toEqual([0, 1])
+  expect(limiter.room).toBe(3)
+  const all = [1, 2, 3, 4].map(() => limiter.run('a', () => end.promise))
+  expect([limiter.room, limiter.waiting]).toEqual([0, 1])
   end.resolve()
   await Promise.all(all)
-  expect(lanes.room).toBe(3)
+  expect(limiter.room).toBe(3)
 })

@@ -13,7 +13,7 @@ export interface ConcurrencyLimiter {
    * @param wait Default: without a limit.
    */
   run(kind: string, work: () => Promise<void>, wait?: TurnWait): Promise<boolean>
-  /** Takes a lane for work that begins at once, and returns what gives it back; undefined when none is free. */
+  /** Takes a slot for work that begins at once, and returns what gives it back; undefined when none is free. */
   enter(kind: string): (() => void) | undefined
   /** How many pieces of work wait for their turn. */
   readonly waiting: number
@@ -30,7 +30,7 @@ interface Waiting {
 
 /**
  * Creates a limiter.
- * @param count The number of lanes.
+ * @param count The number of slots.
  * @param perKind How many of them one kind of work (a tool) takes at most. Default: half, so that a slow tool does not block all others.
  */
 export function createConcurrencyLimiter(count: number, perKind = Math.ceil(count / 2)): ConcurrencyLimiter {
@@ -55,7 +55,7 @@ export function createConcurrencyLimiter(count: number, perKind = Math.ceil(coun
     beginNext()
   }
 
-  /** Gives a lane to the piece of work that has waited longest, among the kinds that may have another lane. */
+  /** Gives a slot to the piece of work that has waited longest, among the kinds that may have another slot. */
   function beginNext(): void {
     let next: { kind: string; queue: Waiting[]; ticket: number } | undefined
     for (const [kind, queue] of waiting) {
@@ -71,7 +71,7 @@ export function createConcurrencyLimiter(count: number, perKind = Math.ceil(coun
 
   const countWaiting = () => [...waiting.values()].reduce((sum, queue) => sum + queue.length, 0)
 
-  /** Resolves to true when the lane is taken, to false when it will not be. */
+  /** Resolves to true when the slot is taken, to false when it will not be. */
   async function turn(kind: string, wait: TurnWait | undefined): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const one: Waiting = { ticket: tickets++, begin: resolve }

@@ -9,14 +9,14 @@ export interface InFlight {
 }
 
 export function createInFlight(log: Logger): InFlight {
-  const underWay = new Set<Promise<unknown>>()
+  const inFlight = new Set<Promise<unknown>>()
   return {
     add(work) {
-      const watched = work.catch((error) => log.error({ error }, 'job.failed')).finally(() => underWay.delete(watched))
-      underWay.add(watched)
+      const watched = work.catch((error) => log.error({ error }, 'job.failed')).finally(() => inFlight.delete(watched))
+      inFlight.add(watched)
     },
     async none() {
-      while (underWay.size > 0) await Promise.all(underWay)
+      while (inFlight.size > 0) await Promise.all(inFlight)
     },
   }
 }

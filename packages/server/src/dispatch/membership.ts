@@ -22,7 +22,7 @@ export interface Membership {
   /** Adopts the work that other processes left, now and from then on. */
   join(work: MembershipWork): Promise<void>
   /** Enqueues the due work again, after a time in which nothing was begun. Only after `join`. */
-  takeUp(): Promise<void>
+  adopt(): Promise<void>
   /** @param isDrained True when all work that this process began has ended. Other processes, or the next start, adopt what it leaves. */
   leave(isDrained: boolean): Promise<void>
 }
@@ -36,7 +36,7 @@ export interface SingleProcessOptions {
 /** Creates the membership of a process that has its database to itself: every earlier process is gone. */
 export function singleProcess({ store, dispatch, clock }: SingleProcessOptions): Membership {
   let work: MembershipWork | undefined
-  async function takeUp(): Promise<void> {
+  async function adopt(): Promise<void> {
     await work?.recover()
     dispatch.take({ sessions: new Set(await store.read(sessions.sessionsWithWork)), actions: new Set() })
   }
@@ -45,9 +45,9 @@ export function singleProcess({ store, dispatch, clock }: SingleProcessOptions):
     trouble: undefined,
     async join(given) {
       work = given
-      await takeUp()
+      await adopt()
     },
-    takeUp,
+    adopt,
     async leave() {},
   }
 }

@@ -36,12 +36,12 @@ export function startRetention({ store, clock, log, limits, sessionLimits }: Ret
     jobs: retention.deleteFailedJobs,
   }
   let isStopped = false
-  let underWay = Promise.resolve()
+  let inFlight = Promise.resolve()
   let stopWaiting = wait(FIRST_AFTER_MS)
 
   function wait(delayMs: number): () => void {
     return clock.after(delayMs, () => {
-      underWay = deleteAll().then(() => {
+      inFlight = deleteAll().then(() => {
         if (!isStopped) stopWaiting = wait(EVERY_MS)
         log.debug({}, 'retention.round_ended')
       })
@@ -74,7 +74,7 @@ export function startRetention({ store, clock, log, limits, sessionLimits }: Ret
     async [Symbol.asyncDispose]() {
       isStopped = true
       stopWaiting()
-      await underWay
+      await inFlight
     },
   }
 }

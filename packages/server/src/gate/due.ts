@@ -12,7 +12,7 @@ import { writeSession } from './session-writer.ts'
 /** Actions looked up together. */
 const BATCH = 200
 /** Transactions under way at a time: a decision that arrives among 100,000 expiries waits behind so many, and on SQLite so many share a commit. */
-const LANES = 32
+const WORKERS = 32
 /** How long after a fault the work is tried again. */
 const RETRY_MS = 5_000
 
@@ -36,11 +36,11 @@ export async function doWhatIsDue(deps: GateDeps, signal: AbortSignal): Promise<
     // The end of a hold is a transaction of its own, as any end of an attempt is; so is a check.
     const together = Map.groupBy(due, (row) => (isAlone(row) ? row.id : (row.session_id ?? row.id)))
     const groups = together.values()
-    // Every lane takes the next ones from the same iterator.
-    const lane = async () => {
+    // Every worker takes the next ones from the same iterator.
+    const worker = async () => {
       for (const rows of groups) for (const id of await moveTogether(deps, rows, nowMs)) unmoved.delete(id)
     }
-    await Promise.all(Array.from({ length: LANES }, lane))
+    await Promise.all(Array.from({ length: WORKERS }, worker))
     checkpoint('timer.batch_done')
   }
 }
@@ -60,7 +60,7 @@ async function moveTogether(deps: GateDeps, rows: readonly DueRow[], nowMs: numb
     if (first?.state === 'outcome_unknown') {
       const check = await deps.store.transact((outbox) => takeCheck(deps, { outbox, nowMs, caller: undefined }, first))
       checkpoint('timer.after_store')
-      if (check) deps.background(deps.lanes.run(check.row.tool, () => checkAgain(deps, check)))
+      if (check) deps.background(deps.limiter.run(check.row.tool, () => checkAgain(deps, check)))
       return check ? [first.id] : []
     }
     const moved = await deps.store.transact((outbox) => moveDue(deps, { outbox, nowMs, caller: undefined }, rows))

@@ -76,7 +76,7 @@ export interface GateDeps {
   /** Refusals, for the record. */
   refusals: Refusals
   /** Bound how many actions this process carries out at the same time. */
-  lanes: ConcurrencyLimiter
+  limiter: ConcurrencyLimiter
   /** True to start an action in the transaction of its last vote, where nothing has to be read again. Default: false. */
   startsWithDecision?: boolean
   /** Which actions cannot be started. */

@@ -45,7 +45,7 @@ interface HeldRequestDeps {
 }
 
 export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping, whyHeld }: HeldRequestDeps): HeldRequests {
-  let underWay = Promise.resolve()
+  let inFlight = Promise.resolve()
   let isClosed = false
   let nextLookAt = Number.POSITIVE_INFINITY
   let stopWaiting = (): void => {}
@@ -58,7 +58,7 @@ export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping,
     stopWaiting = clock.after(delayMs, () => {
       nextLookAt = Number.POSITIVE_INFINITY
       const look = withdrawClosed().catch((error: unknown) => log.warn({ error }, 'gateway.withdraw_failed'))
-      underWay = look.then((nextAt) => lookIn(Math.min(Math.max((nextAt ?? Number.POSITIVE_INFINITY) - clock.nowMs(), 0), EVERY_MS)))
+      inFlight = look.then((nextAt) => lookIn(Math.min(Math.max((nextAt ?? Number.POSITIVE_INFINITY) - clock.nowMs(), 0), EVERY_MS)))
     })
   }
 
@@ -140,7 +140,7 @@ export function openHeldRequests({ store, gate, clock, log, graceMs, isStopping,
     async [Symbol.asyncDispose]() {
       isClosed = true
       stopWaiting()
-      await underWay
+      await inFlight
     },
   }
 }

@@ -101,9 +101,9 @@ export function createOpenCalls({
         await store.transact(() => gatewayCalls.nameAction.run({ call: hash, once_key, action_id: action.id }))
         return { action, isRepeated: once_key !== onceKey }
       }
-      const underWay = telling.get(open.action_id)
-      if (underWay) {
-        await underWay
+      const inFlight = telling.get(open.action_id)
+      if (inFlight) {
+        await inFlight
         // A failed delivery left the call open.
         const action = await readAction(open.action_id)
         const still = await store.read(() => gatewayCalls.findCall.first({ call: hash }))

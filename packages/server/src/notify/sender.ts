@@ -48,7 +48,7 @@ interface Job {
 export function createSender(options: SenderOptions): DeliverySender {
   const { store, clock, log, processId, background, rearm, random = Math.random } = options
   const channels = createChannels(options)
-  const underWay = new Map<string, number>()
+  const inFlight = new Map<string, number>()
   const stopping = new AbortController()
 
   function* claim(receiverId: string, { id, epoch }: Due): Tx<Job | 'ended' | undefined> {
@@ -132,16 +132,16 @@ export function createSender(options: SenderOptions): DeliverySender {
   }
 
   async function begin(receiverId: string, due: Due): Promise<void> {
-    underWay.set(receiverId, (underWay.get(receiverId) ?? 0) + 1)
+    inFlight.set(receiverId, (inFlight.get(receiverId) ?? 0) + 1)
     let wasSent = false
     try {
       wasSent = await sendOne(receiverId, due)
     } catch (error) {
       log.error({ receiverId, eventId: due.id, error }, 'webhook.attempt_lost')
     } finally {
-      const left = (underWay.get(receiverId) ?? 1) - 1
-      if (left > 0) underWay.set(receiverId, left)
-      else underWay.delete(receiverId)
+      const left = (inFlight.get(receiverId) ?? 1) - 1
+      if (left > 0) inFlight.set(receiverId, left)
+      else inFlight.delete(receiverId)
       // A failed claim is not retried at once: on a full disk that would loop forever.
       if (wasSent) rearm()
     }
@@ -152,7 +152,7 @@ export function createSender(options: SenderOptions): DeliverySender {
       const waits: number[] = []
       for (const { id, next_at } of await store.read(pendingOf)) {
         const now = clock.nowMs()
-        const room = PER_RECEIVER - (underWay.get(id) ?? 0)
+        const room = PER_RECEIVER - (inFlight.get(id) ?? 0)
         if (next_at > now) waits.push(next_at - now)
         // Each attempt that ends checks again.
         if (next_at > now || room <= 0 || signal.aborted) continue

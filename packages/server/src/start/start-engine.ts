@@ -36,11 +36,11 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     agents: [...byName.keys()],
   })
   const stopped = new AbortController()
-  const lanes = createConcurrencyLimiter(executions.perProcess)
+  const limiter = createConcurrencyLimiter(executions.perProcess)
   const startFailures = createStartFailures()
   const refusals = createRefusals({ store, clock, log })
   const gate = createGate({
-    ...{ refusals, store, policies, clock, log, lanes, startFailures },
+    ...{ refusals, store, policies, clock, log, limiter, startFailures },
     tools: registered.tools,
     refreshTool: registered.refresh,
     get processId() {
@@ -76,7 +76,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     })
   const work = createWork({
     ...{ clock, dispatch, timers, deliveries, sealer, reconciler, membership, guard },
-    ...{ gate, agentLoop, sender, lanes, stopped, log },
+    ...{ gate, agentLoop, sender, limiter, stopped, log },
   })
 
   async function accept(by?: Principal): Promise<void> {
@@ -108,7 +108,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   return {
     ...{ store, clock, gate, refusals, agentLoop, announcements, policies, registered, agents: byName, hub },
     ...{ auditKey, pushKey, sealer, reconciler, tally },
-    countWaitingJobs: async () => (await dispatch.countWaiting()) + lanes.waiting,
+    countWaitingJobs: async () => (await dispatch.countWaiting()) + limiter.waiting,
     get trouble() {
       return store.health.damage ?? membership.trouble
     },

@@ -21,7 +21,7 @@ export interface WorkOptions extends Pick<Runtime, 'clock' | 'dispatch' | 'timer
   /** Sends webhooks. Undefined: they are stored and not sent. */
   sender: DeliverySender | undefined
   /** The actions that are executed now. */
-  lanes: ConcurrencyLimiter
+  limiter: ConcurrencyLimiter
   /** Aborted once nothing more is waited for. */
   stopped: AbortController
   log: Logger
@@ -40,7 +40,7 @@ export interface Work {
 }
 
 export function createWork(options: WorkOptions): Work {
-  const { clock, dispatch, timers, deliveries, sealer, reconciler, membership, guard, gate, agentLoop, sender, lanes, stopped, log } =
+  const { clock, dispatch, timers, deliveries, sealer, reconciler, membership, guard, gate, agentLoop, sender, limiter, stopped, log } =
     options
   let hasBegun = false
   let beginning: Promise<void> | undefined
@@ -55,7 +55,7 @@ export function createWork(options: WorkOptions): Work {
 
   async function goOn(): Promise<void> {
     if (hasBegun) {
-      await membership.takeUp()
+      await membership.adopt()
       return rearm()
     }
     beginning ??= begin().finally(() => {
@@ -97,7 +97,7 @@ export function createWork(options: WorkOptions): Work {
     timers.stop()
     deliveries?.stop()
     const forgetSends = sender?.stop()
-    lanes.close()
+    limiter.close()
     agentLoop.abortModelCalls()
     const late = Promise.withResolvers<boolean>()
     const stopWaiting = clock.after(drainMs, () => late.resolve(false))

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { ClaimedStep, RunRow } from '../../store/index.ts'
 
-/** A session that waited for longer than this after the commit, as for a lane, may not be as it was: the database is asked. */
+/** A session that waited for longer than this after the commit, as for a slot, may not be as it was: the database is asked. */
 const FRESH_MS = 1_000
 
 /** The steps that transactions of this process claimed when they made them due: it makes them without asking the database again. */

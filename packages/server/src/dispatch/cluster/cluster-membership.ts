@@ -13,7 +13,7 @@ export interface ClusterMemberOptions {
   hub: PostgresHub
   dispatch: JobDispatch
   /** Rereads everything: see `createResync`. */
-  lookAround(): void
+  resync(): void
   log: Logger
 }
 
@@ -21,7 +21,7 @@ export interface ClusterMemberOptions {
  * Creates the membership of one of several processes on one Postgres: it takes over from processes that are gone and hands over its work
  * when it leaves.
  */
-export function clusterMember({ processes, notices, hub, dispatch, lookAround, log }: ClusterMemberOptions): Membership {
+export function clusterMember({ processes, notices, hub, dispatch, resync, log }: ClusterMemberOptions): Membership {
   const { connection } = processes
   let isLeaving = false
   let joined: MembershipWork | undefined
@@ -41,7 +41,7 @@ export function clusterMember({ processes, notices, hub, dispatch, lookAround, l
     checkpoint('takeover.steps_given_back')
     await claims.unlockJobs(connection, gone.pools)
     checkpoint('takeover.jobs_unlocked')
-    lookAround()
+    resync()
     await adoptOrphans(work)
     dispatch.lookForJobs()
   }
@@ -54,7 +54,7 @@ export function clusterMember({ processes, notices, hub, dispatch, lookAround, l
       if (isLeaving) return 'the server is shutting down'
       return processes.isAlive ? undefined : 'the database does not answer'
     },
-    async takeUp() {
+    async adopt() {
       if (!joined) return
       await adoptOrphans(joined)
       dispatch.lookForJobs()

@@ -14,7 +14,7 @@ export interface HeldJobsOptions {
   processes: Processes
   clock: Clock
   log: Logger
-  underWay: InFlight
+  inFlight: InFlight
   run(job: HeldJob): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export interface HeldJobs {
   unlockLost(): Promise<number>
 }
 
-export function createHeldJobs({ processes, clock, log, underWay, run }: HeldJobsOptions): HeldJobs {
+export function createHeldJobs({ processes, clock, log, inFlight, run }: HeldJobsOptions): HeldJobs {
   const { connection } = processes
   const holder = `commit-${randomUUID()}`
   /** Keys of jobs that were begun and are still in the database. */
@@ -68,7 +68,7 @@ export function createHeldJobs({ processes, clock, log, underWay, run }: HeldJob
     if (ended.length > keys.length) return
     const { promise, resolve } = Promise.withResolvers<void>()
     clock.after(BATCH_MS, () => removeEnded().then(resolve))
-    underWay.add(promise)
+    inFlight.add(promise)
   }
 
   async function removeEnded(): Promise<void> {
@@ -88,7 +88,7 @@ export function createHeldJobs({ processes, clock, log, underWay, run }: HeldJob
       outbox.runner = processes.id
     },
     begin(jobs) {
-      for (const job of jobs) underWay.add(begin(job))
+      for (const job of jobs) inFlight.add(begin(job))
     },
     removeWith(outbox) {
       if (ended.length === 0) return
@@ -105,7 +105,7 @@ export function createHeldJobs({ processes, clock, log, underWay, run }: HeldJob
         stop()
         resolve()
       })
-      underWay.add(promise)
+      inFlight.add(promise)
     },
     confirmRemoved(removed) {
       const stopWaiting = removing.get(removed)

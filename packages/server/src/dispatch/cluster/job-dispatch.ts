@@ -52,7 +52,7 @@ export interface JobDispatch extends Dispatch {
 
 export function createJobDispatch({ openPool, fetches, close, clock, processes, notices, limits, log }: JobDispatchOptions): JobDispatch {
   const { connection } = processes
-  const underWay = createInFlight(log)
+  const inFlight = createInFlight(log)
   const ids: Record<JobName, readonly string[]> = { advance: [], execute: [] }
   let pools: Record<JobName, JobPool> | undefined
   let work: Work | undefined
@@ -69,8 +69,8 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   const limiterOf = (name: JobName) => createConcurrencyLimiter(limits[name], limits[name])
   /** Limit all jobs of a kind: those that a pool fetched, and those that begin without a fetch. */
   const limiters: Record<JobName, ConcurrencyLimiter> = { advance: limiterOf('advance'), execute: limiterOf('execute') }
-  // A transaction decides about the room some time before it commits: a job that was fetched meanwhile may have the last lane.
-  const heldJobs = createHeldJobs({ processes, clock, log, underWay, run: runHeld })
+  // A transaction decides about the room some time before it commits: a job that was fetched meanwhile may have the last slot.
+  const heldJobs = createHeldJobs({ processes, clock, log, inFlight, run: runHeld })
   const claimedSteps = createClaimedSteps(clock)
 
   /** @returns A promise that resolves when the pool has reported the ids under which it takes jobs. */
@@ -90,11 +90,11 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       name,
       size: limits[name],
       log,
-      onIds: (current, ended) => underWay.add(saveIds(name, current, ended)),
+      onIds: (current, ended) => inFlight.add(saveIds(name, current, ended)),
       run(id) {
         // A pool does not know of the jobs that began without a fetch, and may fetch more than this process can run.
         const job = runInLane(name, id, { clock, ms: UNUSED_MS })
-        underWay.add(job)
+        inFlight.add(job)
         return job
       },
     })
@@ -105,7 +105,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     let isLeft = false
     try {
       await runInLane(name, id)
-      // A loop that was running takes the step when it checks once more. This job needs no lane for that.
+      // A loop that was running takes the step when it checks once more. This job needs no slot for that.
       if (claimed) await loops?.ended(id)
     } finally {
       isLeft = claimed !== undefined && claimedSteps.drop(claimed)
@@ -237,7 +237,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   notices.onNotice(({ jobs }) => jobs && lookForJobs())
   notices.onGap(lookForJobs)
   fetches.onFailed(() => {
-    if (processes.isAlive && !isStopped) underWay.add(unlockLost())
+    if (processes.isAlive && !isStopped) inFlight.add(unlockLost())
   })
 
   return {
@@ -265,12 +265,12 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       await giveBack('advance', sessionId)
       look('advance')
     },
-    background: underWay.add,
+    background: inFlight.add,
     reconcile,
     countWaiting: () => claims.countWaitingJobs(connection),
     async idle() {
       for (;;) {
-        await underWay.none()
+        await inFlight.none()
         if ((await claims.countJobs(connection)) === 0) return
         await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve))
       }
@@ -285,7 +285,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     },
     async drained() {
       await stopped
-      await underWay.none()
+      await inFlight.none()
     },
     lookForJobs,
     close,

@@ -182,14 +182,14 @@ test('whoever subscribes at any moment, and whatever breaks, misses nothing and 
       const id = ids[nextSession++ % ids.length] ?? ''
       const before = (await at(0).store.read(() => sessions.findSession.first({ id })))?.last_seq ?? 0
       const followers: { from: number; heard: StoredEvent[] }[] = []
-      const underWay: Promise<unknown>[] = []
+      const inFlight: Promise<unknown>[] = []
       let total = before
       for (const each of steps) {
         if (each.do === 'say') {
           total += each.count
-          underWay.push(at(each.by).say(id, each.count))
+          inFlight.push(at(each.by).say(id, each.count))
         } else if (each.do === 'cut') at(each.by).proxy.cutAll()
-        else if (each.do === 'wait') await underWay.at(-1)
+        else if (each.do === 'wait') await inFlight.at(-1)
         else {
           // Does the same as a stream: subscribes, reads the existing events, and skips those it has.
           const heard: StoredEvent[] = []
@@ -198,7 +198,7 @@ test('whoever subscribes at any moment, and whatever breaks, misses nothing and 
           followers.push({ from, heard })
         }
       }
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
       for (const { from, heard } of followers) {
         const numbers = () => heard.flatMap(({ seq }) => (seq !== null && seq > from ? [seq] : []))
         await expect.poll(() => numbers().length, WITHIN).toBe(total - from)

@@ -26,8 +26,8 @@ test('what a commit said whose fate stays unknown is heard by every process, car
 
   /** A process, reduced to the notices it receives. The store of the first one is behind the proxy. */
   async function open(storeUrl: string) {
-    let lookAround = () => {}
-    const onUnknown = () => lookAround()
+    let resync = () => {}
+    const onUnknown = () => resync()
     const store = await openPostgres({ url: storeUrl, onCommitted: () => {}, onUnknown, enqueue: enqueueJobs, clock })
     stack.defer(() => store.close())
     const processes = await openProcesses({ url, name: 'test', version: '1', machine: thisMachine, log })
@@ -40,7 +40,7 @@ test('what a commit said whose fate stays unknown is heard by every process, car
     stack.defer(() => dispatch.close())
     const timers = createTimers({ clock: thisMachine.clock, background: dispatch.background })
     stack.defer(() => timers.stop())
-    lookAround = createResync({ notices, hub, dispatch, timers, sealer: createSealer(thisMachine.clock) })
+    resync = createResync({ notices, hub, dispatch, timers, sealer: createSealer(thisMachine.clock) })
     return { store, notices, hub, dispatch, timers }
   }
   const first = await open(throughProxy(url, proxy))

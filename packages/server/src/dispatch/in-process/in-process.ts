@@ -8,10 +8,10 @@ import { createSessionLoops } from '../session-loops.ts'
 
 /** Creates the dispatch of a process that has its database to itself: it does all the work that its commits require. */
 export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CALLS): Dispatch {
-  const underWay = createInFlight(log)
+  const inFlight = createInFlight(log)
   const early: Pick<Outbox, 'sessions' | 'actions'> = { sessions: new Set(), actions: new Set() }
-  const lanes = createConcurrencyLimiter(modelCalls)
-  const loops = createSessionLoops({ advance: (id) => lanes.run(id, async () => work?.advance(id)), clock, log })
+  const limiter = createConcurrencyLimiter(modelCalls)
+  const loops = createSessionLoops({ advance: (id) => limiter.run(id, async () => work?.advance(id)), clock, log })
   const inHand = new Map<string, number>()
   let work: Work | undefined
   let isStopped = false
@@ -24,7 +24,7 @@ export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CAL
       if (left > 0) inHand.set(id, left)
       else inHand.delete(id)
     }
-    underWay.add(begun.finally(letGo))
+    inFlight.add(begun.finally(letGo))
   }
 
   function take({ sessions, actions }: Pick<Outbox, 'sessions' | 'actions'>): void {
@@ -50,20 +50,20 @@ export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CAL
     claimStep: async () => !isStopped,
     // No other process could make it.
     giveBackStep: async () => {},
-    background: underWay.add,
+    background: inFlight.add,
     async reconcile(due) {
       const isMissing = (id: string) => !inHand.has(id)
       const missing = { sessions: due.sessions.filter(isMissing), actions: due.actions.filter(isMissing) }
       take({ sessions: new Set(missing.sessions), actions: new Set(missing.actions) })
       return { unlocked: 0, putUp: missing.sessions.length + missing.actions.length, unattended: missing }
     },
-    countWaiting: async () => early.sessions.size + early.actions.size + lanes.waiting,
-    idle: underWay.none,
+    countWaiting: async () => early.sessions.size + early.actions.size + limiter.waiting,
+    idle: inFlight.none,
     stop() {
       isStopped = true
-      lanes.close()
+      limiter.close()
       loops.stop()
     },
-    drained: underWay.none,
+    drained: inFlight.none,
   }
 }

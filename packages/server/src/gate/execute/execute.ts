@@ -9,7 +9,7 @@ import { runAttempt } from './run-attempt.ts'
 import { FAIL_TRIES, isDatabaseAway, START_TRIES, UNSTARTABLE } from './start-failures.ts'
 
 /**
- * Carries out an approved action once a lane is free for its tool. Returns without it during its grace period (the timer puts it up
+ * Carries out an approved action once a slot is free for its tool. Returns without it during its grace period (the timer puts it up
  * afterwards), when another caller has it already, or when its
  * session has as many under way as it may: then the next of them to settle puts it up again.
  */
@@ -17,7 +17,7 @@ export async function execute(deps: GateDeps, actionId: string): Promise<void> {
   checkpoint('execute.before_start')
   const row = await untilItWorks(deps, actionId, () => deps.store.read(() => currentAction(actionId)))
   if (row?.state === 'approved' && row.executor === 'server' && !actions.isInGrace(row))
-    await deps.lanes.run(row.tool, () => executeNow(deps, row))
+    await deps.limiter.run(row.tool, () => executeNow(deps, row))
 }
 
 /** Looks whether it is still what was decided, writes the intent, calls the tool, settles. */

@@ -39,7 +39,7 @@ export async function recover(deps: GateDeps, gone?: readonly string[]): Promise
     }
   }
   checkpoint('recover.taken_over')
-  for (const row of taken) deps.background(deps.lanes.run(row.tool, () => runAttempt(deps, row, STOPPED)))
+  for (const row of taken) deps.background(deps.limiter.run(row.tool, () => runAttempt(deps, row, STOPPED)))
   if (!gone) await enqueueApproved(deps)
 }
 

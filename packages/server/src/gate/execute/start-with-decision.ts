@@ -30,11 +30,11 @@ export interface EarlyStart {
 
 export function createEarlyStart(deps: GateDeps): EarlyStart {
   let started: ActionRow | undefined
-  let leaveLane: (() => void) | undefined
+  let releaseSlot: (() => void) | undefined
   function* startOf(context: SessionContext, approved: ActionRow, cast: readonly VoteRow[]): Tx<StartAtOnce | undefined> {
     if (!mayStartNow(deps, context, approved)) return undefined
-    leaveLane ??= deps.lanes.enter(approved.tool)
-    if (!leaveLane) return undefined
+    releaseSlot ??= deps.limiter.enter(approved.tool)
+    if (!releaseSlot) return undefined
     if (yield* approvalInvalidReason(deps, approved, { opened: context.session?.row, cast })) return undefined
     checkpoint('execute.starting')
     // Later than the approval: a reader keeps the later of two views.
@@ -56,7 +56,7 @@ export function createEarlyStart(deps: GateDeps): EarlyStart {
       return moved?.approved
     },
     async carryOut(actionId, decided, decideOnly) {
-      const leave = () => leaveLane?.()
+      const leave = () => releaseSlot?.()
       try {
         const answer = await decided
         if (!started) leave()
@@ -67,7 +67,7 @@ export function createEarlyStart(deps: GateDeps): EarlyStart {
         return answer
       } catch (error) {
         leave()
-        if (!leaveLane || (isCountersignError(error) && error.status < 500)) throw error
+        if (!releaseSlot || (isCountersignError(error) && error.status < 500)) throw error
         // It may be stored nevertheless, when only the answer of the commit was lost.
         if (isDatabaseAway(error)) return await orAdopt(deps, actionId, Promise.reject(error))
         // What keeps an action from starting does not keep people from deciding.

@@ -64,7 +64,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   if (directUrl !== undefined) await requirePreparedStatements(url, clock)
   const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions, clock)
   const patience = createPatience(clock)
-  const underWay = new Set<Promise<unknown>>()
+  const inFlight = new Set<Promise<unknown>>()
   const sessions = new WrittenSessions()
   let isClosed = false
 
@@ -112,8 +112,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   function start<T>(work: () => Promise<T>): Promise<T> {
     if (isClosed) return Promise.reject(new CountersignError('not_ready', 'the server is shutting down'))
     const promise = patience.insist(work)
-    underWay.add(promise)
-    const done = () => underWay.delete(promise)
+    inFlight.add(promise)
+    const done = () => inFlight.delete(promise)
     promise.then(done, done)
     return promise
   }
@@ -125,7 +125,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     read: (work) => start(() => inSession((session) => new Transaction(session).read(work))),
     async close() {
       isClosed = true
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(inFlight)
       await pool.close()
     },
   }
