@@ -1,18 +1,16 @@
 import { ToolError } from '@countersign/core'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createRedactor, openNetwork } from './net/index.ts'
 import type { SourceFinding, ToolSource } from './source.ts'
 import type { ToolDraft } from './tool-draft.ts'
 import { watchAway } from './watch-away.ts'
-
-afterEach(() => void vi.useRealTimers())
 
 const CONTEXT = { actionId: 'act_1', idempotencyKey: 'act_1.1', signal: new AbortController().signal }
 const unreachable = () => new ToolError('unreachable', 'http://crm could not be reached:\nconnect ECONNREFUSED')
 
 /** A source with one tool that fails as a test says, and checks as it says. */
 function openSource() {
-  const state: { fails?: unknown; found: SourceFinding[]; checks: number } = {
+  const state: { fails?: unknown; found: SourceFinding[]; checks: number; next?: { ms: number; run: () => void } | undefined } = {
     found: [{ level: 'problem', message: 'no answer' }],
     checks: 0,
   }
@@ -21,7 +19,7 @@ function openSource() {
     return 'done'
   }
   const draft = { name: 'note', execute: answer, preview: answer } as unknown as ToolDraft
-  const watched = watchAway({
+  const source: ToolSource = {
     kind: 'test',
     secrets: [],
     drafts: () => [draft],
@@ -29,7 +27,13 @@ function openSource() {
       state.checks++
       return state.found
     },
-  } satisfies ToolSource)
+  }
+  const watched = watchAway(source, (run, ms) => {
+    state.next = { run, ms }
+    return () => {
+      state.next = undefined
+    }
+  })
   const [tool] = watched.drafts({ network: openNetwork(), redactor: createRedactor(['tok-12345']) }, () => undefined)
   if (!tool) throw new Error('no tool')
   return { state, watched, tool, call: () => tool.execute({}, CONTEXT as never).catch(() => undefined) }
@@ -67,26 +71,29 @@ test('a preview that could not be read shows it too; a refusal, a lost answer an
 })
 
 test('while it is away it is checked by itself, more and more seldom, and is back once a check finds no problem; closed, it is not checked', async () => {
-  vi.useFakeTimers()
   const { state, watched, call } = openSource()
+  const nextCheck = async () => {
+    const { next, checks } = state
+    state.next = undefined
+    next?.run()
+    await vi.waitFor(() => expect([state.checks, state.next !== undefined || !watched.away]).toEqual([checks + 1, true]))
+    return next?.ms
+  }
   state.fails = unreachable()
   await call()
-  await vi.advanceTimersByTimeAsync(1_000)
-  expect(state.checks).toBe(1)
-  await vi.advanceTimersByTimeAsync(2_000)
-  expect(state.checks).toBe(2)
-  await vi.advanceTimersByTimeAsync(24 * 60 * 60_000)
-  expect(state.checks).toBeLessThan(1_500)
+  const delays = []
+  for (let n = 0; n < 10; n++) delays.push(await nextCheck())
+  expect(delays).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, 60_000])
   expect(watched.away).toBeDefined()
   state.found = [{ level: 'ok', message: 'answers' }]
-  await vi.advanceTimersByTimeAsync(60_000)
-  expect(watched.away).toBeUndefined()
+  await nextCheck()
+  expect([watched.away, state.next]).toEqual([undefined, undefined])
   await call()
+  expect(state.next).toBeDefined()
   await watched.close?.()
-  const { checks } = state
+  expect(state.next).toBeUndefined()
   await call()
-  await vi.advanceTimersByTimeAsync(10 * 60_000)
-  expect(state.checks).toBe(checks)
+  expect(state.next).toBeUndefined()
 })
 
 test('what is said of a source holds none of its secrets', async () => {

@@ -8,19 +8,27 @@ const LONGEST_MS = 60_000
 const CHECK_TIMEOUT_MS = 15_000
 const MAX_WHY = 300
 
+/** Calls back once, after a delay in ms, and returns what prevents it. It must not keep the process alive. */
+export type CallLater = (run: () => void, ms: number) => () => void
+
+const callLater: CallLater = (run, ms) => {
+  const timer = setTimeout(run, ms).unref()
+  return () => clearTimeout(timer)
+}
+
 /**
  * Returns the source with `away`, for one whose calls alone show that it cannot be reached: from the first call that could not be sent until one
  * is answered. Meanwhile it is checked by itself, more and more seldom: people should not learn from the next call that it is back.
  */
-export function watchAway(source: ToolSource): ToolSource {
+export function watchAway(source: ToolSource, later: CallLater = callLater): ToolSource {
   let away: { sinceMs: number; why: string } | undefined
   let way: OutboundContext | undefined
-  let timer: NodeJS.Timeout | undefined
+  let cancelCheck = () => {}
   const closing = new AbortController()
 
   function isBack(): void {
     away = undefined
-    clearTimeout(timer)
+    cancelCheck()
   }
   function sawFailure(error: unknown): void {
     if (!(error instanceof ToolError) || error.kind !== 'unreachable') return
@@ -34,8 +42,8 @@ export function watchAway(source: ToolSource): ToolSource {
   }
   function checkIn(ms: number): void {
     if (closing.signal.aborted) return
-    clearTimeout(timer)
-    timer = setTimeout(() => void check(ms), ms).unref()
+    cancelCheck()
+    cancelCheck = later(() => void check(ms), ms)
   }
   async function check(afterMs: number): Promise<void> {
     if (!way) return
@@ -82,7 +90,7 @@ export function watchAway(source: ToolSource): ToolSource {
     check: (given, signal) => source.check(given, signal),
     async close() {
       closing.abort()
-      clearTimeout(timer)
+      cancelCheck()
       await source.close?.()
     },
   }

@@ -49,7 +49,9 @@ export async function openSource(written: McpInput, pins: PinStore = memoryPins(
     inherit: (names) =>
       Object.fromEntries([...names, 'NODE_COMPILE_CACHE'].flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
   }
-  const source = (await mcp.open(McpSection.parse(written), opening)) as McpSource | undefined
+  // On a busy machine the first answer of a real server took more than the default of 10 s.
+  const section = McpSection.parse({ startWithinMs: 60_000, ...written })
+  const source = (await mcp.open(section, opening)) as McpSource | undefined
   if (!source) throw new Error(JSON.stringify(problems))
   onTestFinished(() => source.close())
   const said: string[] = []
