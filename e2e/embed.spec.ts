@@ -10,6 +10,21 @@ import { startExample } from './example.ts'
 
 const KEY = 'e2e-bootstrap-key-0123456789'
 
+declare global {
+  interface Window {
+    announced: string[]
+  }
+}
+
+/** In the page: notes each text that a polite live region takes on from now on. */
+function noteAnnouncements(): void {
+  window.announced = []
+  new MutationObserver(() => {
+    const texts = [...document.querySelectorAll('[aria-live=polite]')].map((region) => region.textContent ?? '')
+    window.announced.push(...texts.filter((text) => text !== ''))
+  }).observe(document.body, { childList: true, characterData: true, subtree: true })
+}
+
 test('a portal’s own person decides in the portal’s page at another origin, under a strict content policy, and the record names them', async ({
   page,
 }) => {
@@ -34,6 +49,7 @@ test('a portal’s own person decides in the portal’s page at another origin, 
     await expect(cards(page)).toContainText('Waiting for someone with the role approver')
     await expect(approveButton(cards(page))).toHaveCount(0)
 
+    await page.evaluate(noteAnnouncements)
     await page.getByLabel('You are').selectOption('ana')
     await row.click()
     const card = cards(page)
@@ -51,6 +67,10 @@ test('a portal’s own person decides in the portal’s page at another origin, 
     await expectNoSideScroll(page)
     await approve(card)
     await expect(card).toHaveAttribute('data-state', 'succeeded')
+    // What waited when the inbox was opened is not news; what happened since is.
+    const announced = () => page.evaluate(() => window.announced)
+    await expect.poll(announced).toContainEqual(expect.stringMatching(/^Done: /))
+    expect((await announced()).filter((text) => text.includes('needed'))).toEqual([])
 
     const { items } = await ofServer('/api/actions')
     expect(items).toHaveLength(1)

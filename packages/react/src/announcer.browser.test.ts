@@ -108,3 +108,18 @@ test('what is there already is not news', async () => {
   await page.clock.runFor(2_000)
   expect(await heard()).toEqual({ polite: [], assertive: [] })
 })
+
+test('older approvals that are listed later are not news, a newer one is', async () => {
+  await openPage()
+  await stopClock(page)
+  const at = (n: number) => ({ action: { ...numbered(n), updatedAt: `2026-11-20T10:0${n}:00.000Z` } })
+  await show(page, at(5), at(6))
+  await page.evaluate(() => window.cardPage.listenAnew())
+  await listen()
+  await show(page, at(1), at(2), at(5), at(6))
+  await page.clock.runFor(2_000)
+  expect(await heard()).toEqual({ polite: [], assertive: [] })
+  await show(page, at(1), at(2), at(5), at(6), at(7))
+  await page.clock.runFor(2_000)
+  expect((await heard()).polite).toHaveLength(1)
+})

@@ -16,20 +16,32 @@ const HOW = 'In the card, press A and then Enter to approve, or D to decline.'
 /**
  * Puts into words what happens to `actions`: one polite message per new approval, or per batch of them, the same once it is overdue, and
  * one for each outcome;
- * assertive ones only for what failed or may have run. The initial content is not announced.
+ * assertive ones only for what failed or may have run. The initial content is not announced, nor are older actions that are listed later.
+ * @param loaded False while the initial content is still being read.
  */
-export function useCardAnnouncements(actions: readonly Action[]): Announcements {
+export function useCardAnnouncements(actions: readonly Action[], loaded = true): Announcements {
   const [spoken, setSpoken] = useState<Announcements>({ polite: '', assertive: '' })
-  const seen = useRef<Map<string, Action>>(undefined)
+  const seen = useRef<{ known: Map<string, Action>; newest: string }>(undefined)
   const news = useRef<Map<string, Action>>(new Map())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
   useEffect(() => {
-    const before = seen.current
-    seen.current = new Map(before)
+    if (!loaded) return
+    const isFirst = seen.current === undefined
+    seen.current ??= {
+      known: new Map(),
+      newest:
+        actions
+          .map(({ updatedAt }) => updatedAt)
+          .sort()
+          .pop() ?? '',
+    }
+    const { known, newest } = seen.current
     for (const action of actions) {
-      seen.current.set(action.id, action)
-      if (before !== undefined && isNews(before.get(action.id), action)) news.current.set(action.id, action)
+      const last = known.get(action.id)
+      if (last === action) continue
+      known.set(action.id, action)
+      if (!isFirst && (last || action.updatedAt >= newest) && isNews(last, action)) news.current.set(action.id, action)
     }
     // They are there by the time it is said.
     if (!isPlain(JSON.stringify([...news.current.values()]))) MARKS.start()
@@ -40,7 +52,7 @@ export function useCardAnnouncements(actions: readonly Action[]): Announcements 
       news.current.clear()
       setSpoken((last) => ({ polite: again(last.polite, said.polite), assertive: again(last.assertive, said.assertive) }))
     }, BATCH_MS)
-  }, [actions])
+  }, [actions, loaded])
 
   useEffect(
     () => () => {
@@ -52,9 +64,9 @@ export function useCardAnnouncements(actions: readonly Action[]): Announcements 
   return spoken
 }
 
-/** The two live regions of a page: render it once, near the root, and keep it there. */
-export function CardAnnouncer({ actions }: { actions: readonly Action[] }) {
-  const { polite, assertive } = useCardAnnouncements(actions)
+/** The two live regions of a page: render it once, near the root, and keep it there. `loaded` is false while the first `actions` are still being read. */
+export function CardAnnouncer({ actions, loaded = true }: { actions: readonly Action[]; loaded?: boolean }) {
+  const { polite, assertive } = useCardAnnouncements(actions, loaded)
   return (
     <div className="cs-hidden">
       <div aria-live="polite" aria-atomic="true">

@@ -73,7 +73,7 @@ function OpenInbox({ store, me, empty = 'Nothing waits for you.', ...props }: Op
       <p className="cs-note">{loaded ? `${waiting} waiting` : 'Loading…'}</p>
       {connection.kind === 'live' || failure !== null ? null : <p role="status">{PAUSED_WORDS[connection.kind]}</p>}
       {failure === null ? null : <p role="alert">{failure.detail}</p>}
-      <CardAnnouncer actions={items} />
+      <CardAnnouncer actions={items} loaded={loaded} />
       {loaded && items.length === 0 ? <p>{empty}</p> : null}
       <ul className="cs-rows">
         {shown.map((action) => (

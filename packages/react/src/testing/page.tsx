@@ -54,6 +54,8 @@ export type Reply =
 
 export type CardPage = {
   show: (cards: Shown[]) => void
+  /** Begins the announcements anew: what the page shows by now is their first content. */
+  listenAnew: () => void
   loadMarks: () => Promise<void>
   /** Height of what stands above the cards. */
   setAbovePx: (px: number) => void
@@ -89,8 +91,10 @@ function JsonField({ value, onChange }: EditorSlot) {
 function App({ nowMs }: { nowMs: number }) {
   const [cards, setCards] = useState<Shown[]>([])
   const [abovePx, setAbovePx] = useState(0)
+  const [round, setRound] = useState(0)
   // Runs synchronously with all effects, so that the test never sees the previous page.
   window.cardPage.show = (shown) => flushSync(() => setCards(shown))
+  window.cardPage.listenAnew = () => flushSync(() => setRound((before) => before + 1))
   window.cardPage.setAbovePx = (px) => flushSync(() => setAbovePx(px))
   const answer = async (call: Call) => {
     window.cardPage.calls.push(call)
@@ -137,11 +141,11 @@ function App({ nowMs }: { nowMs: number }) {
       >
         <input name="message" aria-label="Message" />
       </form>
-      <CardAnnouncer actions={cards.map((card) => card.action)} />
+      <CardAnnouncer key={round} actions={cards.map((card) => card.action)} />
     </main>
   )
 }
 
-window.cardPage = { show: () => {}, loadMarks, setAbovePx: () => {}, reply: { kind: 'take' }, calls: [], sent: [] }
+window.cardPage = { show: () => {}, listenAnew: () => {}, loadMarks, setAbovePx: () => {}, reply: { kind: 'take' }, calls: [], sent: [] }
 const root = document.getElementById('root')
 if (root) createRoot(root).render(<App nowMs={Number(root.dataset.now)} />)
