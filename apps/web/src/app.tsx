@@ -1,18 +1,18 @@
-import { type Client, type InboxStore, isApiError, type Me, openInbox } from '@countersign/client'
+import { type Client, type InboxStore, isApiError } from '@countersign/client'
 import { useInbox } from '@countersign/react'
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, useEffect, useState } from 'react'
 import { BrowserRouter, Navigate, Route, Routes, useLocation } from 'react-router'
-import { NewChatPage } from './chat/new-chat-page.tsx'
-import { SessionPage } from './chat/session-page.tsx'
 import { errorText } from './errors.ts'
-import { PAGES } from './pages.ts'
+import type { Entering, HeadStart } from './head-start.ts'
+import { PageAt } from './page-routes.tsx'
+import { PAGE_PATHS } from './pages.ts'
 import { CommandsProvider } from './palette/commands.tsx'
 import { type Services, ServicesProvider } from './services.tsx'
 import { Boundary } from './shell/boundary.tsx'
 import { NotFoundPage } from './shell/not-found-page.tsx'
 import { Shell } from './shell/shell.tsx'
-import { hasSignInLink, onSignInElsewhere, takeSignInLink } from './sign-in/stored-sign-in.ts'
+import { hasSignInLink, onSignInElsewhere } from './sign-in/stored-sign-in.ts'
 import { Button, UiProvider } from './ui/index.ts'
 
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
@@ -33,20 +33,22 @@ const queries = new QueryClient({
   },
 })
 
-type AppProps = {
+export type AppProps = {
   client: Client
+  /** What was asked for before there was anything to draw. */
+  headStart: HeadStart
   /** Why the console cannot be used; said on the page. */
   failure: unknown
 }
 
 /** The console. */
-export function App({ client, failure }: AppProps) {
+export function App(props: AppProps) {
   return (
     <UiProvider>
       <QueryClientProvider client={queries}>
         <BrowserRouter>
           <Boundary>
-            <Entrance client={client} failure={failure} />
+            <Entrance {...props} />
           </Boundary>
         </BrowserRouter>
       </QueryClientProvider>
@@ -54,33 +56,18 @@ export function App({ client, failure }: AppProps) {
   )
 }
 
-type Entering = Me & { linkFailure?: string }
-
-/** Signs in with the link that the page was opened with, if there is one, and answers who is signed in. The link is used up in any case. */
-async function enter(client: Client, signal: AbortSignal): Promise<Entering> {
-  const link = takeSignInLink()
-  if (link === undefined) return client.me({ signal })
-  try {
-    return await client.signInWithLink(link)
-  } catch (error) {
-    return { ...(await client.me({ signal })), linkFailure: errorText(error) }
-  }
-}
-
-const entering = (client: Client) => ({
-  queryKey: ME,
-  queryFn: ({ signal }: { signal: AbortSignal }) => enter(client, signal),
-  staleTime: Number.POSITIVE_INFINITY,
-})
-
-/** Begins to ask who is signed in, before anything is drawn. */
-export const beginToEnter = (client: Client): void => void queries.prefetchQuery(entering(client))
+/** Takes in who is signed in, where that is known already. Not as initial data: a query that is reset would come back to it. */
+export const noteEntered = (entered: Entering | undefined): void => void (entered && queries.setQueryData(ME, entered))
 
 /** Lets in who is signed in or opened a sign-in link; shows everybody else how to sign in. */
-function Entrance({ client, failure }: AppProps) {
+function Entrance({ client, headStart, failure }: AppProps) {
   if (failure !== undefined) throw failure
   const cache = useQueryClient()
-  const me = useQuery(entering(client))
+  const me = useQuery({
+    queryKey: ME,
+    queryFn: ({ signal }) => headStart.enter(signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
 
   useEffect(() => {
     const enterAnew = () => void cache.resetQueries({ queryKey: ME })
@@ -110,7 +97,7 @@ function Entrance({ client, failure }: AppProps) {
   if (location.pathname === SIGN_IN_CALLBACK) {
     return <SignInReturn client={client} onSignIn={(found) => cache.setQueryData(ME, found)} />
   }
-  if (principal) return <SignedIn client={client} me={principal} signIn={signIn} keepsObjectives={keepsObjectives} />
+  if (principal) return <SignedIn client={client} headStart={headStart} me={principal} signIn={signIn} keepsObjectives={keepsObjectives} />
   return (
     <SignInPage
       way={signIn}
@@ -123,13 +110,13 @@ function Entrance({ client, failure }: AppProps) {
   )
 }
 
-function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox'>) {
-  const [inbox, setInbox] = useState<InboxStore | null>(null)
+function SignedIn({ client, headStart, me, signIn, keepsObjectives }: Omit<Services, 'inbox'> & { headStart: HeadStart }) {
+  const [inbox, setInbox] = useState<InboxStore | undefined>(headStart.begunInbox)
   useEffect(() => {
-    const opened = openInbox(client)
+    const opened = headStart.takeInbox()
     setInbox(opened)
     return () => opened.close()
-  }, [client])
+  }, [headStart])
   if (!inbox) return null
   return (
     <ServicesProvider value={{ client, inbox, me, signIn, keepsObjectives }}>
@@ -142,10 +129,8 @@ function SignedIn({ client, me, signIn, keepsObjectives }: Omit<Services, 'inbox
             </CommandsProvider>
           }
         >
-          <Route index element={<NewChatPage />} />
-          <Route path="sessions/:sessionId" element={<SessionPage />} />
-          {PAGES.map(({ path, Page }) => (
-            <Route key={path} path={path} element={<Page />} />
+          {PAGE_PATHS.map((path) => (
+            <Route key={path} path={path} element={<PageAt key={path} path={path} />} />
           ))}
           <Route path="decided" element={<ToDecided />} />
           <Route path="*" element={<NotFoundPage />} />

@@ -64,3 +64,31 @@ test('without the marks the console says that it could not be shown, and shows n
   await page.getByRole('button', { name: 'Reload' }).click()
   await page.getByTestId('waiting-row').first().waitFor()
 })
+
+test('who is signed in, what waits, the marks and the page are all asked for before there is anything to draw them with', async () => {
+  await page.addInitScript(() => localStorage.setItem('countersign.console', 'a secret'))
+  const drawing = Promise.withResolvers<void>()
+  await page.route(/\/draw-.*\.js$/, async (route) => {
+    await drawing.promise
+    await route.continue()
+  })
+  const asked = [/\/api\/me$/, /\/api\/events$/, /\/api\/actions\?state=proposed/, MARKS, /\/waiting-page-.*\.js$/]
+  const answers = asked.map((address) => page.waitForResponse(address))
+  await open()
+  await Promise.all(answers)
+  expect(await drawn()).toBe('')
+  const again: string[] = []
+  page.on('request', (request) => asked.some((address) => address.test(request.url())) && again.push(request.url()))
+  drawing.resolve()
+  await page.getByTestId('waiting-row').first().waitFor()
+  expect(again).toEqual([])
+})
+
+test('a browser without a sign-in asks for nothing that it may not read', async () => {
+  await page.route('**/api/me', (route) => route.fulfill({ json: { principal: null, signIn: 'key' } }))
+  const asked: string[] = []
+  page.on('request', (request) => request.url().includes('/api/') && asked.push(new URL(request.url()).pathname))
+  await open()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(asked).toEqual(['/api/me'])
+})

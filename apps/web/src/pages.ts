@@ -1,9 +1,12 @@
-import { lazy } from 'react'
-import { matchPath } from 'react-router'
+import type { ComponentType } from 'react'
+
+type Loaded = { default: ComponentType }
 
 /** The pages that load when they are opened, by the path of their route. */
 const LOADERS = {
+  '': () => import('./chat/new-chat-page.tsx'),
   sessions: () => import('./sessions/sessions-page.tsx'),
+  'sessions/:sessionId': () => import('./chat/session-page.tsx'),
   'sessions/:sessionId/timeline': () => import('./timeline/timeline-page.tsx'),
   waiting: () => import('./waiting/waiting-page.tsx'),
   history: () => import('./history/history-page.tsx'),
@@ -25,10 +28,31 @@ const LOADERS = {
   consoles: () => import('./people/consoles-page.tsx'),
 }
 
-export const PAGES = Object.entries(LOADERS).map(([path, load]) => ({ path, load, Page: lazy(load) }))
+export type PagePath = keyof typeof LOADERS
 
-/** Begins to load the page at this address. Otherwise that begins once the console knows who is signed in. */
-export function preloadPage(pathname: string): void {
-  // One that cannot be loaded says so where it is drawn.
-  for (const { path, load } of PAGES) if (matchPath(`/${path}`, pathname)) load().catch(() => undefined)
+/** The paths of all pages, in the syntax of the router. */
+export const PAGE_PATHS = Object.keys(LOADERS) as PagePath[]
+
+const loaded = new Map<PagePath, ComponentType>()
+
+/** The page, where its code is here already. */
+export const loadedPage = (path: PagePath): ComponentType | undefined => loaded.get(path)
+
+/** Loads the code of a page. */
+export async function loadPage(path: PagePath): Promise<Loaded> {
+  const page: Loaded = await LOADERS[path]()
+  loaded.set(path, page.default)
+  return page
+}
+
+/** Loads the page at this address before the router asks for it. Resolves also where there is none, or where it cannot be loaded: that is said where it is drawn. */
+export async function preloadPage(pathname: string): Promise<void> {
+  const path = PAGE_PATHS.find((path) => isAt(path, pathname))
+  if (path !== undefined) await loadPage(path).catch(() => undefined)
+}
+
+// The router would do, but it is part of what loads meanwhile.
+function isAt(path: string, pathname: string): boolean {
+  const [wanted, found] = [path, pathname].map((text) => text.split('/').filter((part) => part !== ''))
+  return wanted?.length === found?.length && wanted?.every((part, at) => part.startsWith(':') || part === found?.[at]) === true
 }

@@ -3,7 +3,7 @@ import type { Action, EventDataOf } from '@countersign/core'
 export type Actions = Readonly<Record<string, Action>>
 
 /** The later of two views of one action: the higher revision, then the later `updatedAt` (ISO 8601 UTC sorts as text). */
-function laterAction(held: Action | undefined, other: Action): Action {
+export function laterAction(held: Action | undefined, other: Action): Action {
   if (held === undefined || other.revision > held.revision) return other
   return other.revision === held.revision && other.updatedAt >= held.updatedAt ? other : held
 }

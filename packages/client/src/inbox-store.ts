@@ -1,5 +1,5 @@
 import type { Action, SessionEvent } from '@countersign/core'
-import { type Actions, markOverdue, mergeActions, updateAction } from './action-merge.ts'
+import { laterAction, markOverdue, updateAction } from './action-merge.ts'
 import type { ApiError } from './api-error.ts'
 import type { Client } from './client.ts'
 import { type ConnectionState, events } from './events.ts'
@@ -84,7 +84,7 @@ class Inbox implements InboxStore {
     outcome_unknown: { rows: STEP_ROWS, cursor: undefined },
   }
   #listingMore: Promise<void> | undefined
-  #held: Actions = {}
+  readonly #held = new Map<string, Action>()
 
   constructor(client: Client, options: StoreOptions) {
     this.#client = client
@@ -129,7 +129,7 @@ class Inbox implements InboxStore {
     const ids = new Set(listed.map((action) => action.id))
     this.#keep(listed)
     this.#set({ more: this.#hasMore(), loaded: true })
-    for (const action of Object.values(this.#held)) if (needsPerson(action) && !ids.has(action.id)) await this.#fetchAction(action.id)
+    for (const action of [...this.#held.values()]) if (needsPerson(action) && !ids.has(action.id)) await this.#fetchAction(action.id)
   }
 
   async #listKind(kind: Kind): Promise<Action[]> {
@@ -191,34 +191,33 @@ class Inbox implements InboxStore {
     if (event.type === 'action_proposed') this.#keep([event.data.proposal])
     if (event.type === 'approval_overdue') {
       const { actionId } = event.data
-      this.#change(actionId, markOverdue(this.#held[actionId], event.data), true)
+      this.#change(actionId, markOverdue(this.#held.get(actionId), event.data), true)
     }
     if (event.type === 'action_update') {
       const { proposalId } = event.data
-      this.#change(proposalId, updateAction(this.#held[proposalId], event.data), needsPerson(event.data))
+      this.#change(proposalId, updateAction(this.#held.get(proposalId), event.data), needsPerson(event.data))
     }
   }
 
   /** Takes in a changed action; when the event alone does not say enough, fetches it where it may need a person. */
   #change(actionId: string, changed: Action | undefined, mayNeedPerson: boolean): void {
-    if (changed !== undefined) this.#hold({ ...this.#held, [actionId]: changed })
+    if (changed !== undefined) this.#hold([changed])
     else if (mayNeedPerson) this.#retry(() => this.#fetchAction(actionId))
     else this.#drop(actionId)
   }
 
   /** Takes in actions that need a person, and news of those held. An action that policy decided never waited: it is not for the inbox. */
   #keep(actions: readonly Action[]): void {
-    const wanted = actions.filter((action) => needsPerson(action) || action.id in this.#held)
-    this.#hold(mergeActions(this.#held, wanted))
+    const wanted = actions.filter((action) => needsPerson(action) || this.#held.has(action.id))
+    this.#hold(wanted.map((action) => laterAction(this.#held.get(action.id), action)))
   }
 
-  /** Takes `next` as the held actions; those that no longer wait leave after a while. */
-  #hold(next: Actions): void {
-    if (next === this.#held) return
-    const before = this.#held
-    this.#held = next
-    for (const [id, action] of Object.entries(next)) {
-      if (action === before[id]) continue
+  /** Takes actions as they are now; those that no longer wait leave after a while. */
+  #hold(actions: readonly Action[]): void {
+    const changed = actions.filter((action) => action !== this.#held.get(action.id))
+    for (const action of changed) {
+      const { id } = action
+      this.#held.set(id, action)
       if (needsPerson(action)) {
         this.#lingering.get(id)?.()
         this.#lingering.delete(id)
@@ -227,20 +226,21 @@ class Inbox implements InboxStore {
         this.#lingering.set(id, cancel)
       }
     }
-    this.#show()
+    this.#show(new Set(changed.map(({ id }) => id)))
   }
 
   #drop(actionId: string): void {
-    if (!(actionId in this.#held)) return
     this.#lingering.get(actionId)?.()
     this.#lingering.delete(actionId)
-    const { [actionId]: _, ...rest } = this.#held
-    this.#held = rest
-    this.#show()
+    if (this.#held.delete(actionId)) this.#show(new Set([actionId]))
   }
 
-  #show(): void {
-    const items = Object.values(this.#held).sort(oldestFirst)
+  /** Shows some of the held actions as they are now. The others are in their order already, and sorting merges two ordered lists in one pass. */
+  #show(changed: ReadonlySet<string>): void {
+    if (changed.size === 0) return
+    const kept = this.#value.get().items.filter(({ id }) => !changed.has(id))
+    const put = [...changed].flatMap((id) => this.#held.get(id) ?? []).sort(oldestFirst)
+    const items = [...kept, ...put].sort(oldestFirst)
     const count = (state: Action['state']) => items.filter((action) => action.state === state).length
     this.#set({ items, waiting: count('proposed'), unknown: count('outcome_unknown') })
   }

@@ -13,7 +13,7 @@ import './chat.css'
 import { Composer } from './composer.tsx'
 
 /** `/`: a chat that is not a session yet; it becomes one with its first message. */
-export function NewChatPage() {
+export default function NewChatPage() {
   const { client } = useServices()
   const agents = useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => client.agents({ signal }), staleTime: 60_000 })
   // Every arrival, also by "New chat" on this very page, is a new chat with a field of its own.

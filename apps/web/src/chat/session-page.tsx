@@ -24,7 +24,7 @@ import { WaitingBanner } from './waiting-banner.tsx'
 const PAGE_MESSAGES = 50
 
 /** `/sessions/:id`: one chat, live. */
-export function SessionPage() {
+export default function SessionPage() {
   const { sessionId = '' } = useParams()
   return <OpenSession key={sessionId} sessionId={sessionId} />
 }

@@ -1,7 +1,10 @@
-import type { Actions } from '@countersign/client'
+import type { Action, Actions } from '@countersign/client'
 import { CardAnnouncer } from '@countersign/react'
 import { useRef } from 'react'
+import { changedSpan } from '../steady/changed-span.ts'
 import { useWaiting } from './use-waiting.ts'
+
+const NONE: readonly Action[] = []
 
 /**
  * The one polite and the one assertive live region of the console. They announce new approvals and the outcomes of those that appeared
@@ -9,15 +12,13 @@ import { useWaiting } from './use-waiting.ts'
  */
 export function LiveRegions({ open }: { open: Actions }) {
   const { items, loaded } = useWaiting()
-  const seen = useRef(new Set<string>())
-  for (const action of items) seen.current.add(action.id)
-  const inInbox = new Set(items.map((action) => action.id))
-  const followed = [...seen.current].flatMap((id) => (inInbox.has(id) ? [] : (open[id] ?? [])))
-  // The announcer takes what it is given first as known: that must be the loaded list, not the empty one before it.
-  if (!loaded) return null
+  const seen = useRef({ ids: new Set<string>(), items: NONE })
+  for (const { id } of changedSpan(seen.current.items, items).now) seen.current.ids.add(id)
+  seen.current.items = items
+  const followed = Object.values(open).filter(({ id }) => seen.current.ids.has(id) && items.every((action) => action.id !== id))
   return (
     <div className="visually-hidden" data-testid="live-regions">
-      <CardAnnouncer actions={[...items, ...followed]} />
+      <CardAnnouncer actions={followed.length === 0 ? items : [...items, ...followed]} loaded={loaded} />
     </div>
   )
 }

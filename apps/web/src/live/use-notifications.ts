@@ -3,6 +3,7 @@ import { RISK_WORDS, showInvisible } from '@countersign/react'
 import { useEffect, useRef } from 'react'
 import { useNavigate } from 'react-router'
 import { useNotifySwitch } from '../preferences/notify.ts'
+import { changedSpan } from '../steady/changed-span.ts'
 
 /**
  * Notifies of actions that begin to wait for this person while nobody looks at the page: what would happen and its risk, no arguments. One
@@ -12,21 +13,23 @@ export function useNotifications(actionable: readonly Action[], isLoaded: boolea
   const { isOn } = useNotifySwitch()
   const navigate = useNavigate()
   // Actions that waited when the page was opened are not new.
-  const known = useRef<Set<string>>(undefined)
+  const known = useRef<readonly Action[]>(undefined)
   const shown = useRef(new Map<string, Notification>())
 
   useEffect(() => {
     if (!isLoaded) return
-    const waiting = new Map(actionable.map((action) => [action.id, action]))
-    for (const [id, notification] of shown.current) {
-      if (waiting.has(id)) continue
-      notification.close()
+    const { before: left, now: come } = changedSpan(known.current ?? [], actionable)
+    const isFirst = known.current === undefined
+    known.current = actionable
+    const still = new Set(come.map(({ id }) => id))
+    for (const { id } of left) {
+      if (still.has(id)) continue
+      shown.current.get(id)?.close()
       shown.current.delete(id)
     }
-    const before = known.current
-    known.current = new Set(waiting.keys())
-    if (!isOn || before === undefined || document.visibilityState === 'visible') return
-    for (const [id, { description, risk }] of waiting) {
+    if (!isOn || isFirst || document.visibilityState === 'visible') return
+    const before = new Set(left.map(({ id }) => id))
+    for (const { id, description, risk } of come) {
       if (before.has(id)) continue
       const notification = notify(showInvisible(description), { body: RISK_WORDS[risk.level], tag: id })
       if (!notification) return

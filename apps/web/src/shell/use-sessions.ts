@@ -1,7 +1,8 @@
 import type { Action, Session, SessionList } from '@countersign/client'
 import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { useServices } from '../services.tsx'
+import { changedSpan } from '../steady/changed-span.ts'
 import type { SessionFilter } from './use-session-filter.ts'
 
 /** The query keys of all session lists begin with this. */
@@ -49,11 +50,12 @@ export function tellOtherWindows(): void {
 /** Reloads the list whenever an approval is added, changes or is removed, because that changes the status of its session. */
 export function useSessionsFollowing(actions: readonly Action[]): void {
   const queries = useQueryClient()
-  const moved = actions.map(({ id, state, overdue }) => `${id} ${state} ${overdue}`).join()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what moved is the event, not an input
+  const last = useRef(actions)
   useEffect(() => {
-    void refreshSessions(queries)
-  }, [moved, queries])
+    const { before, now } = changedSpan(last.current, actions, isUnmoved)
+    last.current = actions
+    if (before.length + now.length > 0) void refreshSessions(queries)
+  }, [actions, queries])
 
   useEffect(() => {
     const channel = new BroadcastChannel(CHANNEL)
@@ -61,6 +63,8 @@ export function useSessionsFollowing(actions: readonly Action[]): void {
     return () => channel.close()
   }, [queries])
 }
+
+const isUnmoved = (a: Action, b: Action): boolean => a === b || (a.id === b.id && a.state === b.state && a.overdue === b.overdue)
 
 /** Updates the list with the current state of an open session. A session that is missing from the list causes a reload. */
 export function noteSession(queries: QueryClient, session: Session): void {

@@ -47,7 +47,9 @@ let last: { key: string; snoozes: Snoozes } = { key: '', snoozes: new Map() }
 export function useWakeWithChanges(items: readonly Action[]): void {
   const snoozes = useSnoozes()
   const queries = useQueryClient()
-  const changes = items
+  // Most people snooze nothing most of the time.
+  const watched = snoozes.size === 0 ? [] : items
+  const changes = watched
     .filter(({ id }) => snoozes.has(id))
     .map(({ id, revision, state, requires }) => `${id} ${revision} ${state} ${requires.escalation?.isDone}`)
     .join()

@@ -1,5 +1,5 @@
 import { type FocusEvent, useRef, useState } from 'react'
-import { holdList } from './steady-list.ts'
+import { holdList, type Steady } from './steady-list.ts'
 
 /**
  * Returns a list that does not change while the pointer is over it or the focus is in it.
@@ -11,9 +11,18 @@ export function useSteadyList<T>(rows: readonly T[], idOf: (row: T) => string, a
   const [focusIn, setFocusIn] = useState(false)
   const held = pointerIn || focusIn || alsoHeld
   const drawn = useRef<readonly T[]>(rows)
+  const last = useRef<{ rows: readonly T[]; held: boolean; steady: Steady<T> }>(undefined)
 
+  // Drawn again for another reason, the list is the same: with thousands of rows it is not made anew.
+  const isKnown = last.current?.rows === rows && last.current.held === held && last.current.steady.shown === drawn.current
   // An empty list has nothing that could move, so the first rows appear at once.
-  const steady = held && drawn.current.length > 0 ? holdList(drawn.current, rows, idOf) : { shown: [...rows], fresh: 0, gone: 0 }
+  const steady =
+    isKnown && last.current
+      ? last.current.steady
+      : held && drawn.current.length > 0
+        ? holdList(drawn.current, rows, idOf)
+        : { shown: rows, fresh: 0, gone: 0 }
+  last.current = { rows, held, steady }
   drawn.current = steady.shown
 
   return {

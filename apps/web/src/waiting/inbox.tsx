@@ -1,5 +1,5 @@
 import type { Action, ConnectionState } from '@countersign/client'
-import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
 import { AssignDialog } from '../assign/assign-button.tsx'
@@ -7,23 +7,21 @@ import { BulkTaskDialog } from '../bulk/bulk-task-dialog.tsx'
 import { ChosenBar } from '../bulk/chosen-bar.tsx'
 import { countText, OutcomeNotice } from '../bulk/outcome.tsx'
 import { isAlike } from '../bulk/shape.ts'
-import { useBulk } from '../bulk/use-bulk.ts'
+import { type BulkTask, useBulk } from '../bulk/use-bulk.ts'
 import { useChosen } from '../bulk/use-chosen.ts'
 import { useOffer } from '../palette/commands.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { SnoozeDialog } from '../snooze/snooze-button.tsx'
 import { useSteadyList } from '../steady/use-steady-list.ts'
 import { Button, Icon, useMediaQuery } from '../ui/index.ts'
+import { cardIn, openEdit, pressOn } from './card-in.ts'
 import { type InboxKeys, useInboxKeys } from './inbox-keys.ts'
-import { cardIn, openEdit, Pane, pressOn } from './pane.tsx'
+import { EmptyPane, LazyPane, WIDE } from './lazy-pane.tsx'
 import { leavePlace } from './place.ts'
 import { focusRow, RowList } from './row-list.tsx'
 import type { Rows } from './use-rows.ts'
 import { useSelection } from './use-selection.ts'
 import { needsPerson, type View } from './views.ts'
-
-/** From here on the card stands beside the list. */
-const WIDE = '(min-width: 900px)'
 
 type InboxProps = {
   of: Rows
@@ -36,11 +34,18 @@ type InboxProps = {
 }
 
 const idOf = (action: Action) => action.id
+/** What the command palette offers while rows are chosen. */
+const offersFor = (chosen: number, ask: (task: BulkTask) => void) => [
+  { name: `Snooze ${countText(chosen)}`, run: () => ask('snooze') },
+  { name: `Assign ${countText(chosen)}`, run: () => ask('assign') },
+]
 const NONE: ReadonlySet<string> = new Set()
 
 /** The list and, where there is room, the card of the selected row. Nothing in it moves under a pointer, the focus or a finger. */
 export function Inbox({ of: { rows, isReading, readMore, failure }, view, connection, firstId, empty }: InboxProps) {
   const isWide = useMediaQuery(WIDE)
+  // The rows come first, the card is drawn after them.
+  const hasRows = useDeferredValue(true, false)
   const [isScrolled, setScrolled] = useState(false)
   // Decided rows that were there when the list was refreshed, and that the inbox itself forgets only seconds later.
   const [dropped, setDropped] = useState<ReadonlySet<string>>(NONE)
@@ -130,15 +135,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     back: () => select(at),
   }
   useInboxKeys(keys)
-  const chosenText = countText(choice.chosen.length)
-  useOffer(
-    choice.chosen.length === 0
-      ? []
-      : [
-          { name: `Snooze ${chosenText}`, run: () => bulk.ask('snooze') },
-          { name: `Assign ${chosenText}`, run: () => bulk.ask('assign') },
-        ],
-  )
+  useOffer(choice.chosen.length === 0 ? [] : offersFor(choice.chosen.length, bulk.ask))
   const AskDialog = asking?.what === 'assign' ? AssignDialog : SnoozeDialog
   const canRead = readMore !== undefined && failure === null
   const onEnd = useCallback(() => {
@@ -200,8 +197,9 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           onAsk={bulk.ask}
         />
       </div>
-      {isWide && selected && (
-        <Pane
+      {isWide && selected && !hasRows && <EmptyPane />}
+      {isWide && selected && hasRows && (
+        <LazyPane
           key={selected.id}
           known={selected}
           place={`${(at + 1).toLocaleString('en')} of ${shown.length.toLocaleString('en')}`}

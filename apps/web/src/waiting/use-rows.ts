@@ -7,6 +7,7 @@ import { useServices } from '../services.tsx'
 import { useSnoozes, useWakeWithChanges } from '../snooze/use-snoozes.ts'
 import { useNow } from '../time/use-now.ts'
 import { ORDERS, type Order } from './order.ts'
+import { type Picking, usePicked } from './picked.ts'
 import { matches, readSearch, type Search } from './search.ts'
 import { isIn, type View, type WaitingView } from './views.ts'
 
@@ -41,13 +42,20 @@ function useWaitingRows(view: WaitingView, text: string, order: Order): Rows {
   useEffect(() => {
     if (state.loaded && state.more && state.items.length < MOST_ROWS && state.failure === null) void inbox.listMore()
   }, [inbox, state])
-  const rows = useMemo(() => {
-    const search = readSearch(text)
-    const reader = { id: me.id, nowMs }
-    return items
-      .filter((action) => isIn(view, action, { me, standsFor, snoozes }) && matches(action, search, reader))
-      .sort(ORDERS[order].compare)
-  }, [items, view, text, order, me, standsFor, snoozes, nowMs])
+  const search = useMemo(() => readSearch(text), [text])
+  // Only where the search asks for an age does the time change what is found.
+  const atMs = search.olderMs === undefined ? 0 : nowMs
+  const picking = useMemo((): Picking => {
+    const [viewer, reader] = [
+      { me, standsFor, snoozes },
+      { id: me.id, nowMs: atMs },
+    ]
+    return {
+      isIn: (action) => isIn(view, action, viewer) && matches(action, search, reader),
+      compare: ORDERS[order].compare,
+    }
+  }, [view, search, order, me, standsFor, snoozes, atMs])
+  const rows = usePicked(items, picking)
   const readMore = more && !isReading ? () => void inbox.listMore() : undefined
   // Only that none are there cannot be said before all have been read.
   return { rows, isLoaded: loaded || rows.length > 0, isReading: loaded && isReading, readMore, failure, retry: () => location.reload() }

@@ -1,5 +1,5 @@
-import type { Action, Principal } from '@countersign/client'
-import { ownVote, whyNot } from '@countersign/react'
+import type { Action } from '@countersign/client'
+import { isMine, type Viewer } from './is-mine.ts'
 
 export type View = 'mine' | 'waiting' | 'overdue' | 'unknown' | 'snoozed' | 'decided'
 /** The views of actions that need a person. Decided actions are read from the server, page by page. */
@@ -18,12 +18,6 @@ export const VIEWS: readonly { view: View; name: string }[] = [
 export const isView = (text: string | null): text is View => VIEWS.some(({ view }) => view === text)
 
 export const needsPerson = ({ state }: Action): boolean => state === 'proposed' || state === 'outcome_unknown'
-
-type Viewer = { me: Principal; standsFor: readonly Principal[]; snoozes: ReadonlyMap<string, string> }
-
-/** True when the action needs this person now: their vote, or their word about an unknown outcome. */
-const isMine = (action: Action, { me, standsFor, snoozes }: Viewer): boolean =>
-  !snoozes.has(action.id) && whyNot(action, me, standsFor) === null && (action.state !== 'proposed' || !ownVote(action, me))
 
 /**
  * True when the view shows `action`. A decided action stays where it was for some seconds, so that nothing disappears under a pointer.

@@ -1,0 +1,18 @@
+import type { Action, Principal } from '@countersign/client'
+import { ownVote, whyNot } from '@countersign/react'
+
+export type Viewer = { me: Principal; standsFor: readonly Principal[]; snoozes: ReadonlyMap<string, string> }
+
+/** Actions never change in place, so each is judged once for a reader: of thousands that wait, few change at a time. */
+const judged = new WeakMap<Action, Omit<Viewer, 'snoozes'> & { mayDecide: boolean }>()
+
+function mayDecide(action: Action, { me, standsFor }: Viewer): boolean {
+  const before = judged.get(action)
+  if (before?.me === me && before.standsFor === standsFor) return before.mayDecide
+  const mayDecide = whyNot(action, me, standsFor) === null && (action.state !== 'proposed' || !ownVote(action, me))
+  judged.set(action, { me, standsFor, mayDecide })
+  return mayDecide
+}
+
+/** True when the action needs this person now: their vote, or their word about an unknown outcome. */
+export const isMine = (action: Action, viewer: Viewer): boolean => !viewer.snoozes.has(action.id) && mayDecide(action, viewer)
