@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Action, AuditEntryView } from '@countersign/core'
+import { expect } from 'vitest'
 import { verifyExport } from '../../packages/server/src/audit/index.ts'
 import type { ApiClient } from './api-client.ts'
 import { type Forger, readRows } from './forge-record.ts'
@@ -36,8 +37,8 @@ export const propose = ({ admin }: TestServer, what: string): Promise<Action> =>
 const newest = async (client: ApiClient): Promise<AuditEntryView | undefined> => (await client.get('/api/audit?limit=1')).items[0]
 
 /** Resolves when a signed head covers every row. */
-export async function untilSealed({ admin }: TestServer): Promise<void> {
-  while ((await newest(admin))?.sealed === false) await new Promise(setImmediate)
+export async function untilSealed({ admin, errors }: TestServer): Promise<void> {
+  await expect.poll(async () => ({ newest: await newest(admin), errors })).not.toMatchObject({ newest: { sealed: false } })
 }
 
 export async function verdictOf({ admin }: TestServer, ...keys: string[]) {
@@ -49,11 +50,10 @@ export const rowOf = async (forger: Forger, action: Action | undefined) =>
   (await readRows(forger)).find((row) => row.action_id === action?.id && row.kind === 'proposed')?.id ?? 0
 
 /** Resolves with the answer of `/readyz` once it says that the record differs from what was signed. */
-export async function untilDegraded({ admin }: TestServer): Promise<{ status: string; why: string }> {
-  for (;;) {
-    const ready = await admin.get('/readyz')
-    if (ready.status === 'degraded') return ready
-  }
+export async function untilDegraded({ admin, errors }: TestServer): Promise<{ status: string; why: string }> {
+  const look = async () => ({ ready: await admin.get('/readyz'), errors })
+  await expect.poll(look).toMatchObject({ ready: { status: 'degraded' } })
+  return (await look()).ready
 }
 
 export const kindsOf = async ({ admin }: TestServer, kind: string): Promise<AuditEntryView[]> =>
