@@ -1,77 +1,9 @@
-import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { test as base, expect, type Page } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 import { startFrontEnd } from '../examples/ai-sdk-ui/front-end.mjs'
-import type { Action } from '../packages/core/src/index.ts'
-import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
-import { freePort } from '../verification/testing/free-port.ts'
-import { startTarget, type Target, toolsOf } from '../verification/testing/target.ts'
-import { approve, cards, openLink, ready } from './demo.ts'
-import { KEY, startServer } from './server.ts'
+import { CALL, chatTest } from './chat.ts'
+import { approve, cards, ready } from './demo.ts'
 
-const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
-const CALL = { tool: 'keyed', arguments: { what: 'x' } }
-
-interface Chat {
-  /** Where Countersign is. */
-  url: string
-  target: Target
-  actions(): Promise<Action[]>
-  decide(action: Action, decision: object): Promise<number>
-  kill(): Promise<void>
-  start(): Promise<void>
-}
-
-/** The page of `examples/ai-sdk-ui`, which Ana sees, before a server with this script for its model. */
-const test = base.extend<{ script: { steps: object[] }; policy: { rules: object[] }; chat: Chat }>({
-  script: [{ steps: [{ calls: [CALL] }, { text: 'Done.' }] }, { option: true }],
-  policy: [{ rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }] }, { option: true }],
-  chat: async ({ context, page, script, policy }, use) => {
-    const folder = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
-    await using target = await startTarget(() => ({ status: 200, body: { id: 4 } }))
-    await writeFile(join(folder, 'desk.json'), JSON.stringify(script))
-    const port = `${await freePort()}`
-    const config = { tools: toolsOf(target), agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, policy }
-    const open = () => startServer(folder, config, { flags: ['--port', port] })
-    let server = await open()
-    const flags = ['--name', 'Ana', '--kind', 'person', '--role', 'approver', '--scope', 'propose', '--scope', 'decide']
-    const makeKey = [
-      '--conditions=countersign-source',
-      MAIN,
-      'key',
-      'create',
-      '--data',
-      join(folder, 'data'),
-      '--expires-in',
-      'P1D',
-      ...flags,
-    ]
-    const made = await promisify(execFile)(process.execPath, makeKey, { env: { ...COMPILE_CACHE, PATH: process.env.PATH } })
-    const frontEnd = await startFrontEnd({ port: 0, countersign: `http://127.0.0.1:${port}`, key: made.stdout.trim() })
-    await openLink(context, server.link)
-    await page.goto(frontEnd.url)
-    const call = (path: string, init: RequestInit = {}) =>
-      fetch(server.url + path, { ...init, headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' } })
-    await use({
-      url: server.url,
-      target,
-      actions: async () => (await (await call('/api/actions')).json()).items,
-      decide: async ({ id, revision, digest }, decision) =>
-        (await call(`/api/actions/${id}/decision`, { method: 'POST', body: JSON.stringify({ revision, digest, ...decision }) })).status,
-      kill: () => server.end('SIGKILL'),
-      async start() {
-        server = await open()
-      },
-    })
-    await frontEnd.close()
-    await server.end()
-    await rm(folder, { recursive: true })
-  },
-})
+const test = chatTest(startFrontEnd)
 
 async function send(page: Page, text: string): Promise<void> {
   await page.getByLabel('Message').fill(text)

@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { test as base } from '@playwright/test'
+import type { Action, MessageList } from '../packages/core/src/index.ts'
+import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
+import { freePort } from '../verification/testing/free-port.ts'
+import { startTarget, type Target, toolsOf } from '../verification/testing/target.ts'
+import { openLink } from './demo.ts'
+import { KEY, startServer } from './server.ts'
+
+const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
+
+/** A call of a tool that may be sent again under its key. */
+export const CALL = { tool: 'keyed', arguments: { what: 'x' } }
+
+export interface Chat {
+  /** Where Countersign is. */
+  url: string
+  /** Where the page is. */
+  page: string
+  target: Target
+  actions(): Promise<Action[]>
+  decide(action: Action, decision: object): Promise<number>
+  /** What the model was told in a session. */
+  messages(sessionId: string): Promise<MessageList['items']>
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+type StartFrontEnd = (settings: { port: number; countersign: string; key: string }) => Promise<{ url: string; close(): Promise<void> }>
+
+/** Tests on the page of an example, which Ana sees, before a server with this script for its model. */
+export const chatTest = (startFrontEnd: StartFrontEnd) =>
+  base.extend<{ script: { steps: object[] }; policy: { rules: object[] }; chat: Chat }>({
+    script: [{ steps: [{ calls: [CALL] }, { text: 'Done.' }] }, { option: true }],
+    policy: [{ rules: [{ name: 'reads run', match: { effect: 'read' }, verdict: 'allow' }] }, { option: true }],
+    chat: async ({ context, page, script, policy }, use) => {
+      const folder = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
+      await using target = await startTarget(() => ({ status: 200, body: { id: 4 } }))
+      await writeFile(join(folder, 'desk.json'), JSON.stringify(script))
+      const port = `${await freePort()}`
+      const config = { tools: toolsOf(target), agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, policy }
+      const open = () => startServer(folder, config, { flags: ['--port', port] })
+      let server = await open()
+      const flags = ['--name', 'Ana', '--kind', 'person', '--role', 'approver', '--scope', 'propose', '--scope', 'decide']
+      const makeKey = [
+        '--conditions=countersign-source',
+        MAIN,
+        'key',
+        'create',
+        '--data',
+        join(folder, 'data'),
+        '--expires-in',
+        'P1D',
+        ...flags,
+      ]
+      const made = await promisify(execFile)(process.execPath, makeKey, { env: { ...COMPILE_CACHE, PATH: process.env.PATH } })
+      const frontEnd = await startFrontEnd({ port: 0, countersign: `http://127.0.0.1:${port}`, key: made.stdout.trim() })
+      await openLink(context, server.link)
+      await page.goto(frontEnd.url)
+      const call = (path: string, init: RequestInit = {}) =>
+        fetch(server.url + path, { ...init, headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' } })
+      await use({
+        url: server.url,
+        page: frontEnd.url,
+        target,
+        actions: async () => (await (await call('/api/actions')).json()).items,
+        decide: async ({ id, revision, digest }, decision) =>
+          (await call(`/api/actions/${id}/decision`, { method: 'POST', body: JSON.stringify({ revision, digest, ...decision }) })).status,
+        messages: async (sessionId) => (await (await call(`/api/sessions/${sessionId}/messages`)).json()).items,
+        kill: () => server.end('SIGKILL'),
+        async start() {
+          server = await open()
+        },
+      })
+      await frontEnd.close()
+      await server.end()
+      await rm(folder, { recursive: true })
+    },
+  })
