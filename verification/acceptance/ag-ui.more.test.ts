@@ -111,6 +111,55 @@ test('a reloaded page runs again without an answer: it gets the interrupt again,
   expect(it.target.writes).toHaveLength(1)
 })
 
+test('a page that looks at a new thread before its first message gets an empty run, and begins no session', async () => {
+  await using it = await start([{ text: 'Hello.' }])
+  const { agent, events } = await it.open()
+  await agent.runAgent()
+  expect(events.map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
+  await verifyAsClient(events)
+  // An answer to an interrupt of a thread that never was, and an agent that is not there, are mistakes.
+  await expect(agent.runAgent({ resume: [{ interruptId: 'act_x', status: 'cancelled' }] })).rejects.toThrow('400')
+  const nobody = await openHttpAgent(it.server.url, it.key, 'thread-1', [], { agent: 'nobody' })
+  await expect(nobody.agent.runAgent()).rejects.toThrow('404')
+  expect((await it.server.with({ authorization: `Bearer ${it.key}` }).get('/api/sessions')).items).toEqual([])
+
+  agent.addMessage({ ...ASK, content: 'Hi' })
+  await agent.runAgent()
+  expect(saidBy(agent)).toEqual(['user: Hi', 'assistant: Hello.'])
+})
+
+test('a page that notes its answer down as the result of the call, as CopilotKit does, gets the result of the server in its place', async () => {
+  await using it = await start([{ calls: [CALL] }, { text: 'Done.' }, { calls: [CALL] }, { text: 'Done too.' }, { text: 'Bye.' }])
+  const { agent } = await it.open([ASK])
+  await agent.runAgent()
+  const approved = { approved: true }
+  const note = () => {
+    const [{ id: interruptId, toolCallId } = { id: '', toolCallId: '' }] = agent.pendingInterrupts
+    agent.addMessage({ id: `own-${toolCallId}`, role: 'tool', toolCallId, content: JSON.stringify(approved) })
+    return { resume: [{ interruptId, status: 'resolved' as const, payload: approved }] }
+  }
+  await agent.runAgent(note())
+  const told = ['user: Do it', 'assistant: a call', 'tool: {"id":4}', 'assistant: Done.']
+  expect(saidBy(agent)).toEqual(told)
+
+  // Its answer to the next one is lost on the way, and somebody else decides.
+  agent.addMessage({ id: 'u2', role: 'user', content: 'Once more' })
+  await agent.runAgent()
+  note()
+  const [action] = (await it.server.admin.get('/api/actions?state=proposed')).items
+  await it.server.admin.post(`/api/actions/${action.id}/decision`, { verdict: 'approve' })
+  await it.server.settle()
+  // A reload forgets the interrupt, which the client would have answered first.
+  const reloaded = await it.open([...structuredClone(agent.messages), { id: 'u3', role: 'user', content: 'Bye' }])
+  await reloaded.agent.runAgent()
+  told.push('user: Once more', 'assistant: a call', 'tool: {"id":4}', 'assistant: Done too.', 'user: Bye', 'assistant: Bye.')
+  expect(saidBy(reloaded.agent)).toEqual(told)
+  const before = reloaded.events.length
+  await reloaded.agent.runAgent()
+  expect(reloaded.events.slice(before).map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_FINISHED'])
+  expect(it.target.writes).toHaveLength(2)
+})
+
 const saidBy = ({ messages }: { messages: AgUiMessage[] }) => messages.map(({ role, content }) => `${role}: ${content ?? 'a call'}`)
 
 test('a page that was left while the conversation went on elsewhere gets what it missed, in order, with and without a new message', async () => {
@@ -300,7 +349,6 @@ test('the same answer twice, and a made-up one, run nothing more', async () => {
     '"type":"RUN_ERROR"',
   )
   expect((await post({ resume: [{ interruptId: 'x', status: 'resolved', payload: {} }] })).status).toBe(400)
-  expect((await post({ messages: [], threadId: 'new' })).status).toBe(400)
   expect(it.target.writes).toHaveLength(1)
 })
 

@@ -1,10 +1,12 @@
 import { CountersignError, parseJson } from '@countersign/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { callerOf } from '../../identity/authenticate.ts'
 import { messages, type SessionRow, type Tx } from '../../store/index.ts'
 import type { App, HttpDeps } from '../app.ts'
+import { streamWhileStanding } from '../stream-while-standing.ts'
 import { type AskedDecision, decideAll } from '../threads/decide-all.ts'
-import { hashOf, openThread } from '../threads/find-thread.ts'
+import { findThread, hashOf, openThread } from '../threads/find-thread.ts'
 import { lastPlace, placeOf } from '../threads/place.ts'
 import { earlierActions, followTurn } from '../threads/turn.ts'
 import { type AgUiEvent, frameOf } from './events.ts'
@@ -57,8 +59,10 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
       const { body, params } = request
       const { threadId, runId, resume = [] } = body
       const decisions = resume.map(readResume)
-      const session = await openThread(deps, { surface: 'ag-ui', thread: threadId, agent: params.agent }, caller)
       const say = resume.length === 0 ? newMessage(body) : undefined
+      const thread = { surface: 'ag-ui', thread: threadId } as const
+      if (!say && !(await findThread(deps, thread, caller))) return answerNew(deps, request, reply, { agent: params.agent, body })
+      const session = await openThread(deps, { ...thread, agent: params.agent }, caller)
       const refusal = await decideAll(deps, session, decisions, caller)
       // The same message again is the same message: a page that was reloaded sends it once more to go on, perhaps as the snapshot gave it.
       const posted =
@@ -69,7 +73,7 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
             once: { scope: `ag-ui message ${session.id} ${caller.principal.id}`, key: hashOf(`${say.id} ${say.text}`), requestHash: '' },
           })))
       const place = await store.read(() => (posted ? placeOf(session, posted.messageId, posted.runId) : lastPlace(session)))
-      if (!place) throw new CountersignError('bad_request', 'the thread is new here, and its last message is not of a user: send a message')
+      if (!place) throw new CountersignError('bad_request', 'nothing was said in this thread: send a message')
       const snapshot = await store.read(() => snapshotFor(session, place.seq, body.messages))
       const known = knownIn(snapshot ?? body.messages)
       const earlier = await store.read(() => earlierActions(session, place, (id) => known.callIds.has(id)))
@@ -84,6 +88,22 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
       })
     },
   )
+}
+
+/** A page that looks before its first message gets an empty run: no session is begun for it. */
+async function answerNew(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { agent, body: { threadId, runId, resume = [] } }: { agent: string; body: RunAgentInput },
+): Promise<void> {
+  if (!deps.agents.has(agent)) throw new CountersignError('not_found', `there is no agent ${agent}`)
+  if (resume.length > 0) throw new CountersignError('bad_request', 'the thread is new here, and nothing in it waits: send a message')
+  const stream = await streamWhileStanding(deps, request, reply)
+  const send = (event: AgUiEvent) => stream.send({ type: 'ag-ui', data: null, frame: frameOf(event) })
+  send({ type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' })
+  send({ type: 'RUN_FINISHED', threadId, runId, outcome: { type: 'success' } })
+  stream.end()
 }
 
 /** The last message, where a person wrote it. */

@@ -47,9 +47,20 @@ function* isCut({ id: session_id }: SessionRow, said: readonly Said[]): Tx<boole
   return row?.content !== (last.content ?? '')
 }
 
+const resultIdOf = (toolCallId: string): string => `${toolCallId}_result`
+
+/** Whether a page has results that are not of the server: CopilotKit notes its answer to an interrupt down as the result of the call. */
+function* hasOwnResults(session: SessionRow, said: readonly Said[]): Tx<boolean> {
+  const own = said.filter(({ id, role, toolCallId = '' }) => role === 'tool' && id !== resultIdOf(toolCallId))
+  if (own.length === 0) return false
+  const outcomes = yield* outcomesOf(session, said.length)
+  return own.some(({ toolCallId = '', content }) => content !== outcomes.get(toolCallId))
+}
+
 /**
  * Returns the conversation until the message at place `seq`, for a page that does not have all of it: a new one, one that was left while
- * the conversation went on elsewhere, or one whose connection broke in the middle of an answer. Undefined for a page that has it.
+ * the conversation went on elsewhere, one whose connection broke in the middle of an answer, or one with results of its own. Undefined for a
+ * page that has it.
  *
  * A page keeps the place of a message whose id it has, appends the others in order, and drops its own that are not in the snapshot. So its
  * ids are used until the first message that it lacks; after that, what a person wrote gets the id of the session and moves to its place.
@@ -57,7 +68,7 @@ function* isCut({ id: session_id }: SessionRow, said: readonly Said[]): Tx<boole
 export function* snapshotFor(session: SessionRow, seq: number, said: readonly Said[]): Tx<SnapshotMessage[] | undefined> {
   const newest = yield* toldUntil(session, seq, MOST_MESSAGES)
   const { hasAll } = compare(newest, said)
-  if (hasAll && said.length > 0 && !(yield* isCut(session, said))) return undefined
+  if (hasAll && said.length > 0 && !(yield* isCut(session, said)) && !(yield* hasOwnResults(session, said))) return undefined
   const { told } = compare(yield* reachingBack(session, seq, newest, said), said)
   const outcomes = yield* outcomesOf(session, told.length)
   return told.map((message) =>
@@ -158,7 +169,7 @@ const keysOf = ({ id, role, toolCallId, toolCalls = [] }: Pick<Said, 'id' | 'rol
 
 function toSnapshot({ id, role, kind, content, tool_calls, tool_call_id }: MessageRow): SnapshotMessage[] {
   if (role === 'user') return [{ id, role, content }]
-  if (role === 'tool' && tool_call_id !== null) return [{ id: `${tool_call_id}_result`, role, toolCallId: tool_call_id, content }]
+  if (role === 'tool' && tool_call_id !== null) return [{ id: resultIdOf(tool_call_id), role, toolCallId: tool_call_id, content }]
   if (role !== 'assistant' || kind !== 'text') return []
   const calls: { id: string; name: string; arguments: object }[] = tool_calls === null ? [] : JSON.parse(tool_calls)
   const toolCalls = calls.map(({ id: callId, name, arguments: args }) => ({
