@@ -95,6 +95,34 @@ test('the editor cannot allow what policy denies, also not with a decision that 
   }
 })
 
+test('an answer of the editor that is no known decision allows nothing, does not reach Codex, and is recorded', async () => {
+  const desk = await start()
+  const changes = [{ path: `${FOLDER}/a.ts`, kind: { type: 'add' }, diff: 'x\n' }]
+  desk.agent.send({ method: 'item/started', params: { threadId: 't1', item: { type: 'fileChange', id: 'call_0', changes } } })
+  await desk.editor.next()
+  const patch = { ...command(0, ''), method: 'item/fileChange/requestApproval', params: { threadId: 't1', itemId: 'call_0' } }
+  const network = (action: unknown) => ({ applyNetworkPolicyAmendment: { network_policy_amendment: { host: 'a.example', action } } })
+  const rule = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['npm'] } }
+  // A rule for commands is no decision about files.
+  const unknown = [rule, 'acceptForever', 'Accept', null, {}, network('ask'), { ...rule, ...network('allow') }, { accept: true }]
+  for (const [id, decision] of unknown.entries()) {
+    const card = await ask(desk, id === 0 ? patch : command(id, `npm publish ${id}`))
+    desk.editor.send({ id, result: { decision } })
+    expect(await desk.agent.message()).toEqual({ id, result: { decision: 'decline' } })
+    expect(JSON.stringify(await settled(desk.server, card.id))).toContain('it was not allowed in the editor: an unknown decision')
+  }
+  expect(desk.complaints.join()).toContain('an unknown decision: "acceptForever"')
+  for (const [at, action] of ['allow', 'deny'].entries()) {
+    const id = unknown.length + at
+    const card = await ask(desk, command(id, `npm publish ${id}`))
+    desk.editor.send({ id, result: { decision: network(action) } })
+    expect(await desk.agent.message()).toEqual({ id, result: { decision: network(action) } })
+    expect(JSON.stringify(await settled(desk.server, card.id))).toContain(
+      `it was ${action === 'allow' ? 'allowed' : 'declined'} in the editor`,
+    )
+  }
+})
+
 test('a command that failed in the sandbox is asked about again, although it was approved inside of it', async () => {
   const desk = await start()
   const first = await ask(desk, command(0, 'npm publish'))

@@ -2,10 +2,9 @@ import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
 import type { Dialect, Ended, ServerMessage } from '../proxy/dialect.ts'
 import { isAnswer, isRequest, paramsOf } from '../proxy/messages.ts'
+import { COMMAND, FILES, readAnswer } from './editor-answer.ts'
 import { innerCommand, patchOf } from './inputs.ts'
 
-const COMMAND = 'item/commandExecution/requestApproval'
-const FILES = 'item/fileChange/requestApproval'
 const MAX_ITEMS = 1_000
 
 /** The JSON-RPC of `codex app-server`. Its approvals have no time limit, and it tells the editor itself when one was answered. */
@@ -71,11 +70,7 @@ export function createCodexDialect(): Dialect {
     },
     // After a refusal the model goes on; the protocol has no place for the reason.
     answer: (request, isAllowed) => ({ id: request.id ?? null, result: { decision: isAllowed ? 'accept' : 'decline' } }),
-    // Any decision other than a refusal may permit this call or later ones.
-    readAnswer({ result }) {
-      const decision = isObject(result) ? result.decision : undefined
-      return { is: result === undefined || decision === 'decline' || decision === 'cancel' ? 'declined' : 'allowed' }
-    },
+    readAnswer,
     closePrompt: () => undefined,
     takesBack: (message) => (isRequest(message, 'serverRequest/resolved') ? (paramsOf(message).requestId ?? null) : undefined),
     answersTakenBack: false,
@@ -98,7 +93,10 @@ function toServer(message: ServerMessage): JsonObject {
   if (message.event === 'ended') return { hook_event_name: 'SessionEnd', session_id: message.session }
   const { about } = message
   if (message.event === 'ask') return { hook_event_name: 'PermissionRequest', ...about }
-  if (message.event === 'answered') return { hook_event_name: 'Answered', ...about, allowed: message.allowed }
+  if (message.event === 'answered') {
+    const { allowed, said } = message
+    return { hook_event_name: 'Answered', ...about, allowed, ...(said !== undefined && { said }) }
+  }
   const { status, output } = message
   if (status === 'completed') return { hook_event_name: 'PostToolUse', ...about, tool_response: output }
   return { hook_event_name: 'PostToolUseFailure', ...about, error: output }

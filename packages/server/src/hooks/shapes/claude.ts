@@ -64,10 +64,10 @@ export const codexShape: HookShape = {
   read(body) {
     const event = readEvent('codex', body, (event) => event === 'PreToolUse')
     // Of `countersign codex`: the person at the other prompt has answered.
-    const { hook_event_name, allowed } = body
+    const { hook_event_name, allowed, said } = body
     if (hook_event_name !== 'Answered' || event.kind !== 'ask') return event
     const { mayEdit: _, ...named } = event
-    return { ...named, kind: 'answered', allowed: allowed === true }
+    return { ...named, kind: 'answered', allowed: allowed === true, said: typeof said === 'string' ? said.slice(0, 1_000) : undefined }
   },
   answer(event, verdict): JsonObject {
     if (verdict.kind === 'deny') return denied(event, verdict.reason)
