@@ -167,6 +167,7 @@ test('version 2: a call, a command, an unknown subject and none become cards, an
     expect(await editor.message()).toEqual(asked)
     const card = await waiting(server)
     expect(card).toMatchObject(shown)
+    expect(card.context).toEqual({ run: 'acp s1', reason: `Question ${id}` })
     if (folder !== undefined) expect(card.preview).toContainEqual({ field: 'folder', newValue: folder })
     else for (const words of [`Question ${id}`, JSON.stringify(subject ?? null)]) expect(JSON.stringify(card.arguments)).toContain(words)
     const isApproved = id % 2 === 0
@@ -175,6 +176,25 @@ test('version 2: a call, a command, an unknown subject and none become cards, an
     expect(result.outcome).toEqual({ outcome: 'selected', optionId: isApproved ? 'yes' : 'no' })
     expect((await editor.message()).method).toBe('$/cancel_request')
   }
+})
+
+test('version 2: the card has the words of the prompt as those of the agent, and a call that was cancelled is reported', async () => {
+  const { server, editor, agent } = await start()
+  const call = { toolCallId: 'call 1', kind: 'execute', rawInput: { command: 'npm publish' } }
+  const asked = requestV2(1, { type: 'tool_call', toolCall: call }, 'Only a dry run')
+  agent.send({ ...asked, params: { ...asked.params, description: `It changes nothing.${' Really.'.repeat(400)}` } })
+  await editor.next()
+  const card = await waiting(server)
+  expect(card).toMatchObject({ description: 'Run npm publish', arguments: { command: 'npm publish' } })
+  expect(card.context?.reason).toMatch(/^Only a dry run\nIt changes nothing\. Really/)
+  await decide(server, card, { verdict: 'approve' })
+  expect(chosen(await agent.message())).toBe('yes')
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'call 1', status: 'cancelled', rawOutput: { done: 'half' } }
+  agent.send({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's1', update } })
+  const after = await settled(server, card.id)
+  expect(after.state).toBe('failed')
+  expect(after.outcome?.text).toContain('cancelled')
+  expect(after.outcome?.text).toContain('half')
 })
 
 test('version 2: policy denies a command whatever the editor answers, and what names two operations or half of one is refused', async () => {

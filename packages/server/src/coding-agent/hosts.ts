@@ -29,6 +29,8 @@ export interface HostTool {
   input: JsonObject
   /** The folder that the host works in. */
   folder: string
+  /** What the agent says about the call beside it. Nothing checks these words. */
+  reason?: string
 }
 
 export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)

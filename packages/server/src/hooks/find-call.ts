@@ -13,6 +13,8 @@ export interface GateCall {
   /** The session of the host, as the action's context shows it. */
   run: string
   callId: string | undefined
+  /** The words of the agent about it. */
+  reason: string | undefined
 }
 
 export const runOf = (host: string, session: string): string => `${host} ${session}`.slice(0, 200)
@@ -35,7 +37,14 @@ export function toGateCall(tools: readonly Tool[], call: HostTool, session: stri
     const [first] = checked.issues
     throw new CountersignError('invalid_arguments', `${call.tool}: ${first?.path ?? ''} ${first?.message ?? 'the input does not fit'}`)
   }
-  return { tool, args: checked.value, argumentsText: canonicalJson(checked.value), run: runOf(call.host, session), callId }
+  return {
+    tool,
+    args: checked.value,
+    argumentsText: canonicalJson(checked.value),
+    run: runOf(call.host, session),
+    callId,
+    reason: call.reason,
+  }
 }
 
 /** The key under which a call is proposed once. A call without an id has none of its own. */

@@ -12,8 +12,11 @@ export async function proposeOnce(deps: Deps, call: GateCall, caller: Omit<Calle
   const { principal } = caller
   const found = await findCall(deps.store, call, principal.id, deps.holders.isHeld)
   if (found) return { id: found.row.id, isParked: found.isParked }
-  const { tool, args, run, callId: toolCallId } = call
+  const { tool, args, run, callId: toolCallId, reason } = call
   const once = onceKeyOf(call, principal.id)
-  const { id } = await deps.gate.propose({ tool: tool.name, arguments: args, context: { run }, toolCallId }, { ...caller, once })
+  const { id } = await deps.gate.propose(
+    { tool: tool.name, arguments: args, context: { run, ...(reason !== undefined && { reason }) }, toolCallId },
+    { ...caller, once },
+  )
   return { id, isParked: false }
 }

@@ -24,8 +24,7 @@ export function createAcpDialect(): Dialect {
       const read = readRequest(request, calls)
       if (typeof read === 'string') return read
       if (!optionsOf(request).some(({ kind }) => kind === 'allow_once')) return 'the agent offers no permission for one call only.'
-      const { session, cwd, toolCall } = read
-      return { session, callId: String(toolCall.toolCallId), about: { session, cwd, toolCall } }
+      return { session: read.session, callId: String(read.toolCall.toolCallId), about: { ...read } }
     },
     // Without an option of the kind nothing is selected, which runs nothing.
     answer(request, isAllowed, reason) {
@@ -42,9 +41,12 @@ export function createAcpDialect(): Dialect {
       const { sessionId: session, update } = paramsOf(message)
       if (typeof session !== 'string' || !isObject(update)) return []
       const { toolCallId: callId, status } = update
-      if (typeof callId !== 'string' || (status !== 'completed' && status !== 'failed')) return []
+      if (typeof callId !== 'string' || (status !== 'completed' && status !== 'failed' && status !== 'cancelled')) return []
       calls.forget(session, callId)
-      return [{ session, callId, status, output: update.rawOutput ?? update.content ?? null }]
+      const output = update.rawOutput ?? update.content ?? null
+      return [
+        status === 'cancelled' ? { session, callId, status: 'failed', output: { status, output } } : { session, callId, status, output },
+      ]
     },
   }
 }

@@ -4,11 +4,16 @@ import { isObject } from '../../coding-agent/hosts.ts'
 import { paramsOf } from '../proxy/messages.ts'
 import type { ToolCalls } from './tool-calls.ts'
 
+/** As long as the context of an action allows. */
+const MAX_REASON_CHARS = 2_000
+
 /** The operation of a permission request, as a call of a tool. */
 export interface Subject {
   session: string
   cwd: string
   toolCall: JsonObject
+  /** What the prompt says beside the call, in the words of the agent. */
+  reason?: string
 }
 
 /**
@@ -16,6 +21,14 @@ export interface Subject {
  * command, something else or nothing. Returns the reason for one that cannot be read.
  */
 export function readRequest(request: JsonObject, calls: ToolCalls): Subject | string {
+  const read = readSubject(request, calls)
+  const { title, description } = paramsOf(request)
+  if (typeof read === 'string') return read
+  const said = [title, description].filter((words) => typeof words === 'string' && words.trim() !== '')
+  return said.length === 0 ? read : { ...read, reason: said.join('\n').trim().slice(0, MAX_REASON_CHARS).toWellFormed() }
+}
+
+function readSubject(request: JsonObject, calls: ToolCalls): Subject | string {
   const { sessionId: session, toolCall, subject, title, description } = paramsOf(request)
   if (typeof session !== 'string') return 'this request names no session or no call.'
   const cwd = calls.folderOf(session)

@@ -18,13 +18,17 @@ const ToolCall = z.looseObject({
 })
 type ToolCall = z.output<typeof ToolCall>
 
+/** What version 2 says beside the call. */
+const Reason = z.string().trim().min(1).max(2_000).optional()
+
 const Body = z.discriminatedUnion('event', [
-  z.object({ event: z.literal('ask'), session: Id, cwd: Text.default(''), toolCall: ToolCall }),
+  z.object({ event: z.literal('ask'), session: Id, cwd: Text.default(''), toolCall: ToolCall, reason: Reason }),
   z.object({
     event: z.literal('answered'),
     session: Id,
     cwd: Text.default(''),
     toolCall: ToolCall,
+    reason: Reason,
     allowed: z.boolean(),
     said: z.string().max(1_000).optional(),
   }),
@@ -45,7 +49,8 @@ export const acpShape: HookShape = {
     const read = readShape(Body, body, 'acp')
     const { event, session } = read
     if (event === 'ended') return { kind: 'ended', host: 'acp', event, session }
-    return proxiedEvent(read, { session, callId: read.toolCall.toolCallId, call: hostCall(read.toolCall, read.cwd) })
+    const call = { ...hostCall(read.toolCall, read.cwd), ...(event !== 'report' && read.reason && { reason: read.reason }) }
+    return proxiedEvent(read, { session, callId: read.toolCall.toolCallId, call })
   },
   answer: proxiedAnswer,
 }
