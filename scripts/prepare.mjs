@@ -87,6 +87,12 @@ async function installCodingAgents() {
   ])
 }
 
+async function installCopilotKit() {
+  const folder = join(root, 'examples', 'copilotkit', 'app')
+  if (isInstalled(folder)) return
+  await ci('Installing CopilotKit for its example (npm ci in examples/copilotkit/app, 720 MB), some minutes', folder, ['--ignore-scripts'])
+}
+
 async function installDocs() {
   const folder = join(root, 'docs')
   if (isInstalled(folder)) return
@@ -142,6 +148,7 @@ const needs = {
   test: [install, installCounterparts, installDocs, buildConsole, findChromium],
   campaign: [install, installCounterparts, buildConsole],
   agents: [install, installCodingAgents],
+  copilotkit: [install, installCopilotKit, buildConsole, findChromium],
   docs: [install, installDocs],
   check: [install],
   bench: [install, buildConsole, findChromium],

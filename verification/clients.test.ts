@@ -37,15 +37,21 @@ test('the versions of the table of clients are those that the tests use', () => 
     'OpenAI Agents JS': 'node_modules/@openai/agents-core',
     'LangGraph JS': 'node_modules/@langchain/langgraph',
   }
-  const counterparts: Record<string, string> = { 'AG-UI': '@ag-ui/client', Mastra: '@mastra/core', eve: 'eve' }
+  const counterparts: Record<string, string> = {
+    'AG-UI': '@ag-ui/client',
+    Mastra: '@mastra/core',
+    eve: 'eve',
+    CopilotKit: '@copilotkit/react-core',
+  }
   const { dependencies } = JSON.parse(read('scripts/counterparts/package.json'))
+  const copilotKit = JSON.parse(read('examples/copilotkit/app/package.json')).dependencies
   const versions = clients.flatMap(([client = '']) =>
     [...client.matchAll(/([@`/\w -]+?) (\d+\.\d+\.\d+)/g)].map(([, what = '', version]) => ({ what, version })),
   )
   for (const { what, version } of versions) {
     const [known] = Object.entries(packages).filter(([name]) => what.endsWith(name))
     const [tried] = Object.entries(counterparts).filter(([name]) => what.endsWith(name))
-    const installed = known ? JSON.parse(read(`${known[1]}/package.json`)).version : dependencies[tried?.[1] ?? '']
+    const installed = known ? JSON.parse(read(`${known[1]}/package.json`)).version : { ...copilotKit, ...dependencies }[tried?.[1] ?? '']
     expect({ what, version }).toEqual({ what, version: installed })
   }
   expect(versions.length).toBeGreaterThan(5)

@@ -1,0 +1,31 @@
+// Starts the Countersign of examples/ai-sdk-ui, and a page with CopilotKit: npm run example:copilotkit
+import { execFile, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { startFrontEnd } from './app/front-end.mjs'
+
+const { PAGE_PORT = '4480', COUNTERSIGN_PORT = '4481', DATA = join(import.meta.dirname, '.countersign') } = process.env
+const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts')
+const NODE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN]
+const countersign = `http://127.0.0.1:${COUNTERSIGN_PORT}`
+
+const config = join(import.meta.dirname, '../ai-sdk-ui/countersign.yaml')
+const flags = ['--config', config, '--data', DATA, '--port', COUNTERSIGN_PORT, '--no-open', '--log-level', 'warn']
+const server = spawn(process.execPath, [...NODE, 'serve', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] })
+// The page ends when Countersign has stopped.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => server.kill('SIGTERM'))
+server.once('exit', (code) => process.exit(code ?? 1))
+let said = ''
+await new Promise((resolve) => {
+  server.stdout.on('data', (chunk) => {
+    said += chunk
+    if (/ready at /.test(said)) resolve()
+  })
+})
+
+/** Whoever runs the server makes the key. A real page keeps it among the secrets of its server. */
+const ana = ['--name', 'Ana', '--kind', 'person', '--role', 'approver', '--scope', 'propose', '--scope', 'decide']
+const { stdout } = await promisify(execFile)(process.execPath, [...NODE, 'key', 'create', '--data', DATA, '--expires-in', 'P1D', ...ana])
+const frontEnd = await startFrontEnd({ port: Number(PAGE_PORT), countersign, key: stdout.trim() })
+console.log(`The page is at ${frontEnd.url}, Countersign at ${countersign}`)
+console.log(said.trim())
