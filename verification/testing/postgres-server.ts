@@ -5,7 +5,10 @@ import { type PostgresCluster, startPostgres } from './postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Whoever asks here is told the URL of the run's database server, which starts with the first who asks. */
+    /**
+     * Whoever asks here is told the URL of the run's database server, which starts with the first who asks; at `circles/NAME`, what is known
+     * of circles in a database: see `takeCircles`.
+     */
     postgresDesk: string
   }
 }
@@ -16,10 +19,13 @@ const SHORT_LIVED = { autovacuum: 'off', full_page_writes: 'off', wal_level: 'mi
 /** The test run's one database server. It belongs to the runner, so that a killed worker leaves nothing behind. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   let cluster: Promise<PostgresCluster> | undefined
-  const desk = createServer((_request, response) => {
+  const desk = createServer(({ url: path = '/' }, response) => {
+    // On a slow machine a connection may be closed just as it is used again.
+    response.setHeader('connection', 'close')
+    const database = /^\/circles\/(\w+)$/.exec(path)?.[1]
     cluster ??= startPostgres({ fsync: false, settings: SHORT_LIVED })
     cluster.then(
-      ({ url }) => response.end(url('postgres')),
+      ({ url, takeCircles }) => response.end(database === undefined ? url('postgres') : JSON.stringify(takeCircles(database))),
       (error) => response.writeHead(500).end(String(error)),
     )
   })

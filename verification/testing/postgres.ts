@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { freePort } from './free-port.ts'
 import { findPostgresBinaries } from './postgres-binaries.ts'
+import { LOG_SETTINGS, ServerLog } from './postgres-log.ts'
 
 const USER = 'countersign'
 
@@ -38,6 +38,12 @@ export interface PostgresCluster extends AsyncDisposable {
   stop(how?: StopMode): Promise<void>
   /** Starts the server again, on the same port and data. */
   start(): Promise<void>
+  /**
+   * Returns what the server said about transactions that waited for each other in a circle, and forgets it. Disposing of a server that still
+   * knows of one throws.
+   * @param database Default: any.
+   */
+  takeCircles(database?: string): string[]
 }
 
 // The server ends with whoever started it, even by SIGKILL: the other end of standard input closes then.
@@ -74,9 +80,11 @@ export async function startPostgres({ fsync = true, settings = {}, copyOf }: Pos
     max_connections: 300,
     fsync: fsync ? 'on' : 'off',
     lc_messages: "'C'",
+    ...LOG_SETTINGS,
     ...settings,
   }
   let server: { child: ChildProcess; pid: number; ended: Promise<unknown> } | undefined
+  const log = new ServerLog()
 
   async function start(): Promise<void> {
     const child = spawn('sh', ['-c', GUARDED, 'sh', folder, join(binaries, 'postgres'), '-D', dataDir], {
@@ -86,7 +94,7 @@ export async function startPostgres({ fsync = true, settings = {}, copyOf }: Pos
       stdio: ['pipe', 'ignore', 'pipe'],
     })
     const ended = once(child, 'exit')
-    server = { child, pid: await readPid(child), ended }
+    server = { child, pid: await log.follow(child.stderr), ended }
   }
 
   async function stop(how: StopMode = 'fast'): Promise<void> {
@@ -127,13 +135,20 @@ export async function startPostgres({ fsync = true, settings = {}, copyOf }: Pos
     url: (database) => `postgres://${USER}:${copyOf ? new URL(copyOf.url).password : password}@127.0.0.1:${port}/${database}`,
     stop,
     start,
+    takeCircles: (database) => log.takeCircles(database),
     async [Symbol.asyncDispose]() {
       // Then the folder goes even when this process is ended before it comes to that.
       writeFileSync(join(folder, 'abandoned'), '')
       await stop('crash')
       rmSync(folder, { recursive: true, force: true })
+      requireNoCircle(log.takeCircles())
     },
   }
+}
+
+/** @throws Error that says what the server said. */
+export function requireNoCircle(circles: readonly string[]): void {
+  if (circles.length > 0) throw new Error(`transactions waited for each other in a circle:\n${circles.join('\n')}`)
 }
 
 /** Ends a server and its children with SIGKILL. The server stands still meanwhile, so that it starts no child that is missed. */
@@ -234,20 +249,4 @@ function withinReach(binaries: string, owner: Owner, folder: string): string {
   if (spawnSync(join(binaries, 'initdb'), ['--version'], { ...owner, cwd: folder }).status === 0) return binaries
   cpSync(dirname(binaries), join(folder, 'native'), { recursive: true, verbatimSymlinks: true })
   return join(folder, 'native', 'bin')
-}
-
-/** Waits until the server says that it is ready, and answers its process id. */
-async function readPid({ stderr }: ChildProcess): Promise<number> {
-  if (!stderr) throw new Error('the server has no output')
-  let said = ''
-  let pid = 0
-  for await (const line of createInterface(stderr)) {
-    said += `${line}\n`
-    pid ||= Number(/\[(\d+)\] LOG: {2}starting PostgreSQL/.exec(line)?.[1] ?? 0)
-    if (pid > 0 && /ready to accept (read-only )?connections/.test(line)) {
-      stderr.resume()
-      return pid
-    }
-  }
-  throw new Error(`Postgres ended before it was ready:\n${said}`)
 }

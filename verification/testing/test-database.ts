@@ -2,9 +2,9 @@ import { Client } from 'pg'
 import { inject } from 'vitest'
 import { openJobConnections } from '../../packages/server/src/dispatch/cluster/graphile.ts'
 import { type Database, openPostgres } from '../../packages/server/src/store/index.ts'
-import { createDatabase, dropDatabase } from './postgres.ts'
+import { createDatabase, dropDatabase, requireNoCircle } from './postgres.ts'
 
-/** A Postgres database that goes with the test. */
+/** A Postgres database that goes with the test, which fails when transactions waited for each other in a circle there. */
 export interface TestDatabase extends AsyncDisposable {
   url: string
 }
@@ -43,7 +43,19 @@ let server: Promise<string> | undefined
 export async function openTestDatabase({ isEmpty = false, folder = undefined as string | undefined } = {}): Promise<TestDatabase> {
   server ??= findServer()
   const url = await createDatabase(await server, { folder, ...(isEmpty ? {} : { template: TEMPLATE }) })
-  return { url, [Symbol.asyncDispose]: () => dropDatabase(url) }
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      await dropDatabase(url)
+      requireNoCircle(await takeCircles(url))
+    },
+  }
+}
+
+/** Returns what the database server said about transactions that waited for each other in a circle in a test database, and forgets it. */
+export async function takeCircles(url: string): Promise<string[]> {
+  const answer = await fetch(new URL(`circles${new URL(url).pathname}`, inject('postgresDesk')))
+  return (await answer.json()) as string[]
 }
 
 async function findServer(): Promise<string> {
