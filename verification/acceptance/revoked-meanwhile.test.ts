@@ -2,10 +2,11 @@ import { Client } from 'pg'
 import { expect, inject, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
 import { COMMIT, openFaultProxy, throughProxy } from '../testing/fault-proxy.ts'
+import { holdLock, WAITING } from '../testing/hold-lock.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { openTestDatabase } from '../testing/test-database.ts'
-import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 // A request is authenticated, and then waits: for the target whose values the card shows, or for another transaction. What its credential
 // was good for may end meanwhile.
@@ -85,33 +86,6 @@ test('nothing is proposed and nothing is edited with a key that was revoked whil
   expect(target.writes).toEqual([])
 })
 
-/** Whoever waits for a lock of this database: the server of the test run has the databases of other tests, too. */
-const WAITING = `select 1 from pg_locks where locktype = 'advisory' and not granted
-  and database = (select oid from pg_database where datname = current_database())`
-
-/** Holds what transactions wait for before they write about an action or a session. */
-async function holdLock(server: TestServer, id: string) {
-  if (server.database.kind !== 'postgres') throw new Error('only on Postgres does a transaction wait')
-  const client = new Client({ connectionString: server.database.url })
-  await client.connect()
-  await client.query('begin')
-  await client.query('select pg_advisory_xact_lock(hashtextextended($1, 4319))', [id])
-  const waiting = async () => (await client.query(WAITING)).rowCount
-  return {
-    isWaitedFor: () => expect.poll(waiting, { interval: 10 }).toBe(1),
-    /** Revokes a key as another process does, and lets go with that. */
-    async endKey(keyId: string) {
-      await client.query('update api_key set revoked_at = 1 where id = $1', [keyId])
-      await client.query('commit')
-      await client.end()
-    },
-    async letGo() {
-      await client.query('rollback')
-      await client.end()
-    },
-  }
-}
-
 test.skipIf(inject('database') !== 'postgres')(
   'no vote and no typed word counts of whom lost the right while it waited for another transaction',
   async () => {
@@ -151,42 +125,6 @@ test.skipIf(inject('database') !== 'postgres')(
     await held.letGo()
     expect((await said).status).toBe(401)
     expect((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items).toEqual([])
-  },
-)
-
-test.skipIf(inject('database') !== 'postgres')(
-  'an admin whose key ends while they wait to change the policy, a role, a key, a delegation or a grant changes nothing',
-  async () => {
-    await using desk = await startDesk()
-    const { server, made } = desk
-    const ben = await made({ name: 'Ben', kind: 'person', roles: ['approver'] })
-    const cy = await made({ name: 'Cy', kind: 'person', roles: ['viewer'] })
-    const bot = await made({ name: 'bot', kind: 'agent' })
-    const { id: actionId } = (await ask(bot, 'asked')).body
-    const grant = await server.admin.post('/api/grants', { actionId, scope: 'agent', expiresIn: 'PT1H', exact: true })
-    const lent = await ben.post('/api/delegations', { to: cy.principal.id, expiresIn: 'PT1H' })
-    let unaccepted = ''
-    const changes: Record<string, (by: ApiClient) => ReturnType<ApiClient['send']>> = {
-      policy: (by) => by.send('PUT', '/api/policy', { headers: { 'if-match': '"1"' }, body: { document: { rules: [] }, reason: 'gone' } }),
-      role: (by) => by.send('PATCH', `/api/people/${ben.principal.id}`, { body: { roles: ['admin'] } }),
-      key: (by) => by.send('POST', '/api/keys', { body: { name: 'late', kind: 'agent' } }),
-      delegation: (by) => by.send('POST', '/api/delegations', { body: { from: ben.principal.id, to: cy.principal.id, expiresIn: 'PT1H' } }),
-      accepted: (by) => by.send('POST', `/api/keys/${unaccepted}/accept`),
-      revoked: (by) => by.send('DELETE', `/api/keys/${bot.id}`),
-      ended: (by) => by.send('DELETE', `/api/delegations/${lent.id}`),
-      grant: (by) => by.send('DELETE', `/api/grants/${grant.id}`),
-    }
-    const answered: Record<string, number> = {}
-    for (const [what, change] of Object.entries(changes)) {
-      const admin = await made({ name: 'Ada', kind: 'person', roles: ['admin'] })
-      unaccepted = (await server.admin.post('/api/keys', { name: 'Ada', kind: 'person', principal: admin.principal.id })).id
-      const held = await holdLock(server, 'rights')
-      const asked = change(admin)
-      await held.isWaitedFor()
-      await held.endKey(admin.id)
-      answered[what] = (await asked).status
-    }
-    expect(answered).toEqual(Object.fromEntries(Object.keys(changes).map((what) => [what, 401])))
   },
 )
 

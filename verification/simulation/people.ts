@@ -8,7 +8,7 @@ import {
   type ShownAction,
 } from '@countersign/core'
 import type { Engine } from '../../packages/server/src/engine.ts'
-import type { Caller } from '../../packages/server/src/gate/index.ts'
+import { accepterOf, type Caller } from '../../packages/server/src/gate/index.ts'
 import { requireTakenWhileHeld } from '../../packages/server/src/http/hold.ts'
 import { type ActionRow, actions } from '../../packages/server/src/store/index.ts'
 import type { WorldDatabase } from './database.ts'
@@ -173,7 +173,7 @@ async function askPlainly({ store, gate, agentLoop, hold }: Engine, op: Op, call
       await gate.void(op.actionId, { note: 'The original has done it.' }, caller)
       return { kind: 'done' }
     case 'accept':
-      await hold.accept(caller.principal)
+      await hold.accept(accepterOf(caller))
       return { kind: 'done' }
     case 'propose':
       await gate.propose({ tool: op.tool, arguments: { what: op.what }, agent: 'outside' }, caller)

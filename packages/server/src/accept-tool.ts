@@ -1,7 +1,7 @@
 import { CountersignError } from '@countersign/core'
 import { recordAudit } from './audit/index.ts'
 import type { Clock } from './clock.ts'
-import { type Caller, requireAdmin, requireOwnSignIn } from './gate/index.ts'
+import { type Caller, requireAdmin, requireOwnSignIn, requireStanding } from './gate/index.ts'
 import type { RegisteredTools } from './registered/index.ts'
 import { idempotently, registeredTools, type Store, toolPins } from './store/index.ts'
 
@@ -29,6 +29,7 @@ export async function acceptTool({ store, clock, registered }: AcceptDeps, name:
       if (!change) throw new CountersignError('revision_mismatch', `the tool ${name} has no change to accept: somebody accepted it already`)
       const other = `the tool ${name} changed again since it was shown: look at what changed, then accept it`
       if (change.hash !== hash) throw new CountersignError('revision_mismatch', other)
+      yield* requireStanding(caller, nowMs)
       yield* recordAudit(outbox, { kind: 'tool_accepted', actor: principal.id, data: { tool: name, group: tool.group, hash } }, nowMs)
       const accepted = change.pin
         ? yield* toolPins.acceptPin.change({ group_name: tool.group, ...change.pin, hash, pinned_at: nowMs })

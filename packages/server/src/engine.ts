@@ -4,7 +4,7 @@ import type { Network, OwnFile, ToolSource } from '@countersign/toolkit'
 import type { ToolRegistry } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Agent, AgentLoop, Announcements } from './agent/index.ts'
-import type { AnchorSender, AuditKey, Refusals, Sealer } from './audit/index.ts'
+import type { Accepter, AnchorSender, AuditKey, Refusals, Sealer } from './audit/index.ts'
 import type { Clock } from './clock.ts'
 import { type EventHub, MODEL_CALLS, type Reconciler } from './dispatch/index.ts'
 import type { Gate } from './gate/index.ts'
@@ -85,7 +85,7 @@ export interface Engine {
      * Makes the database a separate installation: a new epoch begins, work in flight in the previous one gets an unknown outcome, and
      * everything else continues. Does nothing when nothing is held. @param by Undefined for the command line.
      */
-    accept(by?: Principal): Promise<void>
+    accept(by?: Accepter): Promise<void>
   }
   /** Overdue work, and the work that was enqueued again because of it. */
   readonly reconciler: Reconciler

@@ -10,7 +10,6 @@ import {
   findRight,
   grantWholeSession,
   type RunContext,
-  requireStanding,
   type SessionWriter,
   STOPPED,
   stopRun,
@@ -104,8 +103,7 @@ export async function approveInSession(deps: AgentDeps, sessionId: string, input
   const { session, tooLate } = await deps.store.transact((outbox) =>
     idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
-      const writer = yield* writeOpenSession(outbox, session, now)
-      yield* requireStanding(caller, now)
+      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
       const waiting = writer.state.open.filter((action) => action.state === 'proposed').map((action) => action.id)
       const all = input.verdict === 'approve_all'
       const named = input.actionId === undefined ? waiting : [input.actionId]

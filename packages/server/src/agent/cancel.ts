@@ -19,7 +19,7 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
     idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       requireWriter(caller.principal)
-      const writer = yield* writeOpenSession(outbox, session, now)
+      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
       const { run } = writer.state
       if (run?.state === 'open') {
         yield* keepSaid(writer, run, stepMessageId(run))

@@ -19,7 +19,7 @@ export async function deleteSession({ store, clock }: AgentDeps, sessionId: stri
     idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(sessionId, caller)
       yield* requireHost(session, caller.principal, 'delete this session')
-      const writer = yield* writeOpenSession(outbox, session, now)
+      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
       yield* requireSettled(sessionId)
       const last = writer.row.last_seq
       yield* endWork(outbox, writer, caller, now)

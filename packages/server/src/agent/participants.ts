@@ -45,7 +45,7 @@ export function inviteTo({ store, clock }: AgentDeps, sessionId: string, personI
       yield* requireHost(session, caller.principal, 'invite anybody to this session')
       const person = yield* principals.findPrincipal.first({ id: personId })
       if (person?.kind !== 'person') throw new CountersignError('invalid_arguments', `there is no person ${personId} to invite`)
-      const writer = yield* writeOpenSession(outbox, session, now)
+      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
       const invited = { session_id: session.id, principal_id: personId, invited_by: caller.principal.id, created_at: now }
       if (personId !== session.owner_id && (yield* participants.insertParticipant.change(invited))) {
         yield* writer.audit({ kind: 'invited', actor: caller.principal.id, data: { session: session.id, person: personId } })
@@ -70,7 +70,7 @@ export function uninviteFrom({ store, clock }: AgentDeps, sessionId: string, per
       const session = yield* findVisibleSession(sessionId, caller)
       if (personId !== caller.principal.id) yield* requireHost(session, caller.principal, 'end invitations to this session')
       else requireScope(caller.principal, ['propose'], 'end invitations')
-      const writer = yield* writeOpenSession(outbox, session, now)
+      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
       if (yield* participants.deleteParticipant.change({ session_id: session.id, principal_id: personId })) {
         yield* writer.audit({ kind: 'uninvited', actor: caller.principal.id, data: { session: session.id, person: personId } })
         yield* sayWhoWrites(writer)

@@ -17,7 +17,7 @@ export function renameSession({ store, clock }: AgentDeps, sessionId: string, ti
       const session = yield* findVisibleSession(sessionId, caller)
       const { principal } = caller
       yield* requireHost(session, principal, 'rename this session')
-      const writer = yield* writeOpenSession(outbox, session, now)
+      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
       if (writer.row.title !== title) {
         writer.row.title = title
         writer.event({ type: 'session_renamed', data: { title, by: { id: principal.id, name: principal.name } } })

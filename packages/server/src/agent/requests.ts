@@ -37,7 +37,7 @@ export async function createRequest(
     return yield* idempotently(caller.once, now, function* () {
       const session = yield* findVisibleSession(inSession, caller)
       yield* requireParticipant(session, caller.principal)
-      const writer = yield* writeOpenSession(outbox, session, now)
+      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
       const id = newId('run', now)
       if (writer.row.title === '') writer.row.title = titleFrom(message)
       const held = yield* writer.message({
@@ -71,7 +71,7 @@ export async function callRequest(deps: AgentDeps, requestId: string, caller: Ca
     const { request, session } = yield* findVisibleRequest(requestId, caller)
     requireWriter(caller.principal)
     yield* requireParticipant(session, caller.principal)
-    const writer = yield* writeOpenSession(outbox, session, now)
+    const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
     if (yield* writer.enqueueHeld(request.held_seq)) {
       const { open, run } = writer.state
       if (open.length === 0 && run?.state !== 'open') yield* startRun(outbox, writer, now)

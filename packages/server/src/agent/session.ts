@@ -1,5 +1,5 @@
 import { CountersignError } from '@countersign/core'
-import { type Caller, requireStanding, requireVisibleSession, type SessionWriter, writeSession } from '../gate/index.ts'
+import { type Caller, type CallerContext, requireStanding, requireVisibleSession, type SessionWriter, writeSession } from '../gate/index.ts'
 import { currentSession, newId, type Outbox, type SessionRow, type Tx } from '../store/index.ts'
 
 /** The session, for someone who may see it. @throws CountersignError `not_found`. */
@@ -28,10 +28,13 @@ export function* writeVisibleSession(
 
 /**
  * Opens a session for somebody who was found to see it.
- * @throws CountersignError `not_found` for one that was deleted meanwhile, by a transaction that this one waited for.
+ * @throws CountersignError `not_found` for one that was deleted meanwhile, by a transaction that this one waited for; see also
+ * `requireStanding`.
  */
-export function* writeOpenSession(outbox: Outbox, { id }: SessionRow, now: number): Tx<SessionWriter> {
-  const writer = yield* writeSession(outbox, id, now)
+export function* writeOpenSession({ outbox, caller, nowMs: now }: CallerContext, { id }: SessionRow): Tx<SessionWriter> {
+  const soon = caller.standingIn ? [caller.standingIn(now)] : []
+  const writer = yield* writeSession(outbox, id, now, { soon })
+  yield* requireStanding(caller, now)
   if (writer.row.deleted_at === null) return writer
   throw new CountersignError('not_found', `there is no session ${id}`)
 }

@@ -24,10 +24,17 @@ export function* recordLostMemory(outbox: Outbox, data: { why: string; remembere
   yield* appendToScope(outbox, SYSTEM, { kind: 'record_memory_lost', actor: SYSTEM, data }, nowMs)
 }
 
+/** Who accepts the state of the database. */
+export interface Accepter {
+  /** Id of the person; `system` for the command line. */
+  id: string
+  /** Throws where their right has ended meanwhile, within the transaction. Absent for the command line. */
+  requireStanding?(nowMs: number): Tx<void>
+}
+
 export interface Acceptance {
   problem: RecordProblem
-  /** Id of the person; `system` for the command line. */
-  by: string
+  by: Accepter
   reason: string
   /** Keys whose heads are genuine. */
   keys: readonly string[]
@@ -39,11 +46,12 @@ export interface Acceptance {
  */
 export function* acceptRecord(outbox: Outbox, { problem, by, reason, keys }: Acceptance, nowMs: number): Tx<HeadGap> {
   yield* lockKey('audit_head')
+  if (by.requireStanding) yield* by.requireStanding(nowMs)
   yield* lock(SYSTEM)
   const found = refOf(yield* newestGenuine(keys))
   const { kind, remembered, why } = problem
   const foreignHeads = yield* audit.deleteHeadsAfter.change({ number: found.number })
   const data = { reason, kind, why, foreignHeads, found: { ...found }, remembered: { ...remembered } }
-  yield* appendToScope(outbox, SYSTEM, { kind: 'record_accepted', actor: by, data }, nowMs)
-  return { kind, found, remembered, by, reason }
+  yield* appendToScope(outbox, SYSTEM, { kind: 'record_accepted', actor: by.id, data }, nowMs)
+  return { kind, found, remembered, by: by.id, reason }
 }

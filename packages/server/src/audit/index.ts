@@ -1,3 +1,4 @@
+export type { Accepter } from './accept.ts'
 export { type AnchorSender, type AnchorSettings, openAnchor, readAnchor } from './anchor.ts'
 export { startRecordCheck } from './check.ts'
 export { isGenuine } from './compare.ts'

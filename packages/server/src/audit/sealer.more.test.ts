@@ -71,7 +71,7 @@ test.each(STORES)(
     letGo.resolve()
     await expect.poll(() => sealer.status.signed).toBe(1)
     expect(sealer.status.problem).toMatchObject({ why: 'Row 1 was changed.' })
-    expect(await sealer.accept('prn_a', 'Ana looked into it')).toBe(true)
+    expect(await sealer.accept({ id: 'prn_a' }, 'Ana looked into it')).toBe(true)
     expect(sealer.status.problem).toBe(undefined)
     await sealer.finish()
   },

@@ -2,7 +2,7 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Store } from '../store/index.ts'
-import { acceptRecord, recordLostMemory, recordProblem } from './accept.ts'
+import { type Accepter, acceptRecord, recordLostMemory, recordProblem } from './accept.ts'
 import { compareHeads, isAcceptedSince, type RecordProblem } from './compare.ts'
 import { HEAD_FORMAT, type Head, type HeadGap } from './head.ts'
 import type { AuditKey } from './key.ts'
@@ -55,7 +55,7 @@ export interface Sealer {
    * Accepts the record in its current state, records the acceptance, and continues sealing; the next head states what was accepted.
    * @returns False when there was nothing to accept, or nothing of this kind.
    */
-  accept(by: string, reason: string, onlyKind?: RecordProblem['kind']): Promise<boolean>
+  accept(by: Accepter, reason: string, onlyKind?: RecordProblem['kind']): Promise<boolean>
   /** Seals the remaining rows, as far as possible, and nothing after that. */
   finish(): Promise<void>
 }
@@ -165,7 +165,7 @@ export function createSealer(clock: Clock): Sealer {
     hasBegun = true
   }
 
-  async function accept(by: string, reason: string, onlyKind?: RecordProblem['kind']): Promise<boolean> {
+  async function accept(by: Accepter, reason: string, onlyKind?: RecordProblem['kind']): Promise<boolean> {
     if (!work) return false
     await look()
     const accepted = problem
@@ -174,7 +174,7 @@ export function createSealer(clock: Clock): Sealer {
     const keys = keysOf(work)
     const nowMs = clock.nowMs()
     gap = await store.transact((outbox) => acceptRecord(outbox, { problem: accepted, by, reason, keys }, nowMs))
-    log.warn({ by, reason, why: accepted.why }, 'record.accepted')
+    log.warn({ by: by.id, reason, why: accepted.why }, 'record.accepted')
     forget(memory)
     // The new row is sealed at once: from then on a restart knows of the acceptance.
     for (let tries = 0; gap && tries < MAX_ACCEPT_TRIES; tries++) {

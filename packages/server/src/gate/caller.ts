@@ -1,4 +1,5 @@
 import { CountersignError, type KeyScope, meetsRoles, type Principal, type Requirements } from '@countersign/core'
+import type { Accepter } from '../audit/index.ts'
 import { type ActionRow, type IdempotencyKey, keepRights, type Tx } from '../store/index.ts'
 
 /** The caller of a request, and its idempotency key if it has one. */
@@ -30,6 +31,12 @@ export function* requireStanding({ principal, standingIn }: Caller, now: number)
   if (!standing) throw new CountersignError('unauthenticated', 'your credential ended while this was under way, so it was not done')
   if (rightsOf(standing.principal) !== rightsOf(principal)) throw new CountersignError('busy', 'your rights changed just now; try again')
 }
+
+/** A caller who accepts the state of the database. */
+export const accepterOf = (caller: Caller): Accepter => ({
+  id: caller.principal.id,
+  requireStanding: (nowMs) => requireStanding(caller, nowMs),
+})
 
 const rightsOf = ({ roles, scopes }: Principal): string => JSON.stringify([roles, scopes])
 

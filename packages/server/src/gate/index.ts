@@ -1,4 +1,5 @@
 export {
+  accepterOf,
   type Caller,
   isAdminInScope,
   mayDecide,

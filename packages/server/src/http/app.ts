@@ -1,4 +1,4 @@
-import { CountersignError, type Principal } from '@countersign/core'
+import { CountersignError } from '@countersign/core'
 import type { Network, ToolSource } from '@countersign/toolkit'
 import { checkpoint, type ToolRegistry } from '@countersign/toolkit/internal'
 import fastifyCookie from '@fastify/cookie'
@@ -12,7 +12,7 @@ import Fastify, {
 } from 'fastify'
 import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { AgentDeps, AgentLoop, Announcements } from '../agent/index.ts'
-import type { AnchorSender, AuditKey, Refusals, Sealer } from '../audit/index.ts'
+import type { Accepter, AnchorSender, AuditKey, Refusals, Sealer } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { GatewaySettings } from '../config/index.ts'
 import type { EventHub, Reconciler } from '../dispatch/index.ts'
@@ -97,7 +97,7 @@ export interface Hold {
   /** The reason as a sentence; undefined while nothing is held. */
   readonly why: string | undefined
   /** Begins a new epoch, in which nothing is held. Does nothing when nothing is held. */
-  accept(by: Principal): Promise<void>
+  accept(by: Accepter): Promise<void>
 }
 
 /** Dependencies of the routes. */

@@ -11,7 +11,7 @@ import {
 } from '@countersign/core'
 import { z } from 'zod'
 import { exportCsv, exportLines, listAudit, namesIn, seenOf, titlesOf, viewRows } from '../audit/index.ts'
-import { isoTime } from '../gate/index.ts'
+import { accepterOf, isoTime } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
@@ -120,8 +120,7 @@ function acceptRecordRoute(app: App, deps: HttpDeps): void {
       },
     },
     async (request) => {
-      const { principal } = callerOf(request)
-      await sealer.accept(principal.id, request.body.reason)
+      await sealer.accept(accepterOf(callerOf(request)), request.body.reason)
       return viewSeal(deps)
     },
   )

@@ -1,6 +1,6 @@
 import { Action, CountersignError, HoldView, type Principal, VoidBody } from '@countersign/core'
 import { z } from 'zod'
-import { isoTime, seesAll } from '../gate/index.ts'
+import { accepterOf, isoTime, seesAll } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { instance, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -68,7 +68,7 @@ export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'stor
     },
     async (request) => {
       const caller = callerOf(request)
-      await hold.accept(caller.principal)
+      await hold.accept(accepterOf(caller))
       return store.read(() => viewHold(caller.principal))
     },
   )

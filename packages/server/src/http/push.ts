@@ -60,12 +60,12 @@ function createPushSubscriptionRoute(app: App, { store, clock, network }: HttpDe
       },
     },
     async (request, reply) => {
-      const person = callerOf(request).principal
+      const caller = callerOf(request)
       const session = request.consoleSession
       // It ends with that sign-in. A key would leave it behind when it is revoked.
       if (!session) throw new CountersignError('forbidden', 'only a browser that is signed in at the console can be notified')
       const subscription = await readSubscription(request.body, network)
-      const made = await store.transact(() => subscribe(person, { sessionId: session.id, ...subscription }, clock.nowMs()))
+      const made = await store.transact(() => subscribe(caller, { sessionId: session.id, ...subscription }, clock.nowMs()))
       reply.code(201)
       return made
     },

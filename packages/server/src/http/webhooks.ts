@@ -123,7 +123,7 @@ function createWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
       const now = clock.nowMs()
       reply.code(201)
       return withSecret(store, caller, now, (outbox, secret) =>
-        createWebhook({ outbox, by: caller.principal, nowMs: now }, { ...request.body, url }, secret),
+        createWebhook({ outbox, by: caller, nowMs: now }, { ...request.body, url }, secret),
       )
     },
   )
@@ -162,7 +162,7 @@ function changeWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
       const { url } = request.body
       const body = { ...request.body, ...(url !== undefined && { url: await readAddress(url, network) }) }
       const now = clock.nowMs()
-      return once(store, caller, now, (outbox) => changeWebhook({ outbox, by: caller.principal, nowMs: now }, request.params.id, body))
+      return once(store, caller, now, (outbox) => changeWebhook({ outbox, by: caller, nowMs: now }, request.params.id, body))
     },
   )
 }
@@ -177,7 +177,7 @@ function deleteWebhookRoute(app: App, { store, clock }: HttpDeps): void {
     async (request) => {
       const caller = callerOf(request)
       const now = clock.nowMs()
-      return once(store, caller, now, (outbox) => deleteWebhook({ outbox, by: caller.principal, nowMs: now }, request.params.id))
+      return once(store, caller, now, (outbox) => deleteWebhook({ outbox, by: caller, nowMs: now }, request.params.id))
     },
   )
 }
@@ -200,7 +200,7 @@ function rotateWebhookSecretRoute(app: App, { store, clock }: HttpDeps): void {
       const now = clock.nowMs()
       const overlapMs = durationMs(request.body.overlap) ?? 0
       return withSecret(store, caller, now, (outbox, secret) =>
-        rotateSecret({ outbox, by: caller.principal, nowMs: now }, request.params.id, { secret, overlapMs }),
+        rotateSecret({ outbox, by: caller, nowMs: now }, request.params.id, { secret, overlapMs }),
       )
     },
   )
@@ -217,7 +217,7 @@ function testWebhookRoute(app: App, { store, clock }: HttpDeps): void {
       const caller = callerOf(request)
       const now = clock.nowMs()
       reply.code(202)
-      return once(store, caller, now, (outbox) => sendTest(outbox, request.params.id, now))
+      return once(store, caller, now, (outbox) => sendTest({ outbox, by: caller, nowMs: now }, request.params.id))
     },
   )
 }
@@ -267,7 +267,9 @@ function redeliverToWebhookRoute(app: App, { store, clock }: HttpDeps): void {
       const caller = callerOf(request)
       const now = clock.nowMs()
       reply.code(202)
-      return once(store, caller, now, (outbox) => redeliver(outbox, request.params.id, request.params.deliveryId, now))
+      return once(store, caller, now, (outbox) =>
+        redeliver({ outbox, by: caller, nowMs: now }, request.params.id, request.params.deliveryId),
+      )
     },
   )
 }

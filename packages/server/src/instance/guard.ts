@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { Principal } from '@countersign/core'
 import type { Logger } from 'pino'
-import { recordAudit, SYSTEM } from '../audit/index.ts'
+import { type Accepter, recordAudit, SYSTEM } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, databaseFile, type InstanceRow, instance, type Mark, type Outbox, type Store } from '../store/index.ts'
 import { type Evidence, whyCopy } from './judge.ts'
@@ -37,7 +36,7 @@ export interface Guard {
   /**
    * Begins a new epoch, in which nothing is held. Returns false when another caller did so first. @param by Undefined for the command line.
    */
-  accept(by?: Principal): Promise<boolean>
+  accept(by?: Accepter): Promise<boolean>
   /** Calls the listener when everything becomes held while the process runs, and when the hold ends. */
   onChange(listener: (held: Held | undefined) => void): void
   close(): void
@@ -166,11 +165,12 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
     row = await store.read(instance.readInstance)
   }
 
-  async function accept(by?: Principal): Promise<boolean> {
+  async function accept(by?: Accepter): Promise<boolean> {
     const nowMs = clock.nowMs()
     const place = await placeNow()
     const next = { ...place, id: newInstanceId(), token, epoch: row.epoch, held_at: held?.sinceMs ?? 0, now: nowMs }
     const isOurs = await store.transact(function* (outbox) {
+      if (by?.requireStanding) yield* by.requireStanding(nowMs)
       if (!(yield* instance.beginEpoch.change(next))) return false
       const data = { epoch: next.epoch + 1, why: held?.why ?? '' }
       yield* recordAudit(outbox, { kind: 'copy_accepted', actor: by?.id ?? SYSTEM, data }, nowMs)

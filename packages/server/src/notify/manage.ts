@@ -4,12 +4,11 @@ import {
   type CreatedWebhook,
   type CreateWebhookBody,
   type DisabledWhy,
-  type Principal,
   type Webhook,
   type WebhookDelivery,
 } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
-import { isoTime, viewPrincipal } from '../gate/index.ts'
+import { type Caller, isoTime, requireStanding, viewPrincipal } from '../gate/index.ts'
 import {
   lockKey,
   newId,
@@ -22,7 +21,7 @@ import {
 } from '../store/index.ts'
 import { hostOf } from './host-of.ts'
 
-/** Serializes the creation of webhooks, because their number is limited. */
+/** Serializes changes of webhooks: their number is limited, and so is that of their secrets. */
 const LOCK = 'webhooks'
 
 /** The most earlier secrets that sign beside the current one: each is a signature in the header of every request. */
@@ -72,8 +71,14 @@ export function* findWebhook(id: string): Tx<WebhookRow> {
 /** The context of a transaction that an admin requested. */
 export interface AdminContext {
   outbox: Outbox
-  by: Principal
+  by: Caller
   nowMs: number
+}
+
+/** Lets one change of webhooks after the other, and each only for who is still an admin when it is their turn. */
+function* inTurn({ by, nowMs }: AdminContext): Tx<void> {
+  yield* lockKey(LOCK)
+  yield* requireStanding(by, nowMs)
 }
 
 /**
@@ -82,11 +87,12 @@ export interface AdminContext {
  * @throws CountersignError `bad_request` when there are 50, or when nothing would ever be sent there.
  */
 export function* createWebhook(
-  { outbox, by, nowMs }: AdminContext,
+  context: AdminContext,
   { url, events, callbacks = false, description = '' }: CreateWebhookBody,
   secret: string,
 ): Tx<Omit<CreatedWebhook, 'secret'>> {
-  yield* lockKey(LOCK)
+  const { outbox, by, nowMs } = context
+  yield* inTurn(context)
   const id = newId('whk', nowMs)
   const count = Number((yield* webhooks.countWebhooks.first({}))?.count ?? 0)
   if (count >= webhooks.MOST_WEBHOOKS) {
@@ -94,7 +100,7 @@ export function* createWebhook(
   }
   requireUse(events, callbacks)
   const data = { webhook: id, host: hostOf(url), events, callbacks }
-  yield* recordAudit(outbox, { kind: 'webhook_made', actor: by.id, data }, nowMs)
+  yield* recordAudit(outbox, { kind: 'webhook_made', actor: by.principal.id, data }, nowMs)
   yield* webhooks.insertWebhook.run({
     id,
     url,
@@ -102,7 +108,7 @@ export function* createWebhook(
     events: JSON.stringify(events),
     callbacks: Number(callbacks),
     secret,
-    created_by: by.id,
+    created_by: by.principal.id,
     now: nowMs,
   })
   return yield* viewWebhook(yield* findWebhook(id), nowMs)
@@ -115,14 +121,15 @@ function requireUse(events: readonly string[], callbacks: boolean): void {
 }
 
 /** @throws CountersignError `not_found`; `bad_request` when nothing would ever be sent there. */
-export function* changeWebhook({ outbox, by, nowMs }: AdminContext, id: string, body: ChangeWebhookBody): Tx<Webhook> {
-  yield* lockKey(LOCK)
+export function* changeWebhook(context: AdminContext, id: string, body: ChangeWebhookBody): Tx<Webhook> {
+  const { outbox, by, nowMs } = context
+  yield* inTurn(context)
   const found = yield* findWebhook(id)
   const { url = found.url, description = found.description, events, callbacks = found.callbacks === 1, disabled } = body
   const told: readonly string[] = events ?? JSON.parse(found.events)
   requireUse(told, callbacks)
   const data = { webhook: id, host: hostOf(url), events: [...told], callbacks, disabled: disabled ?? found.disabled_at !== null }
-  yield* recordAudit(outbox, { kind: 'webhook_changed', actor: by.id, data }, nowMs)
+  yield* recordAudit(outbox, { kind: 'webhook_changed', actor: by.principal.id, data }, nowMs)
   if (url !== found.url) yield* webhooks.endPause.run({ id })
   yield* webhooks.changeWebhook.run({ id, url, description, events: JSON.stringify(told), callbacks: Number(callbacks) })
   if (disabled === true && (yield* webhooks.disableWebhook.change({ id, why: 'admin', now: nowMs }))) {
@@ -138,11 +145,12 @@ export function* changeWebhook({ outbox, by, nowMs }: AdminContext, id: string, 
  * @throws CountersignError `not_found`; `bad_request` while the most earlier secrets sign.
  */
 export function* rotateSecret(
-  { outbox, by, nowMs }: AdminContext,
+  context: AdminContext,
   id: string,
   { secret, overlapMs }: { secret: string; overlapMs: number },
 ): Tx<Omit<CreatedWebhook, 'secret'>> {
-  yield* lockKey(LOCK)
+  const { outbox, by, nowMs } = context
+  yield* inTurn(context)
   const { url, secret: previous } = yield* findWebhook(id)
   const until = nowMs + overlapMs
   const earlier = overlapMs === 0 ? [] : yield* webhooks.earlierSecrets.all({ id, now: nowMs })
@@ -153,7 +161,7 @@ export function* rotateSecret(
       `${MOST_EARLIER_SECRETS} earlier secrets of this webhook still sign: rotate it after ${isoTime(next.until)}, or with the overlap PT0S, which ends them now`,
     )
   }
-  yield* recordAudit(outbox, { kind: 'webhook_rotated', actor: by.id, data: { webhook: id, host: hostOf(url), until } }, nowMs)
+  yield* recordAudit(outbox, { kind: 'webhook_rotated', actor: by.principal.id, data: { webhook: id, host: hostOf(url), until } }, nowMs)
   if (overlapMs === 0) yield* webhooks.endEarlierSecrets.run({ id })
   else yield* webhooks.insertEarlierSecret.run({ webhook_id: id, secret: previous, until })
   yield* webhooks.setSecret.run({ id, secret })
@@ -161,10 +169,11 @@ export function* rotateSecret(
 }
 
 /** Deletes a webhook with its secrets, and discards its pending deliveries. @throws CountersignError `not_found`. */
-export function* deleteWebhook({ outbox, by, nowMs }: AdminContext, id: string): Tx<Webhook> {
-  yield* lockKey(LOCK)
+export function* deleteWebhook(context: AdminContext, id: string): Tx<Webhook> {
+  const { outbox, by, nowMs } = context
+  yield* inTurn(context)
   const found = yield* findWebhook(id)
-  yield* recordAudit(outbox, { kind: 'webhook_deleted', actor: by.id, data: { webhook: id, host: hostOf(found.url) } }, nowMs)
+  yield* recordAudit(outbox, { kind: 'webhook_deleted', actor: by.principal.id, data: { webhook: id, host: hostOf(found.url) } }, nowMs)
   const view = yield* viewWebhook(found, nowMs)
   yield* webhooks.endEarlierSecrets.run({ id })
   yield* webhooks.deleteWebhook.run({ id })
@@ -173,7 +182,8 @@ export function* deleteWebhook({ outbox, by, nowMs }: AdminContext, id: string):
 }
 
 /** Enqueues a test event. @throws CountersignError `not_found`; `bad_request` while the webhook is disabled. */
-export function* sendTest(outbox: Outbox, webhookId: string, nowMs: number): Tx<WebhookDelivery> {
+export function* sendTest({ outbox, by, nowMs }: AdminContext, webhookId: string): Tx<WebhookDelivery> {
+  yield* requireStanding(by, nowMs)
   const id = newId('evt', nowMs)
   yield* requireEnabled(webhookId)
   yield* webhookDeliveries.insertTest.run({ webhook_id: webhookId, id, facts: JSON.stringify({ webhookId }), now: nowMs })
@@ -186,7 +196,8 @@ export function* sendTest(outbox: Outbox, webhookId: string, nowMs: number): Tx<
  * is.
  * @throws CountersignError `not_found`; `bad_request` while the webhook is disabled.
  */
-export function* redeliver(outbox: Outbox, webhookId: string, id: string, nowMs: number): Tx<WebhookDelivery> {
+export function* redeliver({ outbox, by, nowMs }: AdminContext, webhookId: string, id: string): Tx<WebhookDelivery> {
+  yield* requireStanding(by, nowMs)
   yield* requireEnabled(webhookId)
   yield* findDelivery(webhookId, id)
   yield* webhooks.endPause.run({ id: webhookId })

@@ -3,7 +3,7 @@ import { openPatternBudget, type PatternBudget, type ToolRegistry } from '@count
 import type { Logger } from 'pino'
 import { recordAudit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import { type Caller, requireWriter } from '../gate/index.ts'
+import { type Caller, requireStanding, requireWriter } from '../gate/index.ts'
 import { idempotently, lockKey, type RegisteredToolRow, registeredTools, type Store, type Tx } from '../store/index.ts'
 import { type HashedDefinition, readDefinition } from './definition.ts'
 import { openTool } from './open-tool.ts'
@@ -129,6 +129,7 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
       const status = await store.transact((outbox) =>
         idempotently(caller.once, nowMs, function* (): Tx<Registration> {
           yield* lockKey(LOCK)
+          yield* requireStanding(caller, nowMs)
           const found = yield* registeredTools.findTool.first({ name: body.name })
           const status = statusOf(found, read, principal.id)
           if (status === 'unchanged') return status
@@ -147,11 +148,13 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
       if (!tool) throw new CountersignError('busy', `the tool ${body.name} was removed at the same time: register it again`)
       return { tool, status }
     },
-    async remove(name, { principal, once }, isAdmin) {
+    async remove(name, caller, isAdmin) {
+      const { principal, once } = caller
       const nowMs = clock.nowMs()
       await store.transact((outbox) =>
         idempotently(once, nowMs, function* (): Tx<null> {
           yield* lockKey(LOCK)
+          yield* requireStanding(caller, nowMs)
           const found = yield* registeredTools.findTool.first({ name })
           if (!found || found.removed_at !== null || (!isAdmin && found.owner_id !== principal.id)) {
             throw new CountersignError('not_found', `there is no tool ${name} that you registered`)

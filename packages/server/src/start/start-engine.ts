@@ -1,7 +1,6 @@
-import type { Principal } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { createAgentLoop, createAnnouncements } from '../agent/index.ts'
-import { createRefusals, openAuditKey, SYSTEM } from '../audit/index.ts'
+import { type Accepter, createRefusals, openAuditKey, SYSTEM } from '../audit/index.ts'
 import { createConcurrencyLimiter } from '../dispatch/index.ts'
 import type { Engine, EngineOptions, ExecutionLimits } from '../engine.ts'
 import { createGate, createStartFailures } from '../gate/index.ts'
@@ -79,14 +78,14 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     ...{ gate, agentLoop, sender, limiter, stopped, log },
   })
 
-  async function accept(by?: Principal): Promise<void> {
+  async function accept(by?: Accepter): Promise<void> {
     if (!guard?.held) return
     await gate.endAttemptsBefore(guard.held.sinceMs)
     checkpoint('accept.attempts_ended')
     const { why } = guard.held
     await guard.accept(by)
     // A restored copy is also older than its seals, so one acceptance covers both.
-    await sealer.accept(by?.id ?? SYSTEM, `The copy was accepted: ${why}`, 'behind')
+    await sealer.accept(by ?? { id: SYSTEM }, `The copy was accepted: ${why}`, 'behind')
   }
 
   await startRecord({ store, sealer, auditKey, log, headFile: options.headFile, anchor: options.anchor, isAlone, acceptLoss })

@@ -22,5 +22,5 @@ export async function startRecord({ store, sealer, auditKey, log, headFile, anch
   const sent = anchor?.file === undefined ? [] : readAnchor(anchor.file).filter((head) => isGenuine(head, [auditKey.publicKey]))
   const memory = openMemory({ file: headFile, others: sent, log })
   sealer.start({ store, key: auditKey, log, memory, isAlone, onHead: (head) => anchor?.sender.take(head) })
-  if (acceptLoss) await sealer.accept(SYSTEM, 'The server was started with --accept-loss.', 'behind')
+  if (acceptLoss) await sealer.accept({ id: SYSTEM }, 'The server was started with --accept-loss.', 'behind')
 }

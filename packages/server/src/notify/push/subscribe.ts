@@ -1,6 +1,6 @@
-import { CountersignError, type Principal, type PushSubscriptionBody, type PushSubscriptionView } from '@countersign/core'
+import { CountersignError, type PushSubscriptionBody, type PushSubscriptionView } from '@countersign/core'
 import type { Network } from '@countersign/toolkit'
-import { isoTime } from '../../gate/index.ts'
+import { type Caller, isoTime, requireStanding } from '../../gate/index.ts'
 import { lockKey, newId, pushSubscriptions, type Tx } from '../../store/index.ts'
 import { readAddress } from '../address.ts'
 import { hostOf } from '../host-of.ts'
@@ -30,11 +30,13 @@ export async function readSubscription({ endpoint, keys }: PushSubscriptionBody,
 
 /** @throws CountersignError `unauthenticated` when the sign-in has ended meanwhile. */
 export function* subscribe(
-  person: Principal,
+  caller: Caller,
   { sessionId, ...subscription }: { sessionId: string; endpoint: string; p256dh: string; auth: string },
   nowMs: number,
 ): Tx<PushSubscriptionView> {
+  const person = caller.principal
   yield* lockKey(`push ${person.id}`)
+  yield* requireStanding(caller, nowMs)
   const { endpoint, p256dh, auth } = subscription
   if (yield* pushSubscriptions.renewSubscription.change({ principal_id: person.id, session_id: sessionId, endpoint, p256dh, auth })) {
     const known = yield* pushSubscriptions.findByEndpoint.first({ endpoint })
