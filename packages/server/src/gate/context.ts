@@ -1,4 +1,4 @@
-import { type ActionRow, ahead, keepRights, lock, type Outbox, type Tx } from '../store/index.ts'
+import { type ActionRow, ahead, lockUnderRights, type Outbox, type Tx } from '../store/index.ts'
 import { type Caller, requireStanding } from './caller.ts'
 import { type SessionWriter, writeSession } from './session-writer.ts'
 
@@ -50,8 +50,7 @@ function* openLocked(
   soon: readonly Tx<unknown>[],
 ): Tx<SessionWriter | undefined> {
   if (session_id !== null) return yield* writeSession(outbox, session_id, nowMs, { soon })
-  yield* lock(id)
-  yield* keepRights()
+  yield* lockUnderRights(id)
   yield* ahead(...soon)
   return undefined
 }

@@ -14,9 +14,8 @@ import {
   ahead,
   events,
   type KnownRows,
-  keepRights,
   keepSession,
-  lock,
+  lockUnderRights,
   type MessageRow,
   messages,
   type Outbox,
@@ -72,8 +71,7 @@ export function* writeSession(
   nowMs: number,
   { soon = [], require }: WriteOptions = {},
 ): Tx<SessionWriter> {
-  yield* lock(sessionId)
-  yield* keepRights()
+  yield* lockUnderRights(sessionId)
   yield* ahead(...soon)
   const found = yield* takeSession(sessionId)
   if (require) yield* require(found?.session)

@@ -3,7 +3,17 @@ import type { ConsoleSessionView, Principal } from '@countersign/core'
 import type { Logger } from 'pino'
 import { recordAudit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import { changeRights, consoleSessions, newId, principals, pushSubscriptions, type Store, type Tx, tellAccess } from '../store/index.ts'
+import {
+  changeRights,
+  consoleSessions,
+  keepRights,
+  newId,
+  principals,
+  pushSubscriptions,
+  type Store,
+  type Tx,
+  tellAccess,
+} from '../store/index.ts'
 import { NOTED_EVERY_MS } from './directory.ts'
 import { hashOf } from './keys.ts'
 import { requireEnabled, takeProvided } from './people.ts'
@@ -126,7 +136,8 @@ export function createConsoleSessions({
       const id = newId('con', now)
       const earlier = replaces !== undefined && SECRET.test(replaces) ? await find(replaces) : undefined
       await store.transact(function* (outbox) {
-        if (how === 'oidc') yield* changeRights()
+        // A person who is disabled at this moment must not have a sign-in that comes back to life when they are enabled.
+        yield* how === 'oidc' ? changeRights() : keepRights()
         yield* requireEnabled(principal.id)
         yield* recordAudit(outbox, { kind: 'signed_in', actor: principal.id, data: { session: id, how } }, now)
         if (how === 'oidc') yield* takeProvided(outbox, principal, now)

@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import { type Caller, requireStanding } from '../gate/index.ts'
 import { changeRights, embedTokens, idempotently, keys, principals, type Store, type Tx } from '../store/index.ts'
-import { drawToken, makeEmbedToken, principalOfToken } from './embed-tokens.ts'
+import { drawToken, makeEmbedToken, PersonChanges, principalOfToken } from './embed-tokens.ts'
 import { acceptKey, createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
 import type { Standing } from './standing.ts'
 
@@ -142,16 +142,21 @@ export async function openDirectory({
     },
     listKeys: (page) => store.read(() => listKeys(page)),
     async createEmbedToken(body, keyHash, { once }) {
-      const now = clock.nowMs()
-      return store.transact(function* (outbox) {
-        let token: string | null = null
-        const made = yield* idempotently(once, now, function* () {
-          const drawn = drawToken()
-          const created = yield* makeEmbedToken({ outbox, keyHash, nowMs: now }, body, drawn)
-          token = drawn
-          return created
+      const nowMs = clock.nowMs()
+      const make = (mayChange: boolean): Promise<EmbedToken> =>
+        store.transact(function* (outbox) {
+          let token: string | null = null
+          const made = yield* idempotently(once, nowMs, function* () {
+            const drawn = drawToken()
+            const created = yield* makeEmbedToken({ outbox, keyHash, nowMs, mayChange }, body, drawn)
+            token = drawn
+            return created
+          })
+          return token === null ? { token, message: TOKEN_SHOWN_BEFORE, ...made } : { token, ...made }
         })
-        return token === null ? { token, message: TOKEN_SHOWN_BEFORE, ...made } : { token, ...made }
+      return make(false).catch((error) => {
+        if (error instanceof PersonChanges) return make(true)
+        throw error
       })
     },
     revokeKey(id, caller) {

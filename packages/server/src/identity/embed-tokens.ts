@@ -17,29 +17,25 @@ export const drawToken = (): string => `cse_${randomBytes(32).toString('base64ur
 const personOfHost = (serviceId: string, hostId: string): string =>
   `prn_${createHash('sha256').update(`embed\n${serviceId}\n${hostId}`).digest('hex').slice(0, 32)}`
 
+/** The person is new, or has another name or other roles by now: the token has to be made with the right to change that. */
+export class PersonChanges extends Error {}
+
 /**
  * Makes a token for one of a host's own people, and stores their current name and roles.
  * @param keyHash Of the host's key in use. It is read again here, so that a key that was just revoked makes nothing.
+ * @param mayChange False for a person who is stored with this name and these roles, as most are: then nobody waits who acts by a right.
  * @throws CountersignError `forbidden` for every caller but a service's accepted key with the scope `embed`, for roles that the key may not
- * give, and for a disabled person; `invalid_arguments` for a longer life than an hour.
+ * give, and for a disabled person; `invalid_arguments` for a longer life than an hour; PersonChanges.
  */
 export function* makeEmbedToken(
-  { outbox, keyHash, nowMs }: { outbox: Outbox; keyHash: string; nowMs: number },
+  { outbox, keyHash, nowMs, mayChange }: { outbox: Outbox; keyHash: string; nowMs: number; mayChange: boolean },
   { person, roles, expiresIn }: z.output<typeof EmbedTokenBody>,
   token: string,
 ): Tx<Omit<EmbedToken, 'token'>> {
   const asked = typeof person === 'string' ? { id: person } : person
-  const personOf = (service: string): Principal => {
-    const name = plainName(('name' in asked ? asked.name : undefined) ?? asked.id)
-    return { id: personOfHost(service, asked.id), kind: 'person', name, roles: [...new Set(roles)].sort(), host: service }
-  }
-  const find = () => keys.holderOfKey.first({ hash: keyHash, now: nowMs })
-  // Someone who is disabled at the same moment must not have a token that comes back to life when they are enabled. Most tokens are for who
-  // is known already, and keep nobody waiting who acts.
-  const before = yield* find()
-  const isKnown = before && (yield* withProvided(personOf(before.id))).isAsProvided
-  yield* isKnown ? keepRights() : changeRights()
-  const key = yield* find()
+  // Someone who is disabled at the same moment must not have a token that comes back to life when they are enabled.
+  yield* mayChange ? changeRights() : keepRights()
+  const key = yield* keys.holderOfKey.first({ hash: keyHash, now: nowMs })
   const given = key ? rolesGivenBy(key) : []
   const missing = roles.find((role) => !given.includes(role))
   if (!key || missing !== undefined) {
@@ -49,12 +45,15 @@ export function* makeEmbedToken(
   if (lifeMs > EMBED_TOKEN_MAX_MS) {
     throw new CountersignError('invalid_arguments', 'expiresIn: an embed token lives for at most PT1H; make another one before it expires')
   }
-  const principal = personOf(key.id)
-  const { id, name } = principal
+  const id = personOfHost(key.id, asked.id)
+  const name = plainName(('name' in asked ? asked.name : undefined) ?? asked.id)
+  const principal: Principal = { id, kind: 'person', name, roles: [...new Set(roles)].sort(), host: key.id }
   const known = yield* principals.findPrincipal.first({ id })
   if (known && known.disabled_at !== null) {
     throw new CountersignError('forbidden', `${known.name} is disabled here: ask an admin of this server`)
   }
+  // Of two who hold rights as they are, neither could change them before the other ends.
+  if (!mayChange && !(yield* withProvided(principal)).isAsProvided) throw new PersonChanges()
   yield* takeProvided(outbox, principal, nowMs, key.id)
   const expiresAt = Math.min(nowMs + lifeMs, key.expires_at ?? Number.MAX_SAFE_INTEGER)
   const data = { person: id, name, host: asked.id, roles: principal.roles, keyId: key.key_id, expiresAt: isoTime(expiresAt) }

@@ -1,6 +1,6 @@
 import { canonicalJson, type PolicyDocument } from '@countersign/core'
 import { recordAudit, SYSTEM } from '../audit/index.ts'
-import { lock, type Outbox, policyVersions, type Store, type Tx } from '../store/index.ts'
+import { changeRights, lock, type Outbox, policyVersions, type Store, type Tx } from '../store/index.ts'
 import { type CompiledPolicy, digestPolicy } from './compile.ts'
 import { diffPolicies } from './diff.ts'
 import { findPolicyProblems, type PolicyWorld } from './problems.ts'
@@ -15,6 +15,8 @@ export async function seedPolicy(store: Store, document: PolicyDocument, nowMs: 
   const last = await store.read(() => policyVersions.newestOfFile.first({}))
   if (last?.digest === digest) return
   await store.transact(function* (outbox) {
+    // Other processes act under the version before until this one is recorded, and not longer.
+    yield* changeRights()
     yield* lock(SYSTEM)
     // Read again after taking the lock: another process may start with the same file.
     if ((yield* policyVersions.newestOfFile.first({}))?.digest === digest) return

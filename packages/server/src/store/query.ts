@@ -223,6 +223,15 @@ export function* lock(id: string): Tx<void> {
   yield { lock: id, givesPlace: true }
 }
 
+/**
+ * Locks an id as {@link lock} does, and keeps rights as they are: see {@link keepRights}. What the transaction records stands in the log
+ * behind every change of rights that it waited for.
+ */
+export function* lockUnderRights(id: string): Tx<void> {
+  yield { lock: id, givesPlace: false }
+  yield { lock: RIGHTS, givesPlace: true, isShared: true }
+}
+
 /** Locks a key until the transaction ends, without a position in the event log. Call it before any other lock. */
 export function* lockKey(key: string): Tx<void> {
   yield { lock: key, givesPlace: false }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type ActionRow, actions, lock, lockKey, stored, type Tx, waiting } from '../../store/index.ts'
+import { type ActionRow, actions, lockKey, stored, type Tx, waiting } from '../../store/index.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { PreparedAction } from './prepare.ts'
@@ -21,7 +21,7 @@ export function* queueWithSameAsk(prepared: PreparedAction, requestedBy: string)
   const call = callOf(prepared, requestedBy)
   yield* lockKey(`ask ${createHash('sha256').update(JSON.stringify(call)).digest('hex')}`)
   const found = yield* waiting.sameAsk.first(call)
-  if (found) yield* lock(found.id)
+  if (found) yield* lockKey(found.id)
   return found
 }
 

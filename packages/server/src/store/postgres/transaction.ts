@@ -35,6 +35,10 @@ const LOCK_AND_ID = {
     select pg_current_xact_id()::text as id from held`,
   name: 'lock-and-id',
 }
+const SHARED_LOCK_AND_ID = {
+  text: LOCK_AND_ID.text.replace('pg_advisory_xact_lock(', 'pg_advisory_xact_lock_shared('),
+  name: 'shared-lock-and-id',
+}
 const ID = { text: 'select pg_current_xact_id()::text as id', name: 'transaction-id' }
 const ID_IF_ANY = { text: 'select pg_current_xact_id_if_assigned()::text as id', name: 'transaction-id-if-any' }
 const NO_ROWS: Row[] = []
@@ -188,7 +192,7 @@ export class Transaction {
     this.#remembered.clear()
     this.#ahead.clear()
     // Numbered after it gets the lock, a transaction follows its predecessors in the log.
-    if (givesPlace && !this.#id) this.#id = this.#askForId({ ...LOCK_AND_ID, values: [lock] })
+    if (givesPlace && !this.#id) this.#id = this.#askForId({ ...(isShared ? SHARED_LOCK_AND_ID : LOCK_AND_ID), values: [lock] })
     else this.#session.tell({ ...(isShared ? LOCK_SHARED : LOCK), values: [lock] }, this.#onError)
     return NO_ROWS
   }

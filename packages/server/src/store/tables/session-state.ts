@@ -1,6 +1,6 @@
 import { OPEN_STATES } from '@countersign/core'
 import { type RawBuilder, sql } from 'kysely'
-import { ahead, keepRights, lit, lock, question, recall, type Tx } from '../query.ts'
+import { ahead, lit, lockUnderRights, question, recall, type Tx } from '../query.ts'
 import { findAction, type OpenAction } from './actions.ts'
 import { historyAtStep as messagesAtStep } from './messages.ts'
 import type { ActionRow, MessageRow, RunRow, SessionRow } from './schema.ts'
@@ -127,8 +127,7 @@ export function* takeSession(id: string): Tx<SessionState | undefined> {
 export function* openAhead(actionId: string, soon: readonly Tx<unknown>[]): Tx<void> {
   const sessionId = yield* recall((memory) => memory.sessionOf(actionId))
   if (sessionId === undefined) return
-  yield* lock(sessionId)
-  yield* keepRights()
+  yield* lockUnderRights(sessionId)
   yield* ahead(findAction.first({ id: actionId }), ...soon, findState.first({ id: sessionId }))
 }
 
