@@ -27,8 +27,8 @@ export function useCardAnnouncements(actions: readonly Action[], loaded = true):
 
   useEffect(() => {
     if (!loaded) return
-    const isFirst = seen.current === undefined
-    seen.current ??= {
+    const before = seen.current
+    const { known, newest } = before ?? {
       known: new Map(),
       newest:
         actions
@@ -36,12 +36,12 @@ export function useCardAnnouncements(actions: readonly Action[], loaded = true):
           .sort()
           .pop() ?? '',
     }
-    const { known, newest } = seen.current
+    seen.current = { known, newest }
     for (const action of actions) {
       const last = known.get(action.id)
       if (last === action) continue
       known.set(action.id, action)
-      if (!isFirst && (last || action.updatedAt >= newest) && isNews(last, action)) news.current.set(action.id, action)
+      if (before && (last || action.updatedAt >= newest) && isNews(last, action)) news.current.set(action.id, action)
     }
     // They are there by the time it is said.
     if (!isPlain(JSON.stringify([...news.current.values()]))) MARKS.start()

@@ -138,6 +138,41 @@ test('a search in 200,000 characters takes little time: each step is measured in
   expect(Math.max(...costs)).toBeLessThan(150)
 })
 
+const LINES = Array.from({ length: 400 }, (_, at) => (at === 300 ? '-pay ada\n+pay EVE\u200B now' : ` line ${at} of a long file`))
+const showDiff = (lines: readonly string[], risk: 'medium' | 'high' = 'medium') =>
+  show(page, {
+    action: sampleAction({
+      // What was seen of one version says nothing about another.
+      digest: `sha256:${lines.length}`,
+      risk: { level: risk, reasons: [], setBy: 'policy' },
+      preview: [{ field: 'x', diff: `--- a/x\n+++ b/x\n@@ -1,400 +1,400 @@\n${lines.join('\n')}\n` }],
+    }),
+  })
+
+test('a long diff is searched where it was hidden, and opens for that; a match is not its end, and a short diff has no search', async () => {
+  await openPage()
+  await showDiff(LINES.slice(0, 4))
+  await card().locator('.cs-diff pre').waitFor()
+  expect(await field().count()).toBe(0)
+  await showDiff(LINES, 'high')
+  expect(await card().locator('.cs-diff').textContent()).not.toContain('pay')
+  await field().fill('pay')
+  await expect.poll(said).toMatch(/^1 of 2/)
+  await page.keyboard.press('Enter')
+  await expect.poll(said).toMatch(/^2 of 2/)
+  expect(await marked()).toEqual({ text: 'pay', isSeen: true })
+  await field().fill('eve now')
+  await expect.poll(said).toMatch(/^1 of 1/)
+  expect(await marked()).toEqual({ text: 'EVE⟦U+200B⟧ now', isSeen: true })
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('INPUT')
+  await page.waitForTimeout(700)
+  await page.locator('.cs-approve[data-rest=blocked]').waitFor()
+  // What is folded away is not searched.
+  await card().getByLabel('Viewed').check()
+  await field().waitFor({ state: 'hidden' })
+  expect((await marked()).text).toBe('')
+})
+
 test.each([
   { look: 'forced colours', options: { forcedColors: 'active' as const, viewport: { width: 320, height: 640 } } },
   { look: 'reduced motion', options: { reducedMotion: 'reduce' as const, viewport: { width: 320, height: 640 }, hasTouch: true } },

@@ -4,6 +4,7 @@ import { Find } from './find.tsx'
 import { RevealButton, useReveal } from './reveal.tsx'
 import { type LongTextProps, Shown, Whole } from './shown-text.tsx'
 
+export { Find } from './find.tsx'
 export { FoldedRows } from './folded-rows.tsx'
 
 /**

@@ -2,6 +2,7 @@ import { LONG_DIFF_CHARS } from '@countersign/core/text'
 import { memo, useState } from 'react'
 import { CopyButton } from '../copy-button.tsx'
 import { EndMark } from '../end-mark.tsx'
+import { FOLDED } from '../long-text.tsx'
 import { RevealButton, useReveal } from '../reveal.tsx'
 import { markWords, type Piece, piecesOf } from './mark-words.ts'
 import { Pieces } from './pieces.tsx'
@@ -13,17 +14,19 @@ type Line = { text: string; mark: 'ins' | 'del' | undefined }
 
 /**
  * A unified diff of one file as it is, each changed line marked by its sign and its colour, and the words that changed inside it. Where there
- * is room, removed and added lines stand side by side. It can be folded, and marked as viewed, which folds it.
+ * is room, removed and added lines stand side by side. It can be folded, and marked as viewed, which folds it. A long one has a search.
  * @param viewer Names the person and the version of the action, for the mark.
  */
 export function DiffText({ diff, path, viewer }: { diff: string; path: string; viewer: string }) {
-  const { isOpen, box, reveal } = useReveal<HTMLPreElement>(path)
+  const { isOpen, box, open, reveal } = useReveal<HTMLPreElement>(path)
   const [isViewed, markViewed] = useViewed(`${viewer} ${path}`)
   const [chosen, setChosen] = useState<boolean>()
   const isUnfolded = chosen ?? !isViewed
   const lines = linesOf(diff)
   const shown = isOpen ? lines.length : `${diff}\n`.slice(0, LONG_DIFF_CHARS).split('\n').length - 1
   const hidden = lines.length - shown
+  // The card draws all of itself again once the part for what is folded is there.
+  const Find = diff.length > LONG_DIFF_CHARS ? FOLDED.get().module?.Find : undefined
   const count = (mark: Line['mark']) => lines.filter((line) => line.mark === mark).length
   return (
     <div className="cs-diff">
@@ -34,6 +37,7 @@ export function DiffText({ diff, path, viewer }: { diff: string; path: string; v
             <ins>+{count('ins')}</ins> <del>−{count('del')}</del>
           </span>
         </summary>
+        {Find && isUnfolded ? <Find text={diff} box={box} isOpen={hidden === 0} onOpen={open} /> : null}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
         <pre ref={box} tabIndex={0} data-part={hidden > 0 ? undefined : path}>
           <Lines diff={diff} shown={shown} />
