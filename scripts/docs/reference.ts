@@ -9,6 +9,7 @@ import { errorReference } from './error-texts.ts'
 import { eventReference } from './events.ts'
 import { httpReference } from './http.ts'
 import { limitReference } from './limits.ts'
+import { linesAddedReference } from './lines-added.ts'
 import { logReference } from './log-events.ts'
 import { metricReference } from './metrics.ts'
 import { policyReference } from './policy.ts'
@@ -34,6 +35,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'events.md': eventReference(document, wireTexts),
     'http.md': httpReference(document, wireTexts),
     'limits.md': limitReference(root),
+    'lines-added.md': linesAddedReference(root),
     'log.md': logReference(root),
     'metrics.md': metricReference(await readMetricsText()),
     'policy.md': policyReference(root),

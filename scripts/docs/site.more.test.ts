@@ -70,6 +70,7 @@ test.each([
   ['server', 'defineTool'],
   ['../guides/retention', 'graphile_worker._private_jobs'],
   ['../guides/inbox', 'Choose all that are alike'],
+  ['../guides/gate-frameworks', 'Lines added besides imports'],
 ])('the page reference/%s has its generated part', (page, words) => {
   expect(readFileSync(join(site, 'reference', `${page}.html`), 'utf8')).toContain(words)
 })

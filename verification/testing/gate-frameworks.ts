@@ -81,11 +81,22 @@ const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string,
 }
 
 /** The members of Mastra that the tests use. It is a program of others for tests only, so its types are not here. */
-interface Mastra {
-  Agent: new (options: object) => { generate(prompt: string, options: object): Promise<unknown> }
-  createTool(options: { id: string; description: string; inputSchema: z.ZodType; execute(input: never): unknown }): { id: string }
+export interface Mastra {
+  Agent: new (
+    options: object,
+  ) => {
+    generate(prompt: string, options: object): Promise<{ runId: string; finishReason: string }>
+    approveToolCallGenerate(call: { runId: string; toolCallId: string }): Promise<unknown>
+  }
+  createTool<Input extends z.ZodType>(options: {
+    id: string
+    description: string
+    inputSchema: Input
+    requireApproval?: boolean
+    execute(input: z.infer<Input>): unknown
+  }): { id: string }
 }
-const importMastra = async (): Promise<Mastra> => {
+export const importMastra = async (): Promise<Mastra> => {
   process.env.MASTRA_TELEMETRY_DISABLED = '1'
   const [agent, tools] = await Promise.all(
     ['agent', 'tools'].map((name) => import(pathToFileURL(counterpart(`@mastra/core/dist/${name}/index.js`)).href)),
