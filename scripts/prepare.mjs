@@ -93,6 +93,14 @@ async function installCopilotKit() {
   await ci('Installing CopilotKit for its example (npm ci in examples/copilotkit/app, 720 MB), some minutes', folder, ['--ignore-scripts'])
 }
 
+async function installAssistantUi() {
+  const folder = join(root, 'examples', 'assistant-ui', 'app')
+  if (isInstalled(folder)) return
+  await ci('Installing assistant-ui for its example (npm ci in examples/assistant-ui/app, 77 MB), half a minute', folder, [
+    '--ignore-scripts',
+  ])
+}
+
 async function installDocs() {
   const folder = join(root, 'docs')
   if (isInstalled(folder)) return
@@ -149,6 +157,7 @@ const needs = {
   campaign: [install, installCounterparts, buildConsole],
   agents: [install, installCodingAgents],
   copilotkit: [install, installCopilotKit, buildConsole, findChromium],
+  'assistant-ui': [install, installAssistantUi, buildConsole, findChromium],
   docs: [install, installDocs],
   check: [install],
   bench: [install, buildConsole, findChromium],

@@ -42,16 +42,17 @@ test('the versions of the table of clients are those that the tests use', () => 
     Mastra: '@mastra/core',
     eve: 'eve',
     CopilotKit: '@copilotkit/react-core',
+    'assistant-ui': '@assistant-ui/react',
   }
-  const { dependencies } = JSON.parse(read('scripts/counterparts/package.json'))
-  const copilotKit = JSON.parse(read('examples/copilotkit/app/package.json')).dependencies
+  const of = (folder: string) => JSON.parse(read(`${folder}/package.json`)).dependencies
+  const dependencies = { ...of('examples/copilotkit/app'), ...of('examples/assistant-ui/app'), ...of('scripts/counterparts') }
   const versions = clients.flatMap(([client = '']) =>
     [...client.matchAll(/([@`/\w -]+?) (\d+\.\d+\.\d+)/g)].map(([, what = '', version]) => ({ what, version })),
   )
   for (const { what, version } of versions) {
     const [known] = Object.entries(packages).filter(([name]) => what.endsWith(name))
     const [tried] = Object.entries(counterparts).filter(([name]) => what.endsWith(name))
-    const installed = known ? JSON.parse(read(`${known[1]}/package.json`)).version : { ...copilotKit, ...dependencies }[tried?.[1] ?? '']
+    const installed = known ? JSON.parse(read(`${known[1]}/package.json`)).version : dependencies[tried?.[1] ?? '']
     expect({ what, version }).toEqual({ what, version: installed })
   }
   expect(versions.length).toBeGreaterThan(5)

@@ -3,4 +3,5 @@ export declare function startFrontEnd(settings: {
   port: number
   countersign: string
   key: string
+  page?: object
 }): Promise<{ url: string; close(): Promise<void> }>

@@ -5,24 +5,29 @@ import { Readable } from 'node:stream'
 
 const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
 
-/** Builds the page into memory. */
-async function buildPage() {
+const built = new Map()
+
+/** Builds a page into memory, once. */
+const pageOf = (settings) => built.get(settings.root) ?? built.set(settings.root, buildPage(settings)).get(settings.root)
+
+async function buildPage(settings) {
   const { build } = await import('vite')
   const { output } = await build({
-    root: join(import.meta.dirname, 'page'),
+    ...settings,
     configFile: false,
     logLevel: 'error',
-    build: { write: false, target: 'es2022', modulePreload: false, assetsInlineLimit: 0, chunkSizeWarningLimit: 2_000 },
+    build: { write: false, target: 'es2022', modulePreload: false, assetsInlineLimit: 0, chunkSizeWarningLimit: 20_000 },
   })
   return Object.fromEntries(output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : file.source]))
 }
 
 /**
  * @param settings.countersign Where Countersign is.
+ * @param settings.page The Vite settings of the page, `root` among them; default the page of this folder.
  * @param settings.key The key of Ana, who is signed in. A real page has a session for each person, and keeps their keys on its server.
  */
-export async function startFrontEnd({ port, countersign, key }) {
-  const files = await buildPage()
+export async function startFrontEnd({ port, countersign, key, page = { root: join(import.meta.dirname, 'page') } }) {
+  const files = await pageOf(page)
 
   /** The bytes of the stream are passed on as they come. */
   async function passOn(request, response) {

@@ -1,9 +1,9 @@
-// Starts Countersign, and a page with the AI SDK's useChat: npm run example:ai-sdk-ui
+// Starts Countersign, and a page with the AI SDK's useChat: npm run example:ai-sdk-ui. With the front end of another example as argument, its page.
 import { execFile, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { startFrontEnd } from './front-end.mjs'
 
+const { startFrontEnd } = await import(process.argv[2] ?? './front-end.mjs')
 const { PAGE_PORT = '4470', COUNTERSIGN_PORT = '4471', DATA = join(import.meta.dirname, '.countersign') } = process.env
 const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts')
 const NODE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN]

@@ -1,58 +1,11 @@
-import { useChat } from '@ai-sdk/react'
-import { DefaultChatTransport, isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai'
-import { useEffect, useRef, useState } from 'react'
+import { isToolUIPart } from 'ai'
+import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
+import { useDeskChat } from './desk-chat.js'
 import './page.css'
 
-const transport = new DefaultChatTransport({
-  // A resumed stream stays open while people are waited for, so that the page sees what is decided elsewhere.
-  prepareReconnectToStreamRequest: ({ id }) => ({ api: `/api/chat/${id}/stream?follow=true` }),
-  // A proxy that cannot reach the server answers 502 or 503. Handled like a cut connection, for which `fetch` throws a TypeError.
-  async fetch(input, init) {
-    const answer = await fetch(input, init)
-    if (answer.status >= 502) throw new TypeError(await answer.text())
-    return answer
-  },
-})
-
-// The server has the conversation; the page keeps what it shows, for a reload.
-sessionStorage.chatId ??= crypto.randomUUID()
-const stored = JSON.parse(sessionStorage.messages ?? '[]')
-
-const needsDecision = (part) => isToolUIPart(part) && part.state === 'approval-requested'
-
 function Chat() {
-  const { messages, sendMessage, addToolApprovalResponse, resumeStream, stop, status, error } = useChat({
-    id: sessionStorage.chatId,
-    messages: stored,
-    resume: stored.length > 0,
-    transport,
-    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-  })
-  const isDeciding = useRef(false)
-  const waits = status === 'ready' && (messages.at(-1)?.parts.some(needsDecision) ?? false)
-  useEffect(() => {
-    sessionStorage.messages = JSON.stringify(messages)
-  }, [messages])
-  useEffect(() => {
-    if (waits && !isDeciding.current) resumeStream()
-  }, [waits, resumeStream])
-  const isCut = error instanceof TypeError && messages.at(-1)?.role === 'assistant'
-  useEffect(() => {
-    if (!isCut) return
-    const timer = setTimeout(resumeStream, 1_000)
-    return () => clearTimeout(timer)
-    // Each attempt that fails is another error.
-  }, [isCut, error, resumeStream])
-
-  async function decide(id, approved, reason) {
-    isDeciding.current = true
-    // The AI SDK sends nothing while a stream is open.
-    await stop()
-    await addToolApprovalResponse({ id, approved, ...(reason && { reason }) })
-    isDeciding.current = false
-  }
-
+  const { messages, sendMessage, decide, status, error } = useDeskChat()
   return (
     <>
       <h1>Desk</h1>
