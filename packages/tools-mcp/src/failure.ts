@@ -1,7 +1,8 @@
 import { type Effect, ToolError } from '@countersign/core'
 import { RefusedAddress } from '@countersign/toolkit'
-import { networkError } from '@countersign/toolkit/internal'
+import { networkError, retryAfterWords } from '@countersign/toolkit/internal'
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import { askedPauseMs } from './http-transport.ts'
 import { plainLine } from './words.ts'
 
 /** The maximum length of a server's message in a sentence. */
@@ -43,8 +44,11 @@ export function readFailure(error: unknown, server: string, effect: Effect, sign
 }
 
 /** Returns the error of a call that may have acted. @param words Without a full stop. */
-export const notKnown = (words: string, effect: Effect, cause?: unknown): ToolError =>
-  new ToolError('ambiguous', effect === 'write' ? `${words}. Whether it acted is not known.` : `${words}.`, { cause })
+export const notKnown = (words: string, effect: Effect, cause?: unknown): ToolError => {
+  const retryAfterMs = askedPauseMs(cause)
+  const unknown = effect === 'write' ? ' Whether it acted is not known.' : ''
+  return new ToolError('ambiguous', `${words}.${unknown}${retryAfterWords(retryAfterMs)}`, { cause, retryAfterMs })
+}
 
 export const away = (server: string, cause?: unknown): ToolError =>
   new ToolError('unreachable', `${server} is not connected. Nothing was sent.`, { cause })
@@ -64,11 +68,9 @@ function refusalOf(error: unknown, server: string): ToolError | undefined {
       cause: error,
     })
   }
-  const isLater = error.status === 429
-  return new ToolError('refused', `${server} refused the call (HTTP ${error.status}). Nothing was done.`, {
-    cause: error,
-    retryable: isLater,
-  })
+  const retryAfterMs = askedPauseMs(error)
+  const words = `${server} refused the call (HTTP ${error.status}). Nothing was done.${retryAfterWords(retryAfterMs)}`
+  return new ToolError('refused', words, { cause: error, retryable: error.status === 429, retryAfterMs })
 }
 
 const WORDS: Partial<Record<string, string>> = {

@@ -1,10 +1,21 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Network, outgoingFetch } from '@countersign/toolkit'
+import { readRetryAfter } from '@countersign/toolkit/internal'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { MAX_MESSAGE_BYTES } from './limits.ts'
 
 /** The minimum pause before reconnecting, so that a server that asks for an immediate retry does not cause a loop. */
 const MIN_RETURN_MS = 500
 const MAX_RETURN_MS = 30_000
+
+/** The pauses that servers asked for, by the error of the call that was answered so. The SDK's errors have no headers. */
+const asked = new WeakMap<object, number>()
+
+/** Returns how long the server asked not to be called again, in milliseconds; undefined when it did not. */
+export const askedPauseMs = (error: unknown): number | undefined => (error instanceof Error ? asked.get(error) : undefined)
+
+/** The answer to the message that is being sent. */
+const answered = new AsyncLocalStorage<{ askedMs?: number | undefined }>()
 
 export interface HttpServer {
   url: string
@@ -20,7 +31,13 @@ export function httpTransport({ url, headers }: HttpServer, network: Network): S
   // A request that waits for the rest of such a message fails only when the connection closes.
   const onTooLarge = () => void transport.close()
   const transport = new StreamableHTTPClientTransport(new URL(url), {
-    fetch: async (input, init) => bounded(await fetch(input, init), onTooLarge),
+    async fetch(input, init) {
+      const response = await fetch(input, init)
+      const { status, headers } = response
+      const answer = answered.getStore()
+      if (answer && (status === 429 || status === 503)) answer.askedMs = readRetryAfter(Object.fromEntries(headers), Date.now())
+      return bounded(response, onTooLarge)
+    },
     // Otherwise the SDK would follow a 307 within the same origin and send the call again.
     requestInit: { headers, redirect: 'manual' },
     reconnectionOptions: {
@@ -34,6 +51,16 @@ export function httpTransport({ url, headers }: HttpServer, network: Network): S
       return () => clearTimeout(timer)
     },
   })
+  const send = transport.send.bind(transport)
+  transport.send = async (...message) => {
+    const answer: { askedMs?: number | undefined } = {}
+    try {
+      await answered.run(answer, () => send(...message))
+    } catch (error) {
+      if (error instanceof Error && answer.askedMs !== undefined) asked.set(error, answer.askedMs)
+      throw error
+    }
+  }
   return transport
 }
 

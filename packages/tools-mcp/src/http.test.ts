@@ -14,6 +14,16 @@ test('over HTTP a call is sent once, whatever is answered', async () => {
   expect(server.calls).toEqual(['note', 'moved', 'forbidden', 'broken', 'cut'])
 })
 
+test('over HTTP a server that asks for a pause is not called again by itself before that, and the model is told', async () => {
+  const { call } = await openSource({ url: (await startSessionServer()).url, tools: { '*': { effect: 'write' } } })
+  await expect(call('limited', {})).rejects.toMatchObject({
+    ...{ kind: 'refused', retryable: true, retryAfterMs: 7_000 },
+    message: expect.stringContaining('It asks not to be called again for 7 s.'),
+  })
+  await expect(call('busy', {})).rejects.toMatchObject({ kind: 'ambiguous', retryAfterMs: 90_000 })
+  await expect(call('broken', {})).rejects.toMatchObject({ kind: 'ambiguous', retryAfterMs: undefined })
+})
+
 test('over HTTP an answer without an end is broken off', async () => {
   const { call } = await openSource({ url: (await startSessionServer()).url })
   await expect(call('flood', {})).rejects.toMatchObject({ kind: 'ambiguous' })

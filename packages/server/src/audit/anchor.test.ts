@@ -126,6 +126,27 @@ test('a webhook that fails is tried again, later each time, with the newest head
   expect(hook.requests).toHaveLength(3)
 })
 
+test('a webhook that asks for a pause is left alone for that long, and for an hour at most', async () => {
+  await using hook = await startHook()
+  const clock = manualClock()
+  const [first] = await makeHeads(1)
+  const anchor = openAnchor({ settings: { webhook: { url: hook.url, headers: {} }, everyMs: 60_000 }, network, clock, log })
+  if (first) anchor.take(first)
+  for (const [nth, [asked, waitMs]] of [
+    ['120', 120_000],
+    ['86400', 3_600_000],
+  ].entries()) {
+    ;(await hook.nth(nth)).response.writeHead(503, { 'retry-after': String(asked) }).end()
+    while (clock.waits[0] !== waitMs) await new Promise(setImmediate)
+    expect(clock.waits).toEqual([waitMs])
+    clock.pass(Number(waitMs))
+  }
+  ;(await hook.nth(2)).response.writeHead(204).end()
+  while (anchor.status.failure !== undefined) await new Promise(setImmediate)
+  await anchor[Symbol.asyncDispose]()
+  expect(hook.requests).toHaveLength(3)
+})
+
 test('a webhook that never answers is given up after ten seconds', async () => {
   await using hook = await startHook()
   const clock = manualClock()

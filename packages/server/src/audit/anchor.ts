@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { type Network, send } from '@countersign/toolkit'
+import { readRetryAfter } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
 import type { Head } from './head.ts'
@@ -31,9 +32,22 @@ export interface AnchorSender extends AsyncDisposable {
 
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 5 * 60_000
+/** The longest pause that a webhook can ask for: an anchor that is hours behind proves little. */
+const MAX_ASKED_MS = 60 * 60_000
 const ANSWER_WITHIN_MS = 10_000
 /** Lines that are read back at the start. */
 const TAIL_BYTES = 65_536
+
+/** An answer that takes no head. */
+class Refused extends Error {
+  /** How long the webhook asked to be left alone. */
+  readonly askedMs: number
+
+  constructor(message: string, askedMs: number) {
+    super(message)
+    this.askedMs = askedMs
+  }
+}
 
 export interface AnchorOptions {
   settings: AnchorSettings
@@ -81,7 +95,7 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
     } catch (error) {
       status.failure = error instanceof Error ? error.message : String(error)
       log.warn({ error, head: head.number }, 'record.anchor_send_failed')
-      arm(retryMs)
+      arm(Math.max(retryMs, error instanceof Refused ? Math.min(error.askedMs, MAX_ASKED_MS) : 0))
       retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)
     }
   }
@@ -100,8 +114,9 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
         signal: late.signal,
       })
       answer.destroy()
-      const { statusCode = 0 } = answer
-      if (statusCode < 200 || statusCode > 299) throw new Error(`${target.host} answered ${statusCode}`)
+      const { statusCode = 0, headers: answered } = answer
+      if (statusCode >= 200 && statusCode <= 299) return
+      throw new Refused(`${target.host} answered ${statusCode}`, readRetryAfter(answered, clock.nowMs()) ?? 0)
     } catch (error) {
       throw late.signal.aborted ? late.signal.reason : error
     } finally {

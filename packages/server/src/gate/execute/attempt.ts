@@ -23,7 +23,13 @@ interface Failed {
 export type Settled =
   | { to: 'succeeded'; output: JsonValue; url: string | undefined }
   | Failed
-  | { to: 'outcome_unknown'; error: ActionErrorView; looked?: Found | undefined }
+  | {
+      to: 'outcome_unknown'
+      error: ActionErrorView
+      looked?: Found | undefined
+      /** How long the target asked to be left alone. Default 0. */
+      askedMs?: number | undefined
+    }
 
 /** An attempt's end without an answer that can be trusted: it may or may not have acted. */
 export interface Lost {

@@ -1,4 +1,3 @@
-import type { Verification } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, attempts, type Tx } from '../../store/index.ts'
 import { type CallerContext, type GateContext, openSession } from '../context.ts'
@@ -7,7 +6,7 @@ import { type Cause, emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewChecks } from '../read/view.ts'
 import { type Checks, type Found, foundOf, nextCheckAt } from './checks.ts'
-import { askOnce, readFinding } from './reconcile.ts'
+import { type Answered, askOnce, NO_ANSWER, readFinding } from './reconcile.ts'
 import { retryUntilStored } from './retry.ts'
 import { type FoundOut, settleUnknown } from './settle.ts'
 import { verifyBinding } from './verify-binding.ts'
@@ -46,13 +45,13 @@ export async function checkAgain(deps: GateDeps, { row, checks, until }: TakenCh
   const beganAt = deps.clock.nowMs()
   const bound = verifyBinding(deps, row)
   // A tool that is gone, or another one, may be back before the last check.
-  const found: Verification = 'tool' in bound ? await askOnce(deps, bound.tool, row) : { done: 'unknown' }
+  const { found, askedMs }: Answered = 'tool' in bound ? await askOnce(deps, bound.tool, row) : NO_ANSWER
   const settled = 'tool' in bound ? readFinding(deps, bound.tool, row, found) : undefined
   checkpoint('check.before_store')
   await retryUntilStored(deps, row.id, function* (outbox) {
     const context = { outbox, nowMs: deps.clock.nowMs(), caller: undefined }
     if (settled) return yield* settleFound(context, row, settled)
-    const next = nextCheckAt(checks, beganAt)
+    const next = nextCheckAt(checks, beganAt, askedMs)
     if (next === null) return yield* endChecks(context, row, { at: beganAt, found: foundOf(found) }, until)
     if (yield* attempts.planCheck(row, { due_at: next }, { epoch: row.epoch, due_at: until })) lookAgainAt(outbox, next)
     return undefined

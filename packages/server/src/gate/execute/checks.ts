@@ -33,9 +33,15 @@ export function beginChecks(
   return { since: nowMs, until: nowMs + windowMs, lastAt: looked ? nowMs : null, lastFound: looked ?? null }
 }
 
-/** When to check after a check that began at `checkedAt`; null when that was the last one. All in epoch ms. */
-export function nextCheckAt({ since, until }: Pick<Checks, 'since' | 'until'>, checkedAt: number): number | null {
+/**
+ * When to check after a check that began at `checkedAt`; null when that was the last one. All in epoch ms.
+ * @param askedMs How long the target asked to be left alone. Default 0. It counts up to the longest wait between two checks.
+ */
+export function nextCheckAt({ since, until }: Pick<Checks, 'since' | 'until'>, checkedAt: number, askedMs = 0): number | null {
   if (checkedAt >= until) return null
   const waitMs = Math.min(Math.max(checkedAt - since, SHORTEST_WAIT_MS), LONGEST_WAIT_MS)
-  return Math.min(checkedAt + waitMs, until)
+  return Math.max(Math.min(checkedAt + waitMs, until), checkedAt + withinLongest(askedMs))
 }
+
+/** How long a check waits because the target asked for it. */
+export const withinLongest = (askedMs: number): number => Math.min(askedMs, LONGEST_WAIT_MS)

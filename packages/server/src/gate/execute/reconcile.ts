@@ -2,7 +2,7 @@ import type { JsonObject, Tool, Verification } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
-import { failed, type Lost, type Settled, sentence, succeeded } from './attempt.ts'
+import { failed, isToolError, type Lost, type Settled, sentence, succeeded } from './attempt.ts'
 import { sendsOf } from './attempt-key.ts'
 import { foundOf } from './checks.ts'
 import { pause, retryUntilStored, withinTimeout } from './retry.ts'
@@ -63,28 +63,40 @@ async function sendAgain(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost)
  * request may still be in progress. `checkAgain` asks again later.
  */
 async function askTool(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost): Promise<Settled | undefined> {
+  const { retryAfterMs = 0 } = lost
+  if (retryAfterMs > MAX_ASKED_MS) return { ...unknown(lost, true), askedMs: retryAfterMs }
+  if (retryAfterMs > 0 && !(await pause(deps, retryAfterMs))) return undefined
   for (let looks = 0; ; looks++) {
-    const found = await askOnce(deps, tool, row)
+    const { found, askedMs } = await askOnce(deps, tool, row)
     const settled = readFinding(deps, tool, row, found)
     if (settled) return settled
-    const waitMs = WAITS_MS[looks]
-    if (waitMs === undefined) return { ...unknown(lost, true), looked: foundOf(found) }
-    if (!(await pause(deps, waitMs))) return undefined
+    const scheduledMs = askedMs > MAX_ASKED_MS ? undefined : WAITS_MS[looks]
+    if (scheduledMs === undefined) return { ...unknown(lost, true), looked: foundOf(found), askedMs }
+    if (!(await pause(deps, Math.max(scheduledMs, askedMs)))) return undefined
   }
 }
 
+/** What a tool answered about an attempt, and how long its target asked to be left alone. */
+export interface Answered {
+  found: Verification
+  askedMs: number
+}
+
+export const NO_ANSWER: Answered = { found: { done: 'unknown' }, askedMs: 0 }
+
 /** Asks a tool once. An error or silence tells nothing. */
-export async function askOnce(deps: GateDeps, tool: Tool, row: ActionRow): Promise<Verification> {
+export async function askOnce(deps: GateDeps, tool: Tool, row: ActionRow): Promise<Answered> {
   const { id: actionId, idempotency_key: idempotencyKey, created_at: proposedAtMs, target_version } = row
   const context = { actionId, idempotencyKey, proposedAtMs, version: target_version ?? undefined }
   checkpoint('verify.before_ask')
   try {
-    return await withinTimeout(deps.clock, tool, async (signal) =>
-      tool.verify ? tool.verify(stored.argumentsOf(row), { ...context, signal }) : { done: 'unknown' },
-    )
+    if (!tool.verify) return NO_ANSWER
+    const { verify } = tool
+    const found = await withinTimeout(deps.clock, tool, (signal) => verify.call(tool, stored.argumentsOf(row), { ...context, signal }))
+    return { found, askedMs: 0 }
   } catch (error) {
     deps.log.warn({ actionId: row.id, tool: tool.name, error }, 'tool.verify_failed')
-    return { done: 'unknown' }
+    return { ...NO_ANSWER, askedMs: (isToolError(error) ? error.retryAfterMs : undefined) ?? 0 }
   } finally {
     checkpoint('verify.answered')
   }

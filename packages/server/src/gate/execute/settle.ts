@@ -9,7 +9,7 @@ import { keepForReuse } from '../propose/reuse.ts'
 import { viewChecks } from '../read/view.ts'
 import { transition } from '../transition.ts'
 import type { Settled } from './attempt.ts'
-import { beginChecks, nextCheckAt } from './checks.ts'
+import { beginChecks, nextCheckAt, withinLongest } from './checks.ts'
 import type { Revalidation } from './revalidate.ts'
 import { enqueueNext } from './start-attempt.ts'
 
@@ -37,7 +37,9 @@ function doubtOf(
   }
   if (!tool?.verify || !settled.error.retryable) return { in_doubt: 1, checks: null, due_at: null }
   const checks = beginChecks(tool, settled.looked, nowMs)
-  return { in_doubt: 1, checks: JSON.stringify(checks), due_at: settled.looked ? nextCheckAt(checks, nowMs) : nowMs }
+  const { looked, askedMs = 0 } = settled
+  const dueAt = looked ? nextCheckAt(checks, nowMs, askedMs) : nowMs + withinLongest(askedMs)
+  return { in_doubt: 1, checks: JSON.stringify(checks), due_at: dueAt }
 }
 
 const EVENT_OF = { succeeded: 'succeed', failed: 'fail', outcome_unknown: 'lose' } as const satisfies Readonly<

@@ -41,7 +41,7 @@ export async function verify(deps: GateDeps, actionId: string, caller: Caller): 
   if (!tool.verify) throw refuse(`${tool.name} cannot tell what came of ${actionId}; say yourself what came of it`)
 
   const beganAt = deps.clock.nowMs()
-  const found = await askOnce(deps, tool, row)
+  const { found } = await askOnce(deps, tool, row)
   const settled = readFinding(deps, tool, row, found)
   const nowMs = deps.clock.nowMs()
   checkpoint('verify.before_store')
