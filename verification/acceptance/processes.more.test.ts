@@ -3,9 +3,11 @@ import { expect, inject, test } from 'vitest'
 import type { ChildServer } from '../testing/child-server.ts'
 import type { EventReader } from '../testing/event-reader.ts'
 import { fold } from '../testing/fold.ts'
+import { holdLock } from '../testing/hold-lock.ts'
 import type { BrainCall } from '../testing/live-brain.ts'
 import { openSeveralServers } from '../testing/several-servers.ts'
 import { call } from '../testing/talk.ts'
+import { openTestDatabase } from '../testing/test-database.ts'
 
 // Only Postgres allows several processes on one database.
 const onPostgres = test.skipIf(inject('database') !== 'postgres')
@@ -354,6 +356,57 @@ onPostgres('a process that stood still and was taken over writes nothing with wh
   expect(await frozen.admin.get(`/api/actions/${proposal.id}`)).toEqual(unknown)
   expect(all.target.writes).toHaveLength(1)
 })
+
+onPostgres(
+  'a process that stands still past its lease while it changes rights holds others up for a while: nothing is stuck or done twice',
+  TIME,
+  async () => {
+    const hold = Promise.withResolvers<void>()
+    await using database = await openTestDatabase()
+    await using all = await openSeveralServers({
+      databaseUrl: database.url,
+      speak: askOnce('unkeyed'),
+      async answer(_, nth) {
+        if (nth === 1) await hold.promise
+        return fine()
+      },
+    })
+    const [frozen, other] = await Promise.all([all.start(), all.start()])
+    const underWay: Action = await frozen.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'under way' } })
+    await frozen.admin.post(`/api/actions/${underWay.id}/decision`, { verdict: 'approve' })
+    await expect.poll(() => all.target.writes.length, TAKEN_OVER).toBe(1)
+    const [{ runner: former }] = await all.sql('select runner from action where id = $1', [underWay.id])
+    const waiting: Action[] = []
+    for (const what of ['one', 'two', 'three', 'four']) {
+      waiting.push(await other.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what } }))
+    }
+    const held = await holdLock({ database: { kind: 'postgres', url: database.url } }, 'system')
+    const body = { document: { rules: [{ name: 'all', match: {}, verdict: 'ask' }] }, reason: 'while it stands still' }
+    const saved = frozen.admin.send('PUT', '/api/policy', { body, headers: { 'if-match': '"1"' } })
+    await held.isWaitedFor()
+    process.kill(frozen.pid, 'SIGSTOP')
+    // Now its transaction has all that it waits for, and nobody goes on with it.
+    await held.letGo()
+    const votes = waiting.map(({ id }) => other.admin.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } }))
+    await all.sql('update process set seen_at = seen_at - 60000 where id = $1', [former])
+    const settled = ({ id }: Action): Promise<Action> => other.admin.get(`/api/actions/${id}?wait=60&until=settled`)
+    expect(await settled(underWay)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
+    expect((await Promise.all(votes)).map(({ status }) => status)).toEqual(waiting.map(() => 200))
+    for (const action of waiting) expect(await settled(action)).toMatchObject({ state: 'succeeded', attempt: 1 })
+    process.kill(frozen.pid, 'SIGCONT')
+    hold.resolve()
+    // The database had ended its transaction: it begins again, or says that nothing was changed.
+    const { status } = await saved
+    expect(status).toBeOneOf([200, 503])
+    const versions = await all.sql('select number from policy_version')
+    expect(versions).toHaveLength(status === 200 ? 2 : 1)
+    await expect.poll(() => all.sql('select id from process where id = $1', [former]), TAKEN_OVER).toEqual([])
+    await expect.poll(async () => (await frozen.admin.send('GET', '/readyz')).status, TAKEN_OVER).toBe(200)
+    expect(await frozen.admin.get(`/api/actions/${underWay.id}`)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
+    const done = all.target.writes.map(({ body: sent }) => (sent as { what: string }).what)
+    expect(done.toSorted()).toEqual(['four', 'one', 'three', 'two', 'under way'])
+  },
+)
 
 onPostgres('nobody misses an event when the connection that hears of them is ended', TIME, async () => {
   await using all = await openSeveralServers({ speak: ({ messages }) => ({ text: `You said ${messages.at(-1)?.content}.` }), answer: fine })
