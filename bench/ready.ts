@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statsOf } from './stats.ts'
 
-const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
 
 /** Milliseconds from starting the process of the demo to its first `200` on /readyz. */
 export async function benchReady(runs: number) {

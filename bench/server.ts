@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BenchDatabase } from './database.ts'
 
-const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
 /** An admin's key on every server of a benchmark. */
 export const KEY = 'the-key-of-the-benchmarks'
 

@@ -12,7 +12,7 @@ import { startTarget, type Target, toolsOf } from '../verification/testing/targe
 import { openLink } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 
-const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
 
 /** A call of a tool that may be sent again under its key. */
 export const CALL = { tool: 'keyed', arguments: { what: 'x' } }

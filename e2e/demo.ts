@@ -11,7 +11,7 @@ import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { freePort } from '../verification/testing/free-port.ts'
 import { signInWithKey } from '../verification/testing/sign-in.ts'
 
-const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
 
 interface Order {

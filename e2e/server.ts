@@ -13,7 +13,7 @@ import { mintLinkToken, signInLink } from '../packages/server/src/identity/sign-
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { openLink } from './demo.ts'
 
-const MAIN = fileURLToPath(new URL('../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
 /** An admin's key on every server of this file. */
 export const KEY = 'e2e-bootstrap-key-0123456789'
 

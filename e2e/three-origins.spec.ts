@@ -11,7 +11,7 @@ import { browserOf } from './demo.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const EXAMPLE = join(ROOT, 'examples/three-origins')
-const MAIN = join(ROOT, 'packages/server/src/main.ts')
+const MAIN = join(ROOT, 'packages/server/src/main.js')
 const KEY = 'e2e-bootstrap-key-0123456789'
 const BRAIN_KEY = 'e2e-brain-key-0123456789'
 

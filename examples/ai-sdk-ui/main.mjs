@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const { startFrontEnd } = await import(process.argv[2] ?? './front-end.mjs')
 const { PAGE_PORT = '4470', COUNTERSIGN_PORT = '4471', DATA = join(import.meta.dirname, '.countersign') } = process.env
-const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts')
+const MAIN = join(import.meta.dirname, '../../packages/server/src/main.js')
 const NODE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN]
 const countersign = `http://127.0.0.1:${COUNTERSIGN_PORT}`
 

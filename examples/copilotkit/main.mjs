@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { startFrontEnd } from './app/front-end.mjs'
 
 const { PAGE_PORT = '4480', COUNTERSIGN_PORT = '4481', DATA = join(import.meta.dirname, '.countersign') } = process.env
-const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts')
+const MAIN = join(import.meta.dirname, '../../packages/server/src/main.js')
 const NODE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN]
 const countersign = `http://127.0.0.1:${COUNTERSIGN_PORT}`
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { startPortal } from './portal.mjs'
 
 const { PORTAL_PORT = '4460', COUNTERSIGN_PORT = '4461', DATA = join(import.meta.dirname, '.countersign') } = process.env
-const MAIN = join(import.meta.dirname, '../../packages/server/src/main.ts')
+const MAIN = join(import.meta.dirname, '../../packages/server/src/main.js')
 const NODE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN]
 const env = { ...process.env, PORTAL_URL: `http://127.0.0.1:${PORTAL_PORT}` }
 const countersign = `http://127.0.0.1:${COUNTERSIGN_PORT}`

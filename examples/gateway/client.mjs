@@ -3,7 +3,7 @@
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 
-const countersign = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', 'packages/server/src/main.ts']
+const countersign = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', 'packages/server/src/main.js']
 const transport = new StdioClientTransport({
   command: process.execPath,
   args: [...countersign, 'mcp', '--config', 'examples/mcp/countersign.config.ts', ...process.argv.slice(2)],

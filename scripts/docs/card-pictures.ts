@@ -17,7 +17,7 @@ const ports = ['--port', '0', '--brain-port', '0']
 const demo = spawn(
   process.execPath,
   [
-    ...['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', 'packages/server/src/main.ts', 'demo'],
+    ...['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', 'packages/server/src/main.js', 'demo'],
     ...[...ports, '--data', data, '--no-open'],
   ],
   // No key of a provider: the scripted model answers the same each time.

@@ -11,7 +11,7 @@ import { counterpart } from '../testing/counterparts.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 const SDK = 'dist/v1/stable/acp.js'
 
 /** An agent of the protocol's own package. A prompt is a command: it asks, runs it with the shell, and says what came of it. */

@@ -26,7 +26,7 @@ const onSqlite = test.skipIf(isPostgres)
 /** Nothing but how far a backup is: it says so every two seconds, which a busy machine can take. */
 const PROGRESS = expect.stringMatching(/^(?:[\d.,]+ (?:MB written|% copied)\n)*$/)
 const CRASH_AT = new URL('../crash/crash-at.ts', import.meta.url).href
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 
 function folderOfTest(): string {
   const folder = temporaryFolder()

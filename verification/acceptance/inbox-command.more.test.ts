@@ -12,7 +12,7 @@ import { runCommandLine } from '../testing/run-command.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 
 let target: Target
 let server: TestServer

@@ -9,7 +9,7 @@ import { openFaultProxy } from '../testing/fault-proxy.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 const SOURCE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning']
 
 test('`run` goes on after its connection was cut, and after it was refused: nothing is printed twice, and nothing is missing', async () => {

@@ -9,7 +9,7 @@ import { runCommandLine } from '../testing/run-command.ts'
 import { redeem, sendSignIn, tokenOf } from '../testing/sign-in.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 const talk = { config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi.' }] } }
 
 test('countersign sign-in prints a link that signs in once; the file it reads is for its owner alone and goes with the server', async () => {

@@ -9,7 +9,7 @@ import { type Desk, startDesk } from './desk.ts'
 import { CODEX } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 const SOURCE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning']
 
 let calls = 0

@@ -11,7 +11,7 @@ import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoin
 
 console.info(`opencode ${versionOf('opencode-ai')}`)
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 const SOURCE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning']
 
 let calls = 0

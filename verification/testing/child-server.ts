@@ -7,7 +7,7 @@ import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { COMPILE_CACHE } from './compile-cache.ts'
 import { checkerAt } from './openapi.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 
 /** A server in a process of its own, as people start it. */
 export interface ChildServer extends AsyncDisposable {

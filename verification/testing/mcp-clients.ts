@@ -8,7 +8,7 @@ import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
 import { expect } from 'vitest'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 
 export interface McpCallOptions {
   timeoutMs?: number

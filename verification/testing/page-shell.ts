@@ -9,7 +9,7 @@ import { COMPILE_CACHE } from './compile-cache.ts'
 import { temporaryFolder } from './test-server.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const MAIN = join(ROOT, 'packages/server/src/main.ts')
+const MAIN = join(ROOT, 'packages/server/src/main.js')
 
 /** A program that a page leaves running. */
 export interface Background {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Database } from '../../packages/server/src/store/index.ts'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 
 export interface CommandResult {
   /** Null when it was killed. */

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE } from './compile-cache.ts'
 
-const MAIN = fileURLToPath(new URL('../../packages/server/src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 
 /**
  * Runs a program in a pseudo-terminal, passes bytes both ways, and exits with its code (128 and the number of the signal that ended it).

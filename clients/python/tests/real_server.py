@@ -103,7 +103,7 @@ class RealServer:
         self._process = subprocess.Popen(
             [
                 *[_node(), "--conditions=countersign-source", "--disable-warning=ExperimentalWarning"],
-                *[str(ROOT / "packages/server/src/main.ts"), "serve", *place, *flags],
+                *[str(ROOT / "packages/server/src/main.js"), "serve", *place, *flags],
             ],
             env={**os.environ, "COUNTERSIGN_BOOTSTRAP_KEY": ADMIN_KEY},
             stdout=subprocess.PIPE,

@@ -5,14 +5,24 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../verification/testing/test-server.ts'
 
-const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('./main.js', import.meta.url))
 
-/** Runs `countersign --version` with this folder for caches, and returns what is in the folder of compiled code. */
-function compiledIn(cacheHome: string): string[] {
+/** Makes a process say at its end whether it has loaded Node's compiler of TypeScript. */
+const SAYING = `data:text/javascript,process.on('exit', () => console.log(process.moduleLoadList.some((name) => name.includes('amaro'))))`
+
+/** Runs `countersign --version` with this folder for caches. Returns its last word: whether it loaded the compiler. */
+function compile(cacheHome: string): string | undefined {
   const { NODE_COMPILE_CACHE: _, ...environment } = process.env
   const flags = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning']
-  const { status } = spawnSync(process.execPath, [...flags, MAIN, '--version'], { env: { ...environment, XDG_CACHE_HOME: cacheHome } })
+  const env = { ...environment, XDG_CACHE_HOME: cacheHome }
+  const { status, stdout } = spawnSync(process.execPath, [...flags, '--import', SAYING, MAIN, '--version'], { env, encoding: 'utf8' })
   expect(status).toBe(0)
+  return stdout.trim().split('\n').at(-1)
+}
+
+/** Does the same, and returns what is in the folder of compiled code. */
+function compiledIn(cacheHome: string): string[] {
+  compile(cacheHome)
   return readdirSync(join(cacheHome, 'countersign', 'compiled'))
 }
 
@@ -20,6 +30,11 @@ test('compiled code is kept in a folder that only this user can write to', () =>
   using folder = temporaryFolder()
   expect(compiledIn(folder.path)).toHaveLength(1)
   expect(statSync(join(folder.path, 'countersign', 'compiled')).mode & 0o777).toBe(0o700)
+})
+
+test('the second start does not load the compiler of TypeScript', () => {
+  using folder = temporaryFolder()
+  expect([compile(folder.path), compile(folder.path)]).toEqual(['true', 'false'])
 })
 
 test('compiled code is neither kept nor read where others can write', () => {

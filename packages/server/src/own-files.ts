@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { OwnFile } from '@countersign/toolkit'
-import { COMPILE_CACHE } from './compile-cache.ts'
+import { COMPILE_CACHE } from './compile-cache.js'
 import type { Config, Settings } from './config/index.ts'
 import { CONFIG_FILE_NAMES } from './config/index.ts'
 

@@ -10,7 +10,7 @@ import { COMPILE_CACHE } from '../../../../verification/testing/compile-cache.ts
 import { runCommandLine } from '../../../../verification/testing/run-command.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url))
 
 test('a server whose output nobody reads any more, as with `| head -1`, goes on deciding and stops in order', async () => {
   using folder = temporaryFolder()

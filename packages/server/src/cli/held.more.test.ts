@@ -15,7 +15,7 @@ import { startTarget, type TargetAnswer, toolsOf } from '../../../../verificatio
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
 // A copy of the embedded database, through the commands that people type: `serve` and `demo`.
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url))
 
 interface Running extends AsyncDisposable {
   readonly url: string

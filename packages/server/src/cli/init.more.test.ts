@@ -11,7 +11,7 @@ import { mountSmallDisk } from '../../../../verification/testing/small-disk.ts'
 import { approveFirstProposal } from '../../../../verification/testing/starter-talk.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url))
 const PATH = process.env.PATH ?? ''
 
 /** Returns every file below a folder with its bytes. */

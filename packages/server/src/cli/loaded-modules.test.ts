@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../main.js', import.meta.url))
 
 /** Prints the address of every module that the process has loaded when it ends, which a signal makes it do. */
 const LISTING = `import { registerHooks } from 'node:module'

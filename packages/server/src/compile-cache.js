@@ -14,7 +14,7 @@ export const COMPILE_CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), 
  * to, a read-only file system. `NODE_COMPILE_CACHE` and `NODE_DISABLE_COMPILE_CACHE` work as they do for Node.
  * @see https://nodejs.org/api/module.html#module-compile-cache
  */
-export function keepCompiledCode(): void {
+export function keepCompiledCode() {
   if (process.env.NODE_COMPILE_CACHE !== undefined) return
   try {
     mkdirSync(COMPILE_CACHE, { recursive: true, mode: 0o700 })
