@@ -34,7 +34,7 @@ const SERVER_ROWS = [
   ['gateway'],
   ['hooks'],
   ['http'],
-  ['compile-cache'],
+  ['compile-cache', 'new-space'],
   ['own-files'],
   ['server'],
   ['cli'],

@@ -10,6 +10,11 @@ if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   )
   process.exitCode = 1
 } else {
+  // These let it grow as soon as they serve.
+  if (['serve', 'demo'].includes(process.argv[2] ?? '')) {
+    const { keepNewSpaceSmall } = await import('./new-space.js')
+    keepNewSpaceSmall()
+  }
   const { keepCompiledCode } = await import('./compile-cache.js')
   keepCompiledCode()
   const { runCommand } = await import('./cli/index.ts')

@@ -7,31 +7,38 @@ import { temporaryFolder } from '../../../../verification/testing/test-server.ts
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url))
 
-/** Prints the address of every module that the process has loaded when it ends, which a signal makes it do. */
+/** Prints, when the process ends, which a signal makes it do, the address of every module it has loaded and V8's space for new objects. */
 const LISTING = `import { registerHooks } from 'node:module'
+import { getHeapSpaceStatistics } from 'node:v8'
 const loaded = []
+const newSpaceBytes = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
 registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
 process.once('SIGUSR2', () => process.exit())
-process.on('exit', () => process.stderr.write(JSON.stringify(loaded)))`
+process.on('exit', () => process.stderr.write(JSON.stringify({ loaded, newSpaceBytes: newSpaceBytes() })))`
 
 const LISTED = `data:text/javascript,${encodeURIComponent(LISTING)}`
 const COMMAND = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', '--import', LISTED, MAIN]
 
+interface Listing {
+  loaded: string[]
+  newSpaceBytes: number
+}
+
 /** Reads the listing, the last line of a process. */
-function readListing(stderr: string): string[] {
-  const loaded: string[] = JSON.parse(stderr.split('\n').at(-1) ?? '')
-  return loaded.filter((url) => url.startsWith('file:'))
+function readListing(stderr: string): Listing {
+  const { loaded, newSpaceBytes }: Listing = JSON.parse(stderr.split('\n').at(-1) ?? '')
+  return { loaded: loaded.filter((url) => url.startsWith('file:')), newSpaceBytes }
 }
 
 /** Returns the modules that a command loads. */
 function loadedBy(...words: string[]): string[] {
   const { status, stderr } = spawnSync(process.execPath, [...COMMAND, ...words], { encoding: 'utf8' })
   expect(status).toBe(0)
-  return readListing(stderr)
+  return readListing(stderr).loaded
 }
 
-/** Returns the modules that the demo has loaded when it is ready. */
-async function loadedByDemo(dataDir: string): Promise<string[]> {
+/** Returns the listing of the demo when it is ready. */
+async function listDemo(dataDir: string): Promise<Listing> {
   const ports = ['--port', '0', '--shop-port', '0', '--brain-port', '0']
   const demo = spawn(process.execPath, [...COMMAND, 'demo', '--no-open', '--data', dataDir, ...ports], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -64,12 +71,13 @@ test.each([
 const NOT_FOR_A_START =
   /\/node_modules\/(ajv|@fastify\/ajv-compiler|@ai-sdk\/(openai|anthropic|google)|ai|@modelcontextprotocol|openid-client|pg|graphile-worker|web-push|unbash)\/|\/server\/src\/dispatch\/cluster\//
 
-test('the demo starts without databases, providers, protocols and compilers that it does not use', async () => {
+test('the demo starts without databases, providers, protocols and compilers that it does not use, and keeps new objects in 4 MB', async () => {
   using folder = temporaryFolder()
-  const loaded = await loadedByDemo(folder.path)
+  const { loaded, newSpaceBytes } = await listDemo(folder.path)
   expect(loaded.filter((url) => NOT_FOR_A_START.test(url))).toEqual([])
   expect(loaded.length).toBeGreaterThan(1_000)
   expect(loaded.length).toBeLessThanOrEqual(1_345)
+  expect(newSpaceBytes).toBeLessThanOrEqual(4 * 2 ** 20)
 })
 
 test('the same listing finds the code of the server in a command that needs it', () => {

@@ -1,8 +1,11 @@
+import { letNewSpaceGrow } from '../new-space.js'
+
 /**
  * Stops at once on a second signal: a person who presses Ctrl-C twice does not want to wait for the drain. A closed terminal stops it in
  * order, too; the kernel and the shell may both say so, so that a second SIGHUP is no hurry.
  */
 export async function runUntilStopped(close: () => Promise<void>, say: (line: string) => void): Promise<void> {
+  letNewSpaceGrow()
   const { promise: stopped, resolve } = Promise.withResolvers<void>()
   let isStopping = false
   let isTerminalClosed = false
