@@ -144,6 +144,26 @@ test('an approval that a killed server did not take runs nothing, and is asked f
   expect(chat.target.writes).toHaveLength(1)
 })
 
+test('a message that is written while a card waits is not sent by CopilotKit, and the card stays: approved, it runs once', async ({
+  page,
+  chat,
+}) => {
+  const errors: string[] = []
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+  await send(page, 'Do x')
+  await expect(button(page, 'Approve')).toBeVisible()
+  await send(page, 'And y')
+  await expect.poll(() => errors.join('\n')).toContain('not addressed by resume')
+  await button(page, 'Approve').click()
+  await expectDone(page)
+  await expect(page.getByText('And y')).toHaveCount(0)
+  const [action] = await chat.actions()
+  expect((await chat.messages(action?.sessionId ?? '')).filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual([
+    'Do x',
+  ])
+  expect(chat.target.writes).toHaveLength(1)
+})
+
 test('approved twice, by a double click, in two tabs, and on the page and in the inbox: it runs once', async ({ page, context, chat }) => {
   await send(page, 'Do x')
   await expect(button(page, 'Approve')).toBeVisible()
