@@ -17,6 +17,10 @@ test('the statistics count what was asked, decided, run and used, by tool, state
         other: { model: 'scripted/third.json', tools: ['*'] },
       },
       tools: toolsOf(target),
+      prices: {
+        currency: 'EUR',
+        models: { 'scripted/first.json': { inputPerMillion: 2, cachedInputPerMillion: 1, outputPerMillion: 10 } },
+      },
     },
     scripts: {
       first: [
@@ -75,6 +79,7 @@ test('the statistics count what was asked, decided, run and used, by tool, state
       outputTokens: 15,
       cachedShare: 0.625,
       estimated: 0,
+      cost: { amount: (150 * 2 + 250 * 1 + 15 * 10) / 1_000_000, currency: 'EUR' },
     },
     {
       agent: 'desk',
@@ -88,6 +93,7 @@ test('the statistics count what was asked, decided, run and used, by tool, state
       outputTokens: 20,
       cachedShare: 0.5,
       estimated: 0,
+      cost: null,
     },
     {
       agent: 'other',
@@ -101,8 +107,15 @@ test('the statistics count what was asked, decided, run and used, by tool, state
       outputTokens: 0,
       cachedShare: null,
       estimated: 0,
+      cost: null,
     },
   ])
+  const timeline = await admin.get(`/api/sessions/${sessionId}/timeline`)
+  const costs = timeline.items.flatMap(({ call }: { call: { model: string; cost: unknown } | null }) =>
+    call ? [[call.model, call.cost]] : [],
+  )
+  expect(costs).toContainEqual(['scripted/first.json', { amount: (50 * 2 + 250 * 1 + 5 * 10) / 1_000_000, currency: 'EUR' }])
+  expect(costs).toContainEqual(['scripted/second.json', null])
   // The hour may change during the test, so only the sum counts.
   const sum = (of: 'actions' | 'asked' | 'runs' | 'modelCalls' | 'inputTokens' | 'cachedInputTokens') =>
     stats.series.reduce((total, each) => total + each[of], 0)

@@ -172,6 +172,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       stopping: stopping.signal,
       gateway: config.gateway,
       corsOrigins: config.corsOrigins,
+      prices: config.prices,
       gatewaySecret: await openSecret(store, 'gateway_secret'),
     })
     const url = await listen(app, settings)

@@ -1,5 +1,5 @@
 /** The unit of a number. */
-export type Unit = 'count' | 'ms' | 'tokens'
+export type Unit = 'count' | 'ms' | 'tokens' | 'money'
 export type Tone = 'good' | 'bad' | 'warning' | 'accent' | 'soft' | 'muted'
 
 export interface FigureColumn {
@@ -36,9 +36,13 @@ export interface Figure {
   empty: string
 }
 
-/** The sum of each column that counts; null for one whose numbers cannot be added up. */
+/** The sum of each column that counts; null for one whose numbers cannot be added up, or are not all known. */
 export const totalsOf = ({ columns, rows }: Figure): (number | null)[] =>
-  columns.map(({ unit }, at) => (unit === 'ms' ? null : rows.reduce((sum, { values }) => sum + (values[at] ?? 0), 0)))
+  columns.map(({ unit }, at) =>
+    unit === 'ms' || (unit === 'money' && rows.some(({ values }) => values[at] === null))
+      ? null
+      : rows.reduce((sum, { values }) => sum + (values[at] ?? 0), 0),
+  )
 
 /** The parts of a row that are drawn, and how long each is on a scale from 0 to 1. */
 export function partsOf({ columns, layout, rows }: Figure, row: FigureRow): { tone: Tone; share: number }[] {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { partsOf, totalsOf } from './figure.ts'
 import { figuresOf } from './figures.ts'
 import { csvOf } from './save-figure.ts'
+import { valueText } from './words.ts'
 
 const none = { allowed: 0, denied: 0, approved: 0, declined: 0, expired: 0, cancelled: 0, waiting: 0 }
 const noTokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 }
@@ -93,4 +94,18 @@ test('a table is saved with a line for each row, and no cell of it is a formula'
 test('a name of the table leads to the list of exactly these', () => {
   expect(figure('tools').rows[0]?.href).toBe(`/history?${new URLSearchParams({ q: 'tool:"=cmd(\\"x\\")"' })}`)
   expect(figure('rules').rows[0]?.href).toBe('/history?rule=r')
+})
+
+test('costs are shown where a model has a price; those without one are unknown, and so is the sum', () => {
+  const call = { ...noTokens, agent: 'desk', calls: 1, fallbacks: 0, errors: 0, cachedShare: null, estimated: 0 }
+  const costsOf = (...costs: Stats['models'][number]['cost'][]) =>
+    figuresOf({ ...STATS, models: costs.map((cost, at) => ({ ...call, model: `m${at}`, cost })) }).find(({ id }) => id === 'costs')
+  const euros = (amount: number) => ({ amount, currency: 'EUR' })
+  expect(costsOf(null, null)).toBeUndefined()
+  const known = costsOf(euros(0.25), euros(1.5))
+  expect(known && totalsOf(known)).toEqual([1.75])
+  expect(known?.columns[0]?.name).toBe('Cost (EUR)')
+  const partly = costsOf(euros(0.25), null)
+  expect(partly && [totalsOf(partly), valueText(partly.rows[1]?.values[0] ?? null, 'money')]).toEqual([[null], 'unknown'])
+  expect(valueText(0.00123, 'money')).toBe('0.0012')
 })

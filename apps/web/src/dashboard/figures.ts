@@ -38,6 +38,26 @@ const timeName = (iso: string, bucket: Stats['bucket']): string =>
     bucket === 'hour' ? { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' },
   )
 
+/** What the models cost, where at least one has a price: all prices are in one currency. */
+function costsOf(models: Stats['models']): Figure[] {
+  const currency = models.find(({ cost }) => cost !== null)?.cost?.currency
+  if (currency === undefined) return []
+  return [
+    {
+      ...{
+        id: 'costs',
+        title: 'Cost, by model',
+        of: 'Model and agent',
+        kind: 'bars',
+        layout: 'stack',
+        empty: 'No model was called in this time',
+      },
+      columns: [{ name: `Cost (${currency})`, unit: 'money', tone: 'accent' }],
+      rows: models.map(({ model, agent, cost }) => ({ name: `${model}, ${agent}`, values: [cost?.amount ?? null] })),
+    },
+  ]
+}
+
 /** Every figure of the dashboard, made from the statistics of a period. */
 export function figuresOf({ actions, decisions, series, bucket, waitingByAge, declineReasons, models }: Stats): Figure[] {
   const empty = 'Nothing was proposed in this time'
@@ -161,5 +181,6 @@ export function figuresOf({ actions, decisions, series, bucket, waitingByAge, de
         values: [each.inputTokens - each.cachedInputTokens, each.cachedInputTokens, each.outputTokens, each.calls, each.errors],
       })),
     },
+    ...costsOf(models),
   ]
 }

@@ -1,5 +1,6 @@
 import type { Action, TimelineEntry } from '@countersign/client'
 import { STATE_WORDS } from '@countersign/react'
+import { amountText } from '../dashboard/words.ts'
 import { ranMs, waitedMs } from '../history/spans.ts'
 import type { SpanKind } from '../story/spans.ts'
 
@@ -38,6 +39,7 @@ function modelRow({ message, call }: TimelineEntry, agent: string): Row {
         `step ${call.step}`,
         `${call.inputTokens.toLocaleString('en')} tokens in${call.cachedInputTokens > 0 ? ` (${call.cachedInputTokens.toLocaleString('en')} from cache)` : ''}`,
         `${call.outputTokens.toLocaleString('en')} out${call.estimated ? ', estimated' : ''}`,
+        call.cost ? `${amountText(call.cost.amount)} ${call.cost.currency}` : '',
         call.fellBack === null ? '' : `another model was to answer: ${call.fellBack}`,
       ]
     : []

@@ -17,7 +17,16 @@ const entry = (step: number) => ({
     ...{ id: `msg_${step}`, sessionId: 'ses_long', runId: 'run_1', role: 'assistant', kind: 'text', model: 'gpt', seq: step },
     ...{ content: `Step number ${step}`, createdAt: new Date(T0 + step * 1_000).toISOString() },
   },
-  call: { model: 'gpt', step, inputTokens: 100 * step, cachedInputTokens: 0, outputTokens: 5, estimated: false, fellBack: null },
+  call: {
+    model: 'gpt',
+    step,
+    inputTokens: 100 * step,
+    cachedInputTokens: 0,
+    outputTokens: 5,
+    estimated: false,
+    fellBack: null,
+    cost: null,
+  },
 })
 
 let stored = STEPS

@@ -122,7 +122,7 @@ export {
   ToolView,
 } from './session.ts'
 export { Snooze, SnoozeBody, SnoozeList } from './snooze.ts'
-export { type AnswerStats, ModelStats, Stats, StatsQuery } from './stats.ts'
+export { type AnswerStats, Cost, ModelStats, Stats, StatsQuery } from './stats.ts'
 export { AcceptToolBody, ToolDetails, ToolSourceView } from './tool.ts'
 export {
   ChangeWebhookBody,

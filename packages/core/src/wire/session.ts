@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Action, RiskLevel } from './action.ts'
 import { Json } from './json.ts'
 import { PageQuery } from './page.ts'
+import { Cost } from './stats.ts'
 
 export const SessionStatus = z.enum(['idle', 'active', 'waiting_approval', 'completed', 'error'])
 export type SessionStatus = z.infer<typeof SessionStatus>
@@ -104,6 +105,8 @@ export const TimelineEntry = z.object({
       estimated: z.boolean(),
       /** Why the agent's first model did not answer; null when it did. */
       fellBack: z.string().nullable(),
+      /** What the call costs by today's prices; null where the model has no price. */
+      cost: Cost.nullable(),
     })
     .nullable(),
 })

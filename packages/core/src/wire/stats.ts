@@ -22,6 +22,15 @@ const Tokens = {
   outputTokens: Count,
 }
 
+/** A sum of money, by the prices of the server's configuration. */
+export const Cost = z.object({
+  /** In units of the currency, with fractions. */
+  amount: z.number().nonnegative(),
+  /** As in ISO 4217. */
+  currency: z.string(),
+})
+export type Cost = z.infer<typeof Cost>
+
 /** The calls of one model for one agent. */
 export const ModelStats = z.object({
   agent: z.string(),
@@ -36,6 +45,8 @@ export const ModelStats = z.object({
   cachedShare: z.number().nullable(),
   /** Calls whose tokens are our estimate. */
   estimated: Count,
+  /** What they cost by today's prices; null where the model has no price. */
+  cost: Cost.nullable(),
 })
 export type ModelStats = z.infer<typeof ModelStats>
 

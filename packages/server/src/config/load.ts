@@ -13,6 +13,7 @@ import { type Environment, fillModel, refuseVariables } from './environment.ts'
 import { openGroups } from './groups.ts'
 import { type ConfigFile, filesNamedIn } from './named-files.ts'
 import { parse, type Report } from './parse.ts'
+import type { Prices } from './prices.ts'
 import { fillAnchor } from './record.ts'
 import { type FilledRemote, fillRemote } from './remote.ts'
 import type { RetentionSettings } from './retention.ts'
@@ -43,6 +44,8 @@ export interface Config {
   gateway: GatewaySettings
   /** Origins whose pages may call the API with a key. */
   corsOrigins: readonly string[]
+  /** What the calls of models cost; undefined where nobody said. */
+  prices?: Prices | undefined
   /** How long rows are kept that only serve a request, a sign-in or a wake-up. */
   retention: RetentionSettings
   /** When the server archives by itself; undefined for never. */
@@ -167,6 +170,7 @@ export async function openConfig(
     policy,
     gateway,
     corsOrigins,
+    prices: shape.prices,
     retention,
     archive,
     anchor: record?.anchor,

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { SourceSettings } from '../tools/index.ts'
 import { ArchiveSection } from './archive.ts'
 import { CorsSection } from './cors.ts'
+import { PricesSection } from './prices.ts'
 import { RecordSection } from './record.ts'
 import { RemoteSection } from './remote.ts'
 import { RetentionSection } from './retention.ts'
@@ -104,6 +105,8 @@ export const ConfigShape = z.strictObject({
   archive: ArchiveSection.optional(),
   /** Where the newest head of the audit record is sent. */
   record: RecordSection.prefault({}),
+  /** What the calls of models cost, for the dashboard and timelines. Without it, costs are unknown. */
+  prices: PricesSection.optional(),
   /** Which private addresses tools, models and webhooks may call. */
   network: z
     .strictObject({
@@ -145,6 +148,8 @@ export interface ConfigInput {
   archive?: z.input<typeof ArchiveSection>
   /** Settings of the audit record outside the database. */
   record?: z.input<typeof RecordSection>
+  /** What the calls of models cost. Default: unknown. */
+  prices?: z.input<typeof PricesSection>
   /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */
   network?: { allow?: string[] }
 }

@@ -15,6 +15,7 @@ import type { AgentDeps, AgentLoop, Announcements } from '../agent/index.ts'
 import type { Accepter, AnchorSender, AuditKey, Refusals, Sealer } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { GatewaySettings } from '../config/index.ts'
+import type { Prices } from '../config/prices.ts'
 import type { EventHub, Reconciler } from '../dispatch/index.ts'
 import type { Gate } from '../gate/index.ts'
 import { createHolders } from '../hooks/holders.ts'
@@ -163,6 +164,8 @@ export interface HttpDeps {
   gateway: GatewaySettings
   /** Origins whose pages may call the API with a key. */
   corsOrigins: readonly string[]
+  /** What the calls of models cost; undefined where nobody said. */
+  prices?: Prices | undefined
   /** The key that seals and signs data for MCP clients. */
   gatewaySecret: string
 }

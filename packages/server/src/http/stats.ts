@@ -3,7 +3,7 @@ import { readStats } from '../stats/index.ts'
 import type { App, HttpDeps } from './app.ts'
 
 /** Registers the statistics about proposals, decisions and executions. */
-export function statsRoutes(app: App, { store, clock }: HttpDeps): void {
+export function statsRoutes(app: App, { store, clock, prices }: HttpDeps): void {
   app.get(
     '/api/stats',
     {
@@ -17,8 +17,6 @@ export function statsRoutes(app: App, { store, clock }: HttpDeps): void {
         response: { 200: Stats },
       },
     },
-    (request) => {
-      return readStats(store, request.query, clock.nowMs())
-    },
+    (request) => readStats(store, request.query, clock.nowMs(), prices),
   )
 }

@@ -10,7 +10,7 @@ import { decodeCursor, pageOf } from './page.ts'
 const Params = z.object({ id: z.string().max(100) })
 
 /** Registers the timeline of a session: its messages and actions with the model calls behind them. */
-export function timelineRoutes(app: App, { store }: HttpDeps): void {
+export function timelineRoutes(app: App, { store, prices }: HttpDeps): void {
   app.get(
     '/api/sessions/:id/timeline',
     {
@@ -37,7 +37,7 @@ export function timelineRoutes(app: App, { store }: HttpDeps): void {
         })
         const { rows, nextCursor } = pageOf('timeline', found, limit, (row) => [row.seq])
         const items: Timeline['items'] = []
-        for (const row of rows) items.push(yield* viewTimelineEntry(row))
+        for (const row of rows) items.push(yield* viewTimelineEntry(row, prices))
         return { items, nextCursor }
       })
     },

@@ -1,4 +1,5 @@
 import type { ModelStats } from '@countersign/core'
+import { costOf, type Prices } from '../config/prices.ts'
 import type { stats } from '../store/index.ts'
 
 type Group = stats.ModelCallGroup
@@ -18,7 +19,7 @@ const ADDED = [
 export interface ModelTotals {
   add(group: Group): void
   /** The largest usage first. */
-  views(): ModelStats[]
+  views(prices?: Prices): ModelStats[]
 }
 
 export function modelTotals(): ModelTotals {
@@ -29,7 +30,8 @@ export function modelTotals(): ModelTotals {
       const known = byName.get(name)
       byName.set(name, known ? { ...known, ...sumOf([known, group]) } : group)
     },
-    views: () => [...byName.values()].map(view).sort((a, b) => b.inputTokens - a.inputTokens || b.calls - a.calls),
+    views: (prices) =>
+      [...byName.values()].map((group) => view(group, prices)).sort((a, b) => b.inputTokens - a.inputTokens || b.calls - a.calls),
   }
 }
 
@@ -53,9 +55,19 @@ export function tokensOf(groups: readonly Group[]): Tokens {
   }
 }
 
-function view(group: Group): ModelStats {
+function view(group: Group, prices: Prices | undefined): ModelStats {
   const { calls, fallbacks, errors, estimated } = sumOf([group])
   const tokens = tokensOf([group])
   const cachedShare = tokens.inputTokens === 0 ? null : tokens.cachedInputTokens / tokens.inputTokens
-  return { agent: group.agent, model: group.model, calls, fallbacks, errors, ...tokens, cachedShare, estimated }
+  return {
+    agent: group.agent,
+    model: group.model,
+    calls,
+    fallbacks,
+    errors,
+    ...tokens,
+    cachedShare,
+    estimated,
+    cost: costOf(prices, group.model, tokens),
+  }
 }

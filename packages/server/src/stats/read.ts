@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CountersignError, type Stats, type StatsQuery } from '@countersign/core'
+import type { Prices } from '../config/prices.ts'
 import { actions, type Store, stats } from '../store/index.ts'
 import { totalActions } from './actions.ts'
 import { noAnswers } from './answers.ts'
@@ -26,7 +27,7 @@ const MAX_PIECES = 400
  * @example
  * const { actions, models } = await readStats(store, { since: '2026-01-01T00:00:00Z' }, clock.nowMs())
  */
-export async function readStats(store: Store, query: StatsQuery, nowMs: number): Promise<Stats> {
+export async function readStats(store: Store, query: StatsQuery, nowMs: number, prices?: Prices): Promise<Stats> {
   const { since, until, bucket } = windowOf(query, nowMs)
   const bucketMs = BUCKET_MS[bucket]
   const models = modelTotals()
@@ -66,7 +67,7 @@ export async function readStats(store: Store, query: StatsQuery, nowMs: number):
     decisions: { ...totals.decisions, byPerson },
     declineReasons,
     runs,
-    models: models.views(),
+    models: models.views(prices),
     series: [...series.keys()].sort((a, b) => a - b).map(entry),
   }
 }
