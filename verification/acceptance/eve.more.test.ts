@@ -88,3 +88,36 @@ test('eve: an agent that is killed while it waits goes on when it starts again, 
   expect(ledger.ran).toEqual([SHIP])
   expect(await desk.all()).toMatchObject([{ id: action.id, state: 'succeeded', attempt: 1 }])
 })
+
+test("eve: an approved call that is killed while its tool runs is run again with eve's own approval; behind the gate it never is", async () => {
+  await using desk = await openGateServer({ timeoutMs: 5_000 })
+  /** What comes after the effect is what the crash takes away: the first answer of the order system never comes. */
+  const openCut = () => {
+    const ledger = openLedger()
+    let isFirst = true
+    const setStatus = async (input: typeof SHIP) => {
+      const done = await ledger.setStatus(input)
+      if (isFirst) await new Promise<never>(() => (isFirst = false))
+      return done
+    }
+    return { ...ledger, setStatus }
+  }
+  const before = openCut()
+  {
+    await using eve = await startEve(desk, before)
+    const session = await eve.begin({ ...CALL, name: 'setStatusByEve' })
+    await eve.approve(session)
+    await expect.poll(() => before.ran.length).toBe(1)
+    await eve.crashAndRestart()
+    expect(await eve.toldIn(session)).toMatchObject([{ output: { done: 'shipped' } }])
+    expect(before.ran).toEqual([SHIP, SHIP])
+  }
+  const after = openCut()
+  await using eve = await startEve(desk, after)
+  const session = await eve.begin(CALL)
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  await expect.poll(() => after.ran.length).toBe(1)
+  await eve.crashAndRestart()
+  expect(await eve.toldIn(session)).toMatchObject([{ output: expect.stringContaining('It is not known whether this was carried out') }])
+  expect(after.ran).toEqual([SHIP])
+})

@@ -14,7 +14,7 @@ import type { GateServer, openLedger } from './gate-server.ts'
 const PROJECT = fileURLToPath(new URL('../../scripts/counterparts/eve/', import.meta.url))
 
 export interface EveCall {
-  name: 'readOrder' | 'setStatus'
+  name: 'readOrder' | 'setStatus' | 'setStatusByEve'
   input: Record<string, string>
   /** Default: another one each time that the model is asked. */
   id?: string
@@ -24,12 +24,16 @@ export interface EveCall {
 interface EveClient {
   sessions: {
     create(options: { message: string }): Promise<{ session: { state: { sessionId: string } } }>
-    attach(id: string, options: { streamIndex: number }): { stream(): AsyncIterable<EveEvent> }
+    attach(id: string, options: { streamIndex: number }): EveSession
   }
+}
+interface EveSession {
+  stream(): AsyncIterable<EveEvent>
+  respond(answers: { requestId: string; optionId: string }[]): Promise<unknown>
 }
 interface EveEvent {
   type: string
-  data?: { message?: string | null }
+  data?: { message?: string | null; requests?: { requestId: string }[] }
 }
 
 /** Builds the agent in `scripts/counterparts/eve` with the package's own command. */
@@ -107,6 +111,15 @@ export async function startEve(desk: GateServer, ledger: ReturnType<typeof openL
         if (type === 'turn.failed') throw new Error(`the turn failed: ${JSON.stringify(data)}`)
       }
       return JSON.parse(said)
+    },
+    /** Approves the call that eve itself asks about. */
+    async approve(sessionId: string): Promise<void> {
+      const session = client.sessions.attach(sessionId, { streamIndex: 0 })
+      for await (const { type, data } of session.stream()) {
+        if (type !== 'input.requested') continue
+        await session.respond((data?.requests ?? []).map(({ requestId }) => ({ requestId, optionId: 'approve' })))
+        return
+      }
     },
     async crashAndRestart(): Promise<void> {
       await kill()

@@ -3,7 +3,7 @@ import { createClient, gate } from '../../../../packages/client/src/index.ts'
 const { COUNTERSIGN_URL = '', COUNTERSIGN_KEY = '', WORK_URL = '', EXPIRES_IN } = process.env
 
 /** The test does the work, and counts it. */
-const doWork = (tool: string) => async (args: object) => {
+export const doWork = (tool: string) => async (args: object) => {
   const answer = await fetch(`${WORK_URL}/${tool}`, { method: 'POST', body: JSON.stringify(args) })
   if (!answer.ok) throw new Error(`${tool} failed: ${answer.status}`)
   return answer.json()
