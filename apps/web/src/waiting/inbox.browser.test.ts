@@ -81,6 +81,17 @@ test('keys act from anywhere on the page but never in a field, and not at all on
   expect(inbox.decisions).toEqual([])
 })
 
+test('in a tall window a short card stands at the top of its pane, and the room that is left is below it', async () => {
+  await inbox.page.setViewportSize({ width: 1_440, height: 2_000 })
+  await open()
+  await cardIsReady()
+  // The texts of these tests are long ones.
+  await card().evaluate((card) => Object.assign((card as HTMLElement).style, { maxHeight: '100px', overflow: 'hidden' }))
+  const place = inbox.page.locator('.inbox-pane-card')
+  await until(async () => (await place.boundingBox())?.height).toBeGreaterThan(1_000)
+  expect(((await card().boundingBox())?.y ?? Number.NaN) - ((await place.boundingBox())?.y ?? Number.NaN)).toBeLessThan(40)
+})
+
 test('A arms the card that is shown, by the rules of the card: it rests while it is new, and A alone approves nothing', async () => {
   await open()
   await cardIsReady()
