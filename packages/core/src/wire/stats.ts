@@ -27,7 +27,7 @@ export const Cost = z.object({
   /** In units of the currency, with fractions. */
   amount: z.number().nonnegative(),
   /** As in ISO 4217. */
-  currency: z.string(),
+  currency: z.string().regex(/^[A-Z]{3}$/),
 })
 export type Cost = z.infer<typeof Cost>
 
