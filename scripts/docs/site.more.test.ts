@@ -39,7 +39,7 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-})
+}, 900_000)
 afterAll(() => {
   server?.close()
   rmSync(site, { recursive: true, force: true })

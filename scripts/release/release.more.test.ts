@@ -111,4 +111,5 @@ test('the command refuses before it builds, and otherwise makes tarballs and pri
   ])
   // The tarballs leave the checkout clean, so that the command can be run again.
   expect(problemsOfCheckout(clone)).toEqual([])
-})
+  // It builds everything, beside other tests that do: 329 s on a slow machine.
+}, 1_200_000)

@@ -5,7 +5,7 @@ import { openGateServer, openLedger } from '../testing/gate-server.ts'
 const SHIP = { order: 'ORD-1', status: 'shipped' }
 const CALL: EveCall = { name: 'setStatus', input: SHIP }
 
-beforeAll(buildEve)
+beforeAll(buildEve, 600_000)
 
 test('eve: a read that policy allows runs by itself', async () => {
   await using desk = await openGateServer()
