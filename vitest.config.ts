@@ -58,7 +58,6 @@ const ON_ANY_DATABASE = [
   'many-waiting',
   'mcp',
   'mcp-authority',
-  'mcp-closed',
   'mcp-conformance',
   'mcp-example',
   'mcp-gateway',
