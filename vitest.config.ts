@@ -40,7 +40,6 @@ const ON_ANY_DATABASE = [
   'deploy-page',
   'docker',
   'eve',
-  'ext-authz-trouble',
   'fallback',
   'foreign-pages',
   'gate-adapters',
