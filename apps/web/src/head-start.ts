@@ -9,7 +9,7 @@ export type Entering = Me & { linkFailure?: string }
 export interface HeadStart {
   /** Who is signed in, as the server answered the first time; undefined before that, or when it could not be asked. */
   readonly entered: Entering | undefined
-  /** Resolves when that is known, or is known to have failed; and when the first rows of the inbox are there, if they come soon. */
+  /** Resolves when that is known, or is known to have failed. */
   readonly settled: Promise<void>
   /** Signs in with the link that the page was opened with, if there is one, and returns who is signed in. The link is used up in any case. */
   enter(signal: AbortSignal): Promise<Entering>
@@ -36,12 +36,11 @@ export function takeHeadStart(client: Client): HeadStart {
     // Whoever draws asks again, and says what is wrong.
     () => undefined,
   )
-  const rows = inbox && firstRowsOf(inbox)
   return {
     get entered() {
       return entered
     },
-    settled: settled.then(() => rows),
+    settled,
     enter: (signal) => enter(client, signal),
     get begunInbox() {
       return inbox
@@ -52,25 +51,6 @@ export function takeHeadStart(client: Client): HeadStart {
       return taken
     },
   }
-}
-
-/** What is drawn without rows is drawn again with them, so they get as long as a person does not notice. */
-const ROWS_MS = 300
-
-function firstRowsOf(inbox: InboxStore): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => {
-      const { items, loaded, failure } = inbox.get()
-      if (items.length === 0 && !loaded && failure === null) return
-      stop()
-      resolve()
-    }
-    const stop = inbox.subscribe(look)
-    setTimeout(() => {
-      stop()
-      resolve()
-    }, ROWS_MS)
-  })
 }
 
 /** A link signs in somebody else. Over https a cookie that no script can read may say who this is. */

@@ -13,8 +13,6 @@ const OVERSCAN_ROWS = 5
 /** Where the list is being scrolled away from: each row drawn costs its share of the frame. At rest both sides have the same. */
 const ROWS_BEHIND = 1
 const PAGE_MOVES = 10
-/** Rows are drawn in the first pass, not after it. To ask for the true height would lay out the page once more. */
-const FIRST_BOX = { width: 0, height: 800 }
 /** Older ones are read when so few rows are left below. */
 const LAST_ROWS = 20
 
@@ -46,7 +44,6 @@ export function RowList({ rows, selectedId, chosenIds, box, wantsFocus, onMove, 
     getScrollElement: () => box,
     estimateSize: () => ROW_PX,
     overscan: OVERSCAN_ROWS,
-    initialRect: FIRST_BOX,
     getItemKey: (at) => rows[at]?.id ?? at,
     rangeExtractor: (range) => withRow(rowsAround(range, virtual.scrollDirection), selectedAt),
   })
