@@ -35,7 +35,7 @@ const queries = new QueryClient({
 
 export type AppProps = {
   client: Client
-  /** What was asked for before there was anything to draw. */
+  /** The requests that were sent before the console was drawn. */
   headStart: HeadStart
   /** Why the console cannot be used; said on the page. */
   failure: unknown
@@ -56,7 +56,7 @@ export function App(props: AppProps) {
   )
 }
 
-/** Takes in who is signed in, where that is known already. Not as initial data: a query that is reset would come back to it. */
+/** Stores who is signed in, if that is known already. It is no initial data, because a query that is reset would return to that. */
 export const noteEntered = (entered: Entering | undefined): void => void (entered && queries.setQueryData(ME, entered))
 
 /** Lets in who is signed in or opened a sign-in link; shows everybody else how to sign in. */
@@ -111,12 +111,12 @@ function Entrance({ client, headStart, failure }: AppProps) {
 }
 
 function SignedIn({ client, headStart, me, signIn, keepsObjectives }: Omit<Services, 'inbox'> & { headStart: HeadStart }) {
-  const [inbox, setInbox] = useState<InboxStore | undefined>(headStart.begunInbox)
+  const [inbox, setInbox] = useState<InboxStore | undefined>(() => headStart.begunInbox(me.id))
   useEffect(() => {
-    const opened = headStart.takeInbox()
+    const opened = headStart.takeInbox(me.id)
     setInbox(opened)
     return () => opened.close()
-  }, [headStart])
+  }, [headStart, me.id])
   if (!inbox) return null
   return (
     <ServicesProvider value={{ client, inbox, me, signIn, keepsObjectives }}>

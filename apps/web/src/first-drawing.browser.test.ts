@@ -92,3 +92,16 @@ test('a browser without a sign-in asks for nothing that it may not read', async 
   await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   expect(asked).toEqual(['/api/me'])
 })
+
+test('the inbox that was opened for one person is not the one of whoever signs in after them', async () => {
+  await page.addInitScript(() => localStorage.setItem('countersign.console', 'a secret'))
+  const { principal } = await (await fetch(`${server.url}/api/me`)).json()
+  await page.route('**/api/sign-in/oidc/finish', (route) =>
+    route.fulfill({ json: { principal: { ...principal, id: 'prn_another' }, signIn: 'oidc', returnTo: '/waiting' } }),
+  )
+  const listed: string[] = []
+  page.on('request', (request) => /\/api\/actions\?state=proposed/.test(request.url()) && listed.push(page.url()))
+  await page.goto(`${server.url}/sign-in/callback?code=1`)
+  await page.getByTestId('waiting-row').first().waitFor()
+  expect(listed.map((url) => new URL(url).pathname)).toEqual(['/sign-in/callback', '/waiting'])
+})

@@ -2,21 +2,21 @@ import { type Client, type InboxStore, type Me, openInbox } from '@countersign/c
 import { errorText } from './errors.ts'
 import { hasSignInLink, storedSignIn, takeSignInLink } from './sign-in/stored-sign-in.ts'
 
-/** Who is signed in, and why the sign-in link of the address did not work, if it did not. */
+/** The signed-in person, and the reason if a sign-in link failed. */
 export type Entering = Me & { linkFailure?: string }
 
-/** What the console asks the server for before there is anything to draw it with. */
+/** The requests that are sent while the code that draws the console still loads. */
 export interface HeadStart {
-  /** Who is signed in, as the server answered the first time; undefined before that, or when it could not be asked. */
+  /** The first answer to who is signed in; undefined before it arrives and after a failure. */
   readonly entered: Entering | undefined
-  /** Resolves when that is known, or is known to have failed. */
+  /** Resolves after that answer or failure. */
   readonly settled: Promise<void>
   /** Signs in with the link that the page was opened with, if there is one, and returns who is signed in. The link is used up in any case. */
   enter(signal: AbortSignal): Promise<Entering>
-  /** The inbox that was opened early, until it is taken. */
-  readonly begunInbox: InboxStore | undefined
-  /** Returns that inbox once, and a new one after that. The caller closes it. */
-  takeInbox(): InboxStore
+  /** The inbox that was opened early, if it was opened for this person and is not taken yet. */
+  begunInbox(personId: string): InboxStore | undefined
+  /** Returns the inbox of `begunInbox` once, else a new one. The caller closes it. */
+  takeInbox(personId: string): InboxStore
 }
 
 /**
@@ -26,34 +26,37 @@ export interface HeadStart {
 export function takeHeadStart(client: Client): HeadStart {
   let inbox = mayBeSignedIn() ? openInbox(client) : undefined
   let entered: Entering | undefined
+  function dropInbox(): void {
+    inbox?.close()
+    inbox = undefined
+  }
   const settled = enter(client).then(
     (found) => {
       entered = found
-      if (found.principal !== null) return
-      inbox?.close()
-      inbox = undefined
+      if (found.principal === null) dropInbox()
     },
-    // Whoever draws asks again, and says what is wrong.
+    // The drawn page asks again and shows the error.
     () => undefined,
   )
+  // Somebody else may have signed in since: through a sign-in service, or with a link.
+  const begunInbox = (personId: string) => (entered?.principal?.id === personId ? inbox : undefined)
   return {
     get entered() {
       return entered
     },
     settled,
     enter: (signal) => enter(client, signal),
-    get begunInbox() {
-      return inbox
-    },
-    takeInbox() {
-      const taken = inbox ?? openInbox(client)
-      inbox = undefined
-      return taken
+    begunInbox,
+    takeInbox(personId) {
+      const begun = begunInbox(personId)
+      if (begun) inbox = undefined
+      else dropInbox()
+      return begun ?? openInbox(client)
     },
   }
 }
 
-/** A link signs in somebody else. Over https a cookie that no script can read may say who this is. */
+/** False with a sign-in link, because it signs in somebody else. Over https the sign-in is in a cookie that no script can read. */
 const mayBeSignedIn = (): boolean => !hasSignInLink() && (storedSignIn.read() !== undefined || location.protocol === 'https:')
 
 async function enter(client: Client, signal?: AbortSignal): Promise<Entering> {
