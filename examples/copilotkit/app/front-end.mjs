@@ -1,27 +1,7 @@
 // The server of the page: it serves the page, and runs CopilotKit's runtime in front of Countersign with the key of the person who is signed in.
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
-
-const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' }
-
-let page
-/** Builds the page into memory, once: CopilotKit is large. */
-const builtPage = () => {
-  page ??= buildPage()
-  return page
-}
-
-async function buildPage() {
-  const { build } = await import('vite')
-  const { output } = await build({
-    root: join(import.meta.dirname, 'page'),
-    configFile: false,
-    logLevel: 'error',
-    build: { write: false, target: 'es2022', modulePreload: false, chunkSizeWarningLimit: 20_000 },
-  })
-  return Object.fromEntries(output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : file.source]))
-}
+import { servePage } from '../../ai-sdk-ui/serve-page.mjs'
 
 /** The runtime of CopilotKit with one agent. Nothing is kept here: what the page is told comes from Countersign each time. */
 async function openRuntime(countersign, key) {
@@ -59,23 +39,6 @@ async function openRuntime(countersign, key) {
  * @param settings.key The key of Ana, who is signed in. A real page has a session for each person, and keeps their keys on its server.
  */
 export async function startFrontEnd({ port, countersign, key }) {
-  const [files, runtime] = await Promise.all([builtPage(), openRuntime(countersign, key)])
-  const server = createServer((request, response) => {
-    if (request.url.startsWith('/api/copilotkit')) {
-      // A page of another origin cannot send JSON here without asking first, and is not answered.
-      const isOwn = request.method === 'GET' || request.headers['content-type'] === 'application/json'
-      return isOwn ? runtime(request, response) : response.writeHead(415).end()
-    }
-    const path = request.url === '/' ? '/index.html' : request.url
-    if (!Object.hasOwn(files, path)) return response.writeHead(404).end()
-    response.writeHead(200, { 'content-type': TYPES[path.split('.').at(-1)] ?? 'application/octet-stream' }).end(files[path])
-  })
-  await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${server.address().port}`,
-    async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
+  const answer = await openRuntime(countersign, key)
+  return servePage({ port, page: { root: join(import.meta.dirname, 'page') }, api: '/api/copilotkit', answer })
 }
