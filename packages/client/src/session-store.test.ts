@@ -1,11 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { createClient } from './client.ts'
-import { openInbox } from './inbox-store.ts'
 import { foldSession, sessionState } from './session-state.ts'
 import { openSession } from './session-store.ts'
-import type { Store } from './store.ts'
 import {
   emptySession,
   frame,
@@ -19,21 +16,10 @@ import {
   snapshotAt,
   startStream,
 } from './testing/log-server.ts'
+import { until } from './testing/until.ts'
 
 const log = sampleLog()
 const page = (items: unknown[]) => ({ items, nextCursor: null })
-
-/** Waits until the store says so. */
-const until = <T>(store: Store<T>, holds: (snapshot: T) => boolean): Promise<T> =>
-  new Promise((resolve) => {
-    const look = () => {
-      if (!holds(store.get())) return
-      stop()
-      resolve(store.get())
-    }
-    const stop = store.subscribe(look)
-    look()
-  })
 
 const { actions: settled } = log.reduce(foldSession, sessionState(emptySession(), []))
 
@@ -210,87 +196,6 @@ test('a session that is renamed has its title, and one that is deleted says so a
   expect(server.requests.filter(({ url }) => url.endsWith('/events'))).toHaveLength(1)
 })
 
-/** An inbox whose stream and list the test holds in its hands. */
-async function startInbox(first: Action[]) {
-  const state = { list: first, stream: undefined as ServerResponse | undefined, seq: 0 }
-  const server = await serve({
-    'GET /api/actions': (request, response) => {
-      const wanted = new URL(request.url ?? '', 'http://inbox').searchParams.get('state')
-      json(response, page(state.list.filter((action) => action.state === wanted)))
-    },
-    'GET /api/actions/act_3': (_, response) => json(response, sampleAction({ id: 'act_3', state: 'outcome_unknown' })),
-    'GET /api/actions/act_1': (_, response) => json(response, sampleAction({ state: 'approved', updatedAt: '2026-11-21T10:01:00.000Z' })),
-    'GET /api/events': (_, response) => {
-      startStream(response)
-      state.stream = response
-    },
-  })
-  const lingers: (() => void)[] = []
-  const schedule = (run: () => void, delayMs: number) => {
-    if (delayMs === 5_000) lingers.push(run)
-    return delayMs === 40_000 || delayMs === 5_000 ? () => {} : (clearTimeout.bind(null, setTimeout(run, 0)) as () => void)
-  }
-  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule })
-  await until(store, (snapshot) => snapshot.loaded)
-  return { server, state, store, lingers }
-}
-
-test('the inbox lists what waits, hears of more, and keeps what was decided elsewhere for a while', async () => {
-  const { server, state, store, lingers } = await startInbox([sampleAction()])
-  await using _ = server
-  const second = sampleAction({ id: 'act_2', createdAt: '2026-11-21T10:00:01.000Z' })
-  state.stream?.write(frame({ type: 'action_proposed', seq: 7, data: { proposal: second } }))
-  expect((await until(store, (snapshot) => snapshot.waiting === 2)).items.map((action) => action.id)).toEqual(['act_1', 'act_2'])
-  const data = { proposalId: 'act_1', state: 'declined', revision: 1, updatedAt: '2026-11-21T10:02:00.000Z' } as const
-  state.stream?.write(frame({ type: 'action_update', seq: 8, data }))
-  const { items } = await until(store, (snapshot) => snapshot.waiting === 1)
-  expect(items.map((action) => action.state)).toEqual(['declined', 'proposed'])
-  expect(lingers).toHaveLength(1)
-  lingers[0]?.()
-  expect(store.get().items.map((action) => action.id)).toEqual(['act_2'])
-  store.close()
-})
-
-test('an action of unknown outcome needs a person too, however it came to be one', async () => {
-  const lost = sampleAction({ id: 'act_2', state: 'outcome_unknown' })
-  const { server, state, store } = await startInbox([lost])
-  await using _ = server
-  expect(store.get()).toMatchObject({ items: [lost], waiting: 0, unknown: 1 })
-  const data = { proposalId: 'act_3', state: 'outcome_unknown', revision: 1, updatedAt: '2026-11-21T10:02:00.000Z' } as const
-  state.stream?.write(frame({ type: 'action_update', seq: 7, data }))
-  await until(store, (snapshot) => snapshot.unknown === 2)
-  store.close()
-})
-
-test('what was read elsewhere is kept current like the rest, if it needs a person', async () => {
-  const { server, state, store } = await startInbox([sampleAction()])
-  await using _ = server
-  const old = sampleAction({ id: 'act_0', createdAt: '2026-11-20T10:00:00.000Z' })
-  store.include([old, sampleAction({ id: 'act_done', state: 'succeeded' }), sampleAction({ updatedAt: '2026-11-01T10:00:00.000Z' })])
-  expect(store.get()).toMatchObject({ items: [old, sampleAction()], waiting: 2 })
-  const data = { proposalId: 'act_0', state: 'declined', revision: 1, updatedAt: '2026-11-21T10:02:00.000Z' } as const
-  state.stream?.write(frame({ type: 'action_update', seq: 7, data }))
-  expect((await until(store, ({ waiting }) => waiting === 1)).items.map((action) => action.state)).toEqual(['declined', 'proposed'])
-  store.close()
-})
-
-test('what policy decided by itself never shows in the inbox', async () => {
-  const { server, state, store } = await startInbox([])
-  await using _ = server
-  const read = sampleAction({ id: 'act_read', state: 'approved', policy: { verdict: 'allow', rule: 'reads run', version: 1, reason: '' } })
-  const data = { proposalId: 'act_read', state: 'succeeded', revision: 1, updatedAt: '2026-11-21T10:02:00.000Z' } as const
-  const waiting = sampleAction({ id: 'act_2' })
-  state.stream?.write(
-    [
-      frame({ type: 'action_proposed', seq: 7, data: { proposal: read } }),
-      frame({ type: 'action_update', seq: 8, data }),
-      frame({ type: 'action_proposed', seq: 9, data: { proposal: waiting } }),
-    ].join(''),
-  )
-  expect((await until(store, (snapshot) => snapshot.waiting === 1)).items).toEqual([waiting])
-  store.close()
-})
-
 test('after a reset every message is there, not only those that the reset carried', async () => {
   const { session, messages, actions } = snapshotAt(log)
   const reset = { type: 'reset', seq: log.length, data: { reason: 'unknown id', session, messages: messages.slice(-1), actions } } as const
@@ -307,101 +212,6 @@ test('after a reset every message is there, not only those that the reset carrie
   const snapshot = await until(store, ({ messages }) => messages.length === 3)
   store.close()
   expect(snapshot.lastSeq).toBe(log.length)
-})
-
-test('after a cut the inbox learns what was decided meanwhile', async () => {
-  const { server, state, store } = await startInbox([sampleAction()])
-  await using _ = server
-  state.list = []
-  state.stream?.destroy()
-  const { items } = await until(store, (snapshot) => snapshot.waiting === 0)
-  expect(items.map((action) => action.state)).toEqual(['approved'])
-  store.close()
-})
-
-test('the inbox marks what is overdue when it hears so, and after a cut in which it missed that', async () => {
-  const [heard, missed] = [sampleAction(), sampleAction({ id: 'act_2' })]
-  const { server, state, store } = await startInbox([heard, missed])
-  await using _ = server
-  await until(store, ({ items }) => items.length === 2)
-  const updatedAt = '2026-11-21T10:05:00.000Z'
-  state.stream?.write(frame({ type: 'approval_overdue', seq: 7, data: { actionId: heard.id, waitedMs: 300_000, updatedAt } }))
-  const overdueIn = (items: readonly Action[]) => items.flatMap(({ id, overdue }) => (overdue ? [id] : []))
-  expect(overdueIn((await until(store, ({ items }) => items[0]?.overdue === true)).items)).toEqual([heard.id])
-  state.list = [heard, missed].map((action) => ({ ...action, overdue: true, updatedAt }))
-  state.stream?.destroy()
-  expect(overdueIn((await until(store, ({ items }) => items[1]?.overdue === true)).items)).toEqual([heard.id, missed.id])
-  store.close()
-})
-
-test('of many that wait the newest 1,000 are listed, older ones when asked for, and a cut forgets none of them', async () => {
-  const idOf = (at: number) => `act_${String(at).padStart(5, '0')}`
-  const all = Array.from({ length: 2_500 }, (_, at) => sampleAction({ id: idOf(2_500 - at) }))
-  const state = { decided: new Set<string>(), lists: 0, singles: 0, stream: undefined as ServerResponse | undefined }
-  await using server = await serve({
-    'GET /api/actions': (request, response) => {
-      state.lists++
-      const query = new URL(request.url ?? '', 'http://inbox').searchParams
-      const begin = Number(query.get('cursor') ?? 0)
-      const found = query.get('state') === 'proposed' ? all.filter(({ id }) => !state.decided.has(id)) : []
-      const end = begin + Number(query.get('limit'))
-      json(response, { items: found.slice(begin, end), nextCursor: end < found.length ? String(end) : null })
-    },
-    [`GET /api/actions/${idOf(1)}`]: (_, response) => {
-      state.singles++
-      json(response, sampleAction({ id: idOf(1), state: 'declined', updatedAt: '2026-11-21T11:00:00.000Z' }))
-    },
-    'GET /api/events': (_, response) => {
-      startStream(response)
-      state.stream = response
-    },
-  })
-  const schedule = (run: () => void, delayMs: number) =>
-    delayMs === 40_000 || delayMs === 5_000 ? () => {} : (clearTimeout.bind(null, setTimeout(run, 0)) as () => void)
-  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule })
-  await store.listMore()
-  expect(await until(store, ({ loaded }) => loaded)).toMatchObject({ waiting: 1_000, more: true })
-  await Promise.all([store.listMore(), store.listMore()])
-  expect(store.get()).toMatchObject({ waiting: 2_000, more: true })
-  await store.listMore()
-  expect(store.get()).toMatchObject({ waiting: 2_500, more: false })
-  const { lists } = state
-  await store.listMore()
-  expect(state.lists).toBe(lists)
-  state.decided.add(idOf(1))
-  state.stream?.destroy()
-  await until(store, ({ waiting }) => waiting === 2_499)
-  expect(state.singles).toBe(1)
-  store.close()
-})
-
-test('the first page of what waits is there before the next one is answered', async () => {
-  const all = Array.from({ length: 250 }, (_, at) => sampleAction({ id: `act_${1_000 - at}` }))
-  const { promise: isAnswered, resolve: answer } = Promise.withResolvers<void>()
-  await using server = await serve({
-    'GET /api/actions': async (request, response) => {
-      const query = new URL(request.url ?? '', 'http://inbox').searchParams
-      const begin = Number(query.get('cursor') ?? 0)
-      if (begin > 0) await isAnswered
-      const found = query.get('state') === 'proposed' ? all : []
-      json(response, { items: found.slice(begin, begin + 200), nextCursor: begin + 200 < found.length ? String(begin + 200) : null })
-    },
-    'GET /api/events': (_, response) => startStream(response),
-  })
-  const store = openInbox(createClient({ baseUrl: server.baseUrl }))
-  expect(await until(store, ({ items }) => items.length > 0)).toMatchObject({ waiting: 200, loaded: false })
-  answer()
-  expect(await until(store, ({ loaded }) => loaded)).toMatchObject({ waiting: 250, more: false })
-  store.close()
-})
-
-test('an inbox that may not be read says so', async () => {
-  await using server = await serve({ 'GET /api/events': (_, response) => problem(response, 401, 'unauthenticated', 'Sign in.') })
-  const store = openInbox(createClient({ baseUrl: server.baseUrl }))
-  expect(await until(store, (snapshot) => snapshot.failure !== null)).toMatchObject({
-    failure: { code: 'unauthenticated' },
-    connection: { kind: 'closed' },
-  })
 })
 
 test('listeners are told once for many changes', async () => {
