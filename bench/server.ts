@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readAddress } from '../verification/testing/read-address.ts'
 import type { BenchDatabase } from './database.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
@@ -30,15 +31,7 @@ export async function startServer(configFile: string, database: BenchDatabase) {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { COUNTERSIGN_BOOTSTRAP_KEY: KEY },
   })
-  const url = await new Promise<string>((resolve, reject) => {
-    let text = ''
-    child.stdout.on('data', (chunk) => {
-      text += chunk
-      const found = /ready at (http:\S+)/.exec(text)?.[1]
-      if (found) resolve(found)
-    })
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
-  })
+  const url = await readAddress(child)
   const call = async (path: string, body?: unknown, key = KEY) => {
     const response = await fetch(`${url}${path}`, {
       method: body === undefined ? 'GET' : 'POST',

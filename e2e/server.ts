@@ -11,6 +11,7 @@ import { test as base } from '@playwright/test'
 import { readSignInFiles } from '../packages/server/src/identity/sign-in-file.ts'
 import { mintLinkToken, signInLink } from '../packages/server/src/identity/sign-in-links.ts'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
+import { readAddress } from '../verification/testing/read-address.ts'
 import { openLink } from './demo.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
@@ -68,15 +69,7 @@ export async function startServer(
     env: { ...COMPILE_CACHE, PATH: process.env.PATH, COUNTERSIGN_BOOTSTRAP_KEY: KEY, ...environment },
   })
   const ended = once(child, 'exit')
-  const url = await new Promise<string>((resolve, reject) => {
-    let text = ''
-    child.stdout.on('data', (chunk) => {
-      text += chunk
-      const found = /ready at (http:\S+)/.exec(text)?.[1]
-      if (found) resolve(found)
-    })
-    child.once('exit', (code) => reject(new Error(`the server ended with ${code}`)))
-  })
+  const url = await readAddress(child)
   const [local] = readSignInFiles(join(folder, 'data'))
   return {
     url: local?.origin ?? url,

@@ -9,12 +9,12 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { openApiClient } from '../testing/api-client.ts'
 import { BOOTSTRAP_KEY } from '../testing/bootstrap-key.ts'
-import { readAddress } from '../testing/child-server.ts'
 import { contextFiles, readDockerfile } from '../testing/dockerfile.ts'
 import { freePort } from '../testing/free-port.ts'
 import { buildImage, type Image, type ImageRunOptions, whyNoImage } from '../testing/image.ts'
 import { checkerAt } from '../testing/openapi.ts'
 import { startPostgres } from '../testing/postgres.ts'
+import { readAddress } from '../testing/read-address.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { COMPILE_CACHE } from './compile-cache.ts'
 import { checkerAt } from './openapi.ts'
+import { readAddress } from './read-address.ts'
 
 const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 
@@ -75,21 +75,4 @@ export async function startChildServer(options: ChildServerOptions): Promise<Chi
     child.kill('SIGKILL')
     throw error
   }
-}
-
-/** Where a server says that it listens. @throws Error with what it wrote when it ends before that. */
-export async function readAddress({ stdout, stderr }: ChildProcess): Promise<string> {
-  if (!stdout || !stderr) throw new Error('the child has no output')
-  let complaint = ''
-  stderr.on('data', (chunk) => {
-    complaint += chunk
-  })
-  for await (const line of createInterface(stdout)) {
-    const url = /ready at (http:\S+)/.exec(line)?.[1]
-    if (url) {
-      stdout.resume()
-      return url
-    }
-  }
-  throw new Error(`the server ended before it listened: ${complaint}`)
 }

@@ -93,7 +93,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
       onIds: (current, ended) => inFlight.add(saveIds(name, current, ended)),
       run(id) {
         // A pool does not know of the jobs that began without a fetch, and may fetch more than this process can run.
-        const job = runInLane(name, id, { clock, ms: UNUSED_MS })
+        const job = runInTurn(name, id, { clock, ms: UNUSED_MS })
         inFlight.add(job)
         return job
       },
@@ -104,7 +104,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     if (claimed) claimedSteps.add(claimed)
     let isLeft = false
     try {
-      await runInLane(name, id)
+      await runInTurn(name, id)
       // A loop that was running takes the step when it checks once more. This job needs no slot for that.
       if (claimed) await loops?.ended(id)
     } finally {
@@ -125,7 +125,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   }
 
   /** Runs a job in its turn. Enqueues it again when it has none: another process may have room. */
-  async function runInLane(name: JobName, id: string, wait?: TurnWait): Promise<void> {
+  async function runInTurn(name: JobName, id: string, wait?: TurnWait): Promise<void> {
     let hasBegun = true
     try {
       hasBegun = await limiters[name].run(name, () => runJob(name, id), wait)
