@@ -4,7 +4,7 @@ import { takeHeadStart } from './head-start.ts'
 import { preloadPage } from './pages.ts'
 import { storedSignIn } from './sign-in/stored-sign-in.ts'
 
-// This file is small and runs first. It asks for everything that the first drawing needs, so that nothing waits for anything else.
+// This small file runs first and sends every request that the first drawing needs, so that none waits for another.
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 const client = createClient({ signInStorage: storedSignIn })
@@ -14,7 +14,7 @@ const marks = loadMarks().then(
   () => undefined,
   (failure: unknown) => failure,
 )
-// Nothing is drawn before all of it is there: React holds back for 300 ms what replaces a fallback that it has shown.
+// Drawing waits for all of them, because React delays by 300 ms what replaces a fallback that it has shown.
 Promise.all([import('./draw.tsx'), marks, preloadPage(location.pathname), headStart.settled]).then(
   ([{ draw }, failure]) => draw(root, { client, headStart, failure }),
   () => {

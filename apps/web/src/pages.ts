@@ -35,7 +35,7 @@ export const PAGE_PATHS = Object.keys(LOADERS) as PagePath[]
 
 const loaded = new Map<PagePath, ComponentType>()
 
-/** The page, where its code is here already. */
+/** Returns the page if its code is loaded. */
 export const loadedPage = (path: PagePath): ComponentType | undefined => loaded.get(path)
 
 /** Loads the code of a page. */
@@ -45,13 +45,13 @@ export async function loadPage(path: PagePath): Promise<Loaded> {
   return page
 }
 
-/** Loads the page at this address before the router asks for it. Resolves also where there is none, or where it cannot be loaded: that is said where it is drawn. */
+/** Loads the page at this address before the router asks for it. Also resolves if there is no such page or it cannot be loaded: the router shows that. */
 export async function preloadPage(pathname: string): Promise<void> {
   const path = PAGE_PATHS.find((path) => isAt(path, pathname))
   if (path !== undefined) await loadPage(path).catch(() => undefined)
 }
 
-// The router would do, but it is part of what loads meanwhile.
+// The router could match, but its code is still loading.
 function isAt(path: string, pathname: string): boolean {
   const [wanted, found] = [path, pathname].map((text) => text.split('/').filter((part) => part !== ''))
   return wanted?.length === found?.length && wanted?.every((part, at) => part.startsWith(':') || part === found?.[at]) === true

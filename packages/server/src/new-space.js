@@ -6,5 +6,5 @@ import { setFlagsFromString } from 'node:v8'
  */
 export const keepNewSpaceSmall = () => setFlagsFromString('--semi-space-growth-factor=1')
 
-/** Lets it grow with the work again, by V8's own factor. */
+/** Lets that space grow again, by V8's default factor. */
 export const letNewSpaceGrow = () => setFlagsFromString('--semi-space-growth-factor=2')

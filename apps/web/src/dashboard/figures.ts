@@ -38,7 +38,7 @@ const timeName = (iso: string, bucket: Stats['bucket']): string =>
     bucket === 'hour' ? { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } : { day: 'numeric', month: 'short' },
   )
 
-/** What the models cost, where at least one has a price: all prices are in one currency. */
+/** Returns the figure of costs by model, or none if no model has a price. All prices are in one currency. */
 function costsOf(models: Stats['models']): Figure[] {
   const currency = models.find(({ cost }) => cost !== null)?.cost?.currency
   if (currency === undefined) return []

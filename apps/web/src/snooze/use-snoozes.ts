@@ -47,7 +47,7 @@ let last: { key: string; snoozes: Snoozes } = { key: '', snoozes: new Map() }
 export function useWakeWithChanges(items: readonly Action[]): void {
   const snoozes = useSnoozes()
   const queries = useQueryClient()
-  // Most people snooze nothing most of the time.
+  // Without snoozes there is nothing to watch.
   const watched = snoozes.size === 0 ? [] : items
   const changes = watched
     .filter(({ id }) => snoozes.has(id))

@@ -34,7 +34,7 @@ type InboxProps = {
 }
 
 const idOf = (action: Action) => action.id
-/** What the command palette offers while rows are chosen. */
+/** The entries of the command palette while rows are chosen. */
 const offersFor = (chosen: number, ask: (task: BulkTask) => void) => [
   { name: `Snooze ${countText(chosen)}`, run: () => ask('snooze') },
   { name: `Assign ${countText(chosen)}`, run: () => ask('assign') },

@@ -22,7 +22,7 @@ export const EmptyPane = () => <section className="inbox-pane" aria-label="Selec
 
 /** The card of the selected row. */
 export function LazyPane(props: PaneProps) {
-  // What is here is drawn at once: `lazy` would show its fallback first.
+  // `lazy` shows its fallback once even if the code is loaded.
   const [Pane] = useState(() => loaded ?? Later)
   return (
     <Boundary fallback={<EmptyPane />}>

@@ -26,7 +26,7 @@ const Tokens = {
 export const Cost = z.object({
   /** In units of the currency, with fractions. */
   amount: z.number().nonnegative(),
-  /** As in ISO 4217. */
+  /** An ISO 4217 code. */
   currency: z.string().regex(/^[A-Z]{3}$/),
 })
 export type Cost = z.infer<typeof Cost>

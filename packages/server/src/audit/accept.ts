@@ -24,11 +24,11 @@ export function* recordLostMemory(outbox: Outbox, data: { why: string; remembere
   yield* appendToScope(outbox, SYSTEM, { kind: 'record_memory_lost', actor: SYSTEM, data }, nowMs)
 }
 
-/** Who accepts the state of the database. */
+/** The person or command that accepts the state of the database. */
 export interface Accepter {
   /** Id of the person; `system` for the command line. */
   id: string
-  /** Throws where their right has ended meanwhile, within the transaction. Absent for the command line. */
+  /** Throws, within the transaction, if the person's right has ended. Absent for the command line. */
   requireStanding?(nowMs: number): Tx<void>
 }
 

@@ -32,15 +32,15 @@ export interface AnchorSender extends AsyncDisposable {
 
 const FIRST_RETRY_MS = 1_000
 const MAX_RETRY_MS = 5 * 60_000
-/** The longest pause that a webhook can ask for: an anchor that is hours behind proves little. */
+/** The longest `Retry-After` that counts: an anchor that is hours behind proves little. */
 const MAX_ASKED_MS = 60 * 60_000
 const ANSWER_WITHIN_MS = 10_000
 /** Lines that are read back at the start. */
 const TAIL_BYTES = 65_536
 
-/** An answer that takes no head. */
+/** An answer other than 2xx. */
 class Refused extends Error {
-  /** How long the webhook asked to be left alone. */
+  /** Its `Retry-After` in ms; 0 without one. */
   readonly askedMs: number
 
   constructor(message: string, askedMs: number) {

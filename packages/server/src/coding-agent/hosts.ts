@@ -29,7 +29,7 @@ export interface HostTool {
   input: JsonObject
   /** The folder that the host works in. */
   folder: string
-  /** What the agent says about the call beside it. Nothing checks these words. */
+  /** The agent's reason for the call, unverified. */
   reason?: string
 }
 

@@ -44,7 +44,7 @@ export interface Config {
   gateway: GatewaySettings
   /** Origins whose pages may call the API with a key. */
   corsOrigins: readonly string[]
-  /** What the calls of models cost; undefined where nobody said. */
+  /** The prices of model calls; undefined if none are configured. */
   prices?: Prices | undefined
   /** How long rows are kept that only serve a request, a sign-in or a wake-up. */
   retention: RetentionSettings

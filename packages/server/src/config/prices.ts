@@ -6,24 +6,24 @@ const Price = z.number().min(0).max(1_000_000)
 const ModelPrice = z.strictObject({
   /** Per million input tokens. */
   inputPerMillion: Price,
-  /** Per million input tokens from the provider's cache. Default: as other input. */
+  /** Per million input tokens read from the provider's cache. Default: `inputPerMillion`. */
   cachedInputPerMillion: Price.optional(),
-  /** Per million input tokens that the provider's cache took in. Default: as other input. */
+  /** Per million input tokens written to the provider's cache. Default: `inputPerMillion`. */
   cacheWritePerMillion: Price.optional(),
   /** Per million output tokens. */
   outputPerMillion: Price,
 })
 
-/** What the calls of models cost. Countersign knows no price by itself. */
+/** The prices of model calls. Countersign has none built in. */
 export const PricesSection = z.strictObject({
-  /** Of all prices, as in ISO 4217: `EUR`. */
+  /** The currency of all prices, an ISO 4217 code such as `EUR`. */
   currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency of three capital letters, such as EUR'),
-  /** By the model, as agents name it: `openai/gpt-5-mini`. */
+  /** The prices by model name, as in `agents`: `openai/gpt-5-mini`. */
   models: z.record(z.string().min(1).max(300), ModelPrice).default({}),
 })
 export type Prices = z.output<typeof PricesSection>
 
-/** The tokens of one or more calls. Cached tokens, and those that the cache took in, are part of the input. */
+/** The tokens of one or more calls. Tokens read from or written to the cache are part of the input. */
 export interface PricedTokens {
   inputTokens: number
   cachedInputTokens: number

@@ -105,7 +105,7 @@ export const ConfigShape = z.strictObject({
   archive: ArchiveSection.optional(),
   /** Where the newest head of the audit record is sent. */
   record: RecordSection.prefault({}),
-  /** What the calls of models cost, for the dashboard and timelines. Without it, costs are unknown. */
+  /** The prices of model calls, for the dashboard and timelines. Default: costs are unknown. */
   prices: PricesSection.optional(),
   /** Which private addresses tools, models and webhooks may call. */
   network: z
@@ -148,7 +148,7 @@ export interface ConfigInput {
   archive?: z.input<typeof ArchiveSection>
   /** Settings of the audit record outside the database. */
   record?: z.input<typeof RecordSection>
-  /** What the calls of models cost. Default: unknown. */
+  /** The prices of model calls. Default: costs are unknown. */
   prices?: z.input<typeof PricesSection>
   /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */
   network?: { allow?: string[] }

@@ -13,7 +13,7 @@ export interface GateCall {
   /** The session of the host, as the action's context shows it. */
   run: string
   callId: string | undefined
-  /** The words of the agent about it. */
+  /** The agent's reason for the call, unverified. */
   reason: string | undefined
 }
 

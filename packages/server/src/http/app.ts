@@ -164,7 +164,7 @@ export interface HttpDeps {
   gateway: GatewaySettings
   /** Origins whose pages may call the API with a key. */
   corsOrigins: readonly string[]
-  /** What the calls of models cost; undefined where nobody said. */
+  /** The prices of model calls; undefined if none are configured. */
   prices?: Prices | undefined
   /** The key that seals and signs data for MCP clients. */
   gatewaySecret: string

@@ -17,13 +17,13 @@ export const drawToken = (): string => `cse_${randomBytes(32).toString('base64ur
 const personOfHost = (serviceId: string, hostId: string): string =>
   `prn_${createHash('sha256').update(`embed\n${serviceId}\n${hostId}`).digest('hex').slice(0, 32)}`
 
-/** The person is new, or has another name or other roles by now: the token has to be made with the right to change that. */
+/** The person is new, or their name or roles differ from the stored ones: the token has to be made again with `mayChange`. */
 export class PersonChanges extends Error {}
 
 /**
  * Makes a token for one of a host's own people, and stores their current name and roles.
  * @param keyHash Of the host's key in use. It is read again here, so that a key that was just revoked makes nothing.
- * @param mayChange False for a person who is stored with this name and these roles, as most are: then nobody waits who acts by a right.
+ * @param mayChange True may store another name or other roles, and waits for everybody who acts by a right. False does neither.
  * @throws CountersignError `forbidden` for every caller but a service's accepted key with the scope `embed`, for roles that the key may not
  * give, and for a disabled person; `invalid_arguments` for a longer life than an hour; PersonChanges.
  */

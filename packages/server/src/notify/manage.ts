@@ -75,7 +75,7 @@ export interface AdminContext {
   nowMs: number
 }
 
-/** Lets one change of webhooks after the other, and each only for who is still an admin when it is their turn. */
+/** Serializes changes of webhooks, and checks after the wait that the caller is still an admin. */
 function* inTurn({ by, nowMs }: AdminContext): Tx<void> {
   yield* lockKey(LOCK)
   yield* requireStanding(by, nowMs)

@@ -15,7 +15,7 @@ export async function seedPolicy(store: Store, document: PolicyDocument, nowMs: 
   const last = await store.read(() => policyVersions.newestOfFile.first({}))
   if (last?.digest === digest) return
   await store.transact(function* (outbox) {
-    // Other processes act under the version before until this one is recorded, and not longer.
+    // Once this version is recorded, no process acts under the one before.
     yield* changeRights()
     yield* lock(SYSTEM)
     // Read again after taking the lock: another process may start with the same file.

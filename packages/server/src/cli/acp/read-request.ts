@@ -4,7 +4,7 @@ import { isObject } from '../../coding-agent/hosts.ts'
 import { paramsOf } from '../proxy/messages.ts'
 import type { ToolCalls } from './tool-calls.ts'
 
-/** As long as the context of an action allows. */
+/** The limit of `context.reason` of an action. */
 const MAX_REASON_CHARS = 2_000
 
 /** The operation of a permission request, as a call of a tool. */
@@ -12,7 +12,7 @@ export interface Subject {
   session: string
   cwd: string
   toolCall: JsonObject
-  /** What the prompt says beside the call, in the words of the agent. */
+  /** Title and description of the prompt: the agent's words. */
   reason?: string
 }
 

@@ -6,10 +6,10 @@ import { isRequest } from '../proxy/messages.ts'
 export const COMMAND = 'item/commandExecution/requestApproval'
 export const FILES = 'item/fileChange/requestApproval'
 
-/** What is kept of a decision that nobody knows. */
+/** The longest part of an unknown decision that is recorded. */
 const MAX_SAID_CHARS = 200
 
-/** Reads the answer of an editor to an approval of Codex. Decisions that are not known here allow nothing: Codex may take them for permission. */
+/** Reads the answer of an editor to an approval of Codex. An unknown decision allows nothing, because Codex could treat it as a permission. */
 export function readAnswer({ result }: JsonObject, request: JsonObject): EditorAnswer {
   const decision = isObject(result) ? (result.decision ?? null) : null
   if (result === undefined || decision === 'decline' || decision === 'cancel') return { is: 'declined' }

@@ -27,7 +27,7 @@ export type Settled =
       to: 'outcome_unknown'
       error: ActionErrorView
       looked?: Found | undefined
-      /** How long the target asked to be left alone. Default 0. */
+      /** The target's `Retry-After` in ms. Default 0. */
       askedMs?: number | undefined
     }
 

@@ -35,7 +35,7 @@ export function beginChecks(
 
 /**
  * When to check after a check that began at `checkedAt`; null when that was the last one. All in epoch ms.
- * @param askedMs How long the target asked to be left alone. Default 0. It counts up to the longest wait between two checks.
+ * @param askedMs The target's `Retry-After` in ms. Default 0. It counts up to the longest wait between two checks.
  */
 export function nextCheckAt({ since, until }: Pick<Checks, 'since' | 'until'>, checkedAt: number, askedMs = 0): number | null {
   if (checkedAt >= until) return null
@@ -43,5 +43,5 @@ export function nextCheckAt({ since, until }: Pick<Checks, 'since' | 'until'>, c
   return Math.max(Math.min(checkedAt + waitMs, until), checkedAt + withinLongest(askedMs))
 }
 
-/** How long a check waits because the target asked for it. */
+/** Limits a `Retry-After` to the longest wait between two checks. */
 export const withinLongest = (askedMs: number): number => Math.min(askedMs, LONGEST_WAIT_MS)

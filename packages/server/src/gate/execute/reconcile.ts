@@ -76,7 +76,7 @@ async function askTool(deps: GateDeps, tool: Tool, row: ActionRow, lost: Lost): 
   }
 }
 
-/** What a tool answered about an attempt, and how long its target asked to be left alone. */
+/** A tool's answer about an attempt, and its target's `Retry-After` in ms. */
 export interface Answered {
   found: Verification
   askedMs: number

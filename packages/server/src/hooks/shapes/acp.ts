@@ -18,7 +18,7 @@ const ToolCall = z.looseObject({
 })
 type ToolCall = z.output<typeof ToolCall>
 
-/** What version 2 says beside the call. */
+/** Title and description of a prompt of version 2. */
 const Reason = z.string().trim().min(1).max(2_000).optional()
 
 const Body = z.discriminatedUnion('event', [

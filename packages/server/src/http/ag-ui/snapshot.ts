@@ -49,7 +49,7 @@ function* isCut({ id: session_id }: SessionRow, said: readonly Said[]): Tx<boole
 
 const resultIdOf = (toolCallId: string): string => `${toolCallId}_result`
 
-/** Whether a page has results that are not of the server: CopilotKit notes its answer to an interrupt down as the result of the call. */
+/** Returns true if the page holds results that are not the server's. CopilotKit stores its answer to an interrupt as the result of the call. */
 function* hasOwnResults(session: SessionRow, said: readonly Said[]): Tx<boolean> {
   const own = said.filter(({ id, role, toolCallId = '' }) => role === 'tool' && id !== resultIdOf(toolCallId))
   if (own.length === 0) return false
