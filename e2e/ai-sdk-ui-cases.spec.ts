@@ -1,6 +1,6 @@
 import { expect, type Page } from '@playwright/test'
 import { startFrontEnd } from '../examples/ai-sdk-ui/front-end.mjs'
-import { CALL, chatTest } from './chat.ts'
+import { CALL, chatTest, sendTogether } from './chat.ts'
 import { approve, cards, ready } from './demo.ts'
 
 const test = chatTest(startFrontEnd)
@@ -111,6 +111,7 @@ test('approved twice, by a double click, in two tabs, and on the page and in the
   const console = await context.newPage()
   await console.goto(`${chat.url}/actions/${action?.id}`)
   await ready(cards(console))
+  await sendTogether([page, tab, console])
   await Promise.all([
     page.getByRole('button', { name: 'Approve' }).dblclick(),
     tab.getByRole('button', { name: 'Approve' }).click(),

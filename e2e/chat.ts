@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { test as base } from '@playwright/test'
+import { test as base, type Page } from '@playwright/test'
 import type { Action, MessageList } from '../packages/core/src/index.ts'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { freePort } from '../verification/testing/free-port.ts'
@@ -29,6 +29,24 @@ export interface Chat {
   messages(sessionId: string): Promise<MessageList['items']>
   kill(): Promise<void>
   start(): Promise<void>
+}
+
+/**
+ * Makes these pages send at once: the answer to a person that each sends is held until every page has sent one. Otherwise the first one closes
+ * the cards of the others before their buttons are pressed.
+ */
+export async function sendTogether(pages: readonly Page[]): Promise<void> {
+  const sent = pages.map(() => Promise.withResolvers<void>())
+  const all = Promise.all(sent.map(({ promise }) => promise))
+  const hold = (page: Page, at: number) =>
+    page.route(/\/(api\/(chat|copilotkit)\b|decision$)/, async (route) => {
+      if (route.request().method() === 'POST') {
+        sent[at]?.resolve()
+        await all
+      }
+      await route.fallback()
+    })
+  await Promise.all(pages.map(hold))
 }
 
 type StartFrontEnd = (settings: { port: number; countersign: string; key: string }) => Promise<{ url: string; close(): Promise<void> }>

@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test'
-import { CALL, chatTest } from '../../e2e/chat.ts'
+import { CALL, chatTest, sendTogether } from '../../e2e/chat.ts'
 import { approve, cards, ready } from '../../e2e/demo.ts'
 import { startFrontEnd } from '../../examples/assistant-ui/app/front-end.mjs'
 
@@ -119,6 +119,7 @@ test('approved twice, by a double click and on the page and in the inbox at once
   const inbox = await context.newPage()
   await inbox.goto(`${chat.url}/actions/${action?.id}`)
   await ready(cards(inbox))
+  await sendTogether([page, inbox])
   await Promise.all([button(page, 'Allow').dblclick({ force: true }), approve(cards(inbox))])
   await expectDone(page)
   expect(await chat.actions()).toMatchObject([{ state: 'succeeded', attempt: 1 }])

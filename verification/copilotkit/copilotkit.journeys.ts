@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test'
-import { CALL, chatTest } from '../../e2e/chat.ts'
+import { CALL, chatTest, sendTogether } from '../../e2e/chat.ts'
 import { approve, cards, ready } from '../../e2e/demo.ts'
 import { startFrontEnd } from '../../examples/copilotkit/app/front-end.mjs'
 
@@ -176,6 +176,7 @@ test('approved twice, by a double click, in two tabs, and on the page and in the
   const inbox = await context.newPage()
   await inbox.goto(`${chat.url}/actions/${action?.id}`)
   await ready(cards(inbox))
+  await sendTogether([page, tab, inbox])
   await Promise.all([button(page, 'Approve').dblclick(), button(tab, 'Approve').click(), approve(cards(inbox))])
   for (const one of [page, tab]) await expectDone(one)
   expect(await chat.actions()).toMatchObject([{ state: 'succeeded', attempt: 1 }])

@@ -213,7 +213,9 @@ test('two transactions that wait for each other both succeed in the end', async 
   expect(await db.directly(`select value from setting where name in ('a', 'b')`)).toEqual([{ value: '2' }, { value: '2' }])
   expect(db.committed).toHaveLength(2)
   expect(tries).toBeGreaterThan(2)
-  expect(await takeCircles(db.url)).toEqual([expect.stringContaining('update setting set value')])
+  // The one that is ended first may begin again before the other is awake, and then they wait for each other once more.
+  const circles = await takeCircles(db.url)
+  expect(new Set(circles.map((circle) => circle.includes('update setting set value')))).toEqual(new Set([true]))
 })
 
 test('who holds a lock keeps others off until the commit; other ids are no hindrance', async () => {
