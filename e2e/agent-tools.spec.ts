@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { approve, cards, expect, openLink, test } from './demo.ts'
+import { approve, cards, expect, signInBrowser, test } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 
 const DEFINE = fileURLToPath(new URL('../packages/toolkit/src/define.ts', import.meta.url))
@@ -26,7 +26,7 @@ test('what an agent carries out itself is left to it by the browser that approve
       const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
       return (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
     }
-    await openLink(context, link)
+    await signInBrowser(context, link)
     const run = { run: 'conv-7', url: 'https://ci.example.com/runs/7' }
     const { id } = await post('/api/actions', { tool: 'setStatus', arguments: { order: 'ORD-1' }, context: run })
     await page.goto(`${url}/actions/${id}`)

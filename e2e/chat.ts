@@ -9,7 +9,7 @@ import type { Action, MessageList } from '../packages/core/src/index.ts'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { freePort } from '../verification/testing/free-port.ts'
 import { startTarget, type Target, toolsOf } from '../verification/testing/target.ts'
-import { openLink } from './demo.ts'
+import { signInBrowser } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
@@ -78,7 +78,7 @@ export const chatTest = (startFrontEnd: StartFrontEnd) =>
       ]
       const made = await promisify(execFile)(process.execPath, makeKey, { env: { ...COMPILE_CACHE, PATH: process.env.PATH } })
       const frontEnd = await startFrontEnd({ port: 0, countersign: `http://127.0.0.1:${port}`, key: made.stdout.trim() })
-      await openLink(context, server.link)
+      await signInBrowser(context, server.link)
       await page.goto(frontEnd.url)
       const call = (path: string, init: RequestInit = {}) =>
         fetch(server.url + path, { ...init, headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' } })

@@ -9,7 +9,7 @@ import { type Browser, type BrowserContext, test as base, expect, type Locator, 
 import { press, untilReady } from '../apps/web/src/testing/press.ts'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { freePort } from '../verification/testing/free-port.ts'
-import { signInWithKey } from '../verification/testing/sign-in.ts'
+import { signInWithKey, signInWithLink } from '../verification/testing/sign-in.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
@@ -36,20 +36,20 @@ export interface Demo {
   effects(orderId: string): Promise<number>
 }
 
-/** Opens a sign-in link in a browser, as the person does who started the server. */
-export async function openLink(context: BrowserContext, link: string): Promise<void> {
-  const page = await context.newPage()
-  await page.goto(link)
-  await page.getByTestId('account').waitFor()
-  await page.close()
+/** What a browser holds in which somebody signed in: `proof` is what the sign-in was answered with. */
+const signedIn = (url: string, proof: { 'countersign-console': string }) => ({
+  cookies: [],
+  origins: [{ origin: url, localStorage: [{ name: 'countersign.console', value: proof['countersign-console'] }] }],
+})
+
+/** Signs a browser in with the link of the person who started the server; the page of links itself is tested in local-sign-in.spec.ts. */
+export async function signInBrowser(context: BrowserContext, link: string): Promise<void> {
+  await context.setStorageState(signedIn(new URL(link).origin, await signInWithLink(link)))
 }
 
 /** A browser in which somebody signed in with a key. */
 export async function browserOf(browser: Browser, url: string, key: string): Promise<BrowserContext> {
-  const value = (await signInWithKey(url, key))['countersign-console']
-  return browser.newContext({
-    storageState: { cookies: [], origins: [{ origin: url, localStorage: [{ name: 'countersign.console', value }] }] },
-  })
+  return browser.newContext({ storageState: signedIn(url, await signInWithKey(url, key)) })
 }
 
 async function startDemo(dataDir: string, ports: readonly number[]): Promise<{ child: ChildProcess; link: string }> {
@@ -114,7 +114,7 @@ export const test = base.extend<{ demo: Demo }>({
       order: async (id) => (await fetch(`${shopUrl}/api/orders/${id}`)).json(),
       effects: async (orderId) => (await (await fetch(`${shopUrl}/api/effects?orderId=${orderId}`)).json()).total,
     }
-    await openLink(context, started.link)
+    await signInBrowser(context, started.link)
     await use(demo)
     await endProcess(child, 'SIGTERM')
     await rm(dataDir, { recursive: true })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { BrainSpeech } from '../verification/testing/brain-says.ts'
 import { freePort } from '../verification/testing/free-port.ts'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
-import { expect, openLink, test } from './demo.ts'
+import { expect, signInBrowser, test } from './demo.ts'
 import { startServer } from './server.ts'
 
 test('what a brain looked up stands in the chat as its own account, folded, and after a restart and a reload too', async ({
@@ -27,7 +27,7 @@ test('what a brain looked up stands in the chat as its own account, folded, and 
   const flags = ['--port', String(await freePort())]
   let server = await startServer(folder, config, { flags })
   try {
-    await openLink(context, server.link)
+    await signInBrowser(context, server.link)
     await page.goto(server.url)
     await page.getByRole('textbox', { name: /message/i }).fill('What is late?')
     await page.keyboard.press('Enter')
@@ -41,7 +41,7 @@ test('what a brain looked up stands in the chat as its own account, folded, and 
 
     await server.end()
     server = await startServer(folder, config, { flags })
-    await openLink(context, server.link)
+    await signInBrowser(context, server.link)
     await page.reload()
     await expect(lines).toHaveCount(4)
     for (const line of await lines.all()) await line.locator('summary').click()

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
-import { expectNoSideScroll, openLink } from './demo.ts'
+import { expectNoSideScroll, signInBrowser } from './demo.ts'
 import { KEY, startServer, test } from './server.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
@@ -19,7 +19,7 @@ test('objectives stand in the console: progress, key results, and a history that
   const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))
   const { url, link, end } = await startServer(folder, { tools: { goals: { objectives: {} } } })
   try {
-    await openLink(page.context(), link)
+    await signInBrowser(page.context(), link)
     await look(page, url)
   } finally {
     await end()

@@ -5,7 +5,7 @@ import { test as base, type Locator, type Page } from '@playwright/test'
 import { copyActions, openSqliteForBench } from '../bench/database.ts'
 import type { Action } from '../packages/core/src/index.ts'
 import { startTarget, type Target, toolsOf } from '../verification/testing/target.ts'
-import { expect, openLink } from './demo.ts'
+import { expect, signInBrowser } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 
 export interface Office {
@@ -49,7 +49,7 @@ export const test = base.extend<{ many: number; policy: { rules: readonly object
       await database.close()
       server = await startServer(folder, config)
     }
-    await openLink(context, server.link)
+    await signInBrowser(context, server.link)
     const made = await call('POST', '/api/keys', { name: 'desk', kind: 'agent', agent: 'desk', roles: ['agent'] })
     const agentKey: string = (await made.json()).key
     await use({ url: server.url, target, call, propose, agentProposes })

@@ -6,7 +6,7 @@ import { test as base, type Page } from '@playwright/test'
 import type { Action } from '../packages/core/src/index.ts'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
 import { startTarget, toolsOf } from '../verification/testing/target.ts'
-import { approve, cards, decide, expect, expectNoSideScroll, openLink, press } from './demo.ts'
+import { approve, cards, decide, expect, expectNoSideScroll, press, signInBrowser } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
@@ -37,7 +37,7 @@ const test = base.extend<{ office: Office }>({
     const rules = [{ name: 'soon', match: { tool: 'keyed' }, verdict: 'ask', remind: 'PT1S' }]
     const agents = { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'] } }
     const { url, link, end } = await startServer(folder, { agents, tools: toolsOf(target), policy: { rules } })
-    await openLink(context, link)
+    await signInBrowser(context, link)
     const call: Office['call'] = (method, path, body) =>
       fetch(url + path, {
         method,

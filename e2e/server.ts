@@ -12,7 +12,7 @@ import { readSignInFiles } from '../packages/server/src/identity/sign-in-file.ts
 import { mintLinkToken, signInLink } from '../packages/server/src/identity/sign-in-links.ts'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { readAddress } from '../verification/testing/read-address.ts'
-import { openLink } from './demo.ts'
+import { signInBrowser } from './demo.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
 /** An admin's key on every server of this file. */
@@ -89,7 +89,7 @@ export const test = base.extend<{ desk: Desk }>({
     const service = createServer((request, response) => serve(request, response, sent, state)).listen(0, '127.0.0.1')
     await once(service, 'listening')
     const { url, link, end } = await startServer(folder, { tools: toolsAt(`http://127.0.0.1:${(service.address() as AddressInfo).port}`) })
-    await openLink(context, link)
+    await signInBrowser(context, link)
     await use(
       Object.assign(state, {
         url,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { startLiveBrain } from '../verification/testing/live-brain.ts'
-import { test as base, expect, expectNoSideScroll, openLink } from './demo.ts'
+import { test as base, expect, expectNoSideScroll, signInBrowser } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 
 interface Place {
@@ -32,7 +32,7 @@ const test = base.extend<{ place: Place }>({
       await expect.poll(async () => (await (await call('GET', `/api/sessions/${id}`)).json()).status).toBe('completed')
       return id
     }
-    await openLink(context, server.link)
+    await signInBrowser(context, server.link)
     await use({ url: server.url, link: server.link, folder, call, talk })
     await server.end()
     await brain[Symbol.asyncDispose]()

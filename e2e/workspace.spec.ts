@@ -8,7 +8,7 @@ import AxeBuilder from '@axe-core/playwright'
 import { expect, type Locator, type Page } from '@playwright/test'
 import { makeWork } from '../examples/workspace/make-work.ts'
 import { workspaceStarter } from '../packages/tools-workspace/src/starter.ts'
-import { approve, cards, expectNoSideScroll, openLink } from './demo.ts'
+import { approve, cards, expectNoSideScroll, signInBrowser } from './demo.ts'
 import { startServer, test } from './server.ts'
 
 const EDITOR = fileURLToPath(new URL('../examples/workspace/scripted/editor.ts', import.meta.url))
@@ -47,7 +47,7 @@ test('a branch, an edit and a commit are approved on their cards; the diff that 
   const root = makeWork(join(folder, 'work'))
   const { url, link, end } = await startServer(folder, configOn(root))
   try {
-    await openLink(page.context(), link)
+    await signInBrowser(page.context(), link)
     await fixTheTypo(page, { url, folder, root })
   } finally {
     await end()

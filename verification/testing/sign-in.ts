@@ -28,6 +28,10 @@ async function signIn(url: string, body: { link: string } | { key: string }): Pr
 /** Signs in with a key. */
 export const signInWithKey = (url: string, key: string): Promise<{ 'countersign-console': string }> => signIn(url, { key })
 
+/** Signs in with a link, wherever it leads. */
+export const signInWithLink = (link: string): Promise<{ 'countersign-console': string }> =>
+  signIn(new URL(link).origin, { link: tokenOf(link) })
+
 /** Signs the person at this machine in, with a link that is made for it. */
 export const signInLocally = (server: { url: string; signInLink(): string }): Promise<{ 'countersign-console': string }> =>
   signIn(server.url, { link: tokenOf(server.signInLink()) })
