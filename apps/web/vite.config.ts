@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react'
 import { defaultClientConditions, defineConfig, type HtmlTagDescriptor, type Plugin } from 'vite'
+import { compressFiles } from './compress-files.ts'
 
 const server = 'http://127.0.0.1:4319'
 
@@ -32,7 +33,7 @@ const linkTo = (file: string): HtmlTagDescriptor => ({
 
 export default defineConfig({
   base: '/',
-  plugins: [react(), preloadDrawing],
+  plugins: [react(), preloadDrawing, compressFiles],
   // `countersign-source`: workspace packages are taken from their TypeScript, so the console never shows an older build of the card.
   resolve: { conditions: ['countersign-source', ...defaultClientConditions] },
   build: {

@@ -29,7 +29,8 @@ test('the tarballs hold what runs, its types, the licence and a page to read, an
       name,
     ).toEqual([])
   }
-  expect(installed.files.server).toEqual(expect.arrayContaining(['console/index.html', 'dist/store/migrations/0001_schema.sql']))
+  const drawing = expect.stringMatching(/^console\/assets\/draw-[^/]+\.js\.br$/)
+  expect(installed.files.server).toEqual(expect.arrayContaining(['console/index.html', drawing, 'dist/store/migrations/0001_schema.sql']))
   expect(installed.files.toolkit).toContain('dist/text-work/worker.js')
 })
 

@@ -41,3 +41,32 @@ test('the console looks for no other names on the disk than its build has', asyn
     expect(await statusOf(name), name).toBe(404)
   await app.close()
 })
+
+test('a browser gets the smallest form of a file that it accepts, under the type of the file, and nobody asks for a compressed file by name', async () => {
+  using folder = temporaryFolder()
+  mkdirSync(join(folder.path, 'assets'))
+  writeFileSync(join(folder.path, 'index.html'), '<!doctype html>')
+  for (const [name, text] of Object.entries({ 'app.js': 'plain', 'app.js.br': 'brotli', 'app.js.gz': 'gzip', 'small.css': 'small' }))
+    writeFileSync(join(folder.path, 'assets', name), text)
+  const app = Fastify()
+  await consoleRoutes(app, folder.path, [])
+  const get = async (name: string, accepted?: string) => {
+    const { statusCode, headers, body } = await app.inject({
+      url: `/assets/${name}`,
+      headers: accepted === undefined ? {} : { 'accept-encoding': accepted },
+    })
+    return { statusCode, body, type: headers['content-type'], coding: headers['content-encoding'], vary: headers.vary }
+  }
+  const script = {
+    statusCode: 200,
+    type: expect.stringMatching(/^(text|application)\/javascript; charset=utf-8$/),
+    vary: 'accept-encoding',
+  }
+  expect(await get('app.js', 'gzip, deflate, br, zstd')).toEqual({ ...script, body: 'brotli', coding: 'br' })
+  expect(await get('app.js', 'gzip')).toEqual({ ...script, body: 'gzip', coding: 'gzip' })
+  expect(await get('app.js', 'br;q=0, gzip;q=0')).toEqual({ ...script, body: 'plain', coding: undefined })
+  expect(await get('app.js')).toEqual({ ...script, body: 'plain', coding: undefined })
+  expect(await get('small.css', 'gzip, br')).toMatchObject({ statusCode: 200, body: 'small', coding: undefined })
+  for (const name of ['app.js.br', 'app.js.gz']) expect(await get(name, 'br')).toMatchObject({ statusCode: 404 })
+  await app.close()
+})

@@ -29,8 +29,10 @@ export async function consoleRoutes(app: App, consoleDir: string, reached: reado
   const page = readFileSync(join(consoleDir, 'index.html'), 'utf8')
   const assets = join(consoleDir, 'assets')
   // Only names that belong to the build are looked up on disk: other names cannot escape the folder or fail in unexpected ways.
-  const names = new Set(readdirSync(assets, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : [])))
-  await app.register(fastifyStatic, { root: assets, serve: false, immutable: true, maxAge: '365d' })
+  const files = readdirSync(assets, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []))
+  // A compressed file is sent under the name of what it was made from, with its Content-Type, to those who accept it.
+  const names = new Set(files.filter((name) => !/\.(br|gz)$/.test(name)))
+  await app.register(fastifyStatic, { root: assets, serve: false, immutable: true, maxAge: '365d', preCompressed: true })
   app.get('/assets/*', { ...PUBLIC, schema: { hide: true } }, (request, reply) => {
     const name = (request.params as { '*': string })['*']
     return names.has(name) ? reply.sendFile(name) : sendNotFound(request, reply)
