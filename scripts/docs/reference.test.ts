@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { WEBHOOK_EVENTS } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { readCommand } from '../../packages/server/src/coding-agent/shell/read-command.ts'
 import { cliReference } from './cli.ts'
 import { configurationSections } from './configuration.ts'
 import { readFieldTexts } from './docstrings.ts'
@@ -10,6 +13,7 @@ import { logEvents } from './log-events.ts'
 import { outsideTarget } from './outside-links.ts'
 import { policyFields } from './policy.ts'
 import { fieldsOf, typeOf } from './schema-table.ts'
+import { gatedParameters, shellFacts, webhookEvents } from './source-tables.ts'
 import { builtInTools } from './tools.ts'
 import { readWireDocument } from './wire-document.ts'
 import { unusedTexts, WIRE_PLACES, wireFields } from './wire-fields.ts'
@@ -77,6 +81,16 @@ test('every built-in tool is listed, each one of GitHub with the permission that
   expect(names.map((list) => list.length > 10)).toEqual([true, true, true, true])
   expect(names[0]?.toSorted()).toEqual(Object.keys(GITHUB_PERMISSIONS).toSorted())
   expect(names[3]).toContain('commit')
+})
+
+test('every setting of gated in Python, fact about a shell command and event of webhooks says what it is', () => {
+  const tables = [gatedParameters(ROOT), shellFacts(ROOT), webhookEvents(ROOT)]
+  expect(tables.map((rows) => rows.filter(([, text]) => text.length < 10))).toEqual([[], [], []])
+  const [settings = [], facts = [], events = []] = tables.map((rows) => rows.map(([name]) => name))
+  const signature = readFileSync(`${ROOT}clients/python/src/countersign/gate.py`, 'utf8').split('def gated(').at(-1)?.split(') -> Any:')[0]
+  expect(settings.toSorted()).toEqual([...(signature ?? '').matchAll(/^ {4}(\w+): /gm)].map(([, name]) => name).sort())
+  expect(facts.toSorted()).toEqual(Object.keys(readCommand('ls', '/work')).sort())
+  expect(events).toEqual(expect.arrayContaining([...WEBHOOK_EVENTS]))
 })
 
 test('a text of one object is not taken for another one with the same keys', async () => {

@@ -17,6 +17,7 @@ import { recordReference } from './record-texts.ts'
 import { retentionReference } from './retention.ts'
 import { sdkReference } from './sdk.ts'
 import { pageLists } from './sidebar.ts'
+import { describedTable, gatedParameters, shellFacts, webhookEvents } from './source-tables.ts'
 import { toolReference } from './tools.ts'
 import { readMetricsText, readWireDocument } from './wire-document.ts'
 import { WIRE_PLACES } from './wire-fields.ts'
@@ -33,6 +34,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'configuration.md': await configurationReference(root),
     'errors.md': errorReference(),
     'events.md': eventReference(document, wireTexts),
+    'gated-parameters.md': describedTable(['Setting', 'What it does'], gatedParameters(root)),
     'http.md': httpReference(document, wireTexts),
     'limits.md': limitReference(root),
     'lines-added.md': linesAddedReference(root),
@@ -43,7 +45,9 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'react.md': sdkReference(root, 'react'),
     'retention.md': retentionReference(),
     'server.md': sdkReference(root, 'server', ['core', 'toolkit']),
+    'shell-facts.md': describedTable(['`args.shell`', 'Meaning'], shellFacts(root)),
     'tools.md': await toolReference(),
+    'webhook-events.md': describedTable(['Event', 'When'], webhookEvents(root)),
     ...pageLists(join(root, 'docs')),
   }
 }

@@ -69,6 +69,9 @@ test.each([
   ['react', 'ApprovalCard'],
   ['server', 'defineTool'],
   ['../guides/retention', 'graphile_worker._private_jobs'],
+  ['../guides/python', 'Makes the idempotency key'],
+  ['../guides/coding-agent-rules', 'Files that redirections write.'],
+  ['../guides/webhooks', 'waits for a decision.'],
   ['../guides/inbox', 'Choose all that are alike'],
   ['../guides/gate-frameworks', 'Lines added besides imports'],
 ])('the page reference/%s has its generated part', (page, words) => {

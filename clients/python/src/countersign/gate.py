@@ -126,6 +126,7 @@ def gated(
         action, also in another process, and never runs it twice. Default: a random key each time.
     :param local: Names of parameters that stay here, such as a framework's context: neither proposed nor shown.
     :param description: Your own words for the card, shown as not verified.
+    :param agent: Name of the agent, where the key does not prove one: shown as not verified.
     :param expires_in: How long people may take, such as ``PT1H``.
     :param callback: Where the server sends a signed event when a call can be carried out or has ended, for when this
         process is gone by then: an address that an admin opened for callbacks.

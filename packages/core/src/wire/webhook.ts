@@ -5,12 +5,12 @@ import { Principal } from './principal.ts'
 
 /**
  * The events of webhooks. An action that needed no approval sends only its end, and a read that needed no approval sends nothing.
- * - `action.proposed`: an action, or a new revision of it, waits for a decision.
- * - `action.assigned`: a person said who should decide about it, or took that back.
- * - `action.decided`: people approved or declined it.
- * - `action.overdue`: nobody has decided for five minutes, or for the time of the rule's `remind`. Once for each revision.
- * - `action.settled`: it succeeded, failed, expired, was declined or cancelled. A failed action that is retried sends it again.
- * - `action.outcome_unknown`: it was sent, and its outcome is unknown.
+ * - `action.proposed`: An action, or a new revision of it, waits for a decision.
+ * - `action.assigned`: A person said who should decide about it, or took that back.
+ * - `action.decided`: People approved or declined it.
+ * - `action.overdue`: Nobody has decided for five minutes, or for the time of the rule's `remind`. Once for each revision.
+ * - `action.settled`: It succeeded, failed, expired, was declined or cancelled. A failed action that is retried sends it again.
+ * - `action.outcome_unknown`: It was sent, and its outcome is unknown.
  */
 export const WEBHOOK_EVENTS = [
   'action.proposed',

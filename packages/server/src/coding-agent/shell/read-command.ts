@@ -33,8 +33,11 @@ export interface ShellReading {
   outside: string[]
   /** True when every program only prints what it reads, in the folder. */
   readOnly: boolean
+  /** One of its programs uses the network. */
   network: boolean
+  /** One of its programs deletes. */
   deletes: boolean
+  /** One of its programs gets more rights. */
   privileged: boolean
   /** It contains `$(…)`, backquotes or `<(…)`. */
   substitutes: boolean
