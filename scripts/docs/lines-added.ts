@@ -9,6 +9,10 @@ export const LOST = {
     name: 'LangGraph',
     lost: 'two approvals at once ran the tool twice; with `MemorySaver` an approval was lost when the program started again',
   },
+  langchain: {
+    name: 'LangChain, `humanInTheLoopMiddleware`',
+    lost: 'two approvals at once ran the tool twice; with `MemorySaver` an approval was lost when the program started again; the program could approve its own call, with other arguments',
+  },
   mastra: { name: 'Mastra', lost: 'without storage an approval was lost when the program started again' },
 } as const
 

@@ -14,16 +14,32 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { LOST, linesAdded, linesAddedTo } from '../../scripts/docs/lines-added.ts'
 import { makeAgent as afterAiSdk } from '../before-after/ai-sdk.after.ts'
 import { makeAgent as beforeAiSdk } from '../before-after/ai-sdk.before.ts'
+import { makeAgent as beforeLangchain } from '../before-after/langchain.before.ts'
 import { makeAgent as beforeLanggraph } from '../before-after/langgraph.before.ts'
 import { makeAgent as beforeMastra } from '../before-after/mastra.before.ts'
 import { makeAgent as beforeOpenaiAgents } from '../before-after/openai-agents.before.ts'
+import type { Orders } from '../before-after/orders.ts'
 import { CALL, type Framework, GO, runAfter, SHIP, THREAD } from '../before-after/run-after.ts'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
 import { importMastra, MODELS } from '../testing/gate-frameworks.ts'
 import { type GateServer, openGateServer, openLedger } from '../testing/gate-server.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const APPROVED = new Command({ resume: { approved: true } })
+interface InterruptedAgent {
+  invoke(input: typeof GO | Command, config: typeof THREAD): Promise<{ messages: unknown[] }>
+}
+interface Interrupting {
+  id: Framework
+  make(model: ReturnType<typeof fakeModel>, orders: Orders): InterruptedAgent
+  approve: Command
+}
+const resume = (answer: object) => new Command({ resume: answer })
+
+/** The agents that stop with an interrupt, which the tool of one and the middleware of the other makes, and what approves the call. */
+const INTERRUPTING: readonly Interrupting[] = [
+  { id: 'langgraph', make: beforeLanggraph, approve: resume({ approved: true }) },
+  { id: 'langchain', make: beforeLangchain, approve: resume({ decisions: [{ type: 'approve' }] }) },
+]
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -133,23 +149,43 @@ test('OpenAI Agents SDK: a saved state that is resumed twice ran the tool twice;
   await expectOnce('openai-agents')
 })
 
-test('LangGraph: two approvals at once ran the tool twice; behind the gate it runs once', async () => {
+test.each(INTERRUPTING)('$id: two approvals at once ran the tool twice; behind the gate it runs once', async ({ id, make, approve }) => {
   const ledger = openLedger()
-  const model = fakeModel().respondWithTools([CALL]).respond(new AIMessage('I see.')).respond(new AIMessage('I see.'))
-  const agent = beforeLanggraph(model, ledger)
+  const agent = make(fakeModel().respondWithTools([CALL]).respond(new AIMessage('I see.')).respond(new AIMessage('I see.')), ledger)
   await agent.invoke(GO, THREAD)
-  await Promise.all([agent.invoke(APPROVED, THREAD), agent.invoke(APPROVED, THREAD)])
+  expect(ledger.ran).toEqual([])
+  await Promise.all([agent.invoke(approve, THREAD), agent.invoke(approve, THREAD)])
   expect(ledger.ran).toEqual([SHIP, SHIP])
-  await expectOnce('langgraph')
+  await expectOnce(id)
 })
 
-test('LangGraph: with MemorySaver an approval was lost when the program started again; behind the gate it is kept', async () => {
+test.each(INTERRUPTING)('$id: a restart with MemorySaver lost an approval; behind the gate it is kept', async ({ id, make, approve }) => {
   const ledger = openLedger()
-  await beforeLanggraph(MODELS.langgraph(CALL), ledger).invoke(GO, THREAD)
-  const startedAgain = beforeLanggraph(MODELS.langgraph(), ledger)
-  expect((await startedAgain.invoke(APPROVED, THREAD)).messages).toEqual([])
+  await make(MODELS.langgraph(CALL), ledger).invoke(GO, THREAD)
+  const startedAgain = make(MODELS.langgraph(), ledger)
+  expect((await startedAgain.invoke(approve, THREAD)).messages).toEqual([])
   expect(ledger.ran).toEqual([])
-  await expectKept('langgraph')
+  await expectKept(id)
+})
+
+test('langchain: the program approved its own call with other arguments; behind the gate it may not decide', async () => {
+  const ledger = openLedger()
+  const agent = beforeLangchain(MODELS.langgraph(CALL), ledger)
+  await agent.invoke(GO, THREAD)
+  const other = { order: 'ORD-2', status: 'refunded' }
+  await agent.invoke(resume({ decisions: [{ type: 'edit', editedAction: { name: CALL.name, args: other } }] }), THREAD)
+  expect(ledger.ran).toEqual([other])
+
+  await using desk = await openDesk()
+  const gated = openLedger()
+  const running = runAfter.langchain(gated)
+  const action = await desk.nextWaiting()
+  const { id, revision, digest } = action
+  const byItself = desk.client.actions.decide(id, { verdict: 'approve', revision, digest, arguments: other })
+  await expect(byItself).rejects.toMatchObject({ status: 403 })
+  await desk.decide(action, 'decline')
+  await running
+  expect(gated.ran).toEqual([])
 })
 
 test('Mastra: without storage an approval was lost when the program started again; behind the gate it is kept', async () => {

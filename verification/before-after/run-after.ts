@@ -11,12 +11,17 @@ export const CALL = { id: 'call_1', name: 'setStatus', args: SHIP } as const
 export const THREAD = { configurable: { thread_id: 'thread-1' } }
 export const GO = { messages: [{ role: 'user', content: 'go' }] }
 
-export type Framework = 'ai-sdk' | 'openai-agents' | 'langgraph' | 'mastra'
+export type Framework = 'ai-sdk' | 'openai-agents' | 'langgraph' | 'langchain' | 'mastra'
 
 /** Runs the program behind the gate of each framework, whose model makes one call. Resolves when the run has ended. */
 export const runAfter: Readonly<Record<Framework, (orders: Orders) => Promise<unknown>>> = {
   'ai-sdk': (orders) => makeAiSdk(MODELS['ai-sdk'](CALL), orders).generate({ prompt: 'go' }),
   'openai-agents': (orders) => new Runner({ tracingDisabled: true }).run(makeOpenaiAgents(MODELS['openai-agents'](CALL), orders), 'go'),
   langgraph: (orders) => makeLanggraph(MODELS.langgraph(CALL), orders).invoke(GO, THREAD),
+  // Loaded when it is run: its package takes longer than the others' together.
+  langchain: async (orders) => {
+    const { makeAgent } = await import('./langchain.after.ts')
+    return makeAgent(MODELS.langgraph(CALL), orders).invoke(GO, THREAD)
+  },
   mastra: async (orders) => makeMastra(await importMastra(), MODELS.mastra(CALL), orders).generate('go', { maxSteps: 3 }),
 }
