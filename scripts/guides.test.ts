@@ -51,3 +51,11 @@ test('no two pages say the same sentence: one says it, the other links', () => {
   }
   expect(repeatedSentences(twice)).toEqual(['a.md, b.md: A key works for one agent and for nobody else'])
 })
+
+test('the guide to the card names every CSS variable of its style, and no other', () => {
+  const variables = (texts: { text: string }[]) =>
+    [...new Set(texts.flatMap(({ text }) => [...text.matchAll(/--cs-[a-z-]+/g)].map(([name]) => name)))].sort()
+  const styled = variables(read('packages/react/src/**/*.css', /node_modules/))
+  expect(styled).toContain('--cs-accent')
+  expect(variables(read('docs/guides/embed-the-card.md', /node_modules/))).toEqual(styled)
+})

@@ -11,6 +11,8 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'packages/server/src/notify/push/subscribe.ts MOST_PER_PERSON':
       'The browsers of a person that are notified. One more replaces the oldest.',
     'packages/server/src/stats/actions.ts MAX_ACTIONS': 'The actions that statistics count: the newest.',
+    'packages/server/src/stats/durations.ts MAX_SORTED': 'The times behind a median and a p95: the newest.',
+    'packages/server/src/hooks/answer-prompt.ts LIMIT_MS': 'The wait of a permission prompt of Claude Code without hooks.',
   },
   'Grants and delegations': {
     'packages/core/src/wire/grant.ts MAX_GRANT_MS': 'The time of a grant.',
