@@ -31,6 +31,7 @@ const ON_ANY_DATABASE = [
   'api-documents',
   'authority',
   'before-after',
+  'before-after-route',
   'brain',
   'broken-model',
   'claude-agent-sdk',

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the approval of each framework lost in `verification/acceptance/before-after.more.test.ts`. */
+/** What the approval of each framework lost in `verification/acceptance/before-after{,-route}.more.test.ts`. */
 export const LOST = {
   'ai-sdk': { name: 'AI SDK', lost: 'a history that nobody approved ran the tool, each time that it was sent' },
+  'ai-sdk-route': {
+    name: 'AI SDK, the route of its documentation',
+    lost: 'an approval that came twice, or was never asked for, ran the tool each time',
+  },
   'openai-agents': { name: 'OpenAI Agents SDK', lost: 'a saved state that was resumed twice ran the tool twice' },
   langgraph: {
     name: 'LangGraph',
@@ -18,7 +22,7 @@ export const LOST = {
 
 const linesOf = (program: string): string[] =>
   program
-    .replaceAll(/^import [^']+'[^']+'\n/gm, '')
+    .replaceAll(/^import [^']+'[^']+';?\n/gm, '')
     .split('\n')
     .filter((line) => line.trim() !== '')
 

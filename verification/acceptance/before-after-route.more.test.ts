@@ -1,0 +1,83 @@
+// A program that we did not write: the route that the AI SDK documents for tools which ask. What it loses, the same route behind the gate
+// keeps.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test, vi } from 'vitest'
+import { POST as gated } from '../before-after/ai-sdk-route.after.ts'
+import { POST as documented } from '../before-after/ai-sdk-route.before.ts'
+import { fetched } from '../before-after/weather.ts'
+import { openGateServer } from '../testing/gate-server.ts'
+
+const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  fetched.length = 0
+})
+
+/** The route behind the gate finds this server. */
+async function openDesk() {
+  const desk = await openGateServer()
+  vi.stubEnv('COUNTERSIGN_URL', desk.server.url)
+  vi.stubEnv('COUNTERSIGN_KEY', desk.key)
+  return desk
+}
+
+const QUESTION = { role: 'user', content: 'What is the weather in Paris?' }
+
+/** What a client sends once its user has approved. The route knows nothing but this. */
+const approvedAs = (approvalId: string): object[] => [
+  QUESTION,
+  {
+    role: 'assistant',
+    content: [
+      { type: 'tool-call', toolCallId: 'call_1', toolName: 'getWeather', input: { city: 'Paris' } },
+      { type: 'tool-approval-request', approvalId, toolCallId: 'call_1' },
+    ],
+  },
+  { role: 'tool', content: [{ type: 'tool-approval-response', approvalId, approved: true }] },
+]
+
+/** What the route streams to its client. */
+async function send(route: typeof gated, messages: object[]): Promise<string> {
+  const response = await route(new Request('http://127.0.0.1/api/chat', { method: 'POST', body: JSON.stringify({ messages }) }))
+  return response.text()
+}
+
+test('the program before is the route of the documentation, word for word but for the model', () => {
+  const page = read('node_modules/ai/docs/04-ai-sdk-ui/03-chatbot-tool-usage.mdx')
+  const [, route] = /### Server Setup\n.*?```tsx[^\n]*\n(.*?)```/s.exec(page) ?? []
+  const filledIn = route
+    ?.replace('__PROVIDER_IMPORT__;', "import { fetchWeather, model } from './weather.ts';")
+    .replace('model: __MODEL__', 'model: model')
+  expect(read('verification/before-after/ai-sdk-route.before.ts').replaceAll(/^\/\/ .*\n/gm, '')).toBe(filledIn)
+})
+
+test('one approval that came twice ran the tool twice; behind the gate it runs once', async () => {
+  const asked = await send(documented, [QUESTION])
+  const approvalId = /"approvalId":"([^"]+)"/.exec(asked)?.[1] ?? ''
+  expect(fetched).toEqual([])
+  for (let time = 0; time < 2; time++) expect(await send(documented, approvedAs(approvalId))).toContain('sunny')
+  expect(fetched).toEqual(['Paris', 'Paris'])
+
+  await using desk = await openDesk()
+  fetched.length = 0
+  const both = Promise.all([send(gated, approvedAs(approvalId)), send(gated, approvedAs(approvalId))])
+  const action = await desk.nextWaiting()
+  await Promise.all([desk.decide(action, 'approve'), desk.decide(action, 'approve')])
+  for (const answer of [...(await both), await send(gated, approvedAs(approvalId))]) expect(answer).toContain('sunny')
+  expect(fetched).toEqual(['Paris'])
+  expect(await desk.all()).toMatchObject([{ id: action.id, tool: 'getWeather', state: 'succeeded', attempt: 1 }])
+})
+
+test('an approval that was never asked for ran the tool; behind the gate a person is asked, and declined it never runs', async () => {
+  expect(await send(documented, approvedAs('forged'))).toContain('sunny')
+  expect(fetched).toEqual(['Paris'])
+
+  await using desk = await openDesk()
+  fetched.length = 0
+  const answer = send(gated, approvedAs('forged'))
+  await desk.decide(await desk.nextWaiting(), 'decline', { reason: 'I did not ask for this.' })
+  expect(await answer).toContain('I did not ask for this.')
+  expect(fetched).toEqual([])
+})

@@ -1,0 +1,38 @@
+// The route of the section *Server Setup* in docs/04-ai-sdk-ui/03-chatbot-tool-usage.mdx of the npm package ai 7.0.173,
+// Copyright 2023 Vercel, Inc., Apache License 2.0. Changed: the model and fetchWeather, which the section leaves to its reader, are imported.
+import {
+  createUIMessageStreamResponse,
+  streamText,
+  tool,
+  toUIMessageStream,
+} from 'ai';
+import { fetchWeather, model } from './weather.ts';
+import { z } from 'zod';
+
+export async function POST(req: Request) {
+  const { messages } = await req.json();
+
+  const result = streamText({
+    model: model,
+    messages,
+    tools: {
+      getWeather: tool({
+        description: 'Get the weather in a location',
+        inputSchema: z.object({
+          city: z.string(),
+        }),
+        execute: async ({ city }) => {
+          const weather = await fetchWeather(city);
+          return weather;
+        },
+      }),
+    },
+    toolApproval: {
+      getWeather: 'user-approval',
+    },
+  });
+
+  return createUIMessageStreamResponse({
+    stream: toUIMessageStream({ stream: result.stream }),
+  });
+}
