@@ -1,7 +1,9 @@
 import { expect, inject, test } from 'vitest'
 import type { ApiAnswer, ApiClient } from '../testing/api-client.ts'
+import { openForger } from '../testing/forge-record.ts'
 import { endKey, holdLock } from '../testing/hold-lock.ts'
 import { startPushService } from '../testing/push-service.ts'
+import { kindsOf, openPlace as openRecord, propose, rowOf, untilDegraded, untilSealed } from '../testing/record-place.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
@@ -95,7 +97,7 @@ const NOT_ASKED: Record<string, string> = {
   'POST /api/policy/test': 'changes nothing',
   'POST /api/embed-tokens': 'reads the key of the host in its transaction: see rights-races.more.test.ts',
   'POST /api/hold/accept': 'has a test of its own below',
-  'POST /api/audit/accept': 'accepts as the hold does: see sealer.more.test.ts',
+  'POST /api/audit/accept': 'has a test of its own below',
   'POST /api/sign-in': OWN,
   'POST /api/sign-in/oidc': OWN,
   'POST /api/sign-in/oidc/finish': OWN,
@@ -155,13 +157,20 @@ test('every route that changes something asks for the caller again in its transa
   expect([...Object.keys(CHANGES), ...Object.keys(NOT_ASKED)].sort()).toEqual(served.sort())
 })
 
-/** Sends a request that comes to wait for rights, ends the key of its caller meanwhile, and returns the status. */
-async function answerTo(place: Pick<Place, 'server'>, keyId: string, send: () => Promise<ApiAnswer>): Promise<number | string> {
-  const held = await holdLock(place.server, 'rights')
+type Meanwhile = (held: Awaited<ReturnType<typeof holdLock>>) => Promise<void>
+
+/** Sends a request that comes to wait for rights, ends the key or the right of its caller meanwhile, and returns the status. */
+async function answerTo(
+  { server }: Pick<Place, 'server'>,
+  meanwhile: string | Meanwhile,
+  send: () => Promise<ApiAnswer>,
+): Promise<number | string> {
+  const held = await holdLock(server, 'rights')
   const asked = send()
   const early = await Promise.race([held.isWaitedFor().then(() => undefined), asked])
   if (early) await held.letGo()
-  else await endKey(held, keyId)
+  else if (typeof meanwhile === 'string') await endKey(held, meanwhile)
+  else await meanwhile(held)
   return early ? `${early.status} without waiting` : (await asked).status
 }
 
@@ -198,3 +207,34 @@ test.skipIf(inject('database') !== 'postgres')('an admin whose key ends meanwhil
   expect(await answerTo({ server }, id, () => ada.send('POST', '/api/hold/accept'))).toBe(401)
   expect(await server.admin.get('/api/hold')).toMatchObject({ held: true, epoch: 1 })
 })
+
+test.skipIf(inject('database') !== 'postgres')(
+  'an admin whose key ends meanwhile, or who is disabled, accepts no changed record: nothing is written, and the next admin may',
+  async () => {
+    await using place = await openRecord()
+    const first = await place.start()
+    const action = await propose(first, 'first')
+    await untilSealed(first)
+    await first.stop()
+    {
+      await using forger = await openForger(first.database)
+      await forger.run("update audit set data = '{}' where id = ?", await rowOf(forger, action))
+    }
+    const server = await place.start()
+    const found = await untilDegraded(server)
+    const accept = (who: ApiClient) => () => who.send('POST', '/api/audit/accept', { body: { reason: 'gone' } })
+    const ada = await server.makeKey({ name: 'Ada', kind: 'person', roles: ['admin'] })
+    const bea = await server.makeKey({ name: 'Bea', kind: 'person', roles: ['admin'] })
+    expect(await answerTo({ server }, ada.id, accept(server.with({ authorization: `Bearer ${ada.key}` })))).toBe(401)
+    const disable: Meanwhile = async (held) => {
+      await held.change('update principal set disabled_at = 1 where id = $1', [bea.principal.id])
+      await held.commit()
+    }
+    expect(await answerTo({ server }, disable, accept(server.with({ authorization: `Bearer ${bea.key}` })))).toBe(401)
+    expect(await kindsOf(server, 'record_accepted')).toEqual([])
+    expect(await server.admin.get('/readyz')).toEqual(found)
+    expect((await accept(server.admin)()).status).toBe(200)
+    expect(await kindsOf(server, 'record_accepted')).toHaveLength(1)
+    expect(await server.admin.get('/readyz')).toEqual({ status: 'ok' })
+  },
+)
