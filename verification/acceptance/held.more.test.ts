@@ -1,61 +1,12 @@
 import { join } from 'node:path'
 import type { Action } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
-import { startTarget, type Target, type TargetAnswer, toolsOf } from '../testing/target.ts'
+import { bodiesOf, openHeld, read, settled } from '../testing/held-place.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { BOOTSTRAP_KEY, startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 // Tests what a server held with --hold still does and what it refuses, on both databases.
-
-interface HeldPlace extends AsyncDisposable {
-  readonly target: Target
-  readonly server: TestServer
-  /** Executing when the server was held, one of a keyed and one of an unkeyed tool. */
-  readonly keyed: Action
-  readonly unkeyed: Action
-  readonly approved: readonly [Action, Action, Action]
-  readonly waiting: Action
-  readonly sessionId: string
-  start(flags: { hold?: boolean; acceptCopy?: boolean }): Promise<TestServer>
-}
-
-const scripts = { talk: [{ text: 'Hello' }, { text: 'Again' }] }
-
-/** Starts a server with --hold on the data of one that was stopped with open actions. */
-async function openHeld(): Promise<HeldPlace> {
-  const stack = new AsyncDisposableStack()
-  const { path: folder } = stack.use(temporaryFolder())
-  const { environment } = stack.use(await openServerDatabase())
-  const never = Promise.withResolvers<TargetAnswer>()
-  const isFull = Promise.withResolvers<void>()
-  stack.defer(() => never.resolve({ status: 200 }))
-  const target = stack.use(
-    await startTarget((_request, nth) => {
-      if (nth === 2) isFull.resolve()
-      return nth <= 2 ? never.promise : { status: 200, body: { id: nth } }
-    }),
-  )
-  const config = { agents: { desk: { model: 'scripted/talk.json' } }, tools: toolsOf(target) }
-  const start = async (flags: object) =>
-    stack.use(await startTestServer({ config, scripts, place: { dataDir: join(folder, 'data'), environment }, flags }))
-  const first = await start({ maxExecutions: 2 })
-  const { admin } = first
-  const propose = (tool: string, what: string): Promise<Action> => admin.post('/api/actions', { tool, arguments: { what } })
-  const approve = async (tool: string, what: string): Promise<Action> =>
-    admin.post(`/api/actions/${(await propose(tool, what)).id}/decision`, { verdict: 'approve' })
-  const [keyed, unkeyed] = [await approve('keyed', 'k1'), await approve('unkeyed', 'u1')]
-  await isFull.promise
-  const approved = [await approve('unkeyed', 'u2'), await approve('unkeyed', 'u3'), await approve('keyed', 'k2')] as const
-  const waiting = await propose('unkeyed', 'w1')
-  const { id: sessionId } = await admin.post('/api/sessions', {})
-  await first.stop()
-  const server = await start({ hold: true })
-  return { target, server, keyed, unkeyed, approved, waiting, sessionId, start, [Symbol.asyncDispose]: () => stack.disposeAsync() }
-}
-
-const read = ({ admin }: TestServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}`)
-const settled = ({ admin }: TestServer, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
-const bodiesOf = ({ writes }: Target) => writes.map(({ body }) => (body as { what: string }).what)
 
 test('a held server carries nothing out, calls no model and refuses every change but those that end the hold', async () => {
   await using place = await openHeld()

@@ -3,7 +3,8 @@
  * process has died. This campaign leaves out two groups: checkpoints reached only when something besides the servers fails or changes (the
  * database is unreachable, a process is frozen, a target does not answer or differs from what was shown, approvers leave), and the commands
  * that archive and restore, which are killed in their own tests. Checkpoints that only a source of tools reaches belong to the part
- * `features`; deleting a session and sending to webhooks have kills in their own acceptance tests.
+ * `features`; deleting a session, sending to webhooks and accepting a copy have kills in
+ * their own acceptance tests.
  */
 export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive' | 'feature' | 'own'
 
@@ -43,7 +44,6 @@ export const CHECKPOINTS: readonly Checkpoint[] = [
   ...at('work', ['claim.before_store', 'claim.storing', 'claim.after_store']),
   ...at('work', ['result.before_store', 'result.storing', 'result.after_store', 'hold.ending']),
   ...at('work', ['timer.fired', 'timer.before_store', 'timer.after_store', 'timer.batch_done', 'expire.storing', 'remind.storing']),
-  ...at('fault', ['accept.attempts_ended']),
   ...at('fault', [
     'escalate.storing',
     'extend.storing',
@@ -65,6 +65,7 @@ export const CHECKPOINTS: readonly Checkpoint[] = [
   ...at('fault', ['edit.before_read', 'edit.before_store', 'edit.storing', 'edit.after_store']),
   ...at('feature', ['objectives.storing']),
   ...at('own', ['session.before_delete', 'session.deleting', 'session.after_delete']),
+  ...at('own', ['accept.attempts_ended', 'accept.stored']),
   ...at('own', ['webhook.before_claim', 'webhook.before_send', 'webhook.before_store', 'webhook.after_store']),
   ...at('fault', ['process.rejoined'], 'postgres'),
 ]

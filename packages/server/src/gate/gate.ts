@@ -24,7 +24,7 @@ import type {
 } from '@countersign/core'
 import type { ToolRegistry } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import type { Refusals } from '../audit/index.ts'
+import type { Accepter, Refusals } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import type { ConcurrencyLimiter } from '../dispatch/index.ts'
 import type { Policies } from '../policy/index.ts'
@@ -111,7 +111,7 @@ export interface Gate {
   /** Cancels what a held server has not started. */
   void(actionId: string, body: VoidBody, caller: Caller): Promise<Action>
   /** Ends the attempts that were under way when everything was held, with an unknown outcome. */
-  endAttemptsBefore(heldAtMs: number): Promise<void>
+  endAttemptsBefore(heldAtMs: number, by?: Accepter): Promise<void>
   /** Withdraws an action that has not started, for its proposer. */
   withdraw(actionId: string, body: WithdrawBody, caller: Caller): Promise<Action>
   /** Takes an approval back while the grace period of the action lasts. */
@@ -159,7 +159,7 @@ export const createGate = (deps: GateDeps): Gate => ({
   verify: (actionId, caller) => verify(deps, actionId, caller),
   release: (actionId, caller) => release(deps, actionId, caller),
   void: (actionId, body, caller) => voidHeld(deps, actionId, body, caller),
-  endAttemptsBefore: (heldAtMs) => endAttemptsBefore(deps, heldAtMs),
+  endAttemptsBefore: (heldAtMs, by) => endAttemptsBefore(deps, heldAtMs, by),
   withdraw: (actionId, body, caller) => withdraw(deps, actionId, body, caller),
   undo: (actionId, caller) => undo(deps, actionId, caller),
   extend: (actionId, caller) => extend(deps, actionId, caller),

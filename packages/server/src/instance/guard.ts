@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import { type Accepter, recordAudit, SYSTEM } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
@@ -34,9 +35,11 @@ export interface Guard {
   /** Receives each commit. */
   note(outbox: Pick<Outbox, 'mark'>): void
   /**
-   * Begins a new epoch, in which nothing is held. Returns false when another caller did so first. @param by Undefined for the command line.
+   * Begins a new epoch, in which nothing is held. Returns false when another caller did so first.
+   * @param hold The hold that ends; another one stays.
+   * @param by Undefined for the command line.
    */
-  accept(by?: Accepter): Promise<boolean>
+  accept(hold: Held, by?: Accepter): Promise<boolean>
   /** Calls the listener when everything becomes held while the process runs, and when the hold ends. */
   onChange(listener: (held: Held | undefined) => void): void
   close(): void
@@ -82,6 +85,8 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
   let isNoting = false
   let row = await store.read(instance.readInstance)
   let held: Held | undefined = heldOf(row)
+  /** True from a new epoch until the file says so: an attempt that failed is repeated. */
+  let isUnbound = false
 
   const placeNow = () => (isEmbedded ? Promise.resolve(NOWHERE) : store.read(instance.readPlace))
 
@@ -102,9 +107,10 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
   const readRow = async () => takeRow(await store.read(instance.readInstance))
 
   async function takeRow(seen: InstanceRow): Promise<void> {
-    const isNewEpoch = seen.id !== row.id
+    isUnbound ||= seen.id !== row.id
     row = seen
-    if (isNewEpoch) await bind()
+    if (isUnbound) await bind()
+    isUnbound = false
     const now = heldOf(row)
     if (now?.sinceMs === held?.sinceMs) return
     held = now
@@ -149,14 +155,18 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
     })
   }
 
+  function writeFile({ id, epoch }: Pick<InstanceRow, 'id' | 'epoch'>): void {
+    if (file === undefined) return
+    const written = writeWitness(file, { id, epoch, mark }, ownDatabaseFile)
+    witness?.[Symbol.dispose]()
+    witness = written
+  }
+
   /** Binds the database to this installation, and this process's file to the database. */
   async function bind(): Promise<void> {
     const place = await placeNow()
     mark = await store.read(() => instance.newestMark.first({}))
-    if (file !== undefined) {
-      witness?.[Symbol.dispose]()
-      witness = writeWitness(file, { id: row.id, epoch: row.epoch, mark }, ownDatabaseFile)
-    }
+    writeFile(row)
     // A token that is set later becomes the installation's from then on.
     if (row.bound_at !== null && (row.token !== null || token === null)) return
     const bound = { id: row.id, ...place, token, now: clock.nowMs() }
@@ -165,19 +175,24 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
     row = await store.read(instance.readInstance)
   }
 
-  async function accept(by?: Accepter): Promise<boolean> {
+  async function accept({ why, sinceMs }: Held, by?: Accepter): Promise<boolean> {
     const nowMs = clock.nowMs()
     const place = await placeNow()
-    const next = { ...place, id: newInstanceId(), token, epoch: row.epoch, held_at: held?.sinceMs ?? 0, now: nowMs }
+    const next = { ...place, id: newInstanceId(), token, epoch: row.epoch, held_at: sinceMs, now: nowMs }
     const isOurs = await store.transact(function* (outbox) {
       if (by?.requireStanding) yield* by.requireStanding(nowMs)
       if (!(yield* instance.beginEpoch.change(next))) return false
-      const data = { epoch: next.epoch + 1, why: held?.why ?? '' }
+      const epoch = next.epoch + 1
+      // Before the commit: a process that dies right after it must find its file there, or the next start holds the database again.
+      mark = yield* instance.newestMark.first({})
+      writeFile({ id: next.id, epoch })
+      const data = { epoch, why }
       yield* recordAudit(outbox, { kind: 'copy_accepted', actor: by?.id ?? SYSTEM, data }, nowMs)
       return true
     })
+    checkpoint('accept.stored')
     await readRow()
-    log.warn({ epoch: row.epoch, by: by?.id ?? 'the command line' }, 'instance.accepted')
+    if (isOurs) log.warn({ epoch: row.epoch, by: by?.id ?? 'the command line' }, 'instance.accepted')
     return isOurs
   }
 

@@ -79,13 +79,16 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   })
 
   async function accept(by?: Accepter): Promise<void> {
-    if (!guard?.held) return
-    await gate.endAttemptsBefore(guard.held.sinceMs)
+    const held = guard?.held
+    if (!guard || !held) return
+    // First, because in the new epoch they would be recovered as this installation's own. A process that dies in between stays held.
+    await gate.endAttemptsBefore(held.sinceMs, by)
     checkpoint('accept.attempts_ended')
-    const { why } = guard.held
-    await guard.accept(by)
+    await guard.accept(held, by)
+    // Another hold has begun since: nobody has accepted that one.
+    if (guard.held) return
     // A restored copy is also older than its seals, so one acceptance covers both.
-    await sealer.accept(by ?? { id: SYSTEM }, `The copy was accepted: ${why}`, 'behind')
+    await sealer.accept(by ?? { id: SYSTEM }, `The copy was accepted: ${held.why}`, 'behind')
   }
 
   await startRecord({ store, sealer, auditKey, log, headFile: options.headFile, anchor: options.anchor, isAlone, acceptLoss })

@@ -1,5 +1,6 @@
 import { type Action, CountersignError, type VoidBody } from '@countersign/core'
-import { type ActionRow, actions, idempotently, instance, type Tx } from '../../store/index.ts'
+import type { Accepter } from '../../audit/index.ts'
+import { type ActionRow, actions, idempotently, instance, type Outbox, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { type GateContext, openSession } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
@@ -68,16 +69,27 @@ export async function voidHeld(deps: GateDeps, actionId: string, { note }: VoidB
 
 /**
  * Ends every attempt that was under way when everything was held: the installation that it was started in may have gone on with it, so its
- * outcome is unknown, whatever its tool can do.
+ * outcome is unknown, whatever its tool can do. It ends none once that hold has ended.
+ * @param by The person who accepts the copy; each attempt is ended only while they may still do so. Absent for the command line.
  */
-export async function endAttemptsBefore(deps: GateDeps, heldAtMs: number): Promise<void> {
+export async function endAttemptsBefore(deps: GateDeps, heldAtMs: number, by?: Accepter): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined; ) {
     const from: string = after
     const rows = await deps.store.read(() => instance.attemptsBefore.all({ held_at: heldAtMs, after: from, limit: PAGE }))
-    for (const row of rows)
-      await deps.store.transact((outbox) => endAttempt(deps, { outbox, nowMs: deps.clock.nowMs(), caller: undefined }, row))
+    for (const row of rows) {
+      if (!(await deps.store.transact((outbox) => endWhileHeld(deps, outbox, row, { heldAtMs, by })))) return
+    }
     after = rows.at(-1)?.id
   }
+}
+
+/** Ends an attempt that was found under way. False when the hold has ended: the attempt may have been started since. */
+function* endWhileHeld(deps: GateDeps, outbox: Outbox, row: ActionRow, { heldAtMs, by }: { heldAtMs: number; by?: Accepter | undefined }) {
+  if ((yield* heldSince()) !== heldAtMs) return false
+  const nowMs = deps.clock.nowMs()
+  yield* endAttempt(deps, { outbox, nowMs, caller: undefined }, row)
+  if (by?.requireStanding) yield* by.requireStanding(nowMs)
+  return true
 }
 
 /** Ends an attempt of before. False when it has ended already. */
