@@ -84,9 +84,9 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     // First, because in the new epoch they would be recovered as this installation's own. A process that dies in between stays held.
     await gate.endAttemptsBefore(held.sinceMs, by)
     checkpoint('accept.attempts_ended')
-    await guard.accept(held, by)
+    const isOurs = await guard.accept(held, by)
     // Another hold has begun since: nobody has accepted that one.
-    if (guard.held) return
+    if (!isOurs && guard.held) return
     // A restored copy is also older than its seals, so one acceptance covers both.
     await sealer.accept(by ?? { id: SYSTEM }, `The copy was accepted: ${held.why}`, 'behind')
   }
