@@ -16,6 +16,7 @@ console.log(JSON.stringify([small, work()]))`
 test('the space for new objects stays small during a start, and grows with the work after it', () => {
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', WORK], { encoding: 'utf8' })
   const [small = 0, grown = 0]: number[] = JSON.parse(stdout)
-  expect(small).toBeLessThanOrEqual(2)
+  // 1 or 2; in the middle of a collection that other processes hold up, 3.5 was seen. Without the limit it is 32.
+  expect(small).toBeLessThan(8)
   expect(grown).toBeGreaterThanOrEqual(8)
 })
