@@ -101,9 +101,9 @@ export function* newestGenuine(keys: readonly string[]): Tx<Head | undefined> {
   return undefined
 }
 
-/** Returns true when a person accepted, in any process, that the record was changed after this head was signed. */
-export function* isAcceptedSince({ number }: HeadRef, ownKey: string): Tx<boolean> {
+/** Returns true when a head after this one states that a person accepted such a problem, in any process. */
+export function* isAcceptedSince({ number }: HeadRef, ownKey: string, kind: RecordProblem['kind']): Tx<boolean> {
   const accepted = yield* audit.lastGapHead.first({})
   if (accepted === undefined || accepted.number <= number || !isGenuine(accepted, [ownKey])) return false
-  return gapOf(accepted)?.kind === 'changed'
+  return gapOf(accepted)?.kind === kind
 }

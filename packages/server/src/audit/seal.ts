@@ -1,5 +1,5 @@
 import { audit, lockKey, type Store, type Tx } from '../store/index.ts'
-import { compareHeads, type RecordProblem } from './compare.ts'
+import { compareHeads, isAcceptedSince, type RecordProblem } from './compare.ts'
 import { createTally, type Head, type HeadGap, isSameHead, makeHead, refOf } from './head.ts'
 import type { AuditKey } from './key.ts'
 import type { HeadMemory } from './memory.ts'
@@ -9,12 +9,12 @@ export const SEAL_EVERY_MS = 1_000
 /** Rows under one head. Reading this many blocks an embedded database for 40 ms. */
 const MAX_ROWS = 20_000
 
-/** The result of an attempt to sign a head. */
+/** The result of an attempt to sign a head. `gap` is what the next head has to state. */
 export type Sealed =
   /** There are no new rows. */
-  | { kind: 'nothing'; last: Head | undefined }
+  | { kind: 'nothing'; last: Head | undefined; gap: HeadGap | undefined }
   /** The next row is not final: a row may still be written before it. Or the last head is too young. */
-  | { kind: 'later'; last: Head | undefined }
+  | { kind: 'later'; last: Head | undefined; gap: HeadGap | undefined }
   | { kind: 'sealed'; last: Head; isFull: boolean }
   /** The database does not hold the remembered record: nothing is signed. */
   | { kind: 'problem'; problem: RecordProblem }
@@ -36,30 +36,43 @@ export async function sealOnce(deps: SealDeps, nowMs: number): Promise<Sealed> {
   return found.kind === 'sealable' ? deps.store.transact(() => sealSome(deps, nowMs)) : found
 }
 
-function* look({ key, memory, gap }: SealDeps): Tx<Sealed | { kind: 'sealable' }> {
-  const { last, problem } = yield* compareHeads(memory.head, key.publicKey)
-  if (problem && !gap) return { kind: 'problem', problem }
+function* look(deps: SealDeps): Tx<Sealed | { kind: 'sealable' }> {
+  const { last, problem, gap } = yield* findPlace(deps)
+  if (problem) return { kind: 'problem', problem }
   const first = yield* audit.rowsToSeal.first({ after: last?.last_id ?? 0, limit: 1 })
-  if (!first) return { kind: 'nothing', last }
-  return first.is_final ? { kind: 'sealable' } : { kind: 'later', last }
+  if (!first) return { kind: 'nothing', last, gap }
+  return first.is_final ? { kind: 'sealable' } : { kind: 'later', last, gap }
 }
 
-function* sealSome({ key, memory, gap, isPaced = true }: SealDeps, nowMs: number): Tx<Sealed> {
-  yield* lockKey('audit_head')
+/** Returns the head that the next one follows and the gap that it has to state, or why none may follow. */
+function* findPlace({ key, memory, gap }: SealDeps) {
   const { last, problem } = yield* compareHeads(memory.head, key.publicKey)
+  const found = refOf(last)
+  const isAsAccepted = gap !== undefined && isSameHead(found, gap.found)
   // The acceptance covers only the state at that time.
-  if (problem && !(gap && isSameHead(refOf(last), gap.found))) return { kind: 'problem', problem }
+  if (problem && !isAsAccepted) return { last, problem, gap: undefined }
+  if (!gap || isAsAccepted) return { last, problem: undefined, gap }
+  // Another process has signed since: one that accepted the same, or one that did not know of the problem.
+  const isStated = yield* isAcceptedSince(gap.found, key.publicKey, gap.kind)
+  return { last, problem: undefined, gap: isStated ? undefined : { ...gap, found } }
+}
+
+function* sealSome(deps: SealDeps, nowMs: number): Tx<Sealed> {
+  yield* lockKey('audit_head')
+  const { last, problem, gap } = yield* findPlace(deps)
+  if (problem) return { kind: 'problem', problem }
   // Of several processes, the first one signs for all.
   const sinceLastMs = last ? nowMs - last.at : SEAL_EVERY_MS
-  if (isPaced && !gap && sinceLastMs >= 0 && sinceLastMs < SEAL_EVERY_MS) return { kind: 'later', last }
+  const isPaced = deps.isPaced ?? true
+  if (isPaced && !gap && sinceLastMs >= 0 && sinceLastMs < SEAL_EVERY_MS) return { kind: 'later', last, gap }
   const tally = createTally()
   for (const row of yield* audit.rowsToSeal.all({ after: last?.last_id ?? 0, limit: MAX_ROWS })) {
     if (!row.is_final) break
     tally.add(row)
   }
-  if (tally.rowCount === 0) return { kind: 'nothing', last }
+  if (tally.rowCount === 0) return { kind: 'nothing', last, gap }
   const isFull = tally.rowCount === MAX_ROWS
-  const head = makeHead(tally, { before: last, gap }, key, nowMs)
+  const head = makeHead(tally, { before: last, gap }, deps.key, nowMs)
   yield* audit.insertHead.run({ ...head })
   return { kind: 'sealed', last: head, isFull }
 }

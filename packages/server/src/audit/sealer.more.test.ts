@@ -7,7 +7,7 @@ import { STORES } from '../../../../verification/testing/temp-store.ts'
 import { systemClock } from '../clock.ts'
 import { audit, principals, type Store } from '../store/index.ts'
 import { exportLines } from './export.ts'
-import { refOf } from './head.ts'
+import { gapOf, refOf } from './head.ts'
 import { openAuditKey } from './key.ts'
 import { recordAudit } from './record.ts'
 import { createSealer } from './sealer.ts'
@@ -76,6 +76,99 @@ test.each(STORES)(
     await sealer.finish()
   },
 )
+
+test.each(STORES)('an acceptance is stated although another process signs a head right behind it ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { store } = temp
+  const key = await openAuditKey(store, undefined)
+  const write = (n: number) =>
+    store.transact((outbox) => recordAudit(outbox, { kind: 'signed_in', actor: 'prn_a', data: { n } }, Date.now()))
+  await store.transact(() => principals.savePrincipal({ id: 'prn_a', kind: 'person', name: 'Ana', roles: [] }, 1))
+  await write(1)
+  // It was started before the rows were changed, so it signs on.
+  const unaware = createSealer(systemClock)
+  unaware.start({ store, key, log: pino({ level: 'silent' }) })
+  await expect.poll(() => unaware.status.signed).toBe(1)
+  let isAccepting = false
+  const slow: Store = {
+    ...store,
+    async transact(work) {
+      const answer = await store.transact(work)
+      if (isAccepting) {
+        isAccepting = false
+        await unaware.finish()
+      }
+      return answer
+    },
+  }
+  const sealer = createSealer(systemClock)
+  sealer.start({ store: slow, key, log: pino({ level: 'silent' }) })
+  await expect.poll(() => sealer.status.head?.number).toBe(1)
+  const first = refOf(await store.read(() => audit.lastHead.first({})))
+  await sealer.report({ kind: 'changed', why: 'Row 1 was changed.', found: first, remembered: first })
+  isAccepting = true
+  expect(await sealer.accept({ id: 'prn_a' }, 'Ana looked into it')).toBe(true)
+  expect(sealer.status.problem).toBe(undefined)
+  await write(2)
+  await sealer.finish()
+  const last = await store.read(() => audit.lastHead.first({}))
+  expect(await store.read(() => audit.rowsToSeal.all({ after: last?.last_id ?? 0, limit: 1 }))).toEqual([])
+  const stated = await store.read(() => audit.lastGapHead.first({}))
+  expect(gapOf(stated ?? { gap: null })).toMatchObject({ kind: 'changed', by: 'prn_a', found: { number: 2 }, remembered: first })
+  const lines = (await text(exportLines({ store, key, nowMs: Date.now() }))).trimEnd().split('\n')
+  expect(await verifyExport(lines, [key.publicKey])).toMatchObject({ problem: undefined, gaps: [{ kind: 'changed' }] })
+})
+
+const PROBLEMS = STORES.flatMap((store) => (['changed', 'behind'] as const).map((kind) => ({ ...store, kind })))
+
+test.each(PROBLEMS)('two people accept the same problem in two processes, and both sign on ($database, $kind)', async ({ open, kind }) => {
+  await using temp = await open()
+  const { store } = temp
+  const key = await openAuditKey(store, undefined)
+  const write = () => store.transact((outbox) => recordAudit(outbox, { kind: 'signed_in', actor: 'prn_a', data: {} }, Date.now()))
+  await store.transact(() => principals.savePrincipal({ id: 'prn_a', kind: 'person', name: 'Ana', roles: [] }, 1))
+  await write()
+  const [accepted, letGo] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isAccepting = false
+  const slow: Store = {
+    ...store,
+    async transact(work) {
+      const answer = await store.transact(work)
+      if (isAccepting) {
+        isAccepting = false
+        accepted.resolve()
+        await letGo.promise
+      }
+      return answer
+    },
+  }
+  const sealers = [createSealer(systemClock), createSealer(systemClock)] as const
+  const [late, other] = sealers
+  late.start({ store: slow, key, log: pino({ level: 'silent' }) })
+  other.start({ store, key, log: pino({ level: 'silent' }) })
+  await expect.poll(() => sealers.map(({ status }) => status.head?.number)).toEqual([1, 1])
+  const first = refOf(await store.read(() => audit.lastHead.first({})))
+  if (kind === 'behind') await store.transact(() => audit.deleteHeadsAfter.change({ number: 0 }))
+  for (const sealer of sealers) {
+    if (kind === 'behind') sealer.wake()
+    else await sealer.report({ kind, why: 'Row 1 was changed.', found: first, remembered: first })
+  }
+  await expect.poll(() => sealers.map(({ status }) => status.problem?.kind)).toEqual([kind, kind])
+  isAccepting = true
+  const accepting = late.accept({ id: 'prn_a' }, 'Ana looked into it')
+  await accepted.promise
+  await other.accept({ id: 'prn_a' }, 'So did Ben')
+  letGo.resolve()
+  await accepting
+  for (const sealer of sealers) expect(sealer.status.problem).toBe(undefined)
+  await write()
+  await late.finish()
+  await other.finish()
+  const last = await store.read(() => audit.lastHead.first({}))
+  expect(await store.read(() => audit.rowsToSeal.all({ after: last?.last_id ?? 0, limit: 1 }))).toEqual([])
+  const lines = (await text(exportLines({ store, key, nowMs: Date.now() }))).trimEnd().split('\n')
+  expect(await verifyExport(lines, [key.publicKey])).toMatchObject({ problem: undefined, gaps: [{ kind }] })
+})
 
 test.each(STORES)('each head follows the one before it, and the newest proves all before it ($database)', async ({ open }) => {
   await using temp = await open()

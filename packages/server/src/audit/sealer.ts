@@ -98,7 +98,7 @@ export function createSealer(clock: Clock): Sealer {
       // A problem in sealed rows does not show in their heads, so it lasts until a person accepts it.
       const known = memory.problem ?? reported
       if (known && !gap) {
-        if (!(await store.read(() => isAcceptedSince(known.remembered, key.publicKey)))) return await learn(known)
+        if (!(await store.read(() => isAcceptedSince(known.remembered, key.publicKey, 'changed')))) return await learn(known)
         forget(memory)
       }
       checkpoint('seal.before_store')
@@ -117,6 +117,7 @@ export function createSealer(clock: Clock): Sealer {
       gap = undefined
       return learn(sealed.problem)
     }
+    if (sealed.kind !== 'sealed') gap = sealed.gap
     // A problem that was reported while this head was being signed remains.
     const isKept = (work.memory.problem ?? reported) !== undefined
     if (problem && !gap && !isKept) work.log.info({ head: sealed.last?.number }, 'record.problem_accepted_elsewhere')
@@ -129,8 +130,18 @@ export function createSealer(clock: Clock): Sealer {
       work.memory.remember(sealed.last, clock.nowMs())
       work.onHead?.(sealed.last)
     }
+    if (problem && gap && sealed.kind === 'nothing') return acceptAgain(problem, gap)
     if (sealed.kind === 'sealed' && sealed.isFull && isFinished) return seal()
     if (sealed.kind === 'later' || (sealed.kind === 'sealed' && sealed.isFull) || isAsked) arm(SEAL_EVERY_MS)
+  }
+
+  /** Another process has signed a head over the row of the acceptance: with one more row, the next head can state it. */
+  async function acceptAgain(accepted: RecordProblem, { by, reason }: HeadGap): Promise<void> {
+    if (!work) return
+    const { store } = work
+    const keys = keysOf(work)
+    gap = await store.transact((outbox) => acceptRecord(outbox, { problem: accepted, by: { id: by }, reason, keys }, clock.nowMs()))
+    arm(ACCEPT_RETRY_MS)
   }
 
   /** Stops the sealing because of a problem, and reports it once: in the log, and in the record. */
@@ -209,7 +220,7 @@ export function createSealer(clock: Clock): Sealer {
       if (!work) return
       const { store, key, memory } = work
       // It may have been accepted while the rows were checked.
-      const isAccepted = await store.read(() => isAcceptedSince(found.remembered, key.publicKey))
+      const isAccepted = await store.read(() => isAcceptedSince(found.remembered, key.publicKey, 'changed'))
       if (isAccepted || problem?.kind === 'changed') return
       reported = found
       memory.keepProblem(found)
