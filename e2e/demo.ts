@@ -36,7 +36,7 @@ export interface Demo {
   effects(orderId: string): Promise<number>
 }
 
-/** What a browser holds in which somebody signed in: `proof` is what the sign-in was answered with. */
+/** Returns the storage of a browser that is signed in at `url`. @param proof The answer to the sign-in. */
 const signedIn = (url: string, proof: { 'countersign-console': string }) => ({
   cookies: [],
   origins: [{ origin: url, localStorage: [{ name: 'countersign.console', value: proof['countersign-console'] }] }],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the approval of each framework lost in `verification/acceptance/before-after{,-route}.more.test.ts`. */
+/** The failures of each framework's own approval, which `before-after.more.test.ts` and `before-after-route.more.test.ts` show. */
 export const LOST = {
   'ai-sdk': { name: 'AI SDK', lost: 'a history that nobody approved ran the tool, each time that it was sent' },
   'ai-sdk-route': {

@@ -1,4 +1,4 @@
-// What the documentation leaves to the reader of its route (`ai-sdk-route.before.ts`): a model, and the work of the tool.
+// The route in `ai-sdk-route.before.ts` needs a model and a function that fetches weather. Its documentation leaves both to the reader.
 import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test'
 
 /** The cities whose weather was fetched. */
@@ -25,7 +25,7 @@ const ANSWER: Part[] = [
   { type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage: USAGE },
 ]
 
-/** Calls the tool, and once the tool has answered says something. */
+/** The model calls the tool once and answers with text after the tool's result. */
 export const model = new MockLanguageModelV4({
   doStream: async ({ prompt }) => ({ stream: convertArrayToReadableStream(prompt.at(-1)?.role === 'tool' ? ANSWER : CALL) }),
 })

@@ -3,8 +3,7 @@
  * process has died. This campaign leaves out two groups: checkpoints reached only when something besides the servers fails or changes (the
  * database is unreachable, a process is frozen, a target does not answer or differs from what was shown, approvers leave), and the commands
  * that archive and restore, which are killed in their own tests. Checkpoints that only a source of tools reaches belong to the part
- * `features`; deleting a session, sending to webhooks and accepting a copy have kills in
- * their own acceptance tests.
+ * `features`; deleting a session, sending to webhooks and accepting a copy have kills in their own acceptance tests.
  */
 export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive' | 'feature' | 'own'
 
