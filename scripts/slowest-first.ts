@@ -32,6 +32,7 @@ const SLOWEST = [
   'cli/policy',
   'acceptance/idempotency',
   'acceptance/action-lifecycle',
+  'acceptance/run-stream',
   'acceptance/keys',
   'acceptance/outcome',
   'acceptance/secrets',
