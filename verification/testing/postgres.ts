@@ -1,8 +1,8 @@
 import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { freemem, tmpdir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
@@ -65,7 +65,7 @@ const GUARDED = `
  */
 export async function startPostgres({ fsync = true, settings = {}, copyOf }: PostgresOptions = {}): Promise<PostgresCluster> {
   const owner = findOwner()
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-postgres-'))
+  const folder = mkdtempSync(join(fsync ? tmpdir() : quickFolder(), 'countersign-postgres-'))
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid)
   const binaries = withinReach(findPostgresBinaries(), owner, folder)
   const dataDir = join(folder, 'data')
@@ -79,12 +79,16 @@ export async function startPostgres({ fsync = true, settings = {}, copyOf }: Pos
     unix_socket_directories: "''",
     max_connections: 300,
     fsync: fsync ? 'on' : 'off',
+    // The default hashes 4,096 times at every connection: 12 ms of the 24.
+    password_encryption: 'md5',
     lc_messages: "'C'",
     ...LOG_SETTINGS,
     ...settings,
   }
   let server: { child: ChildProcess; pid: number; ended: Promise<unknown> } | undefined
   const log = new ServerLog()
+  // A copy knows the password of the original.
+  const urlOf = (database: string) => `postgres://${USER}:${copyOf ? new URL(copyOf.url).password : password}@127.0.0.1:${port}/${database}`
 
   async function start(): Promise<void> {
     const child = spawn('sh', ['-c', GUARDED, 'sh', folder, join(binaries, 'postgres'), '-D', dataDir], {
@@ -123,6 +127,7 @@ export async function startPostgres({ fsync = true, settings = {}, copyOf }: Pos
     const lines = Object.entries(config).map(([name, value]) => `${name} = ${value}\n`)
     writeFileSync(join(dataDir, 'postgresql.conf'), lines.join(''), { flag: 'a' })
     await start()
+    if (!copyOf) await runOn(urlOf('postgres'), `alter user ${USER} password '${password}'`)
   } catch (error) {
     await stop('crash')
     rmSync(folder, { recursive: true, force: true })
@@ -131,8 +136,7 @@ export async function startPostgres({ fsync = true, settings = {}, copyOf }: Pos
 
   return {
     port,
-    // A copy knows the password of the original.
-    url: (database) => `postgres://${USER}:${copyOf ? new URL(copyOf.url).password : password}@127.0.0.1:${port}/${database}`,
+    url: urlOf,
     stop,
     start,
     takeCircles: (database) => log.takeCircles(database),
@@ -144,6 +148,16 @@ export async function startPostgres({ fsync = true, settings = {}, copyOf }: Pos
       requireNoCircle(log.takeCircles())
     },
   }
+}
+
+const MEMORY = '/dev/shm'
+const ENOUGH_BYTES = 4e9
+
+/** The memory, where there is room: a database is copied there in 95 ms, on a disk in 620 ms, because it is 600 files. */
+function quickFolder(): string {
+  if (!existsSync(MEMORY)) return tmpdir()
+  const { bavail, bsize } = statfsSync(MEMORY)
+  return Math.min(bavail * bsize, freemem()) < ENOUGH_BYTES ? tmpdir() : MEMORY
 }
 
 /** @throws Error that says what the server said. */
@@ -185,17 +199,16 @@ export async function createDatabase(
 export async function dropDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1)
   const admin = withDatabase(url, 'postgres')
-  await checkpointing(admin, `drop database if exists "${name}" with (force)`)
-  await checkpointing(admin, `drop tablespace if exists "${name}"`)
+  await checkpointing(admin, [`drop database if exists "${name}" with (force)`, `drop tablespace if exists "${name}"`])
 }
 
 const CHECKPOINT_TRIES = 60
 
 /** A checkpoint is of the whole server: it fails as long as the disk of another database is full, as in the tests of a full disk. */
-async function checkpointing(url: string, query: string): Promise<void> {
+async function checkpointing(url: string, queries: readonly string[]): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      return void (await runOn(url, query))
+      return void (await runAll(url, queries))
     } catch (error) {
       const isOfAnother = error instanceof Error && error.message === 'checkpoint request failed'
       if (!isOfAnother || tries === CHECKPOINT_TRIES) throw error
@@ -221,11 +234,16 @@ export function dumpInto(fromUrl: string, toUrl: string): void {
 }
 
 /** Runs plain SQL on the database of a URL and answers the rows of its last statement. */
-export async function runOn(url: string, query: string): Promise<Record<string, unknown>[]> {
+export const runOn = (url: string, query: string): Promise<Record<string, unknown>[]> => runAll(url, [query])
+
+/** The same with several queries, each of which commits by itself. */
+async function runAll(url: string, queries: readonly string[]): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    return (await client.query(query)).rows
+    let rows: Record<string, unknown>[] = []
+    for (const query of queries) ({ rows } = await client.query(query))
+    return rows
   } finally {
     await client.end()
   }
