@@ -35,6 +35,7 @@ test('the versions of the table of clients are those that the tests use', () => 
     'AI SDK': 'node_modules/ai',
     '`@ai-sdk/react`': 'node_modules/@ai-sdk/react',
     'OpenAI Agents JS': 'node_modules/@openai/agents-core',
+    'LangChain JS': 'node_modules/langchain',
     'LangGraph JS': 'node_modules/@langchain/langgraph',
   }
   const counterparts: Record<string, string> = {

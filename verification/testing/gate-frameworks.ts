@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import { AIMessage, ToolMessage } from '@langchain/core/messages'
+import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages'
 import { fakeModel } from '@langchain/core/testing'
 import { tool as langchainTool } from '@langchain/core/tools'
 import { createReactAgent } from '@langchain/langgraph/prebuilt'
@@ -7,6 +7,7 @@ import { Agent, tool as agentsTool, Runner } from '@openai/agents-core'
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing'
 import { tool as aiTool, generateText, isStepCount } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
+import { createAgent } from 'langchain'
 import { z } from 'zod'
 import { gate as gateAiSdk } from '../../packages/client/src/gate/ai-sdk.ts'
 import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.ts'
@@ -64,8 +65,19 @@ const agentsModel = (...calls: ScriptedCall[]): ScriptedModel =>
 /** The same for LangChain. */
 const langchainModel = (...calls: ScriptedCall[]) => fakeModel().respondWithTools(calls).respond(new AIMessage('I see.'))
 
+const langchainTools = (client: Client, work: Work, options: GateOptions) =>
+  [
+    langchainTool(work.readOrder, { name: 'readOrder', ...READ }),
+    langchainTool(work.setStatus, { name: 'setStatus', ...SET }),
+  ].map((tool) => gateLangchain(client, tool, options))
+
+const toldToLangchain = (messages: readonly BaseMessage[]): Record<string, string> =>
+  Object.fromEntries(
+    messages.flatMap((message) => (ToolMessage.isInstance(message) ? [[message.tool_call_id, String(message.content)]] : [])),
+  )
+
 /** A model that makes calls, then says something, for each framework that has models. */
-export const MODELS = { 'ai-sdk': aiModel, 'openai-agents': agentsModel, langgraph: langchainModel, mastra: aiModel } as const
+export const MODELS = { 'ai-sdk': aiModel, 'openai-agents': agentsModel, langchain: langchainModel, langgraph: langchainModel, mastra: aiModel } as const
 
 /** What the model of the AI SDK was told in its second step, by tool call id. */
 const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string, string> => {
@@ -105,7 +117,7 @@ export const importMastra = async (): Promise<Mastra> => {
 }
 
 /** Every way to put tools behind the gate, by name. */
-export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents' | 'langgraph' | 'mastra', RunAgent>> = {
+export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents' | 'langchain' | 'langgraph' | 'mastra', RunAgent>> = {
   async functions(client, work, calls, { signal, ...options } = {}) {
     const tools = gateFunctions(client, work, options)
     const heard = await Promise.all(
@@ -148,16 +160,16 @@ export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents
     )
   },
 
-  async langgraph(client, work, calls, { signal, ...options } = {}) {
-    const tools = [
-      langchainTool(work.readOrder, { name: 'readOrder', ...READ }),
-      langchainTool(work.setStatus, { name: 'setStatus', ...SET }),
-    ].map((tool) => gateLangchain(client, tool, options))
-    const agent = createReactAgent({ llm: langchainModel(...calls), tools })
+  async langchain(client, work, calls, { signal, ...options } = {}) {
+    const agent = createAgent({ model: langchainModel(...calls), tools: langchainTools(client, work, options) })
     const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, { ...(signal && { signal }) })
-    return Object.fromEntries(
-      messages.flatMap((message) => (ToolMessage.isInstance(message) ? [[message.tool_call_id, String(message.content)]] : [])),
-    )
+    return toldToLangchain(messages)
+  },
+
+  async langgraph(client, work, calls, { signal, ...options } = {}) {
+    const agent = createReactAgent({ llm: langchainModel(...calls), tools: langchainTools(client, work, options) })
+    const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, { ...(signal && { signal }) })
+    return toldToLangchain(messages)
   },
 
   async mastra(client, work, calls, { signal, ...options } = {}) {

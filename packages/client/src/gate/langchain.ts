@@ -22,7 +22,7 @@ type Call = (input: unknown, runManager: unknown, config: CallConfig | undefined
  * @returns A tool that stands for the given one, which stays as it is.
  * @throws TypeError for what is no tool.
  * @example
- * const agent = createReactAgent({ llm, tools: [payInvoice, getInvoice].map((tool) => gate(client, tool)) })
+ * const agent = createAgent({ model, tools: [payInvoice, getInvoice].map((tool) => gate(client, tool)) })
  */
 export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, options: GateOptions = {}): Tool {
   const run: unknown = Reflect.get(tool, '_call')
