@@ -1,5 +1,6 @@
 import { Client } from 'pg'
 import { expect, onTestFinished } from 'vitest'
+import type { Clock } from '../../packages/server/src/clock.ts'
 import { createFetches, type Fetches } from '../../packages/server/src/dispatch/cluster/fetches.ts'
 import { openGraphile } from '../../packages/server/src/dispatch/cluster/graphile.ts'
 import type { JobDispatch } from '../../packages/server/src/dispatch/cluster/job-dispatch.ts'
@@ -12,6 +13,8 @@ import { openTestDatabase } from './test-database.ts'
 
 const ROOM = { advance: 4, execute: 4 }
 
+const LISTENERS = `select pid from pg_stat_activity where datname = current_database() and state = 'idle' and query like 'LISTEN "jobs:insert"%'`
+
 /** Let the jobs go on that tests hold, also those that begin later. */
 const releases: (() => void)[] = []
 
@@ -20,7 +23,8 @@ export interface JobCluster {
   store: Store
   /** Commits changes for which sessions or actions need work. */
   call(wanted: { sessions?: string[]; actions?: string[] }): Promise<void>
-  start(work?: Partial<Work>, limits?: typeof ROOM): Promise<{ dispatch: JobDispatch; processes: Processes }>
+  /** @param clock The dispatch's; default: the machine's. */
+  start(work?: Partial<Work>, limits?: typeof ROOM, clock?: Clock): Promise<{ dispatch: JobDispatch; processes: Processes }>
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
   /** The `sql` notifications that arrived. */
   heard: string[]
@@ -60,12 +64,12 @@ export async function openJobCluster({ holds = false } = {}): Promise<JobCluster
         for (const id of sessions) outbox.sessions.add(id)
         for (const id of actions) outbox.actions.add(id)
       }),
-    async start(work = {}, limits = ROOM) {
+    async start(work = {}, limits = ROOM, clock = thisMachine.clock) {
       const processes = await openProcesses({ url, name: 'test', version: '1', machine: thisMachine, log })
       const notices = await openNotices(url, thisMachine)
       const fetches = createFetches()
       const answered = watchAnswers(fetches)
-      const dispatch = await openGraphile({ url, clock: thisMachine.clock, processes, notices, limits, log, fetches })
+      const dispatch = await openGraphile({ url, clock, processes, notices, limits, log, fetches })
       newest = dispatch
       dispatch.start({ advance: async () => {}, execute: async () => {}, ...work })
       processes.start({ takeOver: async () => {}, beginAnew: () => {} })
@@ -83,6 +87,8 @@ export async function openJobCluster({ holds = false } = {}): Promise<JobCluster
       await expect.poll(() => sql(`select 1 from process where pools like '%"commit-%'`), { interval: 10 }).not.toEqual([])
       // Each of its two pools fetches once as it opens, and could take the first job of the test.
       await expect.poll(() => answered.size, { interval: 10 }).toBe(2)
+      // A job that is added before they listen would be announced to nobody.
+      await expect.poll(() => sql(LISTENERS), { interval: 10 }).toHaveLength(2)
       return { dispatch, processes }
     },
     sql,
