@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { PUBLISHED } from './packages.ts'
+import { ONE_CHECKER, PUBLISHED } from './packages.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -13,7 +13,9 @@ for (const name of PUBLISHED) {
   console.log(`Building packages/${name} …`)
   const folder = join(root, 'packages', name)
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
-  const { status } = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', join(folder, 'tsconfig.build.json')], { stdio: 'inherit' })
+  const { status } = spawnSync(join(root, 'node_modules', '.bin', 'tsc'), ['-p', join(folder, 'tsconfig.build.json'), ...ONE_CHECKER], {
+    stdio: 'inherit',
+  })
   if (status !== 0) {
     console.error(`packages/${name} has type errors.`)
     process.exit(1)

@@ -2,12 +2,13 @@
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ONE_CHECKER } from './packages.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = (name) => join(root, 'node_modules', '.bin', name)
 
 const PARTS = [
-  { name: 'types', command: bin('tsc'), args: ['-p', '.'] },
+  { name: 'types', command: bin('tsc'), args: ['-p', '.', ...ONE_CHECKER] },
   { name: 'style', command: bin('biome'), args: ['ci', '--colors=off', '--diagnostic-level=warn', '.'] },
   { name: 'imports', command: process.execPath, args: [join(root, 'scripts', 'imports.ts')] },
   { name: 'unused', command: bin('knip'), args: ['--no-progress'] },

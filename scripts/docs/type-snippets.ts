@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ONE_CHECKER } from '../packages.ts'
 import type { Block } from './blocks.ts'
 
 /** A block as a module, and how many lines stand before the block in it. */
@@ -65,7 +66,7 @@ export function typeProblems(root: string, blocks: readonly Block[], paths: Read
       JSON.stringify({ extends: '../../../tsconfig.json', compilerOptions: options, include: [], files: [...files, 'styles.d.ts'] }),
     )
     const tsc = join(root, 'node_modules', '.bin', 'tsc')
-    const { stdout } = spawnSync(tsc, ['-p', folder, '--pretty', 'false'], { encoding: 'utf8', cwd: folder })
+    const { stdout } = spawnSync(tsc, ['-p', folder, '--pretty', 'false', ...ONE_CHECKER], { encoding: 'utf8', cwd: folder })
     return stdout
       .split('\n')
       .filter((line) => line.trim() !== '')

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ONE_CHECKER } from '../../scripts/packages.ts'
 import { BOOTSTRAP_KEY } from '../testing/bootstrap-key.ts'
 import { startChildServer } from '../testing/child-server.ts'
 import { counterpart } from '../testing/counterparts.ts'
@@ -18,7 +19,15 @@ beforeAll(async () => {
 }, 600_000)
 afterAll(() => installed[Symbol.dispose]())
 
-const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--noEmit', '--skipLibCheck', 'false']
+const STRICT = [
+  '--strict',
+  '--exactOptionalPropertyTypes',
+  '--noUncheckedIndexedAccess',
+  '--noEmit',
+  '--skipLibCheck',
+  'false',
+  ...ONE_CHECKER,
+]
 const program = () => join(installed.folder, 'node_modules', 'countersign', 'dist', 'main.js')
 
 test('the tarballs hold what runs, its types, the licence and a page to read, and nothing of the tests', () => {

@@ -66,10 +66,9 @@ const agentsModel = (...calls: ScriptedCall[]): ScriptedModel =>
 const langchainModel = (...calls: ScriptedCall[]) => fakeModel().respondWithTools(calls).respond(new AIMessage('I see.'))
 
 const langchainTools = (client: Client, work: Work, options: GateOptions) =>
-  [
-    langchainTool(work.readOrder, { name: 'readOrder', ...READ }),
-    langchainTool(work.setStatus, { name: 'setStatus', ...SET }),
-  ].map((tool) => gateLangchain(client, tool, options))
+  [langchainTool(work.readOrder, { name: 'readOrder', ...READ }), langchainTool(work.setStatus, { name: 'setStatus', ...SET })].map(
+    (tool) => gateLangchain(client, tool, options),
+  )
 
 const toldToLangchain = (messages: readonly BaseMessage[]): Record<string, string> =>
   Object.fromEntries(
@@ -77,7 +76,13 @@ const toldToLangchain = (messages: readonly BaseMessage[]): Record<string, strin
   )
 
 /** A model that makes calls, then says something, for each framework that has models. */
-export const MODELS = { 'ai-sdk': aiModel, 'openai-agents': agentsModel, langchain: langchainModel, langgraph: langchainModel, mastra: aiModel } as const
+export const MODELS = {
+  'ai-sdk': aiModel,
+  'openai-agents': agentsModel,
+  langchain: langchainModel,
+  langgraph: langchainModel,
+  mastra: aiModel,
+} as const
 
 /** What the model of the AI SDK was told in its second step, by tool call id. */
 const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string, string> => {
