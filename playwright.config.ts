@@ -1,4 +1,5 @@
 import { defineConfig } from '@playwright/test'
+import './scripts/chromium.ts'
 
 export default defineConfig({
   testDir: 'e2e',
@@ -16,7 +17,7 @@ export default defineConfig({
     trace: 'off',
     screenshot: 'only-on-failure',
     launchOptions: {
-      executablePath: '/usr/bin/chromium',
+      executablePath: process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium',
       // The sandbox needs rights that containers lack; the rest keeps the browser off the network.
       args: [
         '--no-sandbox',

@@ -18,7 +18,7 @@ const node = (path: string, ...args: string[]) => ({ mcp: { command: process.exe
 const playwright = async () =>
   node(
     '@playwright/mcp/cli.js',
-    ...['--headless', '--isolated', '--no-sandbox', '--executable-path', '/usr/bin/chromium'],
+    ...['--headless', '--isolated', '--no-sandbox', '--executable-path', process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium'],
     ...['--output-dir', await mkdtemp(join(tmpdir(), 'mcp-browser-'))],
   )
 const EVERYTHING = node('@modelcontextprotocol/server-everything/dist/index.js', 'stdio')

@@ -100,7 +100,7 @@ function forward(asked: IncomingMessage, answer: ServerResponse, apiUrl: string)
 /** A page in a real browser, and everything it complained about: console errors, exceptions, breaches of the policy. */
 export async function openInBrowser(): Promise<AsyncDisposable & { browser: Browser; page: Page; complaints: string[] }> {
   const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+  const browser = await chromium.launch({ executablePath: process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium', args })
   const page = await browser.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {

@@ -15,7 +15,7 @@ export interface Beside extends AsyncDisposable {
 export async function openBeside(world: World, ledger: Ledger): Promise<Beside> {
   await using stack = new AsyncDisposableStack()
   const browser: Browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium',
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic'],
   })
   stack.defer(() => browser.close())

@@ -2,4 +2,7 @@ import { type Browser, chromium } from '@playwright/test'
 
 /** The Chromium of the system, without its network services. */
 export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic'] })
+  chromium.launch({
+    executablePath: process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic'],
+  })

@@ -36,7 +36,7 @@ export async function startCardBrowser(): Promise<CardBrowser> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ARGS.split(' ') })
+  const browser = await chromium.launch({ executablePath: process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium', args: ARGS.split(' ') })
   return {
     browser,
     open: async (options = {}) => {
