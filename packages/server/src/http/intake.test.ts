@@ -43,6 +43,14 @@ test('whoever sends a head or a body too slowly is let go, and others are answer
   for (const end of await Promise.all(ends)) expect(['HTTP/1.1 408 Request Timeout', 'HTTP/1.1 400 Bad Request', '']).toContain(end)
 })
 
+test('a connection that a proxy keeps for its usual minute is not closed under the next request', async () => {
+  const app = Fastify({ ...INTAKE_LIMITS, forceCloseConnections: true })
+  app.get('/', async () => 'done')
+  onTestFinished(() => app.close())
+  const { headers } = await fetch(await app.listen({ port: 0, host: '127.0.0.1' }))
+  expect(Number(/timeout=(\d+)/.exec(headers.get('keep-alive') ?? '')?.[1])).toBeGreaterThan(60)
+})
+
 test('bodies are of one content type, and no trick of spelling makes it another', () => {
   for (const type of [
     'application/json',

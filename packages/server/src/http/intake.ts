@@ -7,8 +7,11 @@ import type { IncomingMessage } from 'node:http'
 export const INTAKE_LIMITS = {
   /** Headers and body. */
   requestTimeout: 30_000,
-  /** A kept-alive connection without a request on it. */
-  keepAliveTimeout: 10_000,
+  /**
+   * A kept-alive connection without a request on it. Longer than the 60 s for which proxies and load balancers keep theirs (nginx, AWS): the
+   * side that sends has to end it, or a request is lost on a connection that the server is just closing.
+   */
+  keepAliveTimeout: 72_000,
   http: { headersTimeout: 10_000, maxHeaderSize: 16 * 1024, connectionsCheckingInterval: 1_000 },
 }
 
