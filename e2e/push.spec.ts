@@ -19,6 +19,9 @@ async function startWorker(page: Page): Promise<{ devTools: CDPSession; registra
   return { devTools, registrationId: await registered }
 }
 
+// The headless shell shows no notifications.
+test.use({ launchOptions: async ({ launchOptions }, use) => use({ ...launchOptions, executablePath: '/usr/bin/chromium' }) })
+
 const shown = (page: Page) =>
   page.evaluate(async () => {
     const registration = await navigator.serviceWorker.ready
@@ -84,4 +87,50 @@ test('a pushed message is shown while nobody looks, withdrawn by the next one, a
   })
   await expect(page).toHaveURL(new RegExp(`/actions/${id}$`))
   await expect.poll(() => shown(page)).toEqual([])
+})
+
+test('what begins to wait while nobody looks is notified once, by title and risk, counted on the icon, and withdrawn when it is decided elsewhere', async ({
+  context,
+  page,
+  office,
+}) => {
+  await context.grantPermissions(['notifications'])
+  await page.addInitScript(() => {
+    const seen: { title: string; body: string; closed: boolean }[] = []
+    class Watched extends Notification {
+      constructor(title: string, options: NotificationOptions = {}) {
+        super(title, options)
+        const note = { title, body: options.body ?? '', closed: false }
+        seen.push(note)
+        const close = this.close.bind(this)
+        this.close = () => {
+          note.closed = true
+          close()
+        }
+      }
+    }
+    Object.assign(window, { Notification: Watched, seen })
+    localStorage.setItem('countersign-notify', 'on')
+  })
+  const seen = () => page.evaluate(() => (window as unknown as { seen: unknown[] }).seen)
+  await office.agentProposes('old news')
+  await openInbox(page, office)
+  const icon = page.locator('link[rel=icon]')
+  await expect(icon).toHaveAttribute('href', /%3E1%3C%2Ftext/)
+  await expect(page).toHaveTitle('(1) Countersign')
+  // Somebody looks: the page says it.
+  await office.agentProposes('while looking')
+  await expect(page).toHaveTitle('(2) Countersign')
+  await page.evaluate(() => Object.defineProperty(document, 'visibilityState', { value: 'hidden' }))
+  const { id } = await office.agentProposes('secret-4711')
+  await expect.poll(seen).toEqual([{ title: 'Do secret-4711', body: 'Medium risk', closed: false }])
+  await expect(icon).toHaveAttribute('href', /%3E3%3C%2Ftext/)
+  await office.call('POST', `/api/actions/${id}/decision`, { verdict: 'decline' })
+  await expect.poll(seen).toEqual([{ title: 'Do secret-4711', body: 'Medium risk', closed: true }])
+  await expect(icon).toHaveAttribute('href', /%3E2%3C%2Ftext/)
+
+  const devTools = await context.newCDPSession(page)
+  const { errors, data = '' } = await devTools.send('Page.getAppManifest')
+  expect(errors).toEqual([])
+  expect(JSON.parse(data)).toMatchObject({ name: 'Countersign', start_url: '/waiting', display: 'standalone' })
 })
