@@ -36,6 +36,9 @@ test('a pushed message is shown while nobody looks, withdrawn by the next one, a
   await context.grantPermissions(['notifications'])
   const { id } = await office.agentProposes('pushed')
   await openInbox(page, office)
+  await page.getByRole('button', { name: 'Settings' }).click()
+  await expect(page.getByRole('menuitemcheckbox', { name: 'Notify me while the console is closed' })).toBeVisible()
+  await page.keyboard.press('Escape')
   const { devTools, registrationId } = await startWorker(page)
   // A phone offers to install it: with icons of the sizes that it wants. The browser of a test keeps nothing, which is the one obstacle.
   const { installabilityErrors } = await devTools.send('Page.getInstallabilityErrors')
