@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import * as wire from '@countersign/core'
 import type { Browser, Page } from '@playwright/test'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { plant } from '../testing/hostile.ts'
 import { hostileAnswers } from '../testing/hostile-answers.ts'
 import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
@@ -38,6 +38,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await server?.[Symbol.asyncDispose]()
+})
+// A page that stays open goes on reading, and may send while the next test counts.
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
 })
 
 const folder = fileURLToPath(new URL('../../../../test-results/held/', import.meta.url))
@@ -111,11 +115,14 @@ test('what is held is released, voided and marked from its page, and nothing but
   const page = await openPage({ width: 1100 })
   await page.goto(`${server.url}/held`)
   await page.getByRole('button', { name: 'Release: Send approved' }).click()
+  await expect.poll(() => posted).toEqual(['/api/actions/act_approved/release'])
   expect(await page.getByRole('button', { name: 'Void: Send proposed' }).isDisabled()).toBe(true)
   expect(await page.getByRole('button', { name: 'Mark as done: Send executing' }).isDisabled()).toBe(true)
   expect(await page.getByRole('button', { name: 'Release: Send executing' }).count()).toBe(0)
   await page.getByLabel('Note: Send proposed').fill('Nobody wants it.')
   await page.getByRole('button', { name: 'Void: Send proposed' }).click()
+  // One after the other: requests that are under way together may arrive in any order.
+  await expect.poll(() => posted).toHaveLength(2)
   await page.getByLabel('Note: Send executing').fill('It is there.')
   await page.getByRole('button', { name: 'Mark as done: Send executing' }).click()
   await expect

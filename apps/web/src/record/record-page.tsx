@@ -1,12 +1,13 @@
 import type { AuditEntryView, AuditKind, AuditQuery } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useSearchParams } from 'react-router'
+import { Link } from 'react-router'
 import { RawJson } from '../chat/raw-json.tsx'
 import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
+import { useAddress } from '../shell/use-address.ts'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
 import { saveFile } from '../ui/save-file.ts'
@@ -19,22 +20,12 @@ import '../ui/pages.css'
 /** `/record`: every change of every action, of policy, keys and grants: who, when, and whether it is sealed. */
 export default function RecordPage() {
   const { client } = useServices()
-  const [params, setParams] = useSearchParams()
+  const { params, set } = useAddress()
   const query = queryOf(params)
   const rows = useList(['audit', query], async (cursor, signal) => {
     const { items, names, titles, seen, nextCursor } = await client.audit.list({ ...query, cursor }, { signal })
     return { items: items.map((row) => ({ row, names, title: titles[row.actionId ?? ''], seenAt: seen[row.id] })), nextCursor }
   })
-  const set = (name: string, value: string) =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before)
-        if (value === '') next.delete(name)
-        else next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
   return (
     <Page title="Record" subtitle="Who did what, and whether it is sealed">
       <div className="stack">

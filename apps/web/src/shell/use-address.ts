@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router'
 
 /** Debounce time: no request is sent while somebody is typing. */
@@ -31,14 +31,25 @@ export function useTypedParam(name: string) {
   const value = params.get(name) ?? ''
   const [typed, setTyped] = useState(value)
 
-  // The back button or a link changes the address, so the field is updated.
-  useEffect(() => setTyped((before) => (before.trim() === value ? before : value)), [value])
+  /** What this field set in the address, until the page is drawn with it. */
+  const own = useRef<readonly string[]>([])
+
+  // The back button or a link changes the address, so the field is updated. Its own change is drawn late on a slow machine: what somebody
+  // typed meanwhile stays.
+  useEffect(() => {
+    const at = own.current.indexOf(value)
+    own.current = at < 0 ? [] : own.current.slice(at + 1)
+    if (at < 0) setTyped((before) => (before.trim() === value ? before : value))
+  }, [value])
 
   // A pending change would navigate back to the page that was left, so it is cancelled.
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed, and where, are the events
   useEffect(() => {
     if (typed.trim() === value) return
-    const timer = setTimeout(() => set(name, typed.trim()), TYPING_MS)
+    const timer = setTimeout(() => {
+      own.current = [...own.current, typed.trim()]
+      set(name, typed.trim())
+    }, TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed, pathname])
 

@@ -1,5 +1,5 @@
 import type { Action, Session, SessionList } from '@countersign/client'
-import { type InfiniteData, type QueryClient, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { type InfiniteData, type Query, type QueryClient, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { useServices } from '../services.tsx'
 import { changedSpan } from '../steady/changed-span.ts'
@@ -27,18 +27,28 @@ export function useSessions({ q, status }: SessionFilter) {
     // Polling would repeat a search of several pages from the first page, so such a search is not polled.
     refetchInterval: ({ state }) => (q && (state.data?.pages.length ?? 0) > 1 ? false : 30_000),
   })
-  const { data, hasNextPage, isFetching, isError, fetchNextPage } = found
+  const { data, dataUpdatedAt, hasNextPage, isFetching, isError, fetchNextPage } = found
   const pages = data?.pages ?? []
   const isEmpty = pages.every(({ items }) => items.length === 0)
   const isSearching = hasNextPage && isEmpty && !isError && pages.length < SEARCHED_PAGES
+  // In the background, where timers come late, a page may be here before it was drawn that it is read: so each answer counts.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an answer is the event, not an input
   useEffect(() => {
-    if (isSearching && !isFetching) void fetchNextPage()
-  }, [isSearching, isFetching, fetchNextPage])
+    // A reload that has begun meanwhile is not cancelled: the next page follows it.
+    if (isSearching && !isFetching) void fetchNextPage({ cancelRefetch: false })
+  }, [isSearching, isFetching, dataUpdatedAt, fetchNextPage])
   return { ...found, isSearching }
 }
 
-/** Schedules a reload of the lists. */
-export const refreshSessions = (queries: QueryClient) => queries.invalidateQueries({ queryKey: KEY })
+/** Reloads the lists. One that is reading its next page is reloaded after it: nobody's press on *Load more* is lost to an approval that arrives. */
+export async function refreshSessions(queries: QueryClient): Promise<void> {
+  const readingOn = queries.getQueryCache().findAll({ queryKey: KEY, predicate: isReadingOn })
+  const others = queries.invalidateQueries({ queryKey: KEY, predicate: (query) => !readingOn.includes(query) })
+  await Promise.allSettled([others, ...readingOn.map(({ promise }) => promise)])
+  await Promise.all(readingOn.map(({ queryKey }) => queries.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false })))
+}
+
+const isReadingOn = ({ state }: Query): boolean => state.fetchStatus === 'fetching' && state.fetchMeta?.fetchMore !== undefined
 
 /** Notifies this browser's other windows that a session was renamed or deleted. */
 export function tellOtherWindows(): void {

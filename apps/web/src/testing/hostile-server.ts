@@ -7,21 +7,27 @@ export interface HostileServer extends AsyncDisposable {
   url: string
   /** Requests for anything but the console and its API. No page may make one. */
   strays: string[]
-  /** Sends an event on every open stream at this address. */
+  /** Sends an event on every open stream at this address; where none is open, on the next one. */
   push(path: string, type: string, data: unknown): void
 }
+
+/** As a server does, so that a page does not take a silent stream for a dead one after 40 s. */
+const HEARTBEAT_MS = 5_000
 
 /** Serves the real console over HTTP with its own content security policy and a server whose texts are all hostile. */
 export async function startHostileServer({ answer }: Pick<HostileAnswers, 'answer'>): Promise<HostileServer> {
   const files = await builtConsole()
   const streams = new Map<ServerResponse, string>()
+  /** Events for which no stream was open, by address. */
+  const unsent = new Map<string, string>()
   const strays: string[] = []
   let seq = 100
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://server')
     if (!pathname.startsWith('/api/')) return page(pathname, response)
     if (pathname.endsWith('/events')) {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n')
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(`: hello\n\n${unsent.get(pathname) ?? ''}`)
+      unsent.delete(pathname)
       streams.set(response, pathname)
       response.once('close', () => streams.delete(response))
       return
@@ -47,14 +53,21 @@ export async function startHostileServer({ answer }: Pick<HostileAnswers, 'answe
     response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy }).end(html)
   }
 
+  const heartbeat = setInterval(() => {
+    for (const stream of streams.keys()) stream.write(': here\n\n')
+  }, HEARTBEAT_MS)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     strays,
     push(path, type, data) {
-      for (const [stream, at] of streams) if (at === path) stream.write(`id: ${++seq}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
+      const event = `id: ${++seq}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`
+      const open = [...streams].filter(([, at]) => at === path)
+      for (const [stream] of open) stream.write(event)
+      if (open.length === 0) unsent.set(path, (unsent.get(path) ?? '') + event)
     },
     async [Symbol.asyncDispose]() {
+      clearInterval(heartbeat)
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },

@@ -24,6 +24,10 @@ export interface InboxPage {
   /** Actions that a decision came for. */
   decisions: string[]
   open(search?: string): Promise<void>
+  /** Makes another action wait, and says so to the page. */
+  propose(action: wire.Action): void
+  /** An action was declined elsewhere; says so to the page. */
+  decline(id: string): void
   /** The actions of the rows, without `act_`. */
   rows(): Promise<(string | undefined)[]>
   /** The action of the row with the focus. */
@@ -64,6 +68,18 @@ export function openInboxPage(core: typeof wire): InboxPage {
     async open(search = '') {
       await page.goto(`${server.url}/waiting${search}`)
       await page.locator('[data-testid=waiting-row], [data-testid=waiting-empty], [role=alert]').first().waitFor()
+      // The first rows are there before all have been read, and what is counted then stands above them.
+      await page.getByTestId('waiting-summary').waitFor({ state: 'attached' })
+    },
+    propose(proposal) {
+      inbox.waiting.push(proposal)
+      server.push('/api/events', 'action_proposed', { proposal })
+    },
+    decline(id) {
+      const now = { state: 'declined', updatedAt: '2099-01-01T00:00:00.000Z' } as const
+      for (const list of ['waiting', 'older'] as const)
+        inbox[list] = inbox[list].map((action) => (action.id === id ? { ...action, ...now } : action))
+      server.push('/api/events', 'action_update', { proposalId: id, revision: answers.newAction.revision, ...now })
     },
     rows: () => page.getByTestId('waiting-row').evaluateAll((all) => all.map((row) => row.getAttribute('data-row')?.slice(4))),
     focused: () => page.evaluate(() => document.activeElement?.getAttribute('data-row')?.slice(4)),
@@ -75,6 +91,9 @@ export function openInboxPage(core: typeof wire): InboxPage {
       answer(method, path, query) {
         if (path === '/api/me')
           return { body: { principal: { id: 'prn_me', kind: 'person', name: 'Mia', roles: ['approver'] }, signIn: 'key' } }
+        // No banner comes later and moves what a test measures.
+        if (path === '/api/audit/seal')
+          return { body: { head: null, problem: null, memory: { place: 'file', since: null, from: null }, anchor: null } }
         if (path === '/api/agents' && !inbox.hasAgents) return { body: { items: [], nextCursor: null } }
         if (path === '/api/actions') {
           inbox.queries.push(query)
@@ -82,13 +101,14 @@ export function openInboxPage(core: typeof wire): InboxPage {
           if (state === '' && query.get('limit') === '1')
             return { body: { items: [...inbox.waiting, ...inbox.decided].slice(0, 1), nextCursor: null } }
           if (inbox.failing && state.includes('approved')) return { status: 500, body: { code: 'internal', detail: 'It broke.' } }
-          if (query.get('mine') || query.get('q')) return { body: { items: inbox.older, nextCursor: null } }
+          if (query.get('mine') || query.get('q'))
+            return { body: { items: inbox.older.filter((action) => action.state === state), nextCursor: null } }
           const items = state.includes('approved') ? inbox.decided : inbox.waiting.filter((action) => action.state === state)
           const [begin, end] = [Number(query.get('cursor') ?? 0), Number(query.get('cursor') ?? 0) + Number(query.get('limit'))]
           return { body: { items: items.slice(begin, end), nextCursor: end < items.length ? String(end) : null } }
         }
         const [, id, call] = /^\/api\/actions\/(act_\w+?)(?:\/(\w+))?$/.exec(path) ?? []
-        const found = [...inbox.waiting, ...inbox.decided].find((action) => action.id === id)
+        const found = [...inbox.waiting, ...inbox.decided, ...inbox.older].find((action) => action.id === id)
         if (method === 'POST' && call === 'decision' && found) {
           inbox.decisions.push(found.id)
           return { body: { ...found, state: 'succeeded', updatedAt: '2099-01-01T00:00:00.000Z' } }

@@ -30,14 +30,13 @@ export function useTimeline(sessionId: string) {
     placeholderData: (before) => before,
     refetchInterval: isLive ? LIVE_MS : false,
   })
-  const { hasNextPage, isFetching, isError, fetchNextPage } = all
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = all
+  // In the background, where timers come late, a page may be here before it was drawn that it is read: so each page counts.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page is the event, not an input
   useEffect(() => {
     if (hasNextPage && !isFetching && !isError) void fetchNextPage()
-  }, [hasNextPage, isFetching, isError, fetchNextPage])
-  const entries = useMemo(
-    () => joined([...(all.data?.pages.map(({ items }) => items) ?? []), newest.data?.items ?? []]),
-    [all.data, newest.data],
-  )
+  }, [data, hasNextPage, isFetching, isError, fetchNextPage])
+  const entries = useMemo(() => joined([...(data?.pages.map(({ items }) => items) ?? []), newest.data?.items ?? []]), [data, newest.data])
   return {
     session: session.data,
     entries,

@@ -116,9 +116,11 @@ function useDecidedRows(isShown: boolean, text: string): Rows {
     return (data?.pages ?? []).flatMap(({ items }) => items).filter((action) => matches(action, search, reader))
   }, [data, search, me])
   const isSearching = hasNextPage && rows.length === 0 && !isError && (data?.pages.length ?? 0) < SEARCHED_PAGES
+  // In the background, where timers come late, a page may be here before it was drawn that it is read: so each page counts.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page is the event, not an input
   useEffect(() => {
     if (isShown && isSearching && !isFetching) void fetchNextPage()
-  }, [isShown, isSearching, isFetching, fetchNextPage])
+  }, [isShown, isSearching, isFetching, data, fetchNextPage])
   return {
     rows,
     isLoaded: data !== undefined,
