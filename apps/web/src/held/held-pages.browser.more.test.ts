@@ -1,6 +1,6 @@
 import * as wire from '@countersign/core'
 import type { Browser, Page } from '@playwright/test'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { plant } from '../testing/hostile.ts'
 import { hostileAnswers } from '../testing/hostile-answers.ts'
 import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
@@ -53,6 +53,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await server?.[Symbol.asyncDispose]()
+})
+// A page that stays open goes on reading while the next test counts what is read.
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
 })
 
 async function openHeld(): Promise<Page> {
