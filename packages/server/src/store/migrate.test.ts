@@ -134,6 +134,32 @@ test('both databases come to the same tables and columns', async () => {
 /** Processes of one database know of each other; on SQLite there is one. */
 const ONLY_POSTGRES = /^(process\.|run\.(runner|claimed)$)/
 
+test('the migrations of a database wait for the disk once, at the last of them', () => {
+  using folder = temporaryFolder()
+  const waits: boolean[] = []
+  const synchronousOf = (db: DatabaseSync) => Number(db.prepare('PRAGMA synchronous').get()?.synchronous)
+  class Watched extends DatabaseSync {
+    override exec(text: string): void {
+      if (text === 'COMMIT') waits.push(synchronousOf(this) === FULL)
+      super.exec(text)
+    }
+  }
+  using db = new Watched(join(folder.path, 'new.db'))
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  migrate(db)
+  expect(waits).toEqual(listMigrations().map((_, at, all) => at === all.length - 1))
+  expect(synchronousOf(db)).toBe(FULL)
+
+  // Without a log, each of them has to.
+  waits.length = 0
+  using other = new Watched(join(folder.path, 'other.db'))
+  migrate(other)
+  expect(waits).toEqual(listMigrations().map(() => true))
+})
+
+/** SQLite's number for it. */
+const FULL = 2
+
 test('every migration has a number of its own', () => {
   const numbers = listMigrations().map(({ number }) => number)
   expect(numbers).toEqual(numbers.map((_, at) => at + 1))
