@@ -1,7 +1,7 @@
 import { isApiError } from '@countersign/client'
 import { STATE_WORDS, showInvisible, showLines, useInbox } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useLayoutEffect } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { AssignButton } from '../assign/assign-button.tsx'
 import { RawJson } from '../chat/raw-json.tsx'
@@ -157,7 +157,7 @@ function BackToInbox() {
   const [shortcuts] = useShortcuts()
   const search: unknown = state?.inbox
   const isFromInbox = typeof search === 'string'
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isFromInbox || !shortcuts) return
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || event.defaultPrevented || isTyping(event.target) || isLayerOpen()) return

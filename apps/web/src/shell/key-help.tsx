@@ -1,4 +1,4 @@
-import { lazy, useEffect } from 'react'
+import { lazy, useLayoutEffect } from 'react'
 import { isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { Icon, IconButton } from '../ui/index.ts'
 import { Boundary } from './boundary.tsx'
@@ -12,7 +12,7 @@ export function KeyHelp() {
   const { menu, setMenu } = useShell()
   const [shortcuts] = useShortcuts()
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!shortcuts) return
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== '?' || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return

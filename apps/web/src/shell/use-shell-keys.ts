@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { useNavigate } from 'react-router'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 
@@ -24,7 +24,8 @@ export function useShellKeys(openPalette: () => void): void {
   // Kept while the effect is set up anew: `navigate` changes with the address, between a key and the next.
   const pressedAtMs = useRef(Number.NEGATIVE_INFINITY)
 
-  useEffect(() => {
+  // The keys act from the first drawing of a page on.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const { target, repeat, ctrlKey, metaKey, altKey, shiftKey, timeStamp } = event
       const key = event.key.toLowerCase()

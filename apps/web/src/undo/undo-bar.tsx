@@ -1,5 +1,5 @@
 import { showInvisible } from '@countersign/react'
-import { useEffect, useState } from 'react'
+import { useEffect, useLayoutEffect, useState } from 'react'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
 import { undoStarts, useStarts } from './starts.ts'
@@ -12,7 +12,8 @@ export function UndoBar() {
   const [shortcuts] = useShortcuts()
   const canUndo = actions.length > 0 && !isUndoing
 
-  useEffect(() => {
+  // The key acts from the first drawing of the bar on.
+  useLayoutEffect(() => {
     if (!shortcuts || !canUndo) return
     const onKey = (event: KeyboardEvent) => {
       const { key, target, repeat, ctrlKey, metaKey, altKey } = event

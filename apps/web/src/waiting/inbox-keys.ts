@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 
 /** The actions behind the keys of the inbox. */
@@ -26,7 +26,8 @@ export function useInboxKeys(keys: InboxKeys): void {
   const [shortcuts] = useShortcuts()
   const latest = useRef(keys)
   latest.current = keys
-  useEffect(() => {
+  // The keys act from the first drawing of the rows on.
+  useLayoutEffect(() => {
     if (!shortcuts) return
     const onKey = (event: KeyboardEvent) => {
       const does = readKey(event, latest.current)
