@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { callWith } from './call.ts'
 import { approve, cards, expect, signInBrowser, test } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 
@@ -11,7 +12,7 @@ const DEFINE = fileURLToPath(new URL('../packages/toolkit/src/define.ts', import
 const CONFIG = `
 import { defineTool } from ${JSON.stringify(DEFINE)}
 const setStatus = defineTool({
-  name: 'setStatus', description: 'Sets the status of an order.', effect: 'write', executor: 'client',
+  name: 'setStatus', description: 'Sets the status of an order.', effect: 'write', executor: 'client', timeoutMs: 240_000,
   input: { type: 'object', properties: { order: { type: 'string' } } },
   describe: ({ order }) => 'Ship ' + order,
 })
@@ -22,10 +23,8 @@ test('what an agent carries out itself is left to it by the browser that approve
   const folder = mkdtempSync(join(tmpdir(), 'countersign-e2e-'))
   const { url, link, end } = await startServer(folder, CONFIG)
   try {
-    const post = async (path: string, body: object) => {
-      const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
-      return (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
-    }
+    const call = callWith(KEY, () => url)
+    const post = async (path: string, body: object) => (await call('POST', path, body)).json()
     await signInBrowser(context, link)
     const run = { run: 'conv-7', url: 'https://ci.example.com/runs/7' }
     const { id } = await post('/api/actions', { tool: 'setStatus', arguments: { order: 'ORD-1' }, context: run })

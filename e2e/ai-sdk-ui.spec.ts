@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, type Page, test } from '@playwright/test'
 import { freePort } from '../verification/testing/free-port.ts'
+import { callWith } from './call.ts'
 import { approve, browserOf, cards, ready } from './demo.ts'
 import { startExample } from './example.ts'
 
@@ -27,7 +28,8 @@ test('useChat, unmodified: approved in the inbox elsewhere, approved on the page
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
   })
-  const actions = async () => (await (await fetch(`${console}/api/actions`, { headers: { authorization: `Bearer ${KEY}` } })).json()).items
+  const ofServer = callWith(KEY, () => console)
+  const actions = async () => (await (await ofServer('GET', '/api/actions')).json()).items
   try {
     await page.goto(`http://127.0.0.1:${pagePort}`)
 

@@ -9,6 +9,7 @@ import type { Action, MessageList } from '../packages/core/src/index.ts'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { freePort } from '../verification/testing/free-port.ts'
 import { startTarget, type Target, toolsOf } from '../verification/testing/target.ts'
+import { callWith } from './call.ts'
 import { signInBrowser } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 
@@ -80,16 +81,15 @@ export const chatTest = (startFrontEnd: StartFrontEnd) =>
       const frontEnd = await startFrontEnd({ port: 0, countersign: `http://127.0.0.1:${port}`, key: made.stdout.trim() })
       await signInBrowser(context, server.link)
       await page.goto(frontEnd.url)
-      const call = (path: string, init: RequestInit = {}) =>
-        fetch(server.url + path, { ...init, headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' } })
+      const call = callWith(KEY, () => server.url)
       await use({
         url: server.url,
         page: frontEnd.url,
         target,
-        actions: async () => (await (await call('/api/actions')).json()).items,
+        actions: async () => (await (await call('GET', '/api/actions')).json()).items,
         decide: async ({ id, revision, digest }, decision) =>
-          (await call(`/api/actions/${id}/decision`, { method: 'POST', body: JSON.stringify({ revision, digest, ...decision }) })).status,
-        messages: async (sessionId) => (await (await call(`/api/sessions/${sessionId}/messages`)).json()).items,
+          (await call('POST', `/api/actions/${id}/decision`, { revision, digest, ...decision })).status,
+        messages: async (sessionId) => (await (await call('GET', `/api/sessions/${sessionId}/messages`)).json()).items,
         kill: () => server.end('SIGKILL'),
         async start() {
           server = await open()

@@ -10,6 +10,7 @@ import { press, untilReady } from '../apps/web/src/testing/press.ts'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { freePort } from '../verification/testing/free-port.ts'
 import { signInWithKey, signInWithLink } from '../verification/testing/sign-in.ts'
+import { type Call, callWith, ONCE } from './call.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
@@ -28,7 +29,7 @@ export interface Demo {
   kill(): Promise<void>
   start(): Promise<void>
   /** A call with the bootstrap key, past the browser. */
-  call(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
+  call: Call
   /** A key for a person, accepted on the data as who runs the server does. */
   makeKey(name: string, roles: string[]): Promise<{ key: string; principal: { id: string } }>
   order(id: string): Promise<Order>
@@ -99,20 +100,15 @@ export const test = base.extend<{ demo: Demo }>({
         await demo.kill()
         await demo.start()
       },
-      call: (method, path, body, more = {}) =>
-        fetch(url + path, {
-          method,
-          headers: { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
-          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        }),
+      call: callWith(KEY, () => url),
       async makeKey(name, roles) {
         const made = await (await demo.call('POST', '/api/keys', { name, kind: 'person', roles })).json()
         const flags = ['--conditions=countersign-source', MAIN, 'key', 'accept', made.id, '--data', dataDir]
         await promisify(execFile)(process.execPath, flags, { env: { ...COMPILE_CACHE, PATH: process.env.PATH } })
         return made
       },
-      order: async (id) => (await fetch(`${shopUrl}/api/orders/${id}`)).json(),
-      effects: async (orderId) => (await (await fetch(`${shopUrl}/api/effects?orderId=${orderId}`)).json()).total,
+      order: async (id) => (await fetch(`${shopUrl}/api/orders/${id}`, { headers: ONCE })).json(),
+      effects: async (orderId) => (await (await fetch(`${shopUrl}/api/effects?orderId=${orderId}`, { headers: ONCE })).json()).total,
     }
     await signInBrowser(context, started.link)
     await use(demo)
@@ -123,7 +119,7 @@ export const test = base.extend<{ demo: Demo }>({
 
 export { expect, press }
 
-/** Opens a fresh chat and asks; resolves when the message is sent. */
+/** Opens a fresh chat and asks; resolves when the message is sent, and its session is on the page: the address changes before that. */
 export async function ask(page: Page, demo: Demo, text: string, agent?: string): Promise<void> {
   await page.goto(demo.url)
   const message = page.getByRole('textbox', { name: 'Message' })
@@ -132,6 +128,7 @@ export async function ask(page: Page, demo: Demo, text: string, agent?: string):
   await message.fill(text)
   await message.press('Enter')
   await page.waitForURL(/\/sessions\//)
+  await page.getByRole('region', { name: 'Conversation' }).waitFor()
 }
 
 /** Nothing is wider than the viewport, once the page has been laid out for it. */

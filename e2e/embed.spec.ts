@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect, test } from '@playwright/test'
 import { freePort } from '../verification/testing/free-port.ts'
+import { callWith } from './call.ts'
 import { approve, approveButton, cards, expectNoSideScroll, openDetails, ready } from './demo.ts'
 import { startExample } from './example.ts'
 
@@ -37,11 +38,14 @@ test('a portal’s own person decides in the portal’s page at another origin, 
     if (message.type() === 'error') complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
-  const ofServer = async (path: string) =>
-    (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).json()
+  const call = callWith(KEY, () => `http://127.0.0.1:${port}`)
+  const ofServer = async (path: string) => (await call('GET', path)).json()
   try {
     await page.goto(`http://127.0.0.1:${portalPort}`)
+    const asked = page.waitForResponse('**/propose')
     await page.getByRole('button', { name: 'Have the agent ask' }).click()
+    // Each inbox that is opened from now on finds it waiting.
+    expect((await asked).ok()).toBe(true)
     // Who only looks sees it and cannot decide.
     await page.getByLabel('You are').selectOption('ben')
     const row = page.getByRole('button', { name: /Create|objective/i }).filter({ hasText: 'planner' })

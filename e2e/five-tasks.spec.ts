@@ -1,6 +1,7 @@
 import type { Locator, Page, TestInfo } from '@playwright/test'
 import { untilReady } from '../apps/web/src/testing/press.ts'
 import type { Action } from '../packages/core/src/index.ts'
+import { pressPair, untilSettled } from './busy.ts'
 import { type Demo, test as demoTest, expect } from './demo.ts'
 import { type Office, openInbox, rowOf, test } from './office.ts'
 
@@ -15,6 +16,11 @@ function keysOf(page: Page) {
     async press(key: string) {
       keys.count++
       await page.keyboard.press(key)
+    },
+    /** The keys that lead to a page. */
+    async goWith(key: string) {
+      keys.count += 2
+      await pressPair(page, 'g', key)
     },
     /** Presses a key until the place has the focus. */
     async pressTo(key: string, place: Locator) {
@@ -64,10 +70,7 @@ test.describe('twelve alike wait among others, and all but one are right', () =>
   }
 
   async function expectOnlyLettersSent(office: Office, { letters, others }: Awaited<ReturnType<typeof proposeAll>>): Promise<void> {
-    for (const { id } of letters) {
-      const settled = await office.call('GET', `/api/actions/${id}?wait=60&until=settled`)
-      expect(await settled.json()).toMatchObject({ state: 'succeeded', attempt: 1 })
-    }
+    for (const { id } of letters) expect(await untilSettled(office, id)).toMatchObject({ state: 'succeeded', attempt: 1 })
     for (const { id } of others)
       expect(await (await office.call('GET', `/api/actions/${id}`)).json()).toMatchObject({ state: 'proposed', votes: [] })
     expect(office.target.writes).toHaveLength(letters.length)
@@ -122,9 +125,10 @@ test.describe('a refund of yesterday is to be found', () => {
   /** A refund that was declined, and a browser in which it is noon of the next day; another action still waits. */
   async function refundOfYesterday(page: Page, office: Office): Promise<Action> {
     const refund = await office.agentProposes('refund 4711')
-    expect((await office.call('POST', `/api/actions/${refund.id}/decision`, { verdict: 'decline' })).status).toBe(200)
+    const declined = await office.call('POST', `/api/actions/${refund.id}/decision`, { verdict: 'decline' })
+    expect(declined.status).toBe(200)
     await office.agentProposes('something else')
-    await page.clock.install({ time: (Math.floor(Date.parse(refund.createdAt) / DAY_MS) + 1.5) * DAY_MS })
+    await page.clock.install({ time: (Math.floor(Date.parse((await declined.json()).settledAt) / DAY_MS) + 1.5) * DAY_MS })
     await openInbox(page, office)
     return refund
   }
@@ -134,8 +138,7 @@ test.describe('a refund of yesterday is to be found', () => {
   test('by keys alone: not among what was decided today, but yesterday', async ({ page, office }, info) => {
     const { id } = await refundOfYesterday(page, office)
     const keys = keysOf(page)
-    await keys.press('g')
-    await keys.press('h')
+    await keys.goWith('h')
     await page.waitForURL(/\/history/)
     await page.getByRole('searchbox', { name: 'Search', exact: true }).waitFor()
     await keys.press('/')
@@ -156,13 +159,15 @@ test.describe('a refund of yesterday is to be found', () => {
   test('by keys alone: by its number', async ({ page, office }, info) => {
     const { id } = await refundOfYesterday(page, office)
     const keys = keysOf(page)
-    await keys.press('g')
-    await keys.press('h')
+    await keys.goWith('h')
     await page.waitForURL(/\/history/)
     await page.getByRole('searchbox', { name: 'Search', exact: true }).waitFor()
     await keys.press('/')
+    const searched = page.waitForRequest((request) => new URL(request.url()).searchParams.get('words') === '"4711"')
     await keys.type('4711')
     await expect(page).toHaveURL(/q=4711/)
+    // Until then the rows are those from before, and their links go.
+    await searched
     await expect(decided(page)).toBeVisible()
     await keys.press('Enter')
     await keys.pressTo('Tab', decided(page))
@@ -179,7 +184,10 @@ test.describe('a refund of yesterday is to be found', () => {
       const taps = tapsOf()
       await taps.tap(page.getByRole('button', { name: /menu|navigation/i }).first())
       await taps.tap(dialog(page).getByRole('link', { name: 'Decided' }))
+      const narrowed = page.waitForRequest((request) => new URL(request.url()).searchParams.has('settledBefore'))
       await taps.tap(page.getByRole('button', { name: 'Yesterday' }))
+      // Until then the rows are those from before, and their links go.
+      await narrowed
       await expect(decided(page)).toBeVisible()
       await taps.tap(decided(page))
       await page.waitForURL(`**/actions/${id}`)
@@ -205,8 +213,7 @@ test.describe('somebody else is to decide during a holiday', () => {
     await makeBen(office)
     await openInbox(page, office)
     const keys = keysOf(page)
-    await keys.press('g')
-    await keys.press('d')
+    await keys.goWith('d')
     await page.waitForURL(/\/delegations/)
     await keys.pressTo('Tab', page.getByLabel(/^Who votes/))
     await keys.type('Ben')
@@ -253,8 +260,7 @@ test.describe('a rule asks too often, and is to be loosened safely', () => {
     await office.agentProposes('a call', { tool: 'unkeyed' })
     await openInbox(page, office)
     const keys = keysOf(page)
-    await keys.press('g')
-    await keys.press('p')
+    await keys.goWith('p')
     await keys.pressTo('Tab', page.getByRole('button', { name: 'Change the rule calls' }))
     await keys.press('Enter')
     await expect(verdict(page)).toBeFocused()
@@ -328,8 +334,7 @@ demoTest.describe('something is asked a second time, and why is to be found out'
     await page.goto(`${demo.url}/history`)
     await page.getByRole('searchbox', { name: 'Search', exact: true }).waitFor()
     const keys = keysOf(page)
-    await keys.press('g')
-    await keys.press('i')
+    await keys.goWith('i')
     await expect(reason(page)).toBeVisible()
     await keys.pressTo('Tab', page.getByRole('link', { name: 'Whole page' }))
     await keys.press('Enter')

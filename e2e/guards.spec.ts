@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os'
+import { holdDisarming } from './busy.ts'
 import { approve, approveButton, ask, cards, countDecisions, expect, isDecision, openDecline, press, ready, test } from './demo.ts'
 
 test('text typed while a card arrives is sent whole, focus stays, the card still waits', async ({ page, demo }) => {
@@ -38,11 +39,13 @@ test('A arms and sends nothing, A then Enter decides once', async ({ page, demo 
   await ask(page, demo, 'mark ORD-001 as processing')
   const card = cards(page)
   await ready(card)
+  const passThreeSeconds = await holdDisarming(page)
   await card.focus()
   await page.keyboard.press('a')
   await expect(card).toContainText(/Press Enter/)
   expect(decisions.count).toBe(0)
   // The card disarms if the key is not pressed again within 3 s.
+  await passThreeSeconds()
   await expect(card).not.toContainText(/Press Enter/)
   await page.keyboard.press('Enter')
   expect(decisions.count).toBe(0)
@@ -158,9 +161,12 @@ test('with shortcuts off, A does nothing; in a text field it is a letter', async
     .first()
     .click()
   await page.keyboard.press('Escape')
+  // A menu that closes gives the focus back.
+  await expect(page.getByRole('menu')).toHaveCount(0)
   await card.focus()
   await page.keyboard.press('a')
   await page.keyboard.press('Enter')
+  await expect(card).toBeFocused()
   await expect(card).toHaveAttribute('data-state', 'proposed')
   expect(decisions.count).toBe(0)
 })

@@ -5,13 +5,14 @@ import { test as base, type Locator, type Page } from '@playwright/test'
 import { copyActions, openSqliteForBench } from '../bench/database.ts'
 import type { Action } from '../packages/core/src/index.ts'
 import { startTarget, type Target, toolsOf } from '../verification/testing/target.ts'
+import { type Call, callWith } from './call.ts'
 import { expect, signInBrowser } from './demo.ts'
 import { KEY, startServer } from './server.ts'
 
 export interface Office {
   url: string
   target: Target
-  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response>
+  call: Call
   propose(what: string, more?: object): Promise<Action>
   /** The same by an agent, which is somebody else than the person at the console. */
   agentProposes(what: string, more?: object): Promise<Action>
@@ -26,18 +27,12 @@ export const test = base.extend<{ many: number; policy: { rules: readonly object
     await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
     const config = { tools: toolsOf(target), policy: { ...policy, limits: { waitingPerAgent: 20_000 } } }
     let server = await startServer(folder, config)
-    const callAs = (key: string, method: 'GET' | 'POST', path: string, body?: unknown) =>
-      fetch(server.url + path, {
-        method,
-        headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-    const call: Office['call'] = (method, path, body) => callAs(KEY, method, path, body)
+    const call = callWith(KEY, () => server.url)
     const propose: Office['propose'] = async (what, more = {}) =>
       expect201(await call('POST', '/api/actions', { tool: 'keyed', arguments: { what }, ...more }))
     const agentProposes: Office['agentProposes'] = async (what, more = {}) => {
       const body = { tool: 'keyed', arguments: { what }, ...more }
-      return expect201(await callAs(agentKey, 'POST', '/api/actions', body))
+      return expect201(await callWith(agentKey, () => server.url)('POST', '/api/actions', body))
     }
     if (many > 0) {
       const { id } = await propose('first')

@@ -12,6 +12,7 @@ import { readSignInFiles } from '../packages/server/src/identity/sign-in-file.ts
 import { mintLinkToken, signInLink } from '../packages/server/src/identity/sign-in-links.ts'
 import { COMPILE_CACHE } from '../verification/testing/compile-cache.ts'
 import { readAddress } from '../verification/testing/read-address.ts'
+import { type Call, callWith } from './call.ts'
 import { signInBrowser } from './demo.ts'
 
 const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
@@ -33,7 +34,7 @@ export interface Desk {
   sent: Sent[]
   /** `drop` takes what is sent and breaks the connection without an answer. */
   answers: 'well' | 'drop'
-  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Response>
+  call: Call
 }
 
 const INPUT = { type: 'object', required: ['what'], additionalProperties: false, properties: { what: { type: 'string', minLength: 1 } } }
@@ -90,18 +91,7 @@ export const test = base.extend<{ desk: Desk }>({
     await once(service, 'listening')
     const { url, link, end } = await startServer(folder, { tools: toolsAt(`http://127.0.0.1:${(service.address() as AddressInfo).port}`) })
     await signInBrowser(context, link)
-    await use(
-      Object.assign(state, {
-        url,
-        sent,
-        call: (method: 'GET' | 'POST', path: string, body?: unknown) =>
-          fetch(url + path, {
-            method,
-            headers: { authorization: `Bearer ${KEY}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          }),
-      }),
-    )
+    await use(Object.assign(state, { url, sent, call: callWith(KEY, () => url) }))
     await end()
     service.closeAllConnections()
     service.close()

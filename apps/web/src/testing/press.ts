@@ -10,12 +10,12 @@ export async function untilReady(button: Locator): Promise<void> {
 /**
  * Presses a button of a card once it says that it can be pressed. Presses it again only when the card says that the press was ignored:
  * it had moved in between.
- * @param how Default: one click.
+ * @param how Default: one click. `Enter` goes to what has the focus, which the caller has put on the button.
  */
-export async function press(button: Locator, how: 'click' | 'dblclick' = 'click'): Promise<void> {
+export async function press(button: Locator, how: 'click' | 'dblclick' | 'Enter' = 'click'): Promise<void> {
   const ignored = button.page().getByText('Ignored: this just moved or changed.')
   do {
     await untilReady(button)
-    await button[how]()
+    await (how === 'Enter' ? button.page().keyboard.press('Enter') : button[how]())
   } while ((await ignored.count()) > 0)
 }
