@@ -49,3 +49,21 @@ test('noise in the answers does not move the clock; a database that was set does
   clock.adjust(1_000_000 + 62_000, at + 2_000, at + 2_000)
   expect(clock.nowMs()).toBe(1_000_000 + 62_000)
 })
+
+test('the time does not go back when a better answer shows that it was ahead: it stands still until then', () => {
+  const machine = stillMachine()
+  const clock = createDatabaseClock(machine)
+  const at = machine.steadyMs()
+  machine.pass(400)
+  // All of that time went by on the way there, so the estimate is 200 ms ahead.
+  clock.adjust(1_000_400, at, at + 400)
+  expect(clock.nowMs()).toBe(1_000_600)
+  machine.pass(100)
+  clock.adjust(1_000_500, at + 500, at + 500)
+  expect(clock.nowMs()).toBe(1_000_600)
+  machine.pass(150)
+  expect(clock.nowMs()).toBe(1_000_650)
+  // It was set back by an hour, which is no noise.
+  clock.adjust(1_000_650 - 3_600_000, at + 650, at + 650)
+  expect(clock.nowMs()).toBe(1_000_650 - 3_600_000)
+})
