@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
-import './scripts/chromium.ts'
 import { SlowestFirst } from './scripts/slowest-first.ts'
 import { filesOf, readTier } from './scripts/tiers.ts'
 import { COMPILE_CACHE } from './verification/testing/compile-cache.ts'
@@ -119,7 +118,7 @@ export default defineConfig({
     // changes in a module or in the process.
     isolate: false,
     sequence: { sequencer: SlowestFirst },
-    setupFiles: 'scripts/fixed-seed.ts',
+    setupFiles: ['scripts/fixed-seed.ts', 'verification/testing/idle-connections.ts'],
     // A failure of a property names this seed; another one: `COUNTERSIGN_TEST_SEED=7 npm test -- races`.
     provide: { propertySeed: Number(process.env.COUNTERSIGN_TEST_SEED ?? 20_261_121) },
     projects: [
