@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
+import './scripts/chromium.ts'
 import { SlowestFirst } from './scripts/slowest-first.ts'
 import { filesOf, readTier } from './scripts/tiers.ts'
 import { COMPILE_CACHE } from './verification/testing/compile-cache.ts'
