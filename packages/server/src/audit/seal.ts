@@ -15,7 +15,7 @@ export type Sealed =
   | { kind: 'nothing'; last: Head | undefined; gap: HeadGap | undefined }
   /** The next row is not final: a row may still be written before it. Or the last head is too young. */
   | { kind: 'later'; last: Head | undefined; gap: HeadGap | undefined }
-  | { kind: 'sealed'; last: Head; isFull: boolean }
+  | { kind: 'sealed'; last: Head; isFull: boolean; leavesRows: boolean }
   /** The database does not hold the remembered record: nothing is signed. */
   | { kind: 'problem'; problem: RecordProblem }
 
@@ -65,16 +65,16 @@ function* sealSome(deps: SealDeps, nowMs: number): Tx<Sealed> {
   const sinceLastMs = last ? nowMs - last.at : SEAL_EVERY_MS
   const isPaced = deps.isPaced ?? true
   if (isPaced && !gap && sinceLastMs >= 0 && sinceLastMs < SEAL_EVERY_MS) return { kind: 'later', last, gap }
+  const rows = yield* audit.rowsToSeal.all({ after: last?.last_id ?? 0, limit: MAX_ROWS })
+  const firstOpen = rows.findIndex(({ is_final }) => !is_final)
   const tally = createTally()
-  for (const row of yield* audit.rowsToSeal.all({ after: last?.last_id ?? 0, limit: MAX_ROWS })) {
-    if (!row.is_final) break
-    tally.add(row)
-  }
-  if (tally.rowCount === 0) return { kind: 'nothing', last, gap }
+  for (const row of firstOpen < 0 ? rows : rows.slice(0, firstOpen)) tally.add(row)
+  // A row may count as final in one question and not in the next, where a transaction of another database has just ended.
+  if (tally.rowCount === 0) return { kind: rows.length > 0 ? 'later' : 'nothing', last, gap }
   const isFull = tally.rowCount === MAX_ROWS
   const head = makeHead(tally, { before: last, gap }, deps.key, nowMs)
   yield* audit.insertHead.run({ ...head })
-  return { kind: 'sealed', last: head, isFull }
+  return { kind: 'sealed', last: head, isFull, leavesRows: isFull || tally.rowCount < rows.length }
 }
 
 /** Seals every row that can be sealed. Returns false when rows are left before which another row may still be written. */

@@ -85,6 +85,8 @@ export function createSealer(clock: Clock): Sealer {
   function look(): Promise<void> {
     inFlight ??= seal().finally(() => {
       inFlight = undefined
+      // Whoever asked meanwhile has armed nothing.
+      if (isAsked) arm(SEAL_EVERY_MS)
     })
     return inFlight
   }
@@ -132,7 +134,7 @@ export function createSealer(clock: Clock): Sealer {
     }
     if (problem && gap && sealed.kind === 'nothing') return acceptAgain(problem, gap)
     if (sealed.kind === 'sealed' && sealed.isFull && isFinished) return seal()
-    if (sealed.kind === 'later' || (sealed.kind === 'sealed' && sealed.isFull) || isAsked) arm(SEAL_EVERY_MS)
+    if (sealed.kind === 'later' || (sealed.kind === 'sealed' && sealed.leavesRows)) arm(SEAL_EVERY_MS)
   }
 
   /** Another process has signed a head over the row of the acceptance: with one more row, the next head can state it. */
