@@ -7,6 +7,7 @@ import { expect, test, vi } from 'vitest'
 import { loadConfig } from '../../packages/server/src/config/index.ts'
 import { mcpStarter } from '../../packages/tools-mcp/src/starter.ts'
 import { counterpart } from '../testing/counterparts.ts'
+import { verify } from '../testing/decisions.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/mcp/countersign.config.ts', import.meta.url))
@@ -152,7 +153,7 @@ test('MCP: a task whose server is killed goes on, and what came of one that aske
     state: 'outcome_unknown',
     error: { kind: 'ambiguous', message: expect.stringContaining('asked for something in the middle of the task') },
   })
-  await server.admin.post(`/api/actions/${stuck.id}/verify`, {})
+  await verify(server, stuck.id)
   expect(await settled(server, stuck)).toMatchObject({ state: 'succeeded', attempt: 1, result: 'did job' })
   const calls = (await readFile(`${file}.log`, 'utf8')).split('\n').filter((method) => method === 'tools/call')
   expect(calls).toHaveLength(2)

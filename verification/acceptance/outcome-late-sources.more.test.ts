@@ -6,6 +6,7 @@ import { type Repo, startStandIn as startGithub } from '../../examples/github/st
 import { startStandIn as startLinear } from '../../examples/linear/stand-in/server.ts'
 import { API_KEY, exampleSchema, NOW_MS } from '../../packages/tools-linear/src/testing/open-workspace.ts'
 import { startChildServer } from '../testing/child-server.ts'
+import { verify } from '../testing/decisions.ts'
 import { addShop } from '../testing/github.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -40,7 +41,7 @@ test('an issue that GitHub opens long after the connection broke is never called
 
   const headers = { authorization: 'Bearer t', 'content-type': 'application/json' }
   await fetch(`${standin.api}${held?.path}`, { method: 'POST', headers, body: JSON.stringify(held?.body) })
-  expect(await server.admin.post(`/api/actions/${unknown.id}/verify`)).toMatchObject({ state: 'succeeded', result: { title: 'Once' } })
+  expect(await verify(server, unknown.id)).toMatchObject({ state: 'succeeded', result: { title: 'Once' } })
   expect(repo.issues.size).toBe(issues + 1)
 })
 
@@ -75,7 +76,7 @@ test.each(MAKING)(
     expect(await server.admin.send('POST', `/api/actions/${unknown.id}/retry`)).toMatchObject({ status: 409 })
     const headers = { authorization: 'Bearer t', 'content-type': 'application/json' }
     await fetch(`${standin.api}${held?.path}`, { method: 'POST', headers, body: JSON.stringify(held?.body) })
-    expect(await server.admin.post(`/api/actions/${unknown.id}/verify`)).toMatchObject({ state: 'succeeded', attempt: 1 })
+    expect(await verify(server, unknown.id)).toMatchObject({ state: 'succeeded', attempt: 1 })
     expect(made(repo)).toHaveLength(1)
   },
 )

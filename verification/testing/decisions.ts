@@ -21,3 +21,11 @@ export const settled = ({ admin }: Server, id: string): Promise<Action> => admin
 /** Decides about what the card shows. @param body The verdict, and what else a decision may hold. */
 export const decide = ({ admin }: Server, { id, revision, digest }: Action, body: object) =>
   admin.post(`/api/actions/${id}/decision`, { revision, digest, ...body })
+
+/** Has the tool look what came of an action. The server looks by itself as well, and may have found it just before. */
+export async function verify({ admin }: Server, id: string): Promise<Action> {
+  const { status, body, text } = await admin.send('POST', `/api/actions/${id}/verify`, { body: {} })
+  if (status === 200) return body
+  if (status === 409 && body.action?.state === 'succeeded') return body.action
+  throw new Error(`the look at ${id} was answered ${status}: ${text.slice(0, 500)}`)
+}
