@@ -36,9 +36,13 @@ export const propose = ({ admin }: TestServer, what: string): Promise<Action> =>
 
 const newest = async (client: ApiClient): Promise<AuditEntryView | undefined> => (await client.get('/api/audit?limit=1')).items[0]
 
-/** Resolves when a signed head covers every row. */
-export async function untilSealed({ admin, errors }: TestServer): Promise<void> {
+/** Resolves when a signed head covers every row, and the server remembers that head, which it does a moment after the head is there. */
+export async function untilSealed(server: TestServer): Promise<void> {
+  const { admin, errors } = server
   await expect.poll(async () => ({ newest: await newest(admin), errors })).not.toMatchObject({ newest: { sealed: false } })
+  const { heads } = await verdictOf(server)
+  const remembered = async () => (await admin.get('/api/audit/seal')).head?.number ?? 0
+  await expect.poll(remembered).toBeGreaterThanOrEqual(heads?.last ?? 0)
 }
 
 export async function verdictOf({ admin }: TestServer, ...keys: string[]) {
