@@ -3,7 +3,11 @@ import { shortIdOf } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import type { ApiClient } from '../testing/api-client.ts'
-import { call, startTalk, type Talk } from '../testing/talk.ts'
+import { stillClock } from '../testing/shifted-clock.ts'
+import { call, startTalk, type Talk, type TalkOptions } from '../testing/talk.ts'
+
+/** What is shown gets older only where a test says so, however long the test takes. */
+const start = (options: TalkOptions) => startTalk({ ...options, clock: stillClock() })
 
 /** Starts a session with waiting actions and reads them with the admin's key, so that `client` has not been shown anything. */
 async function ask(talk: Talk, client: ApiClient) {
@@ -30,7 +34,7 @@ const risky = (risk: 'high' | 'critical'): NonNullable<ConfigInput['policy']> =>
 })
 
 test('a typed word decides nothing that was not shown to its author, and says so in one sentence', async () => {
-  await using talk = await startTalk({ says: ONE })
+  await using talk = await start({ says: ONE })
   const ana = await approver(talk)
   const { path, waiting } = await ask(talk, ana)
   talk.letPeopleRead()
@@ -50,7 +54,7 @@ test('a typed word decides nothing that was not shown to its author, and says so
 })
 
 test('a typed word does not decide an action that appeared less than a second before', async () => {
-  await using talk = await startTalk({
+  await using talk = await start({
     says: [{ calls: [call('a', 'keyed', 'first')] }, { calls: [call('b', 'keyed', 'second')] }, { text: 'Done.' }],
   })
   const ana = await approver(talk)
@@ -74,7 +78,7 @@ test('a typed word does not decide an action that appeared less than a second be
 
 for (const risk of ['high', 'critical'] as const) {
   test(`a typed word never decides an action of ${risk} risk`, async () => {
-    await using talk = await startTalk({ says: ONE, policy: risky(risk) })
+    await using talk = await start({ says: ONE, policy: risky(risk) })
     const ana = await approver(talk)
     const { path, waiting } = await ask(talk, ana)
     const [action] = (await ana.get(path)).pendingApprovals
@@ -97,7 +101,7 @@ for (const risk of ['high', 'critical'] as const) {
 
 test('a typed word never decides text that has to be opened first', async () => {
   const hidden = `pay ${'\u200b'.repeat(20_000)}everything`
-  await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', hidden)] }, { text: 'Right.' }] })
+  await using talk = await start({ says: [{ calls: [call('a', 'keyed', hidden)] }, { text: 'Right.' }] })
   const ana = await approver(talk)
   const { path, waiting } = await ask(talk, ana)
   const [action] = (await ana.get(path)).pendingApprovals
@@ -111,7 +115,7 @@ test('a typed word never decides text that has to be opened first', async () => 
 })
 
 test('"approve all" decides what it may and leaves the rest to the cards', async () => {
-  await using talk = await startTalk({
+  await using talk = await start({
     says: [{ calls: [call('a', 'keyed', 'small'), call('b', 'keyed', 'x'.repeat(3_000))] }, { text: 'Right.' }],
   })
   const ana = await approver(talk)
@@ -127,7 +131,7 @@ test('"approve all" decides what it may and leaves the rest to the cards', async
 })
 
 test('what the client says it showed is held against the action as it is and against how long it has been there', async () => {
-  await using talk = await startTalk({ says: ONE })
+  await using talk = await start({ says: ONE })
   const ana = await approver(talk)
   const { path, waiting } = await ask(talk, ana)
   const [action] = waiting
@@ -149,7 +153,7 @@ test('a typed word never approves an action that changed since it was first aske
   const policy: NonNullable<ConfigInput['policy']> = {
     rules: [{ name: 'two people', match: {}, verdict: 'ask', requires: { quorum: 2, roles: ['approver'] } }],
   }
-  await using talk = await startTalk({ says: ONE, policy })
+  await using talk = await start({ says: ONE, policy })
   const [ana, ben] = [await approver(talk), await approver(talk, 'Ben')]
   const { path, waiting } = await ask(talk, ana)
   const [action] = waiting
@@ -172,7 +176,7 @@ test('a typed word never approves an action that changed since it was first aske
 })
 
 test('what was shown to one person, to a program or by a HEAD request is not shown to another', async () => {
-  await using talk = await startTalk({ says: ONE })
+  await using talk = await start({ says: ONE })
   const ana = await approver(talk)
   const { path, waiting } = await ask(talk, ana)
   const ben = await approver(talk, 'Ben')
@@ -193,7 +197,7 @@ for (const [way, look] of [
   ['the sessions', () => '/api/sessions'],
 ] as const) {
   test(`after reading ${way} for a second, a typed word counts`, async () => {
-    await using talk = await startTalk({ says: ONE })
+    await using talk = await start({ says: ONE })
     const ana = await approver(talk)
     const { path, waiting } = await ask(talk, ana)
     await ana.get(look(path))
@@ -203,7 +207,7 @@ for (const [way, look] of [
 }
 
 test('after a restart a word counts once the action was shown again for a second', async () => {
-  await using talk = await startTalk({ says: ONE })
+  await using talk = await start({ says: ONE })
   const { admin } = talk.server
   const { path, waiting } = await ask(talk, admin)
   talk.letPeopleRead()
@@ -214,7 +218,7 @@ test('after a restart a word counts once the action was shown again for a second
 })
 
 test('with several waiting the word names one by the short id of its card, and without a name lists them', async () => {
-  await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Right.' }] })
+  await using talk = await start({ says: [{ calls: [call('a', 'keyed', 'x'), call('b', 'keyed', 'y')] }, { text: 'Right.' }] })
   const { admin } = talk.server
   const { path, waiting } = await ask(talk, admin)
   talk.letPeopleRead()
@@ -232,7 +236,7 @@ for (const [what, policy, value] of [
   ['with text to open', undefined, 'x'.repeat(5_000)],
 ] as const) {
   test(`POST /approve without a name approves nothing ${what}; with its name and digest it does`, async () => {
-    await using talk = await startTalk({ says: [{ calls: [call('a', 'keyed', value)] }, { text: 'Right.' }], ...(policy && { policy }) })
+    await using talk = await start({ says: [{ calls: [call('a', 'keyed', value)] }, { text: 'Right.' }], ...(policy && { policy }) })
     const { admin } = talk.server
     const { path, waiting } = await ask(talk, admin)
     for (const verdict of ['approve', 'approve_all']) {

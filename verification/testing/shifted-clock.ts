@@ -16,3 +16,15 @@ export function shiftedClock(): ShiftedClock {
     },
   }
 }
+
+/** A clock that stands still until a test puts it forward, however long the test takes. Waits last as long as they would have. */
+export function stillClock(): ShiftedClock {
+  let nowMs = systemClock.nowMs()
+  return {
+    nowMs: () => nowMs,
+    after: systemClock.after,
+    pass(ms) {
+      nowMs += ms
+    },
+  }
+}

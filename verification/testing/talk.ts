@@ -2,7 +2,7 @@ import type { JsonValue } from '@countersign/core'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import { type Replay, startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import { type BrainSpeech, brainSays } from './brain-says.ts'
-import { shiftedClock } from './shifted-clock.ts'
+import { type ShiftedClock, shiftedClock } from './shifted-clock.ts'
 import { startTarget, type Target, type TargetAnswer, type TargetRequest, toolsOf } from './target.ts'
 import { startTestServer, type TestServer } from './test-server.ts'
 
@@ -22,17 +22,25 @@ export interface TalkOptions {
   answer?(request: TargetRequest, nth: number): TargetAnswer | Promise<TargetAnswer>
   agent?: { maxSteps?: number; actionsPerStep?: 'one' | 'many'; onDecline?: 'continue' | 'stop' }
   policy?: NonNullable<ConfigInput['policy']>
+  /** Default: this machine's, which {@link Talk.letPeopleRead} puts forward. */
+  clock?: ShiftedClock
 }
 
 /** Starts target, stand-in brain and server. The tools are those of {@link toolsOf}. */
-export async function startTalk({ says, answer = () => ({ status: 200, body: { id: 1 } }), agent, policy }: TalkOptions): Promise<Talk> {
+export async function startTalk({
+  says,
+  answer = () => ({ status: 200, body: { id: 1 } }),
+  agent,
+  policy,
+  clock,
+}: TalkOptions): Promise<Talk> {
   const stack = new AsyncDisposableStack()
+  const time = clock ?? shiftedClock()
   const target = stack.use(await startTarget(answer))
-  const clock = shiftedClock()
   const brain = stack.use(await startReplayServer()).play(says.map(brainSays))
   const server = stack.use(
     await startTestServer({
-      clock,
+      clock: time,
       config: {
         agents: { desk: { model: `remote/${brain.baseUrl}`, tools: ['*'], ...agent } },
         tools: toolsOf(target),
@@ -40,7 +48,7 @@ export async function startTalk({ says, answer = () => ({ status: 200, body: { i
       },
     }),
   )
-  return { server, target, brain, letPeopleRead: () => clock.pass(1_000), [Symbol.asyncDispose]: () => stack.disposeAsync() }
+  return { server, target, brain, letPeopleRead: () => time.pass(1_000), [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
 /** A call of a tool of {@link toolsOf}, for {@link BrainSpeech}. */
