@@ -7,6 +7,7 @@ import { type HostileServer, startHostileServer } from './testing/hostile-server
 import { launchBrowser } from './testing/launch.ts'
 
 const MARKS = /\/marks-.*\.js$/
+const LIST = /\/api\/actions\?state=proposed/
 let server: HostileServer
 let browser: Browser
 let page: Page
@@ -72,7 +73,7 @@ test('who is signed in, what waits, the marks and the page are all asked for bef
     await drawing.promise
     await route.continue()
   })
-  const asked = [/\/api\/me$/, /\/api\/events$/, /\/api\/actions\?state=proposed/, MARKS, /\/waiting-page-.*\.js$/]
+  const asked = [/\/api\/me$/, /\/api\/events$/, LIST, MARKS, /\/waiting-page-.*\.js$/]
   const answers = asked.map((address) => page.waitForResponse(address))
   await open()
   await Promise.all(answers)
@@ -96,11 +97,14 @@ test('a browser without a sign-in asks for nothing that it may not read', async 
 test('the inbox that was opened for one person is not the one of whoever signs in after them', async () => {
   await page.addInitScript(() => localStorage.setItem('countersign.console', 'a secret'))
   const { principal } = await (await fetch(`${server.url}/api/me`)).json()
-  await page.route('**/api/sign-in/oidc/finish', (route) =>
-    route.fulfill({ json: { principal: { ...principal, id: 'prn_another' }, signIn: 'oidc', returnTo: '/waiting' } }),
-  )
+  // The first inbox is asked for before anybody else signs in: closed earlier, it would ask for nothing.
+  const begun = page.waitForRequest(LIST)
+  await page.route('**/api/sign-in/oidc/finish', async (route) => {
+    await begun
+    await route.fulfill({ json: { principal: { ...principal, id: 'prn_another' }, signIn: 'oidc', returnTo: '/waiting' } })
+  })
   const listed: string[] = []
-  page.on('request', (request) => /\/api\/actions\?state=proposed/.test(request.url()) && listed.push(page.url()))
+  page.on('request', (request) => LIST.test(request.url()) && listed.push(page.url()))
   await page.goto(`${server.url}/sign-in/callback?code=1`)
   await page.getByTestId('waiting-row').first().waitFor()
   expect(listed.map((url) => new URL(url).pathname)).toEqual(['/sign-in/callback', '/waiting'])

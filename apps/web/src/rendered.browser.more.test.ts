@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import * as wire from '@countersign/core'
-import type { Browser } from '@playwright/test'
+import type { Browser, Page } from '@playwright/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { plant } from './testing/hostile.ts'
 import { hostileAnswers } from './testing/hostile-answers.ts'
@@ -29,11 +29,31 @@ const folder = fileURLToPath(new URL('../../../test-results/rendered/', import.m
 const IN_LINES =
   /^(Message\..*(content|lookUps\.0\.(input|output|error))|event\.(reasoning|delta)|Action\.(agentSays|said|preview\.0\.diff)|Action\.votes\.0\.reason|Objective\.description|ToolDetails\.(description|change\.fields\.0\.diff)|policy\.yaml|read\.result)$/
 
+/** A text that is missing is named before the limit of the test ends it without a word. */
+const MOST_MS = 270_000
+
+const pathsOf = (numbers: number[]): string[] => numbers.map((number) => planted.paths[number] ?? `${number}`)
+
+/** Opens everything on a page and looks at it: again, until everything that has to be in sight has come. */
+async function look(page: Page, shows: readonly string[], { message, timeout }: { message: string; timeout: number }): Promise<Scan> {
+  let scan: Scan | undefined
+  const missing = async () => {
+    while ((await page.evaluate(openAll)) > 0) await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+    scan = await page.evaluate(scanPage)
+    const seen = pathsOf(scan.seen)
+    return shows.filter((path) => !seen.includes(path))
+  }
+  await expect.poll(missing, { message: `missing on ${message}`, timeout }).toEqual([])
+  if (!scan) throw new Error('nobody looked')
+  return scan
+}
+
 test('on every page, at 320 px, no text of anybody else hides anything, poses as anything or breaks out of its place', async () => {
   const page = await browser.newPage({ locale: 'en-GB', timezoneId: 'UTC' })
   // The driver's own limit is 30 s: too short for a busy machine.
   page.setDefaultTimeout(280_000)
   page.on('dialog', (dialog) => dialog.dismiss())
+  const endsMs = performance.now() + MOST_MS
   const found: Record<string, object> = {}
   const wanted: Record<string, object> = {}
   for (const [name, { at, width = 320, steps, shows }] of Object.entries(surfaces(server, answers))) {
@@ -42,17 +62,10 @@ test('on every page, at 320 px, no text of anybody else hides anything, poses as
     await page.locator('h1').first().waitFor()
     await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
     await steps?.(page)
-    while ((await page.evaluate(openAll)) > 0) await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+    const { problems, inLines, cut } = await look(page, shows, { message: name, timeout: Math.max(1, endsMs - performance.now()) })
     await page.screenshot({ path: `${folder}${name}.png` })
-    const { problems, seen, inLines, cut }: Scan = await page.evaluate(scanPage)
-    const paths = (numbers: number[]) => numbers.map((number) => planted.paths[number] ?? `${number}`)
-    found[name] = {
-      problems,
-      missing: shows.filter((path) => !paths(seen).includes(path)),
-      brokenLines: paths(inLines).filter((path) => !IN_LINES.test(path)),
-      cut: paths(cut),
-    }
-    wanted[name] = { problems: [], missing: [], brokenLines: [], cut: [] }
+    found[name] = { problems, brokenLines: pathsOf(inLines).filter((path) => !IN_LINES.test(path)), cut: pathsOf(cut) }
+    wanted[name] = { problems: [], brokenLines: [], cut: [] }
   }
   expect(found).toEqual(wanted)
   expect(server.strays).toEqual([])

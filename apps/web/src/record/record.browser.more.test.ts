@@ -1,7 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import * as wire from '@countersign/core'
 import type { Browser, Page } from '@playwright/test'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { plant } from '../testing/hostile.ts'
 import { hostileAnswers } from '../testing/hostile-answers.ts'
 import { type HostileServer, startHostileServer } from '../testing/hostile-server.ts'
@@ -41,6 +41,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await server?.[Symbol.asyncDispose]()
+})
+// A page that stays open may send while the next test counts.
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close()
 })
 
 async function openPage(width: number): Promise<Page> {

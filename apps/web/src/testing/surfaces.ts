@@ -1,4 +1,5 @@
-import type { Page } from '@playwright/test'
+import type { Locator, Page } from '@playwright/test'
+import { expect } from 'vitest'
 import type { HostileAnswers } from './hostile-answers.ts'
 import type { HostileServer } from './hostile-server.ts'
 import { press } from './press.ts'
@@ -50,6 +51,22 @@ const CARD = [
 const ROW = ['Action.description', 'Action.tool', 'Action.agent', 'Action.requesters.0.name']
 /** Where it says who should decide. */
 const ASSIGNED = 'Action.assignment.person.name'
+/** Opens everything and reads it to its end, also what loads late, until this is there. */
+const readUntil = (page: Page, there: Locator) =>
+  expect
+    .poll(async () => {
+      await page.evaluate(openAll)
+      await page.evaluate(readAll)
+      return there.first().isVisible()
+    })
+    .toBe(true)
+
+/** Reads all and presses Approve. */
+async function approve(page: Page): Promise<void> {
+  await readUntil(page, page.locator('.cs-approve[aria-disabled=false]'))
+  await press(page.locator('.cs-approve'))
+}
+
 /** Every page and what opens on it, by name. */
 export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAction, hold }: HostileAnswers): Record<string, Surface> => ({
   'new chat': { at: '/', shows: ['AgentView.name', 'AgentView.suggestions.0', 'Me.name'] },
@@ -145,6 +162,8 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     at: '/waiting',
     steps: async (page) => {
       await page.locator('[data-row]').nth(2).waitFor()
+      // What is there before the list has been read whole is not announced as new.
+      await page.getByTestId('waiting-summary').waitFor({ state: 'attached' })
       push('/api/events', 'action_proposed', { proposal: newAction })
       await page.locator('[aria-live=polite]', { hasText: 'Approval needed' }).waitFor({ state: 'attached' })
     },
@@ -232,25 +251,19 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     at: '/actions/act_000011',
     steps: async (page) => {
       // The buttons come once all has been read, and the form is loaded when it is opened.
-      await page.evaluate(openAll)
-      await page.evaluate(readAll)
-      await page.evaluate(openAll)
-      await page.locator('.cs-choices').first().waitFor()
+      await readUntil(page, page.locator('.cs-choices'))
     },
     shows: ['GrantSuggestion.rule.when', 'Action.tool'],
   },
   'edit form and refusal': {
     at: '/actions/act_000011',
     steps: async (page) => {
-      await page.evaluate(openAll)
-      await page.getByLabel('JSON', { exact: true }).waitFor()
+      await readUntil(page, page.getByLabel('JSON', { exact: true }))
       await page
         .getByRole('button', { name: /^Leave out/ })
         .first()
         .click()
-      await page.locator('.cs-reveal').first().waitFor({ state: 'detached' })
-      await page.evaluate(readAll)
-      await press(page.locator('.cs-approve'))
+      await approve(page)
       await page.locator('.cs-issues').waitFor()
     },
     shows: [
@@ -266,10 +279,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
   'second step': {
     at: '/actions/act_000012',
     steps: async (page) => {
-      await page.evaluate(openAll)
-      await page.locator('.cs-reveal').first().waitFor({ state: 'detached' })
-      await page.evaluate(readAll)
-      await press(page.locator('.cs-approve'))
+      await approve(page)
       await page.getByRole('alertdialog').waitFor()
     },
     shows: ['Action.description', 'Action.tool', 'Action.destination'],
@@ -277,7 +287,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
   policy: {
     at: '/policy',
     steps: async (page) => {
-      await page.evaluate(openAll)
+      await readUntil(page, page.getByRole('button', { name: 'Try it' }))
       await page.getByRole('button', { name: 'Try it' }).click()
       await page.getByTestId('tested-call').waitFor()
     },
@@ -351,7 +361,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
   keys: {
     at: '/keys',
     steps: async (page) => {
-      await page.evaluate(openAll)
+      await readUntil(page, page.getByLabel('Name', { exact: true }))
       await page.getByLabel('Name', { exact: true }).fill('x')
       await page.getByRole('button', { name: 'Make a key' }).click()
       await page.getByTestId('made-key').waitFor()
@@ -363,8 +373,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
   webhooks: {
     at: '/webhooks',
     steps: async (page) => {
-      await page.evaluate(openAll)
-      await page.getByTestId('delivery').first().waitFor()
+      await readUntil(page, page.getByTestId('delivery'))
       await page.evaluate(openAll)
       await page.getByLabel('Address (https)').first().fill('https://hooks.example.com')
       await page.getByRole('button', { name: 'Add', exact: true }).click()
@@ -397,7 +406,7 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
   delegations: {
     at: '/delegations',
     steps: async (page) => {
-      await page.evaluate(openAll)
+      await readUntil(page, page.getByLabel(/^Who votes/))
       await page.getByLabel(/^Who votes/).fill('prn_x')
       await page.getByRole('button', { name: 'Delegate' }).click()
       await page.getByRole('alert').waitFor()

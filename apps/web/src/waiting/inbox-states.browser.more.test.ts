@@ -2,18 +2,19 @@ import * as wire from '@countersign/core'
 import { expect, test } from 'vitest'
 import { sampleAction } from '../../../../packages/client/src/testing/log-server.ts'
 import { openInboxPage, until } from '../testing/inbox-page.ts'
+import { withoutTimers } from '../testing/timers.ts'
 import { requires } from '../testing/waiting-action.ts'
 
 const inbox = openInboxPage(wire)
-const { answers, actionOf, open, rows, card, cardIsReady } = inbox
+const { actionOf, open, rows, card, cardIsReady } = inbox
+/** How often decided actions are read again. */
+const EVERY_MS = 15_000
 
 test('the only action keeps its row and its card after somebody else decided it, until the person lets it go', async () => {
   inbox.waiting = [actionOf('only')]
   await open()
   await inbox.page.locator('[data-row=act_only]').click()
-  const gone = { proposalId: 'act_only', state: 'declined', revision: answers.newAction.revision, updatedAt: '2099-01-01T00:00:00.000Z' }
-  inbox.waiting = inbox.waiting.map((action) => ({ ...action, state: 'declined', updatedAt: gone.updatedAt }))
-  inbox.server.push('/api/events', 'action_update', gone)
+  inbox.decline('act_only')
   await inbox.page.locator('[data-row=act_only][data-decided=true]').waitFor()
   // The stream has forgotten it once an update is offered.
   await until(() => inbox.page.getByTestId('waiting-fresh').allTextContents()).toEqual(['1 update'])
@@ -24,7 +25,7 @@ test('the only action keeps its row and its card after somebody else decided it,
   expect(await rows()).toEqual(['only'])
   await inbox.page.getByTestId('waiting-fresh').click()
   await inbox.page.getByTestId('waiting-empty').waitFor()
-  inbox.server.push('/api/events', 'action_proposed', { proposal: actionOf('next') })
+  inbox.propose(actionOf('next'))
   await until(rows).toEqual(['next'])
 })
 
@@ -52,14 +53,17 @@ test('where more wait than are listed, what is this person’s and what a search
   await open()
   await until(rows).toEqual(['old', 'one', 'two', 'three'])
   expect(inbox.queries.some((query) => query.get('mine') === 'true' && query.get('state') === 'proposed')).toBe(true)
-  const gone = { proposalId: 'act_old', state: 'declined', revision: answers.newAction.revision, updatedAt: '2099-01-01T00:00:00.000Z' }
-  inbox.server.push('/api/events', 'action_update', gone)
+  // The focus in the list holds the row: otherwise it is gone 5 s after the decision, which a slow machine may not see.
+  await inbox.page.locator('[data-row=act_old]').click()
+  inbox.decline('act_old')
   await inbox.page.locator('[data-row=act_old][data-decided=true]').waitFor()
 })
 
 test('a list that cannot be read says so, and is read again on request', async () => {
   inbox.decided = [actionOf('done', { state: 'declined' })]
   inbox.failing = true
+  // It would be read again without the request, and the button would be gone.
+  await withoutTimers(inbox.page, EVERY_MS)
   await open('?view=decided')
   await inbox.page.getByText('It broke.').waitFor()
   inbox.failing = false
@@ -89,7 +93,7 @@ test('an empty inbox says what to do next, with commands to copy; one that is em
   const commands = await inbox.page.getByRole('list', { name: 'Next steps' }).locator('code').allTextContents()
   expect(commands).toEqual(['npx countersign demo', 'npx countersign init', expect.stringContaining(`${inbox.server.url}/api/actions`)])
   expect(await inbox.page.locator('.next-steps button').allTextContents()).toEqual(['Copy', 'Copy', 'Copy'])
-  inbox.server.push('/api/events', 'action_proposed', { proposal: actionOf('finance', { requires: { ...requires, roles: ['finance'] } }) })
+  inbox.propose(actionOf('finance', { requires: { ...requires, roles: ['finance'] } }))
   await inbox.page.getByRole('link', { name: 'See all 1 that wait' }).click()
   await until(rows).toEqual(['finance'])
 })
