@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { freePort } from '../../../verification/testing/free-port.ts'
 import { createClient } from './client.ts'
 import { json, problem, sampleAction, serve } from './testing/log-server.ts'
 
@@ -26,18 +27,16 @@ test('a conflict carries the code, the sentence and the action as it is now', as
 })
 
 test('a server that is gone, or that stops in the middle, is offline; nothing is sent twice', async () => {
-  let url = ''
-  {
-    await using server = await serve({
-      'GET /api/me': (_, response) => {
-        response.writeHead(200, { 'content-length': 100 }).write('{"principal"', () => response.destroy())
-      },
-    })
-    url = server.baseUrl
-    await expect(createClient({ baseUrl: url }).me()).rejects.toMatchObject({ code: 'offline', status: 0 })
-    expect(server.requests).toHaveLength(1)
-  }
-  await expect(createClient({ baseUrl: url }).me()).rejects.toMatchObject({ code: 'offline', status: 0 })
+  await using server = await serve({
+    'GET /api/me': (_, response) => {
+      response.writeHead(200, { 'content-length': 100 }).write('{"principal"', () => response.destroy())
+    },
+  })
+  await expect(createClient({ baseUrl: server.baseUrl }).me()).rejects.toMatchObject({ code: 'offline', status: 0 })
+  expect(server.requests).toHaveLength(1)
+  // Not the port of a server that was closed: another test may listen there by now.
+  const gone = createClient({ baseUrl: `http://127.0.0.1:${await freePort()}` })
+  await expect(gone.me()).rejects.toMatchObject({ code: 'offline', status: 0 })
 })
 
 test("a proxy's page is an error with words of our own, not a broken success", async () => {
@@ -95,7 +94,7 @@ test('a page of a host asks for one token at a time, uses it until it is nearly 
         : problem(response, 401, 'unauthenticated', 'this key is not known here'),
   })
   let asked = 0
-  const token = async () => ({ token: `token-${++asked}`, expiresAt: new Date(Date.now() + 60_000).toISOString() })
+  const token = async () => ({ token: `token-${++asked}`, expiresAt: new Date(Date.now() + 86_400_000).toISOString() })
   const client = createClient({ baseUrl: server.baseUrl, token })
   await Promise.all([client.me(), client.me(), client.me()])
   expect(asked).toBe(1)

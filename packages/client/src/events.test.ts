@@ -4,17 +4,11 @@ import { expect, test } from 'vitest'
 import { createClient } from './client.ts'
 import { type ConnectionState, type EventsOptions, events } from './events.ts'
 import type { Schedule } from './reconnect.ts'
+import { impatient } from './testing/impatient.ts'
 import { frame, json, problem, type Route, sampleLog, serve, snapshotAt, startStream } from './testing/log-server.ts'
 
 const PATH = '/api/sessions/ses_1/events'
 const log = sampleLog()
-
-/** Waits for retries pass at once; the watch over silence never ends. */
-const impatient: Schedule = (run, delayMs) => {
-  if (delayMs > 30_000) return () => {}
-  const timer = setTimeout(run, 0)
-  return () => clearTimeout(timer)
-}
 
 /** Reads until the log is complete; also the states on the way. */
 async function readAll(route: Route, options: Partial<EventsOptions> = {}) {

@@ -3,6 +3,7 @@ import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { createClient } from './client.ts'
 import { openInbox } from './inbox-store.ts'
+import { impatient } from './testing/impatient.ts'
 import { frame, json, problem, sampleAction, serve, startStream } from './testing/log-server.ts'
 import { until } from './testing/until.ts'
 
@@ -168,7 +169,7 @@ test('the first page of what waits is there before the next one is answered', as
     },
     'GET /api/events': (_, response) => startStream(response),
   })
-  const store = openInbox(createClient({ baseUrl: server.baseUrl }))
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule: impatient })
   expect(await until(store, ({ items }) => items.length > 0)).toMatchObject({ waiting: 200, loaded: false })
   answer()
   expect(await until(store, ({ loaded }) => loaded)).toMatchObject({ waiting: 250, more: false })
@@ -177,7 +178,7 @@ test('the first page of what waits is there before the next one is answered', as
 
 test('an inbox that may not be read says so', async () => {
   await using server = await serve({ 'GET /api/events': (_, response) => problem(response, 401, 'unauthenticated', 'Sign in.') })
-  const store = openInbox(createClient({ baseUrl: server.baseUrl }))
+  const store = openInbox(createClient({ baseUrl: server.baseUrl }), { schedule: impatient })
   expect(await until(store, (snapshot) => snapshot.failure !== null)).toMatchObject({
     failure: { code: 'unauthenticated' },
     connection: { kind: 'closed' },

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createClient } from './client.ts'
 import { foldSession, sessionState } from './session-state.ts'
 import { openSession } from './session-store.ts'
+import { impatient } from './testing/impatient.ts'
 import {
   emptySession,
   frame,
@@ -49,7 +50,7 @@ test('a session opened at any moment of its log ends in the same state', async (
   await using server = await serve(Object.assign({}, ...moments.map(({ length, id }) => sessionRoutes(length, id))))
   const client = createClient({ baseUrl: server.baseUrl })
   const open = async (id: string) => {
-    const store = openSession(client, id)
+    const store = openSession(client, id, { schedule: impatient })
     const { connection, ...state } = await until(
       store,
       (snapshot) => snapshot.lastSeq === log.length && snapshot.connection.kind === 'live',
@@ -77,7 +78,7 @@ test('a session opened in the middle of a text shows the text from its start', a
     },
   }
   await using server = await serve(half)
-  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { schedule: impatient })
   const { streaming } = await until(store, (snapshot) => snapshot.lastSeq === 4)
   store.close()
   expect(streaming).toEqual([{ messageId: 'msg_2', content: 'I will ', reasoning: 'Two calls.' }])
@@ -101,7 +102,7 @@ test('an action that is not shown to this person does not end the session', asyn
     },
     'GET /api/actions/act_1': (_, response) => json(response, sampleAction()),
   })
-  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { schedule: impatient })
   const seen = await until(store, ({ actions, failure }) => actions.act_1 !== undefined || failure !== null)
   store.close()
   expect(seen).toMatchObject({ failure: null, lastSeq: 2, connection: { kind: 'live' } })
@@ -119,7 +120,7 @@ test('an action whose arguments changed is fetched', async () => {
     },
     'GET /api/actions/act_1': (_, response) => json(response, fresh),
   })
-  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { schedule: impatient })
   const { actions, toFetch } = await until(store, (snapshot) => snapshot.actions.act_1?.revision === 2)
   store.close()
   expect(actions.act_1).toEqual(fresh)
@@ -128,7 +129,7 @@ test('an action whose arguments changed is fetched', async () => {
 
 test('a session that does not exist is a failure in the snapshot', async () => {
   await using server = await serve({})
-  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { schedule: impatient })
   expect(await until(store, (snapshot) => snapshot.failure !== null)).toMatchObject({
     failure: { code: 'not_found' },
     connection: { kind: 'closed' },
@@ -155,7 +156,7 @@ test('a long session begins with its newest messages; older ones come page by pa
       held.stream = response
     },
   })
-  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { pageSize: 3 })
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { pageSize: 3, schedule: impatient })
   const here = () =>
     store
       .get()
@@ -188,7 +189,7 @@ test('a session that is renamed has its title, and one that is deleted says so a
       response.end(frame({ type: 'session_deleted', seq: 2, data: { by } }))
     },
   })
-  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { schedule: impatient })
   const { session, failure } = await until(store, (snapshot) => snapshot.failure !== null)
   expect(session?.title).toBe('Lamps')
   expect([failure?.code, failure?.message]).toEqual(['not_found', 'Ana deleted this session.'])
@@ -208,7 +209,7 @@ test('after a reset every message is there, not only those that the reset carrie
       response.write(frame(reset))
     },
   })
-  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { schedule: impatient })
   const snapshot = await until(store, ({ messages }) => messages.length === 3)
   store.close()
   expect(snapshot.lastSeq).toBe(log.length)
@@ -216,7 +217,7 @@ test('after a reset every message is there, not only those that the reset carrie
 
 test('listeners are told once for many changes', async () => {
   await using server = await serve(sessionRoutes(0))
-  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1')
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { schedule: impatient })
   let told = 0
   store.subscribe(() => told++)
   await until(store, (snapshot) => snapshot.lastSeq === log.length)
