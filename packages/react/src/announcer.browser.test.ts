@@ -23,7 +23,8 @@ const listen = () =>
     }
   })
 
-const heard = () => page.evaluate(() => window.heard)
+/** What was heard once everything that has been set going is drawn. */
+const heard = () => page.evaluate(() => scheduler.postTask(() => window.heard, { priority: 'background' }))
 const numbered = (n: number) => sampleAction({ id: `act_${n}` })
 
 test('one new approval is one polite message that says how to answer', async () => {

@@ -12,8 +12,10 @@ const { calls, card, approve, decline, status, activeIs } = cardParts(() => page
 
 test('high risk asks again: the focus is on Cancel, Escape returns it to the card', async () => {
   await openPage()
+  // Armed, a card stays so for 3 s only.
+  await stopClock(page)
   await show(page, { action: HIGH })
-  await untilReady(page)
+  await page.clock.runFor(600)
   await approve().click()
   const dialog = page.getByRole('alertdialog')
   await dialog.waitFor()
@@ -24,6 +26,8 @@ test('high risk asks again: the focus is on Cancel, Escape returns it to the car
   expect(await calls()).toEqual([])
   await page.keyboard.press('a')
   await page.keyboard.press('Enter')
+  await dialog.waitFor()
+  await page.clock.runFor(600)
   await dialog.getByRole('button', { name: 'Approve' }).click()
   expect(await calls()).toHaveLength(1)
   expect(await activeIs('article.cs-card')).toBe(true)
@@ -167,7 +171,7 @@ test('a result link is followed only over http, https or to this site', async ()
   await openPage()
   const settled = { state: 'succeeded' as const, attempt: 1 }
   await show(page, { action: sampleAction({ ...settled, resultUrl: 'java\nscript:alert(1)' }) })
-  await page.locator('[data-state=succeeded]').waitFor()
+  await page.locator('[data-state=succeeded] .cs-line').waitFor()
   expect(await card().getByRole('link').count()).toBe(0)
   await show(page, { action: sampleAction({ ...settled, resultUrl: '/orders/ORD-001' }) })
   await card().getByRole('link', { name: 'View result' }).waitFor()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ago, SAM, sampleAction } from './testing/actions.ts'
-import { cardParts, show, stopClock, untilReady } from './testing/browser.ts'
+import { cardParts, settled, show, stopClock, untilReady } from './testing/browser.ts'
 import { openPage, page, prepareCardPages } from './testing/card-page.ts'
 import type { Reply } from './testing/page.tsx'
 
@@ -29,6 +29,7 @@ test('an action that becomes overdue says so and moves nothing; the mark goes wi
   const asked = sampleAction({ createdAt: ago(432) })
   await show(page, { action: asked }, { action: sampleAction({ id: 'act_below' }) })
   await untilReady(page)
+  await page.waitForFunction(() => document.querySelectorAll('.cs-refuse[aria-disabled=false]').length === 2)
   const before = await boxes()
   expect(await mark.count()).toBe(0)
   await show(page, { action: { ...asked, overdue: true } }, { action: sampleAction({ id: 'act_below' }) })
@@ -63,8 +64,9 @@ test('Enter and Space on the page or on the card decide nothing', async () => {
 
 test('A arms and says so, Enter commits once', async () => {
   await openPage()
+  await stopClock(page)
   await show(page, { action: sampleAction() })
-  await untilReady(page)
+  await page.clock.runFor(600)
   await card().focus()
   await page.keyboard.press('a')
   expect(await calls()).toEqual([])
@@ -97,8 +99,9 @@ test('an armed card lapses after 3 s, and Escape disarms it at once', async () =
 
 test('while armed, Enter on another control keeps its own meaning', async () => {
   await openPage()
+  await stopClock(page)
   await show(page, { action: sampleAction() })
-  await untilReady(page)
+  await page.clock.runFor(600)
   await card().focus()
   await page.keyboard.press('a')
   await decline().focus()
@@ -133,7 +136,7 @@ const rests = async (disturb: () => Promise<unknown>) => {
 
 /** Why Approve cannot be pressed; null when it can. */
 const rest = async () => {
-  const [isDisabled, why] = await Promise.all([approve().getAttribute('aria-disabled'), approve().getAttribute('data-rest')])
+  const [isDisabled, why] = await approve().evaluate((button) => [button.getAttribute('aria-disabled'), button.getAttribute('data-rest')])
   expect(isDisabled).toBe(String(why !== null))
   return why
 }
@@ -154,32 +157,33 @@ test('a click right after the card moved by 8 px is ignored', async () => {
 
 test('a move of the card is noticed without any click, and a small one is not a move', async () => {
   await openPage()
+  // It says so for half a second only, which a look from outside would miss on a clock that runs.
+  await stopClock(page)
   await show(page, { action: sampleAction() })
-  await untilReady(page)
+  await page.clock.runFor(600)
   await page.evaluate(() => window.cardPage.setAbovePx(4))
-  await page.waitForTimeout(100)
-  expect(await approve().getAttribute('aria-disabled')).toBe('false')
-  // It says so for half a second only.
-  const moved = page.locator('.cs-approve[data-rest=moved]').waitFor()
+  await settled(page)
+  expect(await rest()).toBe(null)
   await page.evaluate(() => window.cardPage.setAbovePx(120))
-  await moved
-  await untilReady(page)
+  await settled(page)
+  expect(await rest()).toBe('moved')
+  await page.clock.runFor(600)
   await approve().click()
   expect(await calls()).toHaveLength(1)
 })
 
 test('small steps that add up to a move are noticed without any click', async () => {
   await openPage()
+  await stopClock(page)
   await show(page, { action: sampleAction() })
-  await untilReady(page)
-  // It says so for half a second only.
-  const moved = page.locator('.cs-approve[data-rest=moved]').waitFor()
+  await page.clock.runFor(600)
+  const rests: unknown[] = []
   for (const px of [7, 9]) {
     await page.evaluate((px) => window.cardPage.setAbovePx(px), px)
-    // Two frames: the observer looks once in each.
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    await settled(page)
+    rests.push(await rest())
   }
-  await moved
+  expect(rests).toEqual([null, 'moved'])
 })
 
 test('the first moment in which a button says that it can be pressed, it can', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ADA, ago, SAM, sampleAction } from './testing/actions.ts'
-import { openDetails, show, stopClock, untilReady } from './testing/browser.ts'
+import { openDetails, settled, show, stopClock, untilReady } from './testing/browser.ts'
 import { openPage, page, prepareCardPages } from './testing/card-page.ts'
 import type { Reply } from './testing/page.tsx'
 
@@ -25,7 +25,10 @@ async function edit(text: string) {
 }
 
 /** The button rests after what was opened above it has moved it: a press in that moment does nothing. */
-const approveAndRemember = () => card().locator('button[aria-disabled=false]', { hasText: 'Approve and don’t ask again…' }).click()
+async function approveAndRemember() {
+  await settled(page)
+  await card().locator('button[aria-disabled=false]', { hasText: 'Approve and don’t ask again…' }).click()
+}
 
 test('an edit is shown as old and new, counted on the button, and sent with the version that was looked at', async () => {
   await openPage()
@@ -47,7 +50,7 @@ test('half an edit approves nothing; undone, the agent’s own call is approved,
   await openPage()
   await show(page, { action: sampleAction(), withEditor: true })
   await edit('{"orderId":')
-  await page.waitForFunction(() => document.querySelector('.cs-refuse')?.getAttribute('aria-disabled') === 'false')
+  await untilReady(page)
   await approve().click({ force: true })
   expect(await calls()).toEqual([])
   expect(await status()).toBe('What you edited is not complete yet.')
@@ -103,6 +106,8 @@ test('a refusal shows the action as it is now and why it was asked again; the bu
   await approve().click({ force: true })
   expect(await calls()).toHaveLength(1)
   await reply({ kind: 'take' })
+  // A move that the browser tells of later would rest again, on a clock that stands.
+  await settled(page)
   await page.clock.runFor(1_000)
   await untilReady(page)
   await approve().click()

@@ -90,11 +90,24 @@ test('what a search does not find is said: letters of other scripts that look al
   await expect.poll(said).toBe('No match. Letters that only look alike are not matched.')
 })
 
+/** Tells how many milliseconds the page's own thread has spent in scripts so far: on a busy machine no more than on a quiet one. */
+async function scriptClock(): Promise<() => Promise<number>> {
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
+  return async () => {
+    const { metrics } = await devtools.send('Performance.getMetrics')
+    return 1_000 * (metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? Number.NaN)
+  }
+}
+
 test('brackets in a hostile text cost no time', async () => {
   await openPage()
   await showBody('p⟦'.repeat(20_000))
+  const spentMs = await scriptClock()
+  const beforeMs = await spentMs()
   await field().fill('payload')
-  await expect.poll(said, { timeout: 5_000 }).toMatch(/^No match/)
+  await expect.poll(said).toMatch(/^No match/)
+  expect((await spentMs()) - beforeMs).toBeLessThan(5_000)
 })
 
 test('a long argument is searched inside the box of the raw arguments; its field stays in sight', async () => {
@@ -117,12 +130,7 @@ test('a search in 200,000 characters takes little time: each step is measured in
   await showBody(`${'words of an e-mail, '.repeat(10_000)}PAYLOAD`)
   await field().fill('payloa')
   await expect.poll(said).toBe('1 of 1')
-  const devtools = await page.context().newCDPSession(page)
-  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
-  const spentMs = async () => {
-    const { metrics } = await devtools.send('Performance.getMetrics')
-    return 1_000 * (metrics.find(({ name }) => name === 'ScriptDuration')?.value ?? Number.NaN)
-  }
+  const spentMs = await scriptClock()
   const costs: number[] = []
   for (const { act, says } of [
     { act: () => field().fill('payload'), says: '1 of 1' },
@@ -201,4 +209,16 @@ test('before the part for long texts came, nothing is approved; where it fails, 
   await card().getByRole('button', { name: 'Try again' }).click()
   await field().waitFor()
   await page.locator('.cs-approve[aria-disabled=false]').waitFor()
+})
+
+test('a match stays marked when the marks for letters that look alike come after the search began', async () => {
+  await openPage()
+  const part = await holdScripts(/\/marks-.*\.js/)
+  await showAtOnce(page, { action: sampleAction({ preview: [{ field: 'body', newValue: `${'word '.repeat(600)}аdmin, then stop` }] }) })
+  await field().fill('stop')
+  await expect.poll(said).toMatch(/^1 of 1/)
+  expect((await marked()).text).toBe('stop')
+  await part.load()
+  await card().locator('.cs-read').getByText('⟦U+0430 Cyrillic⟧').waitFor()
+  await expect.poll(marked).toEqual({ text: 'stop', isSeen: true })
 })

@@ -1,6 +1,7 @@
 import { isPlain } from '@countersign/core/text'
 import { type RefObject, useEffect, useState } from 'react'
 import { CardButton } from './card-button.tsx'
+import { useMarks } from './show-text.ts'
 
 type FindProps = {
   text: string
@@ -22,14 +23,16 @@ export function Find({ text, box, isOpen, onOpen }: FindProps) {
   const [query, setQuery] = useState('')
   const [at, setAt] = useState(0)
   const [count, setCount] = useState(0)
+  const marks = useMarks(text)
   // Not a layout effect: the box comes after the search on the page, and has no ref yet then.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with its marks the text is another one, in which the places of the matches have moved
   useEffect(() => {
     const pattern = isOpen ? patternOf(query) : undefined
     if (pattern === undefined || box.current === null) return setCount(0)
     const found = rangesOf(box.current, pattern)
     setCount(found.count)
     return markRange(found.rangeAt(at))
-  }, [query, at, isOpen, box])
+  }, [query, at, isOpen, box, marks.state])
   const search = (wanted: string) => {
     setQuery(wanted)
     setAt(0)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ACTION_PER_STATE, ADA, ago, NOW_MS, SAM, sampleAction } from './testing/actions.ts'
-import { openDetails, show } from './testing/browser.ts'
+import { openDetails, settled, show, untilReady } from './testing/browser.ts'
 import { openPage, page, prepareCardPages } from './testing/card-page.ts'
 
 prepareCardPages()
@@ -13,7 +13,13 @@ const unknown = (retryable: boolean) =>
 const calls = () => page.evaluate(() => window.cardPage.calls)
 const card = () => page.getByTestId('approval-card')
 const button = (name: string) => card().getByRole('button', { name, exact: true })
-const ready = () => card().locator('.cs-button[aria-disabled=false]').first().waitFor()
+async function ready() {
+  const ready = card().locator('.cs-button[aria-disabled=false]').first()
+  await ready.waitFor()
+  // A part that came meanwhile may have moved it.
+  await settled(page)
+  await ready.waitFor()
+}
 
 test('the details offer more time once, and then say who extended the deadline', async () => {
   await openPage()
@@ -22,7 +28,9 @@ test('the details offer more time once, and then say who extended the deadline',
   await show(page, { action, withOutcomes: true })
   await openDetails(page)
   const extend = card().getByRole('button', { name: 'Extend until 11:45:00' })
-  await extend.and(page.locator('[aria-disabled=false]')).click()
+  await extend.waitFor()
+  await untilReady(page)
+  await extend.click()
   expect((await calls()).map(({ verdict }) => verdict)).toEqual(['extend'])
   const extension = { by: SAM, at: ago(1), from: action.expiresAt ?? '' }
   await show(page, { action: { ...action, extension, expiresAt: extendableUntil, updatedAt: ago(1) }, withOutcomes: true })

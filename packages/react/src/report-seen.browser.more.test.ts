@@ -7,8 +7,6 @@ prepareCardPages()
 
 const { card, approve, calls } = cardParts(() => page)
 const seen = async () => (await calls()).filter(({ verdict }) => verdict === 'seen').map(({ note }) => note)
-/** Two frames, in which the browser says what is on the screen, and effects run. */
-const drawn = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
 const setVisible = (state: 'visible' | 'hidden') =>
   page.evaluate((visibility) => {
     Object.defineProperty(document, 'visibilityState', { value: visibility, configurable: true })
@@ -19,6 +17,24 @@ async function openLoaded(): Promise<void> {
   await openPage()
   await show(page, { action: sampleAction({ id: 'act_before', revision: 9 }), withSeen: true })
   await expect.poll(seen).toEqual(['9'])
+}
+/** Shows a card that reports, and waits until the browser has told the report whether the card is on the screen: from then on a second counts. */
+async function showWatched(action: ReturnType<typeof sampleAction>): Promise<void> {
+  const watched = await page.evaluateHandle(() => {
+    const told = Promise.withResolvers<void>()
+    const Native = IntersectionObserver
+    window.IntersectionObserver = class extends Native {
+      constructor(tell: IntersectionObserverCallback, options?: IntersectionObserverInit) {
+        super((entries, observer) => {
+          tell(entries, observer)
+          if (entries.some(({ target }) => target.matches('article'))) told.resolve()
+        }, options)
+      }
+    }
+    return told
+  })
+  await show(page, { action, withSeen: true })
+  await watched.evaluate(({ promise }) => promise)
 }
 /** Taller than the screen. */
 const LONG = Array.from({ length: 90 }, (_, at) => ({ field: `field ${at}`, oldValue: `old ${at}`, newValue: `new ${at}` }))
@@ -38,8 +54,7 @@ test('a card says once for each revision that it was seen, and not for a card th
 test('a hidden page never says so', async () => {
   await openLoaded()
   await setVisible('hidden')
-  await show(page, { action: sampleAction(), withSeen: true })
-  await drawn()
+  await showWatched(sampleAction())
   await stopClock(page)
   await page.clock.runFor(60_000)
   expect(await seen()).toEqual(['9'])
@@ -51,7 +66,6 @@ test('a hidden page never says so', async () => {
 test('a card whose changes were not on the screen to their end was not seen', async () => {
   await openLoaded()
   await show(page, { action: sampleAction({ preview: LONG }), withSeen: true })
-  await drawn()
   await stopClock(page)
   await page.clock.runFor(60_000)
   expect(await seen()).toEqual(['9'])

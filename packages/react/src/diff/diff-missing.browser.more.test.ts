@@ -2,7 +2,7 @@ import type { Action } from '@countersign/client'
 import type { BrowserContextOptions } from '@playwright/test'
 import { expect, test } from 'vitest'
 import { sampleAction } from '../testing/actions.ts'
-import { cardParts, openDetails, scrollToEnd, seeAll, show, untilReady } from '../testing/browser.ts'
+import { cardParts, openDetails, scrollToEnd, seeAll, show, showAtOnce, untilReady } from '../testing/browser.ts'
 import { holdScripts, openPage, page, prepareCardPages } from '../testing/card-page.ts'
 
 prepareCardPages()
@@ -36,7 +36,7 @@ async function holdBack(options?: BrowserContextOptions) {
 
 test('while the diff is loading, no approval is sent, Approve says why, and Decline works', async () => {
   await holdBack()
-  await show(page, { action: withDiff(DIFFS['of a space at the end of a line']) })
+  await showAtOnce(page, { action: withDiff(DIFFS['of a space at the end of a line']) })
   await card().getByText('Loading the diff…').waitFor()
   await untilReady(page)
   await page.locator('.cs-approve[data-rest=blocked][aria-disabled=true]').waitFor()
@@ -51,7 +51,7 @@ test.each(Object.entries(DIFFS))(
   'where the diff %s could not be loaded, it stands plain and whole and no approval is sent; Decline works',
   async (_, diff) => {
     const part = await holdBack()
-    await show(page, { action: withDiff(diff) })
+    await showAtOnce(page, { action: withDiff(diff) })
     await part.fail()
     await tryAgain().waitFor()
     await untilReady(page)
@@ -70,7 +70,7 @@ test.each(Object.entries(DIFFS))(
 
 test('where the marks on changed words could not be loaded, two values that differ in them cannot be approved', async () => {
   const part = await holdBack()
-  await show(page, { action: withWords })
+  await showAtOnce(page, { action: withWords })
   await part.fail()
   await tryAgain().waitFor()
   await untilReady(page)
@@ -80,7 +80,7 @@ test('where the marks on changed words could not be loaded, two values that diff
 
 test('after a failure, Try again loads the diff, the focus stays on the card, and the action can be approved', async () => {
   const part = await holdBack()
-  await show(page, { action: withDiff(DIFFS['of a space at the end of a line']) })
+  await showAtOnce(page, { action: withDiff(DIFFS['of a space at the end of a line']) })
   await part.fail()
   await tryAgain().waitFor()
   await tryAgain().focus()
@@ -96,7 +96,7 @@ test('after a failure, Try again loads the diff, the focus stays on the card, an
 
 test('on a phone, a diff that came after the rest of its card has to be seen before the buttons come', async () => {
   const part = await holdBack({ viewport: { width: 320, height: 640 } })
-  await show(page, { action: withDiff(LONG.slice(0, 5_000)) })
+  await showAtOnce(page, { action: withDiff(LONG.slice(0, 5_000)) })
   await card().getByText('Loading the diff…').waitFor()
   await page.locator('.cs-refuse').waitFor()
   await part.load()

@@ -10,6 +10,9 @@ import type { Shown } from './page.tsx'
 const ARGS =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
 
+/** The driver's own limit is 30 s: too short for a busy machine. */
+const LIMIT_MS = 280_000
+
 export type CardBrowser = {
   browser: Browser
   /** A fresh page with no card on it yet. */
@@ -36,13 +39,16 @@ export async function startCardBrowser(): Promise<CardBrowser> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const browser = await chromium.launch({ executablePath: process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium', args: ARGS.split(' ') })
+  const browser = await chromium.launch({
+    executablePath: process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium',
+    args: ARGS.split(' '),
+    timeout: LIMIT_MS,
+  })
   return {
     browser,
     open: async (options = {}) => {
       const context = await browser.newContext({ viewport: { width: 900, height: 1000 }, timezoneId: 'UTC', locale: 'en-GB', ...options })
-      // The driver's own limit is 30 s: too short for a busy machine.
-      context.setDefaultTimeout(280_000)
+      context.setDefaultTimeout(LIMIT_MS)
       const page = await context.newPage()
       const broken = new Promise<never>((_, reject) => page.once('pageerror', reject))
       // A page that broke later fails its own test; what must not happen is a long wait for a page that never came.
@@ -59,11 +65,32 @@ export async function startCardBrowser(): Promise<CardBrowser> {
   }
 }
 
-/** Shows these cards, to Ada unless said otherwise, and waits until what is behind their Details and the marks for their names are there. */
+/**
+ * Shows these cards, to Ada unless said otherwise, and waits until every part of them has been loaded and is {@link settled}. A part that came later
+ * would move the buttons, and begin anew what has to be seen first.
+ */
 export async function show(page: Page, ...cards: Partial<Shown>[]): Promise<void> {
   await showAtOnce(page, ...cards)
   if (!isPlain(JSON.stringify(cards))) await page.evaluate(() => window.cardPage.loadMarks())
-  await page.locator('.cs-more:not(:has(.cs-raw))').first().waitFor({ state: 'detached' })
+  await page.evaluate(
+    () =>
+      new Promise<void>((resolve) => {
+        const isLoading = () =>
+          document.querySelector('.cs-card:not(:has(.cs-raw))') !== null ||
+          [...document.querySelectorAll('.cs-card :is(.cs-note, [id$="-why"])')].some(({ textContent }) =>
+            /Loading.*…$|still loading\.$/.test(textContent ?? ''),
+          )
+        const look = () => {
+          if (isLoading()) return
+          observer.disconnect()
+          resolve()
+        }
+        const observer = new MutationObserver(look)
+        observer.observe(document.body, { subtree: true, childList: true, characterData: true })
+        look()
+      }),
+  )
+  await settled(page)
 }
 
 /** As {@link show}, and waits for nothing. */
@@ -96,11 +123,43 @@ export const cardParts = (page: () => Page) => {
 /** Stops the page's clock: from here on time passes only by `page.clock.runFor`. */
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.install({ time: NOW_MS })
-  await page.clock.pauseAt(NOW_MS + 60_000)
+  // The clock runs until then, and cannot be put back: a day is more than any machine stands still.
+  await page.clock.pauseAt(NOW_MS + 86_400_000)
 }
 
-/** Waits until the buttons of the card have stopped resting. */
-export const untilReady = (page: Page): Promise<void> => page.locator('.cs-refuse[aria-disabled=false]').first().waitFor()
+/**
+ * Waits until the browser has told the page of everything that moved or came onto the screen, and the page has drawn what follows from that. Works on a
+ * stopped clock as well.
+ */
+export const settled = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    // The second frame tells of what the first one moved.
+    for (let frame = 0; frame < 2; frame++) {
+      // A new observer is told in the next frame, together with those of the cards.
+      await new Promise<void>((resolve) => {
+        const observer = new IntersectionObserver(() => {
+          observer.disconnect()
+          resolve()
+        })
+        observer.observe(document.documentElement)
+      })
+      // Runs once nothing else is waiting to run, drawing among it.
+      await scheduler.postTask(() => {}, { priority: 'background' })
+    }
+  })
+
+/** Waits until the buttons of the first card have stopped resting, also for a move that the browser has not told of yet. */
+export async function untilReady(page: Page): Promise<void> {
+  await settled(page)
+  await page.locator('.cs-refuse[aria-disabled=false]').first().waitFor()
+}
+
+/** Gives the page another size, and waits until it is laid out for that: the browser answers earlier. */
+export async function resize(page: Page, width: number, height: number): Promise<void> {
+  await page.setViewportSize({ width, height })
+  await page.waitForFunction((wanted) => innerWidth === wanted, width)
+  await settled(page)
+}
 
 /** Scrolls through the whole page, as a person does: on a narrow screen, buttons come once what they decide about has been seen. */
 export const seeAll = (page: Page): Promise<void> =>
