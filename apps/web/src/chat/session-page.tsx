@@ -98,9 +98,9 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
 
   const [isRenaming, setRenaming] = useState(false)
   const renameButton = useRef<HTMLButtonElement>(null)
-  const endRenaming = () => {
+  const endRenaming = (isElsewhere: boolean) => {
     setRenaming(false)
-    renameButton.current?.focus()
+    if (!isElsewhere) renameButton.current?.focus()
   }
 
   const shown = useShown(snapshot)

@@ -4,6 +4,7 @@ import { type FormEvent, lazy, type RefObject, Suspense, useEffect, useRef, useS
 import { useNavigate } from 'react-router'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
+import { isTyping } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
 import { noteSession, refreshSessions, tellOtherWindows } from '../shell/use-sessions.ts'
 import { Unseen } from '../ui/index.ts'
@@ -61,19 +62,28 @@ function DeleteSession({ sessionId, title, onClose }: { sessionId: string; title
   )
 }
 
+type TitleFormProps = {
+  sessionId: string
+  title: string
+  /** Told whether the person types in another field already, and keeps the focus there. */
+  onClose: (isElsewhere: boolean) => void
+}
+
 /** Edits the title. Enter saves, Escape cancels. The typed text stays when saving fails. */
-export function TitleForm({ sessionId, title, onClose }: { sessionId: string; title: string; onClose: () => void }) {
+export function TitleForm({ sessionId, title, onClose }: TitleFormProps) {
   const { client } = useServices()
   const queries = useQueryClient()
   const online = useOnline()
+  const form = useRef<HTMLFormElement>(null)
   const field = useRef<HTMLInputElement>(null)
+  const close = () => onClose(isTyping(document.activeElement) && !form.current?.contains(document.activeElement))
   const [typed, setTyped] = useState(title)
   const rename = useMutation({
     mutationFn: (text: string) => client.sessions.rename(sessionId, text),
     onSuccess: (session) => {
       noteSession(queries, session)
       tellOtherWindows()
-      onClose()
+      close()
     },
   })
   useEffect(() => field.current?.select(), [])
@@ -81,13 +91,13 @@ export function TitleForm({ sessionId, title, onClose }: { sessionId: string; ti
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     const text = typed.trim()
-    if (text === title) onClose()
+    if (text === title) close()
     else if (text !== '') rename.mutate(text)
   }
 
   return (
     <section className="title-box" aria-label="Rename the session">
-      <form className="title-form" onSubmit={submit}>
+      <form ref={form} className="title-form" onSubmit={submit}>
         <input
           ref={field}
           aria-label="Title of the session"
@@ -97,13 +107,13 @@ export function TitleForm({ sessionId, title, onClose }: { sessionId: string; ti
           autoComplete="off"
           onChange={({ currentTarget }) => setTyped(currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Escape') onClose()
+            if (event.key === 'Escape') close()
           }}
         />
         <button type="submit" className="bar-action" disabled={rename.isPending || !online}>
           Save
         </button>
-        <button type="button" className="bar-action" onClick={onClose}>
+        <button type="button" className="bar-action" onClick={close}>
           Cancel
         </button>
         <Unseen text={typed} />
