@@ -41,10 +41,23 @@ test('without a link the console says how to get one; a link signs in once, in w
     const waiting = await mine.newPage()
     await waiting.goto(url)
     await waiting.getByTestId('sign-in-link').waitFor()
+    // So is a third one, which has asked who is signed in and hears the answer of before only later.
+    const slow = await mine.newPage()
+    const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await slow.route('**/api/me', async (route) => {
+      const response = await route.fetch()
+      asked.resolve()
+      await released.promise
+      await route.fulfill({ response })
+    })
+    await slow.goto(url)
+    await asked.promise
     // The address of the open page changes, and nothing else: pasted into its address bar.
     await page.evaluate((hash) => location.assign(hash), new URL(link).hash)
     await isIn(page)
     await isIn(waiting)
+    released.resolve()
+    await isIn(slow)
     expect(page.url()).toBe(`${url}/waiting`)
     expect(await mine.cookies()).toEqual([])
     await page.reload()

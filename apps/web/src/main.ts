@@ -2,11 +2,12 @@ import { createClient } from '@countersign/client'
 import { loadMarks } from '@countersign/react'
 import { takeHeadStart } from './head-start.ts'
 import { preloadPage } from './pages.ts'
-import { storedSignIn } from './sign-in/stored-sign-in.ts'
+import { storedSignIn, watchSignInElsewhere } from './sign-in/stored-sign-in.ts'
 
 // This small file runs first and sends every request that the first drawing needs, so that none waits for another.
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
+watchSignInElsewhere()
 const client = createClient({ signInStorage: storedSignIn })
 const headStart = takeHeadStart(client)
 // Pages show outcomes of actions outside of cards, and no name in them may stand unmarked.

@@ -26,14 +26,27 @@ export const storedSignIn: SignInStorage = {
   },
 }
 
-/** Calls `listener` when another tab of this browser signs in or out. Answers how to stop that. */
+let onElsewhere: (() => void) | undefined
+let isMissed = false
+
+/** Begins to note when another tab of this browser signs in or out. Call it before the page asks who is signed in: the answer may be out of date. */
+export function watchSignInElsewhere(): void {
+  window.addEventListener('storage', ({ key, oldValue, newValue }) => {
+    // The hourly replacement of a secret is neither a sign-in nor a sign-out.
+    if (key !== CONSOLE || (oldValue !== null && newValue !== null)) return
+    if (onElsewhere) onElsewhere()
+    else isMissed = true
+  })
+}
+
+/** Calls `listener` when another tab of this browser signs in or out, and at once when one has done so since the watch began. Answers how to stop that. */
 export function onSignInElsewhere(listener: () => void): () => void {
-  // The hourly replacement of a secret is neither a sign-in nor a sign-out.
-  const heard = ({ key, oldValue, newValue }: StorageEvent) => {
-    if (key === CONSOLE && (oldValue === null || newValue === null)) listener()
+  onElsewhere = listener
+  if (isMissed) listener()
+  isMissed = false
+  return () => {
+    onElsewhere = undefined
   }
-  window.addEventListener('storage', heard)
-  return () => window.removeEventListener('storage', heard)
 }
 
 /** Keeps a sign-in that the sign-in service is to finish, for this tab alone. */
