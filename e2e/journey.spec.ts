@@ -1,5 +1,8 @@
 import type { Locator } from '@playwright/test'
 import { approve, ask, cards, decide, expect, isDecision, openDecline, test } from './demo.ts'
+import { typeWord } from './typed-word.ts'
+
+const isDecided = async (card: Locator): Promise<boolean> => (await card.getAttribute('data-state')) !== 'proposed'
 
 /** The digest stands behind Details, which a card loads after it has been drawn. */
 async function digestOf(card: Locator): Promise<string | null> {
@@ -62,13 +65,8 @@ test('a typed command word decides; two calls of one step are decided apart', as
   await approve(cards(page).nth(1))
   await expect(cards(page).nth(1)).toHaveAttribute('data-state', 'succeeded')
   await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'proposed')
-  const message = page.getByRole('textbox', { name: 'Message' })
-  // A word counts once its card was on the screen for a second.
-  await expect(async () => {
-    await message.fill('reject')
-    await message.press('Enter')
-    await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'declined', { timeout: 5_000 })
-  }).toPass()
+  await typeWord(page, 'reject', () => isDecided(cards(page).nth(0)))
+  await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'declined')
   await expect(page.getByTestId('session-status').filter({ hasText: 'Done' }).first()).toBeVisible()
   expect((await demo.order('ORD-003')).status).toBe('pending')
   expect((await demo.order('ORD-004')).status).toBe('cancelled')
@@ -106,13 +104,7 @@ test('kill -9 while a card waits: the same card after the restart, approving it 
   await page.reload()
   await expect(card).toHaveAttribute('data-state', 'proposed')
   expect(await digestOf(card)).toBe(digest)
-  const message = page.getByRole('textbox', { name: 'Message' })
-  // A word counts once its card was on the screen for a second.
-  await expect(async () => {
-    await message.fill('approve')
-    await message.press('Enter')
-    await expect(card).not.toHaveAttribute('data-state', 'proposed', { timeout: 5_000 })
-  }).toPass()
+  await typeWord(page, 'approve', () => isDecided(card))
   await expect(card).toHaveAttribute('data-state', 'succeeded')
   await expect(page.getByText('Order ORD-001 is now processing.')).toBeVisible()
   expect(await demo.effects('ORD-001')).toBe(1)

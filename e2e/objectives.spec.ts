@@ -32,12 +32,15 @@ async function look(page: Page, url: string): Promise<void> {
   await page.goto(`${url}/objectives`)
   await expect(page.getByRole('heading', { name: 'No objectives' })).toBeVisible()
 
+  const read = async (path: string) => (await fetch(url + path, { headers })).json()
+  const send = async (path: string, body: object) =>
+    (await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
   const carryOut = async (tool: string, args: object) => {
-    const proposed = await page.request.post(`${url}/api/actions`, { headers, data: { tool: `goals.${tool}`, arguments: args } })
-    const { id, revision, digest } = await proposed.json()
-    await page.request.post(`${url}/api/actions/${id}/decision`, { headers, data: { verdict: 'approve', revision, digest } })
-    const settled = await page.request.get(`${url}/api/actions/${id}?wait=60&until=settled`, { headers })
-    return (await settled.json()).result.objective
+    const { id, revision, digest } = await send('/api/actions', { tool: `goals.${tool}`, arguments: args })
+    await send(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest })
+    // A wait may end before the action does.
+    await expect.poll(async () => (await read(`/api/actions/${id}?wait=10&until=settled`)).state).toBe('succeeded')
+    return (await read(`/api/actions/${id}`)).result.objective
   }
   const set = {
     title: 'Answer customers faster',

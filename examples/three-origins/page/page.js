@@ -1,8 +1,10 @@
 // Talks to Countersign at another origin with a key, which stays in this page's memory. No cookie is sent, and none is needed.
-const { countersign } = await (await fetch('where.json')).json()
+// Not awaited here: a form that is sent before it has its handler leaves the page.
+const where = fetch('where.json').then((answer) => answer.json())
 const byId = (id) => document.getElementById(id)
 
-function call(path, body) {
+async function call(path, body) {
+  const { countersign } = await where
   return fetch(countersign + path, {
     method: body ? 'POST' : 'GET',
     credentials: 'omit',
