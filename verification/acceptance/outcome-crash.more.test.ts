@@ -2,15 +2,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { CRASH_VARIABLES, type Crash } from '../crash/crash-at.ts'
 import { type ChildServer, startChildServer } from '../testing/child-server.ts'
 import { startTarget, type Target, type TargetAnswer, type TargetRequest } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 
+const CRASH_AT = new URL('../crash/crash-at.ts', import.meta.url).href
+
 interface Place extends AsyncDisposable {
   target: Target
-  /** Starts a server process on the data of the one before. */
-  start(): Promise<ChildServer>
+  /** Starts a server process on the data of the one before. @param crash Where it dies. Default: nowhere. */
+  start(crash?: Crash): Promise<ChildServer>
 }
 
 /** Opens tools in front of a service, for servers that will be killed: `keyed`, `asked` (its outcome can be looked up) and `blind`. */
@@ -29,7 +32,15 @@ async function openPlace(answer: (request: TargetRequest, nth: number) => Target
     },
   }
   writeFileSync(configFile, JSON.stringify({ tools: { target: { prefix: false, routes } } }))
-  const start = async () => stack.use(await startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment }))
+  const start = async (crash?: Crash) => {
+    const more = crash && {
+      [CRASH_VARIABLES.reached]: join(folder.path, 'reached.txt'),
+      [CRASH_VARIABLES.crash]: JSON.stringify(crash),
+    }
+    const nodeArgs = crash ? ['--import', CRASH_AT] : []
+    const dataDir = join(folder.path, 'data')
+    return stack.use(await startChildServer({ configFile, dataDir, environment: { ...environment, ...more }, nodeArgs }))
+  }
   return { target, start, [Symbol.asyncDispose]: () => stack.disposeAsync() }
 }
 
@@ -83,7 +94,8 @@ test('kill -9 between two sends of one attempt: the next process sends on under 
     arrived.resolve()
     return 'reset'
   })
-  const first = await place.start()
+  // It dies as it waits for its second send, however long this machine takes to kill it.
+  const first = await place.start({ point: 'resend.waiting', nth: 1 })
   const [action] = await approveAll(first, 'keyed')
   await arrived.promise
   await first.kill()

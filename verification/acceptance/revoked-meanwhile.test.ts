@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { Client } from 'pg'
 import { expect, inject, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
@@ -160,10 +161,11 @@ async function startBesideProxy() {
     /** Resolves when the next transaction that writes about an action has sent its COMMIT, which does not arrive. */
     holdCommit() {
       const isHeld = Promise.withResolvers<void>()
-      let isWriting = false
-      proxy.onRequest = (bytes) => {
-        isWriting ||= bytes.includes('lock-and-id\0')
-        if (!isWriting || !bytes.includes(COMMIT)) return 'pass'
+      let writer: Socket | undefined
+      proxy.onRequest = (bytes, client) => {
+        if (bytes.includes('lock-and-id\0')) writer ??= client
+        // Transactions that only read end with a COMMIT, too.
+        if (client !== writer || !bytes.includes(COMMIT)) return 'pass'
         isHeld.resolve()
         return 'hold'
       }
@@ -219,6 +221,8 @@ test.skipIf(inject('database') !== 'postgres')(
       expect((await vote).status, how).toBe(200)
       const [isTaken, state] = await afterwards
       expect([how, isTaken, state]).toEqual([how, true, expect.not.stringMatching('proposed')])
+      // The next COMMIT that is held has to be that of the next vote.
+      for (const server of [here, there]) await server.settle()
     }
   },
 )

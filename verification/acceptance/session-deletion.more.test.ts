@@ -58,6 +58,9 @@ test('a deleted session is gone with all that was said; what waited is cancelled
   using inbox = await admin.stream('/api/events')
   await watching.next('message', ({ message }) => message.content === 'purple, later')
   await invited.next('message', ({ message }) => message.content === 'purple, later')
+  // The inbox has caught up with all that happened before.
+  const elsewhere = await admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'elsewhere' } })
+  await inbox.next('action_proposed', ({ proposal }) => proposal.id === elsewhere.id)
   const seen = inbox.seen.length
 
   expect((await remove(bob, id)).body.code).toBe('forbidden')

@@ -1,4 +1,4 @@
-import type { Action } from '@countersign/core'
+import type { Action, AuditEntryView } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import { resultsHeard } from '../testing/brain-says.ts'
@@ -85,10 +85,14 @@ test('a rule’s grace period holds for every approval, also across a restart; i
   await using desk = await startDesk(withGrace('PT1S'))
   const { server, target } = desk
   const actions = [await desk.propose(), await desk.propose({}, 'y'), await desk.propose({}, 'z')]
-  const approve = { verdict: 'approve', items: actions.map(({ id, revision, digest }) => ({ id, revision, digest })) }
-  const { results } = await server.admin.post('/api/actions/decisions', { ...approve, startAfter: 'PT5S' })
-  for (const { action } of results) expect(msBetween(action.updatedAt, action.startsAt)).toBe(5_000)
-  expect(target.writes).toEqual([])
+  const approve = (chosen: Action[], startAfter: string): Promise<{ results: { action: Action }[] }> =>
+    server.admin.post('/api/actions/decisions', {
+      ...{ verdict: 'approve', startAfter },
+      items: chosen.map(({ id, revision, digest }) => ({ id, revision, digest })),
+    })
+  const [{ results: kept }, { results: undone }] = [await approve(actions.slice(1), 'PT5S'), await approve(actions.slice(0, 1), 'PT1H')]
+  for (const { action } of kept) expect(msBetween(action.updatedAt, action.startsAt)).toBe(5_000)
+  for (const { action } of undone) expect(msBetween(action.updatedAt, action.startsAt)).toBe(3_600_000)
   const [first] = actions
   if (!first) throw new Error('there are three')
   expect(await server.admin.post(`/api/actions/${first.id}/undo`)).toMatchObject({ state: 'proposed' })
@@ -103,6 +107,9 @@ test('a rule’s grace period holds for every approval, also across a restart; i
     })
   }
   expect(target.writes).toHaveLength(2)
+  const began: AuditEntryView[] = (await admin.get('/api/audit?kind=executing')).items
+  const startOf = (id: string) => began.find(({ actionId }) => actionId === id)?.at
+  expect(kept.map(({ action }) => msBetween(action.startsAt, startOf(action.id) ?? '') >= 0)).toEqual([true, true])
   expect(await admin.send('POST', `/api/actions/${first.id}/undo`)).toMatchObject({ status: 200 })
   expect(await admin.get(`/api/actions/${first.id}`)).toMatchObject({ state: 'proposed', revision: 2 })
 })

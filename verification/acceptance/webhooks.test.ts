@@ -119,6 +119,8 @@ test('a webhook hears of nothing before it was added, of nothing while it is dis
   const webhook = await desk.add(receiver, ['action.proposed'])
   const heard = () => receiver.events.map(({ body }) => body.data.headline)
   await desk.decide(await desk.propose('one'))
+  // It has to be settled by the time the webhook is told of such events, too.
+  await desk.server.settle()
   await expect.poll(heard).toEqual(['Do one'])
   const off = await desk.admin.send('PATCH', `/api/webhooks/${webhook.id}`, { body: { disabled: true } })
   expect(off.body).toMatchObject({ disabledWhy: 'admin', disabledAt: expect.any(String) })

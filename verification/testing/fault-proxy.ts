@@ -19,8 +19,8 @@ export interface FaultProxy extends AsyncDisposable {
   readonly port: number
   /** Connections that are open. */
   readonly open: number
-  /** Sees each piece on its way to the server. Default: everything passes. */
-  onRequest: (bytes: Buffer) => Verdict
+  /** Sees each piece on its way to the server, and whose connection it is. Default: everything passes. */
+  onRequest: (bytes: Buffer, client: Socket) => Verdict
   /** Sees each piece on its way back. */
   onAnswer: (bytes: Buffer) => Verdict
   /** Breaks every connection. */
@@ -79,7 +79,7 @@ export async function openFaultProxy(target: { host: string; port: number }): Pr
         pairs.delete(pair)
       })
     }
-    judge(client, upstream, (bytes) => proxy.onRequest(bytes))
+    judge(client, upstream, (bytes) => proxy.onRequest(bytes, client))
     judge(upstream, client, (bytes) => proxy.onAnswer(bytes))
   })
   server.listen(0, '127.0.0.1')

@@ -2,9 +2,13 @@ import { Client } from 'pg'
 import { expect } from 'vitest'
 import type { TestServer } from './test-server.ts'
 
-/** Whoever waits for a lock of this database: the server of the test run has the databases of other tests, too. */
+/**
+ * Whoever waits for a lock of this database: the server of the test run has the databases of other tests, too. Those who sign the record
+ * wait for each other at any time, and for nothing that a test holds.
+ */
 export const WAITING = `select 1 from pg_locks where locktype = 'advisory' and not granted
-  and database = (select oid from pg_database where datname = current_database())`
+  and database = (select oid from pg_database where datname = current_database())
+  and (classid::bigint << 32 | objid::bigint) <> hashtextextended('audit_head', 4319)`
 
 /** Holds what transactions wait for before they write about an action or a session, or before they act by a right: `rights`. */
 export async function holdLock(server: Pick<TestServer, 'database'>, id: string) {

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { BrainMessage, BrainSpeech } from './brain-says.ts'
 import { brainSays } from './brain-says.ts'
 
@@ -21,12 +23,16 @@ export interface LiveBrain extends AsyncDisposable {
   readonly calls: readonly BrainCall[]
 }
 
+/** Where two callers' news arrive at once, that one hung up may be noticed after the other's call; so many turns of the event loop show it. */
+const TURNS = 10
+
 /** @param speak What to say; it may wait. When the caller hangs up meanwhile, nobody hears it. */
 export async function startLiveBrain(speak: (call: BrainCall) => BrainSpeech | Promise<BrainSpeech>): Promise<LiveBrain> {
   const calls: BrainCall[] = []
   const server = createServer(async (request, response) => {
-    let text = ''
-    for await (const chunk of request.setEncoding('utf8')) text += chunk
+    const text = await textOf(request).catch(() => undefined)
+    // Who asked is gone before the question was there.
+    if (text === undefined) return
     const { messages }: { messages: BrainMessage[] } = JSON.parse(text)
     const call: BrainCall = {
       messages,
@@ -34,10 +40,11 @@ export async function startLiveBrain(speak: (call: BrainCall) => BrainSpeech | P
       results: messages.filter(({ role }) => role === 'tool').length,
       state: 'open',
     }
-    calls.push(call)
     response.on('close', () => {
       call.state = response.writableFinished ? 'answered' : 'lost'
     })
+    for (let turns = 0; turns < TURNS; turns++) await turn()
+    calls.push(call)
     const answer = brainSays(await speak(call))
     if (response.destroyed) return
     response.writeHead(answer.status, { 'content-type': answer.contentType })
