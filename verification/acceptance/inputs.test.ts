@@ -21,6 +21,7 @@ beforeAll(async () => {
   const { sessionId } = await stream.next('session')
   const { proposal } = await stream.next('action_proposed')
   await stream.next('session_status', (data) => data.status === 'waiting_approval')
+  await server.settle()
   routes = [
     ...['/api/sessions', '/api/actions', '/api/chat', '/api/chat/approve', '/api/keys'],
     ...['messages', 'approve'].map((what) => `/api/sessions/${sessionId}/${what}`),

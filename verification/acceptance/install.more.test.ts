@@ -112,11 +112,11 @@ test.each(['18', '19'])('the card works in a page of React %s that allows script
   const card = page.getByTestId('approval-card')
   await card.getByText('Refund 12.50 to Ana').first().waitFor()
   // The style sheet is installed too: without it the card has no border.
-  expect(await card.evaluate((element) => getComputedStyle(element).borderTopStyle)).toBe('solid')
+  await expect.poll(() => card.evaluate((element) => getComputedStyle(element).borderTopStyle)).toBe('solid')
   await card.locator('.cs-decide .cs-approve[aria-disabled=false]').click()
   const dialog = page.getByRole('alertdialog')
   await dialog.waitFor()
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel')
   await dialog.locator('[type=submit][aria-disabled=false]').click()
   await page.locator('.cs-card[data-state=succeeded]').waitFor()
   expect(await admin.get(`/api/actions/${refund.id}`)).toMatchObject({ state: 'succeeded', result: { customer: 'Ana' } })

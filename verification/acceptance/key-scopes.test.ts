@@ -204,7 +204,11 @@ test('a key does on every route what it is limited to, and what it may not do wi
       agents: { desk: { model: 'scripted/desk.json', tools: ['*'] }, own: { model: 'scripted/own.json', tools: ['mine'] } },
       tools: {
         ...toolsOf(target),
-        own: { prefix: false, routes: { baseUrl: target.url, tools: { mine: { method: 'POST', path: '/mine', executor: 'client' } } } },
+        own: {
+          prefix: false,
+          // What was claimed stays so while the routes are tried, which takes a busy machine minutes.
+          routes: { baseUrl: target.url, tools: { mine: { method: 'POST', path: '/mine', executor: 'client', timeoutMs: 600_000 } } },
+        },
       },
     },
     scripts: {

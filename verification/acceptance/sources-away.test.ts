@@ -50,6 +50,6 @@ test('GitHub, Linear and a service with an OpenAPI document are named as away fr
 
   const service = createServer((_request, response) => response.setHeader('content-type', 'application/json').end('{"left":3}'))
   await once(service.listen(port, '127.0.0.1'), 'listening')
-  await expect.poll(async () => (await sources()).stock, { timeout: 60_000 }).toBeNull()
+  await expect.poll(async () => (await sources()).stock).toBeNull()
   service.close()
 })

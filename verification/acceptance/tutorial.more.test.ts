@@ -63,6 +63,8 @@ test('the tutorial works as it is written: routes, the console, the terminal, an
   // In the console.
   await using browser = await launchBrowser()
   const page = await browser.newPage()
+  // A busy machine is slow: only what hangs is to end.
+  page.setDefaultTimeout(240_000)
   await page.goto(/http:\S+#sign-in=\S+/.exec(server.output)?.[0] ?? '')
   await page.getByTestId('account').waitFor()
   const message = page.getByRole('textbox', { name: 'Message' })

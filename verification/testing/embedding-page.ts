@@ -97,11 +97,16 @@ function forward(asked: IncomingMessage, answer: ServerResponse, apiUrl: string)
   asked.pipe(onward)
 }
 
+/** A step that takes longer than this hangs: a busy machine is slow. */
+const PATIENCE_MS = 240_000
+
 /** A page in a real browser, and everything it complained about: console errors, exceptions, breaches of the policy. */
 export async function openInBrowser(): Promise<AsyncDisposable & { browser: Browser; page: Page; complaints: string[] }> {
   const args = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
-  const browser = await chromium.launch({ executablePath: process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium', args })
+  const executablePath = process.env.COUNTERSIGN_CHROMIUM ?? '/usr/bin/chromium'
+  const browser = await chromium.launch({ executablePath, args, timeout: PATIENCE_MS })
   const page = await browser.newPage()
+  page.setDefaultTimeout(PATIENCE_MS)
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
