@@ -125,7 +125,7 @@ test('both prompts open, an approval here runs the command once, and the prompt 
   await decide(server, card, { verdict: 'approve' })
   expect(await turn).toBe('end_turn')
   expect(ran(editor)).toBe('x')
-  expect(editor.prompts[0]?.signal.aborted).toBe(true)
+  await expect.poll(() => editor.prompts[0]?.signal.aborted).toBe(true)
   expect(await settled(server, card.id)).toMatchObject({ state: 'succeeded', result: { report: { output: '' } } })
 })
 
@@ -158,8 +158,9 @@ test('a decline here and a server that is away run nothing, whatever the editor 
 test('the agent does not get the key, and the editor that closes ends it and closes its card', async () => {
   const editor = await openEditor()
   await editor.prompt('env')
-  expect(editor.updates.at(-1)?.content?.text).toContain('PATH')
-  expect(editor.updates.at(-1)?.content?.text).not.toContain('COUNTERSIGN_KEY')
+  const told = () => editor.updates.at(-1)?.content?.text
+  await expect.poll(told).toContain('PATH')
+  expect(told()).not.toContain('COUNTERSIGN_KEY')
   editor.prompt(APPEND).catch(() => undefined)
   const card = await waiting(server)
   const ended = once(editor.child, 'close')

@@ -2,13 +2,14 @@ import type { Action } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
 import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
+import { settled as untilSettled } from '../testing/decisions.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const propose = (client: ApiClient, tool: string, what: string): Promise<Action> =>
   client.post('/api/actions', { tool, arguments: { what } })
 const approve = (client: ApiClient, { id }: Action): Promise<Action> => client.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
-const settled = (client: ApiClient, { id }: Action): Promise<Action> => client.get(`/api/actions/${id}?wait=60&until=settled`)
+const settled = (admin: ApiClient, { id }: Action): Promise<Action> => untilSettled({ admin }, id)
 const run = async (client: ApiClient, tool: string, what: string): Promise<Action> => {
   const action = await propose(client, tool, what)
   await approve(client, action)
@@ -105,7 +106,8 @@ test('a restart on the same data shows every card in its state, with its message
   const { items } = await server.admin.get('/api/actions?state=proposed')
   const [, refused, first] = items as [Action, Action, Action]
   for (const action of [refused, first]) await approve(server.admin, action)
-  for (const action of [refused, first]) await settled(server.admin, action)
+  // The read, which nobody is asked about, may still be under way.
+  await server.settle()
 
   const look = async () => ({
     sessions: await server.admin.get('/api/sessions'),

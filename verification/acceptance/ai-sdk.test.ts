@@ -1,7 +1,9 @@
 import { validateUIMessages } from 'ai'
 import { expect, test } from 'vitest'
 import type { ScriptStep } from '../../packages/server/src/models/index.ts'
+import { patientClock } from '../testing/ag-ui-server.ts'
 import { type OpenChat, openChat } from '../testing/ai-chat.ts'
+import { expireWaiting } from '../testing/end-deadline.ts'
 import { remove } from '../testing/session-helpers.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -16,6 +18,7 @@ async function start(
   const server = await startTestServer({
     config: { tools: toolsOf(target), agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, policy },
     scripts: { desk: script },
+    clock: patientClock,
   })
   const { key, principal } = await server.makeKey({ name: 'Ada', kind: 'person', roles: ['approver', 'member'] })
   return {
@@ -316,12 +319,11 @@ test('a server that restarts while an approval waits goes on as if nothing had b
 
 test('expired while it waited: the card is closed and nothing ran', async () => {
   await using it = await start([{ calls: [CALL] }, { text: 'Too late.' }], {
-    rules: [{ name: 'soon', match: {}, verdict: 'ask', expires: 'PT1S' }],
+    rules: [{ name: 'soon', match: {}, verdict: 'ask', expires: 'PT1H' }],
   })
   const page = it.open()
   await page.chat.sendMessage({ text: 'Do it' })
-  using log = await it.server.admin.stream('/api/events?after=0')
-  await log.next('action_update', ({ state }) => state === 'expired')
+  await expireWaiting(it.server)
   await page.chat.addToolApprovalResponse({ id: page.calls[0]?.approval?.id ?? '', approved: true })
   await expect.poll(() => page.finished).toEqual(['tool-calls', 'stop'])
   expect(page.calls).toMatchObject([{ state: 'output-denied', approval: { approved: false } }])

@@ -18,6 +18,8 @@ import { startTestServer, type TestServer } from '../testing/test-server.ts'
 const CRASH_AT = new URL('../crash/crash-at.ts', import.meta.url).href
 const ARCHIVE_PROCESS = fileURLToPath(new URL('../../packages/server/src/archive/testing/archive-process.ts', import.meta.url))
 
+const MINUTE_MS = 60_000
+
 /** Event types that the whole message replaces. */
 const PIECES = ['delta', 'reasoning_delta', 'tool_call_start']
 
@@ -35,8 +37,11 @@ async function startDesk() {
   return {
     server,
     folder,
-    /** Archives the sessions settled before a time, beside the running server. */
-    async archive(before = Date.now()) {
+    /**
+     * Archives the sessions settled before a time, beside the running server. Default: all that are settled; the server's clock may be ahead of
+     * this one, because on Postgres it estimates the database's.
+     */
+    async archive(before = Date.now() + MINUTE_MS) {
       const store = await openForArchive(server.database)
       try {
         const foreseen = await estimate(store, before)
@@ -184,7 +189,8 @@ test('the inbox says so when what came after an id was archived, and never gives
   await using desk = await startDesk()
   const { server } = desk
   using inbox = await server.admin.stream('/api/events')
-  await converse(server)
+  const { action } = await converse(server)
+  await inbox.next('action_update', ({ proposalId, state }) => proposalId === action.id && state === 'succeeded')
   const first = inbox.seen[0]?.id ?? 0
   const last = inbox.seen.at(-1)?.id ?? 0
   inbox.close()

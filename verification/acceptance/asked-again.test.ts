@@ -232,9 +232,9 @@ test.skipIf(inject('database') !== 'postgres')(
     }
     expect(await answerTo({ server }, disable, accept(server.with({ authorization: `Bearer ${bea.key}` })))).toBe(401)
     expect(await kindsOf(server, 'record_accepted')).toEqual([])
-    expect(await server.admin.get('/readyz')).toEqual(found)
+    await expect.poll(() => server.admin.get('/readyz')).toEqual(found)
     expect((await accept(server.admin)()).status).toBe(200)
     expect(await kindsOf(server, 'record_accepted')).toHaveLength(1)
-    expect(await server.admin.get('/readyz')).toEqual({ status: 'ok' })
+    await expect.poll(() => server.admin.get('/readyz')).toEqual({ status: 'ok' })
   },
 )

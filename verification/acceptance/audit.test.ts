@@ -9,7 +9,9 @@ import { type EventRow, events } from '../../packages/server/src/store/index.ts'
 import { linesOf } from '../../packages/toolkit/src/net/split-lines.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
+import { settled as untilSettled } from '../testing/decisions.ts'
 import { runCommandLine } from '../testing/run-command.ts'
+import { shortWaits } from '../testing/short-waits.ts'
 import { call, startTalk } from '../testing/talk.ts'
 import { startTarget, type Target, type TargetAnswer, type TargetRequest, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -80,7 +82,7 @@ async function walk({ admin }: TestServer): Promise<Map<string, string[]>> {
   const propose = async (tool: string, args: object, more: object = {}): Promise<Action> =>
     admin.post('/api/actions', { tool, arguments: args, ...more })
   const decide = (id: string, verdict: string) => admin.post(`/api/actions/${id}/decision`, { verdict, reason: `to ${verdict}` })
-  const settled = (id: string): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
+  const settled = (id: string) => untilSettled({ admin }, id)
   const approved = async (tool: string, args: object, state: Action['state'], attempt = 1): Promise<string> => {
     const { id } = await propose(tool, args)
     await decide(id, 'approve')
@@ -143,7 +145,10 @@ beforeAll(async () => {
     { name: 'reads run', match: { effect: 'read' as const }, verdict: 'allow' as const },
     { name: 'never', match: { tool: 'never' }, verdict: 'deny' as const },
   ]
-  server = stack.use(await startTestServer({ config: { tools: walkTools(target), policy: { default: 'ask', rules } } }))
+  // An outcome that has been unknown for five seconds is looked up again by itself, and here a person does that.
+  server = stack.use(
+    await startTestServer({ config: { tools: walkTools(target), policy: { default: 'ask', rules } }, clock: shortWaits(5_000) }),
+  )
   walked = await walk(server)
 })
 afterAll(() => stack.disposeAsync())

@@ -108,7 +108,7 @@ onBoth('a backup under traffic holds every decision that was answered before it 
     place: { dataDir: place.dataDir, environment: place.environment },
   })
   expect(await copy.admin.get(`/api/actions/${waiting.id}`)).toMatchObject({ state: 'proposed' })
-  expect(await server.admin.get('/readyz')).toEqual({ status: 'ok' })
+  await expect.poll(() => server.admin.get('/readyz')).toEqual({ status: 'ok' })
 })
 
 onBoth('a backup overwrites nothing without --force, and is refused when its folder is missing', async () => {
@@ -143,7 +143,7 @@ onBoth('a damaged backup is refused before anything is restored, and a place wit
 
   const taken = await runCommandLine(['restore', file, ...flags])
   expect([taken.code, taken.stderr]).toEqual([1, expect.stringMatching(isPostgres ? /has tables; make an empty one/ : /is using/)])
-  expect(await server.admin.get('/readyz')).toEqual({ status: 'ok' })
+  await expect.poll(() => server.admin.get('/readyz')).toEqual({ status: 'ok' })
 })
 
 onSqlite('restore --force moves the database aside, and without it a folder with data is refused', async () => {
@@ -282,7 +282,7 @@ test.skipIf(isPostgres || !hasPgDump)('every command of the page on backup and r
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const ended = once(child, 'close')
-    expect([command, await text(child.stderr)]).toEqual([command, ''])
+    expect([command, await text(child.stderr)]).toEqual([command, PROGRESS])
     expect([command, ...(await ended)]).toEqual([command, 0, null])
   }
   expect((await statesIn({ dataDir: join(folder, 'restored'), url: '' })).get(action.id)).toBe('proposed')

@@ -3,9 +3,11 @@ import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createClient, gate, verifyWebhook } from '../../packages/client/src/index.ts'
+import { type Clock, systemClock } from '../../packages/server/src/clock.ts'
 import { defineTool } from '../../packages/toolkit/src/define.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { type Receiver, startReceiver } from '../testing/receiver.ts'
+import { shortWaits } from '../testing/short-waits.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
@@ -18,12 +20,12 @@ const mine = defineTool({
 })
 
 /** A server with a tool of its own (`keyed`), one that the agent carries out (`mine`), and an agent. */
-async function openDesk() {
+async function openDesk(clock: Clock = systemClock) {
   const stack = new AsyncDisposableStack()
   const target = stack.use(await startTarget(() => ({ status: 200, body: { id: 1, secret: 'in-the-result' } })))
   const tools = { ...toolsOf(target), own: { prefix: false, tools: [mine] } }
   const policy = { rules: [{ name: 'looks run', match: { tool: 'look' }, verdict: 'allow' as const }] }
-  const server = stack.use(await startTestServer({ config: { tools, policy, network: { allow: ['127.0.0.1'] } } }))
+  const server = stack.use(await startTestServer({ config: { tools, policy, network: { allow: ['127.0.0.1'] } }, clock }))
   const { admin } = server
   return {
     server,
@@ -188,7 +190,8 @@ test('the same proposal with another callback under the same key is refused, and
 
 test('the address is gone with a redaction, and a callback that was not sent yet is not sent after it', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(500).end())
-  await using desk = await openDesk()
+  // Five seconds after the first try, the server would try again by itself.
+  await using desk = await openDesk(shortWaits(5_000))
   const { id } = await desk.open(receiver)
   const action = await propose(desk.agent, `${receiver.url}/t0ken`)
   await desk.decide(action, 'decline')

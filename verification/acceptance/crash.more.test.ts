@@ -5,6 +5,7 @@ import type { Action, Message } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
 import { createBrain, createShop } from '../../examples/shop/src/index.ts'
 import { startChildServer } from '../testing/child-server.ts'
+import { settled } from '../testing/decisions.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
@@ -123,7 +124,7 @@ test('kill -9 right behind the answers to decisions: every decision that was ans
   for (const { id, idempotencyKey, arguments: args } of proposals) {
     const action = await second.admin.get(`/api/actions/${id}`)
     if (!answered.has(id) && action.state === 'proposed') continue
-    expect(await second.admin.get(`/api/actions/${id}?wait=60&until=settled`)).toMatchObject({ state: 'succeeded', idempotencyKey })
+    expect(await settled(second, id)).toMatchObject({ state: 'succeeded', idempotencyKey })
     const sent = target.writes.filter(({ body }) => (body as { what: string }).what === args.what)
     expect(new Set(sent.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set([idempotencyKey]))
     // An attempt killed between intent and send did not reach the target.

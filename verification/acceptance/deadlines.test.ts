@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import { openBeside } from '../../packages/server/src/store/index.ts'
 import { resultsHeard } from '../testing/brain-says.ts'
+import { settled } from '../testing/decisions.ts'
 import { call, startTalk } from '../testing/talk.ts'
 import { startTarget } from '../testing/target.ts'
 import { raw } from '../testing/temp-store.ts'
@@ -212,8 +213,8 @@ test('an approved action that no client claims expires at its deadline; one that
           routes: {
             baseUrl: target.url,
             tools: {
-              mine: { method: 'POST', path: '/mine', executor: 'client' },
-              free: { method: 'POST', path: '/free', executor: 'client' },
+              mine: { method: 'POST', path: '/mine', executor: 'client', timeoutMs: 600_000 },
+              free: { method: 'POST', path: '/free', executor: 'client', timeoutMs: 600_000 },
             },
           },
         },
@@ -246,7 +247,7 @@ test('an approved action that no client claims expires at its deadline; one that
   await stream.next('message', ({ message }) => message.content === 'Nobody did it.')
   await stream.ended()
   for (const { id } of [proposal, free]) {
-    expect(await admin.get(`/api/actions/${id}?wait=60&until=settled`)).toMatchObject({ state: 'expired', attempt: 0 })
+    expect(await settled(server, id)).toMatchObject({ state: 'expired', attempt: 0 })
     expect(await admin.send('POST', `/api/actions/${id}/claim`, { body: {} })).toMatchObject({
       status: 409,
       body: { action: { state: 'expired' } },

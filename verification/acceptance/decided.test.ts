@@ -1,5 +1,6 @@
 import type { Action, ActionList } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { settled as untilSettled } from '../testing/decisions.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
@@ -17,7 +18,7 @@ test('an action says when it was decided, started and settled; a retry starts it
   await using target = await startTarget(() => ({ status: isBroken ? 409 : 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })
   const { admin } = server
-  const read = (id: string): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
+  const read = (id: string) => untilSettled({ admin }, id)
   const propose = (what: string): Promise<Action> => admin.post('/api/actions', { tool: 'keyed', arguments: { what } })
 
   const asked = await propose('letter')
@@ -57,7 +58,7 @@ test('who was asked, who decided, and every word of a search narrow the list; so
   await ben.post(`/api/actions/${mug}/decision`, { verdict: 'decline' })
   await admin.post(`/api/actions/${lamp}/decision`, { verdict: 'decline' })
   const { createdAt }: Action = await admin.get(`/api/actions/${pen}`)
-  const after = new Date(Date.parse(createdAt) + 60_000).toISOString()
+  const after = new Date(Date.parse(createdAt) + 86_400_000).toISOString()
   const { rule } = (await admin.get(`/api/actions/${pen}`)).policy
   const found = async (query: Record<string, string>) =>
     (await admin.get(`/api/actions?${new URLSearchParams(query)}`)).items.map(({ id }: Action) => id)

@@ -1,13 +1,20 @@
 import { Agent, request } from 'node:http'
 import { expect, test } from 'vitest'
+import { type Clock, systemClock } from '../../packages/server/src/clock.ts'
 import { rawRequest } from '../testing/raw-request.ts'
 import { signInLocally } from '../testing/sign-in.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 const talk = { config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi.' }] } }
 
+/** Stands still: on a slow machine a sign-in is noted as used once more, and who had to wait may ask again. */
+const still = (): Clock => {
+  const nowMs = Date.now()
+  return { ...systemClock, nowMs: () => nowMs }
+}
+
 test('with what the console signs in with, no trick of a foreign page gets past the door of any route that changes something', async () => {
-  await using server = await startTestServer(talk)
+  await using server = await startTestServer({ ...talk, clock: still() })
   const { url } = server
   const { port, host } = new URL(url)
   const signedIn = await signInLocally(server)
@@ -124,7 +131,8 @@ test('5,000 keys and console secrets that were tampered with, replayed or made u
 })
 
 test('who tries wrong keys without end is told to wait; who has a good one at the same address is not', async () => {
-  await using server = await startTestServer({ ...talk, environment: { COUNTERSIGN_MAX_FAILURES: '5', COUNTERSIGN_MAX_REQUESTS: '10' } })
+  const environment = { COUNTERSIGN_MAX_FAILURES: '5', COUNTERSIGN_MAX_REQUESTS: '10' }
+  await using server = await startTestServer({ ...talk, environment, clock: still() })
   const wrong = () => server.with({ authorization: 'Bearer nobody' }).send('GET', '/api/sessions')
   const answers = []
   for (let i = 0; i < 6; i++) answers.push(await wrong())

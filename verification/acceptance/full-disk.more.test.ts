@@ -65,7 +65,7 @@ test('on a full disk nothing is granted and nothing half stored, and readyz says
   }
 
   disk.free()
-  expect(await server.admin.get('/readyz')).toEqual({ status: 'ok' })
+  await expect.poll(() => server.admin.get('/readyz')).toEqual({ status: 'ok' })
   const last = ungranted ?? waiting.at(-1)
   assert(last, 'something waits')
   await approve(last)

@@ -4,6 +4,7 @@ import type { Action, CreatedKey } from '@countersign/core'
 import { CRASH_VARIABLES, type Crash } from '../crash/crash-at.ts'
 import type { ApiClient } from './api-client.ts'
 import { type ChildServer, startChildServer } from './child-server.ts'
+import { settled as untilSettled } from './decisions.ts'
 import { startTarget, type Target, type TargetAnswer, toolsOf } from './target.ts'
 import { openServerDatabase } from './test-database.ts'
 import { startTestServer, type TestServer, temporaryFolder } from './test-server.ts'
@@ -81,5 +82,5 @@ interface Server {
 }
 
 export const read = ({ admin }: Server, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}`)
-export const settled = ({ admin }: Server, { id }: Action): Promise<Action> => admin.get(`/api/actions/${id}?wait=60&until=settled`)
+export const settled = (server: Server, { id }: Action): Promise<Action> => untilSettled(server, id)
 export const bodiesOf = ({ writes }: Target) => writes.map(({ body }) => (body as { what: string }).what)
