@@ -1,6 +1,6 @@
 import type { Action, SessionEvent } from '@countersign/core'
 import { laterAction, markOverdue, updateAction } from './action-merge.ts'
-import type { ApiError } from './api-error.ts'
+import { type ApiError, isApiError } from './api-error.ts'
 import type { Client } from './client.ts'
 import { type ConnectionState, events } from './events.ts'
 import { type RetryOptions, type Schedule, scheduleTimeout, untilItWorks } from './reconnect.ts'
@@ -37,8 +37,11 @@ export type InboxStore = Store<InboxSnapshot> & {
 const LINGER_MS = 5_000
 /** A person looks at the first few; a page that holds a million rows looks at nothing. */
 const STEP_ROWS = 1_000
+/** Of so many that no longer need a person it is remembered. No answer takes longer than that many decisions. */
+const MOST_SETTLED = 1_000
 
 type Kind = 'proposed' | 'outcome_unknown'
+type Version = Pick<Action, 'revision' | 'updatedAt'>
 /** How far one kind is listed: up to `rows`, of which the next one is at `cursor`; undefined after the last. */
 type Listed = { rows: number; cursor: string | undefined }
 
@@ -85,6 +88,8 @@ class Inbox implements InboxStore {
   }
   #listingMore: Promise<void> | undefined
   readonly #held = new Map<string, Action>()
+  /** Since when actions that are not held need no person: an answer that was on its way then must not bring them back. */
+  readonly #settled = new Map<string, Version>()
 
   constructor(client: Client, options: StoreOptions) {
     this.#client = client
@@ -183,18 +188,30 @@ class Inbox implements InboxStore {
   }
 
   async #fetchAction(actionId: string): Promise<void> {
-    this.#keep([await this.#client.actions.get(actionId, {}, { signal: this.#closing.signal })])
+    try {
+      this.#keep([await this.#client.actions.get(actionId, {}, { signal: this.#closing.signal })])
+    } catch (error) {
+      // An action that is gone with its session is no reason to stop listing the others.
+      if (!isApiError(error) || error.status !== 404) throw error
+      this.#drop(actionId)
+    }
   }
 
   #take(event: SessionEvent): void {
     if (event.type === 'reset') this.#retry(() => this.#list())
-    if (event.type === 'action_proposed') this.#keep([event.data.proposal])
+    if (event.type === 'action_proposed') {
+      this.#settled.delete(event.data.proposal.id)
+      this.#keep([event.data.proposal])
+    }
     if (event.type === 'approval_overdue') {
       const { actionId } = event.data
       this.#change(actionId, markOverdue(this.#held.get(actionId), event.data), true)
     }
     if (event.type === 'action_update') {
       const { proposalId } = event.data
+      // Events come in their order: the last one says how it is.
+      if (needsPerson(event.data)) this.#settled.delete(proposalId)
+      else this.#noteSettled(proposalId, event.data)
       this.#change(proposalId, updateAction(this.#held.get(proposalId), event.data), needsPerson(event.data))
     }
   }
@@ -208,7 +225,7 @@ class Inbox implements InboxStore {
 
   /** Takes in actions that need a person, and news of those held. An action that policy decided never waited: it is not for the inbox. */
   #keep(actions: readonly Action[]): void {
-    const wanted = actions.filter((action) => needsPerson(action) || this.#held.has(action.id))
+    const wanted = actions.filter((action) => this.#held.has(action.id) || (needsPerson(action) && !this.#isPast(action)))
     this.#hold(wanted.map((action) => laterAction(this.#held.get(action.id), action)))
   }
 
@@ -229,7 +246,22 @@ class Inbox implements InboxStore {
     this.#show(new Set(changed.map(({ id }) => id)))
   }
 
+  #noteSettled(actionId: string, { revision, updatedAt }: Version): void {
+    this.#settled.delete(actionId)
+    this.#settled.set(actionId, { revision, updatedAt })
+    const [oldest] = this.#settled.keys()
+    if (this.#settled.size > MOST_SETTLED && oldest !== undefined) this.#settled.delete(oldest)
+  }
+
+  /** True for an action as it was before it stopped needing a person. */
+  #isPast({ id, revision, updatedAt }: Action): boolean {
+    const last = this.#settled.get(id)
+    return last !== undefined && (revision < last.revision || (revision === last.revision && updatedAt <= last.updatedAt))
+  }
+
   #drop(actionId: string): void {
+    const last = this.#held.get(actionId)
+    if (last && !needsPerson(last)) this.#noteSettled(actionId, last)
     this.#lingering.get(actionId)?.()
     this.#lingering.delete(actionId)
     if (this.#held.delete(actionId)) this.#show(new Set([actionId]))
