@@ -106,24 +106,32 @@ test('in 2026-07-28 who closes the connection takes the call back: withdrawn aft
 })
 
 test('a client of 2026-07-28 that comes back within the grace finds its action, which then waits for its people', async () => {
-  await using desk = await openDesk({ waitSeconds: 1, graceSeconds: 3 })
-  const server = await desk.start()
-  const key = await keyFor(server)
-  await using client = await newest.connect({ url: mcpOf(server), key })
-  await takeBack(client)
-  const first = await client.call('keyed', { what: 'a' })
+  await using desk = await openDesk({ waitSeconds: 50, graceSeconds: 3_600 })
+  const before = await desk.start()
+  const key = await keyFor(before)
+  await using client = await newest.connect({ url: mcpOf(before), key })
+  // The client of one action comes back, the client of the other does not.
+  for (const what of ['a', 'b']) await takeBack(client, what)
+  await expect.poll(() => desk.requests()).toMatchObject([{ once_key: 'closed' }, { once_key: 'closed' }])
+  await before.stop()
+
+  desk.configure({ waitSeconds: 1 })
+  const meanwhile = await desk.start()
+  await using back = await newest.connect({ url: mcpOf(meanwhile), key })
+  const first = await back.call('keyed', { what: 'a' })
   expect(first).toMatchObject({ structuredContent: { status: 'waiting_for_approval' } })
-  // Another action, whose client does not come back, is withdrawn later than this one would have been.
-  const hangUp = new AbortController()
-  const progress = Promise.withResolvers<void>()
-  const other = client.call('keyed', { what: 'b' }, { signal: hangUp.signal, onprogress: () => progress.resolve() })
-  await progress.promise
-  hangUp.abort()
-  await expect(other).rejects.toThrow()
+  await expect.poll(() => desk.requests()).toMatchObject([{ once_key: 'closed' }])
+  await meanwhile.stop()
+
+  // The grace is over at once.
+  desk.configure({ graceSeconds: 0 })
+  const server = await desk.start()
   await expect.poll(async () => (await server.admin.get('/api/actions')).items).toMatchObject([CLOSED, { state: 'proposed' }])
+  await expect.poll(() => desk.requests()).toEqual([])
   const { items } = await server.admin.get('/api/actions?state=proposed')
   await server.admin.post(`/api/actions/${items[0].id}/decision`, { verdict: 'approve' })
-  expect(await client.call('countersign_wait', { actionId: items[0].id, seconds: 50 })).toMatchObject({ structuredContent: { nth: 1 } })
+  await using later = await newest.connect({ url: mcpOf(server), key })
+  expect(await later.call('countersign_wait', { actionId: items[0].id, seconds: 50 })).toMatchObject({ structuredContent: { nth: 1 } })
 })
 
 test('in the older protocols a connection that ended takes nothing back: a message does, after it too', async () => {

@@ -60,9 +60,9 @@ async function openPlace(bank: LateBank) {
   const folder = stack.use(temporaryFolder())
   const { environment } = stack.use(await openServerDatabase())
   const configFile = join(folder.path, 'countersign.json')
-  // Long enough for the look-ups, which are answered.
+  // Long enough for the look-ups, which are answered, also where this process stands still for a moment.
   const verify = { get: '/payments?key={idempotencyKey}', done: { state: 'paid' } }
-  const routes = { baseUrl: bank.target.url, tools: { pay: { method: 'POST', path: '/payments', timeoutMs: 2_000, verify } } }
+  const routes = { baseUrl: bank.target.url, tools: { pay: { method: 'POST', path: '/payments', timeoutMs: 5_000, verify } } }
   writeFileSync(configFile, JSON.stringify({ tools: { bank: { prefix: false, routes } } }))
   const start = async () => stack.use(await startChildServer({ configFile, dataDir: join(folder.path, 'data'), environment }))
   return { start, [Symbol.asyncDispose]: () => stack.disposeAsync() }

@@ -12,6 +12,9 @@ import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const ROUNDS = 20
 
+/** A busy machine may show only one side of a race for a while. Then there are further rounds, until the time of the test is over. */
+const isOneSided = ({ allowed, asked }: { allowed: number; asked: number }): boolean => Math.min(allowed, asked) === 0
+
 /** One server on SQLite, two on one Postgres, where a test fails when transactions waited in a circle. */
 async function startDesk(policy?: object) {
   const stack = new AsyncDisposableStack()
@@ -155,13 +158,14 @@ test('a grant that expires while calls are proposed allows what was proposed bef
   await using desk = await startDesk()
   const bot = await desk.made({ name: 'bot', kind: 'agent' })
   const seen = { allowed: 0, asked: 0 }
-  for (let round = 0; round < ROUNDS / 2; round++) {
+  for (let round = 0; isOneSided(seen) || round < ROUNDS / 2; round++) {
     const call = (who: ApiClient, key: string): Promise<Action> =>
       who.post('/api/actions', { tool: 'keyed', arguments: { what: `round ${round}` } }, { 'idempotency-key': `${round}-${key}` })
     const { id } = await call(bot.here, 'first')
     await desk.here.admin.post(`/api/actions/${id}/decision`, {
       verdict: 'approve',
-      remember: { scope: 'agent', exact: true, expiresIn: 'PT1S' },
+      // Longer in later rounds, for a machine on which the first of the calls comes after a second.
+      remember: { scope: 'agent', exact: true, expiresIn: `PT${1 + Math.floor(round / ROUNDS)}S` },
     })
     const [grant] = (await desk.there.admin.get('/api/grants')).items
     const untilAsked = async (who: ApiClient, name: string): Promise<Action[]> => {
@@ -182,14 +186,13 @@ test('a grant that expires while calls are proposed allows what was proposed bef
       seen[isAllowed ? 'allowed' : 'asked']++
     }
   }
-  expect(Math.min(seen.allowed, seen.asked), JSON.stringify(seen)).toBeGreaterThan(0)
 })
 
 test('a grant that is withdrawn while calls are proposed allows what stands before that in the record, and nothing after', async () => {
   await using desk = await startDesk()
   const bot = await desk.made({ name: 'bot', kind: 'agent' })
   const seen = { allowed: 0, asked: 0 }
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; isOneSided(seen) || round < ROUNDS; round++) {
     const call = (who: ApiClient, key: string) =>
       who.post('/api/actions', { tool: 'keyed', arguments: { what: `round ${round}` } }, { 'idempotency-key': `${round}-${key}` })
     const { id } = await call(bot.here, 'first')
@@ -213,7 +216,6 @@ test('a grant that is withdrawn while calls are proposed allows what stands befo
       seen[isAllowed ? 'allowed' : 'asked']++
     }
   }
-  expect(Math.min(seen.allowed, seen.asked), JSON.stringify(seen)).toBeGreaterThan(0)
 })
 
 test('an action that a policy comes to deny while it is decided begins before that in the record, or never', async () => {

@@ -1,26 +1,24 @@
 import { expect, test } from 'vitest'
+import { freePort } from '../testing/free-port.ts'
 import { startReceiver } from '../testing/receiver.ts'
 import { openServerDatabase } from '../testing/test-database.ts'
 import { temporaryFolder } from '../testing/test-server.ts'
 import { openWebhookDesk } from '../testing/webhook-helpers.ts'
 
-/** Returns a port of this machine on which no process listens. */
-async function closedPort(): Promise<number> {
-  await using receiver = await startReceiver()
-  return receiver.port
-}
-
 test('what a receiver missed while it was down reaches it once it is up, under the same id', async () => {
-  const port = await closedPort()
+  const port = await freePort()
   await using desk = await openWebhookDesk()
   const webhook = await desk.add({ url: `http://127.0.0.1:${port}/hook` }, ['action.proposed'])
   await desk.propose()
-  await expect.poll(async () => (await desk.deliveries(webhook, '?state=waiting'))[0]?.attempts).toHaveLength(1)
+  await expect.poll(async () => (await desk.deliveries(webhook, '?state=waiting'))[0]?.attempts.length).toBeGreaterThan(0)
   const [missed] = await desk.deliveries(webhook)
-  expect(missed?.attempts).toEqual([
-    { at: expect.any(String), durationMs: expect.any(Number), status: null, error: 'the connection failed (ECONNREFUSED)' },
-  ])
-  const waitMs = Date.parse(missed?.nextAttemptAt ?? '') - Date.parse(missed?.attempts[0]?.at ?? '')
+  // On a slow machine there may be more than one by now.
+  for (const attempt of missed?.attempts ?? [])
+    expect(attempt).toEqual({
+      ...{ at: expect.any(String), durationMs: expect.any(Number), status: null },
+      error: 'the connection failed (ECONNREFUSED)',
+    })
+  const waitMs = Date.parse(missed?.nextAttemptAt ?? '') - Date.parse(missed?.attempts.at(-1)?.at ?? '')
   expect(waitMs).toBeGreaterThanOrEqual(5_000)
   expect((await desk.admin.get(`/api/webhooks/${webhook.id}`)).failingSince).toBe(missed?.attempts[0]?.at)
   await using receiver = await startReceiver(undefined, port)
@@ -107,7 +105,7 @@ test('a receiver that never answers holds up neither decisions nor other receive
   // Each action has three events. The silent receiver gets four at a time, each with 15 seconds.
   await expect.poll(() => quick.events.length, { interval: 50 }).toBe(30)
   await expect.poll(async () => (await desk.deliveries(webhook, '?state=delivered')).length, { interval: 50 }).toBe(30)
-  expect(silent.events.length).toBeGreaterThanOrEqual(4)
+  await expect.poll(() => silent.events.length).toBeGreaterThanOrEqual(4)
   expect(silent.events.length).toBeLessThan(30)
 })
 
@@ -115,7 +113,7 @@ test('a held server sends nothing; once it is accepted, everything goes out once
   await using database = await openServerDatabase()
   using folder = temporaryFolder()
   const place = { dataDir: folder.path, environment: database.environment }
-  const port = await closedPort()
+  const port = await freePort()
   await using other = await startReceiver((response) => response.writeHead(500).end())
   const before = await openWebhookDesk({ place })
   const webhook = await before.add({ url: `http://127.0.0.1:${port}/hook` }, ['action.proposed'])
@@ -125,6 +123,9 @@ test('a held server sends nothing; once it is accepted, everything goes out once
   await expect.poll(async () => (await before.deliveries(webhook)).filter(({ attempts }) => attempts.length > 0)).toHaveLength(3)
   const ids = (await before.deliveries(webhook)).map(({ id }) => id)
   await before[Symbol.asyncDispose]()
+  // On a slow machine each was tried more than once before.
+  const sent = other.events.length
+  expect(sent).toBeGreaterThanOrEqual(3)
 
   await using receiver = await startReceiver(undefined, port)
   await using copy = await openWebhookDesk({ place, flags: { hold: true } })
@@ -134,10 +135,10 @@ test('a held server sends nothing; once it is accepted, everything goes out once
   await expect.poll(() => Date.now(), { interval: 200 }).toBeGreaterThan(due + 1_000)
   const again = `/api/webhooks/${webhook.id}/deliveries/${ids[0]}/redeliver`
   expect((await copy.admin.send('POST', again)).status).toBe(503)
-  expect([receiver.events.length, other.events.length]).toEqual([0, 3])
+  expect([receiver.events.length, other.events.length]).toEqual([0, sent])
   // Disabled here, because the original still delivers to it.
   expect((await copy.admin.send('PATCH', `/api/webhooks/${unwanted.id}`, { body: { disabled: true } })).status).toBe(200)
   await copy.admin.post('/api/hold/accept')
   await expect.poll(() => receiver.ids().sort()).toEqual(ids.sort())
-  expect(other.events).toHaveLength(3)
+  expect(other.events).toHaveLength(sent)
 })

@@ -24,7 +24,7 @@ export interface McpClient extends AsyncDisposable {
   protocolVersion(): string | undefined
 }
 
-/** An address with its key, how long connecting may take (default: that of the SDK, 60 s) and what sends its requests; or the arguments of a `countersign` process that is started: this checkout's, or with `npx` the one that is installed in a folder. */
+/** An address with its key, how long connecting may take and what sends its requests; or the arguments of a `countersign` process that is started: this checkout's, or with `npx` the one that is installed in a folder. */
 export type McpConnection =
   | { url: string; key: string; headers?: Record<string, string>; timeoutMs?: number; fetch?: typeof fetch }
   | { args: readonly string[]; environment: Record<string, string>; stderr(line: string): void; installedIn?: string }
@@ -44,7 +44,8 @@ const requestOf = ({ key, headers, fetch: send }: Extract<McpConnection, { url: 
   requestInit: { headers: { authorization: `Bearer ${key}`, ...headers } },
 })
 
-const limitOf = ({ timeoutMs }: Extract<McpConnection, { url: string }>) => (timeoutMs === undefined ? {} : { timeout: timeoutMs })
+/** The SDKs give up after 60 s by themselves, and a busy machine may take longer, above all to start a process. */
+const limitOf = ({ timeoutMs = 240_000 }: { timeoutMs?: number | undefined }) => ({ timeout: timeoutMs })
 
 async function connect1(connection: McpConnection): Promise<McpClient> {
   const client = new Client1(WHO)
@@ -55,19 +56,19 @@ async function connect1(connection: McpConnection): Promise<McpClient> {
   } else {
     const transport = new StdioTransport1(programOf(connection))
     transport.stderr?.on('data', (chunk) => connection.stderr(String(chunk)))
-    await client.connect(transport)
+    await client.connect(transport, limitOf({}))
   }
   return {
     async call(name, args, { timeoutMs, signal, onprogress, meta } = {}) {
       const options = {
-        ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+        ...limitOf({ timeoutMs }),
         ...(signal && { signal }),
         ...(onprogress && { onprogress }),
       }
       const params = { name, ...(args && { arguments: args }), ...(meta && { _meta: meta }) }
       return (await client.callTool(params, CallToolResultSchema, options)) as CallToolResult
     },
-    tools: async () => (await client.listTools()).tools,
+    tools: async () => (await client.listTools(undefined, limitOf({}))).tools,
     protocolVersion: () => '2025-11-25',
     [Symbol.asyncDispose]: () => client.close(),
   }
@@ -81,18 +82,18 @@ const connect2 =
     else {
       const transport = new StdioTransport2(programOf(connection))
       transport.stderr?.on('data', (chunk) => connection.stderr(String(chunk)))
-      await client.connect(transport)
+      await client.connect(transport, limitOf({}))
     }
     return {
       call(name, args, { timeoutMs, signal, onprogress, meta } = {}) {
         const options = {
-          ...(timeoutMs !== undefined && { timeout: timeoutMs }),
+          ...limitOf({ timeoutMs }),
           ...(signal && { signal }),
           ...(onprogress && { onprogress }),
         }
         return client.callTool({ name, ...(args && { arguments: args }), ...(meta && { _meta: meta }) }, options)
       },
-      tools: async () => (await client.listTools()).tools,
+      tools: async () => (await client.listTools(undefined, limitOf({}))).tools,
       protocolVersion: () => client.getNegotiatedProtocolVersion(),
       [Symbol.asyncDispose]: () => client.close(),
     }
@@ -106,10 +107,10 @@ export const MCP_CLIENTS = [
 ] as const
 
 /** Makes a call, and takes it back once the server has said that it waits. */
-export async function takeBack(client: McpClient): Promise<void> {
+export async function takeBack(client: McpClient, what = 'a'): Promise<void> {
   const hangUp = new AbortController()
   const progress = Promise.withResolvers<void>()
-  const call = client.call('keyed', { what: 'a' }, { signal: hangUp.signal, onprogress: () => progress.resolve() })
+  const call = client.call('keyed', { what }, { signal: hangUp.signal, onprogress: () => progress.resolve() })
   await progress.promise
   hangUp.abort()
   await expect(call).rejects.toThrow()

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import queue
+import random
 import shutil
 import signal
 import socket
@@ -66,9 +67,16 @@ def _node() -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port below those that the system gives to connections: such a one could be taken while the server is down."""
+    while True:
+        port = random.SystemRandom().randrange(10_000, 15_000)
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 class RealServer:
