@@ -3,6 +3,7 @@ import { type InfiniteData, type Query, type QueryClient, useInfiniteQuery, useQ
 import { useEffect, useRef } from 'react'
 import { useServices } from '../services.tsx'
 import { changedSpan } from '../steady/changed-span.ts'
+import { useReadOn } from '../ui/index.ts'
 import type { SessionFilter } from './use-session-filter.ts'
 
 /** The query keys of all session lists begin with this. */
@@ -27,16 +28,10 @@ export function useSessions({ q, status }: SessionFilter) {
     // Polling would repeat a search of several pages from the first page, so such a search is not polled.
     refetchInterval: ({ state }) => (q && (state.data?.pages.length ?? 0) > 1 ? false : 30_000),
   })
-  const { data, dataUpdatedAt, hasNextPage, isFetching, isError, fetchNextPage } = found
-  const pages = data?.pages ?? []
+  const pages = found.data?.pages ?? []
   const isEmpty = pages.every(({ items }) => items.length === 0)
-  const isSearching = hasNextPage && isEmpty && !isError && pages.length < SEARCHED_PAGES
-  // In the background, where timers come late, a page may be here before it was drawn that it is read: so each answer counts.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an answer is the event, not an input
-  useEffect(() => {
-    // A reload that has begun meanwhile is not cancelled: the next page follows it.
-    if (isSearching && !isFetching) void fetchNextPage({ cancelRefetch: false })
-  }, [isSearching, isFetching, dataUpdatedAt, fetchNextPage])
+  const isSearching = found.hasNextPage && isEmpty && !found.isError && pages.length < SEARCHED_PAGES
+  useReadOn(found, isSearching)
   return { ...found, isSearching }
 }
 

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo } from 'react'
+import { useMemo } from 'react'
 import { useServices } from '../services.tsx'
+import { useReadOn } from '../ui/index.ts'
 import { joined } from './rows.ts'
 
 const PAGE_ENTRIES = 200
@@ -30,12 +31,8 @@ export function useTimeline(sessionId: string) {
     placeholderData: (before) => before,
     refetchInterval: isLive ? LIVE_MS : false,
   })
-  const { data, hasNextPage, isFetching, isError, fetchNextPage } = all
-  // In the background, where timers come late, a page may be here before it was drawn that it is read: so each page counts.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a page is the event, not an input
-  useEffect(() => {
-    if (hasNextPage && !isFetching && !isError) void fetchNextPage()
-  }, [data, hasNextPage, isFetching, isError, fetchNextPage])
+  const { data, hasNextPage } = all
+  useReadOn(all, true)
   const entries = useMemo(() => joined([...(data?.pages.map(({ items }) => items) ?? []), newest.data?.items ?? []]), [data, newest.data])
   return {
     session: session.data,

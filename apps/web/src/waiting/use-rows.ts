@@ -6,6 +6,7 @@ import { useWaiting } from '../live/use-waiting.ts'
 import { useServices } from '../services.tsx'
 import { useSnoozes, useWakeWithChanges } from '../snooze/use-snoozes.ts'
 import { useNow } from '../time/use-now.ts'
+import { useReadOn } from '../ui/index.ts'
 import { ORDERS, type Order } from './order.ts'
 import { type Picking, usePicked } from './picked.ts'
 import { matches, readSearch, type Search } from './search.ts'
@@ -109,18 +110,14 @@ function useDecidedRows(isShown: boolean, text: string): Rows {
     // Reading several pages again would ask for all of them.
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : EVERY_MS),
   })
-  const { data, hasNextPage, isFetching, isError, fetchNextPage } = found
+  const { data, hasNextPage, isFetching, fetchNextPage } = found
   const rows = useMemo(() => {
     const reader = { id: me.id, nowMs: Date.now() }
     // The server takes the longest word of a search: the others are looked for here.
     return (data?.pages ?? []).flatMap(({ items }) => items).filter((action) => matches(action, search, reader))
   }, [data, search, me])
-  const isSearching = hasNextPage && rows.length === 0 && !isError && (data?.pages.length ?? 0) < SEARCHED_PAGES
-  // In the background, where timers come late, a page may be here before it was drawn that it is read: so each page counts.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a page is the event, not an input
-  useEffect(() => {
-    if (isShown && isSearching && !isFetching) void fetchNextPage()
-  }, [isShown, isSearching, isFetching, data, fetchNextPage])
+  const isSearching = hasNextPage && rows.length === 0 && !found.isError && (data?.pages.length ?? 0) < SEARCHED_PAGES
+  useReadOn(found, isShown && isSearching)
   return {
     rows,
     isLoaded: data !== undefined,
