@@ -1,4 +1,4 @@
-import { type Action, isSettled } from '@countersign/core'
+import type { Action } from '@countersign/core'
 import type { TestServer } from './test-server.ts'
 
 type Server = Pick<TestServer, 'admin'>
@@ -15,16 +15,9 @@ export async function waiting({ admin }: Server): Promise<Action> {
   }
 }
 
-/** A server answers a poll after a minute at most, and a busy machine may need longer. After so many, the action shows what it hangs at. */
-const MOST_POLLS = 4
-
 /** The action once it has ended. */
-export async function settled({ admin }: { admin: Pick<TestServer['admin'], 'get'> }, id: string): Promise<Action> {
-  for (let polls = 1; ; polls++) {
-    const action: Action = await admin.get(`/api/actions/${id}?wait=60&until=settled`)
-    if (isSettled(action.state) || polls === MOST_POLLS) return action
-  }
-}
+export const settled = ({ admin }: { admin: Pick<TestServer['admin'], 'get'> }, id: string): Promise<Action> =>
+  admin.get(`/api/actions/${id}?wait=60&until=settled`)
 
 /** Decides about what the card shows. @param body The verdict, and what else a decision may hold. */
 export const decide = ({ admin }: Server, { id, revision, digest }: Action, body: object) =>

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import { countStatements } from '../../../../../verification/testing/count-cost.ts'
 import { held, type JobCluster, openJobCluster } from '../../../../../verification/testing/job-cluster.ts'
-import type { Clock } from '../../clock.ts'
+import { shortWaits } from '../../../../../verification/testing/short-waits.ts'
 import { writeSession } from '../../gate/index.ts'
-import { claims, type RunRow, thisMachine } from '../../store/index.ts'
+import { claims, type RunRow } from '../../store/index.ts'
 import { UNUSED_MS } from './job-pool.ts'
 
 const WITHIN = { interval: 10 }
@@ -101,9 +101,7 @@ test('a job that was fetched without room begins when a job ends soon', async ()
   const { call, start, sql } = await openJobCluster({ holds: true })
   const { begun, gates, run } = held()
   // However slow the machine is, the wait for room does not end before the job in front of it.
-  const { clock } = thisMachine
-  const patient: Clock = { ...clock, after: (ms, done) => (ms === UNUSED_MS ? () => undefined : clock.after(ms, done)) }
-  const { dispatch } = await start({ execute: run }, { advance: 1, execute: 1 }, patient)
+  const { dispatch } = await start({ execute: run }, { advance: 1, execute: 1 }, shortWaits(UNUSED_MS))
   await call({ actions: ['act_a'] })
   await expect.poll(() => begun, WITHIN).toEqual(['act_a'])
   await sql(`select graphile_worker.add_job('execute', '{"id": "act_b"}')`)

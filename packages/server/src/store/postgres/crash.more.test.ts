@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest'
 import { COMMIT, openFaultProxy, throughProxy } from '../../../../../verification/testing/fault-proxy.ts'
 import { createDatabase, startPostgres } from '../../../../../verification/testing/postgres.ts'
+import { stillClock } from '../../../../../verification/testing/shifted-clock.ts'
 import { openTempPostgres } from '../../../../../verification/testing/temp-store.ts'
-import { type Clock, systemClock } from '../../clock.ts'
 import type { Tx } from '../query.ts'
 import type { Outbox } from '../store.ts'
 import { findRow, inboxRowsAfter, insertEvents } from '../tables/events.ts'
 import { openPostgres } from './postgres.ts'
-
-/** For this clock no time passes: however slow the restart of the database is, the store goes on asking what became of the transaction. */
-const PATIENT: Clock = { ...systemClock, nowMs: () => 0 }
 
 /** Commits one event about one action, in the log alone. */
 const say = (actionId: string, onSaid = () => {}) =>
@@ -26,7 +23,8 @@ test('what a crash of the database lost is done again, also when another transac
   await using postgres = await startPostgres({ settings: { wal_writer_delay: 10_000 } })
   const url = await createDatabase(postgres.url('postgres'))
   await using proxy = await openFaultProxy({ host: '127.0.0.1', port: postgres.port })
-  const store = await openPostgres({ url: throughProxy(url, proxy), onCommitted: () => undefined, clock: PATIENT })
+  // However slow the restart of the database is, the store goes on asking what became of the transaction.
+  const store = await openPostgres({ url: throughProxy(url, proxy), onCommitted: () => undefined, clock: stillClock() })
   // The COMMIT is sent and never arrives; the writes exist only in the memory of the server.
   const sent = Promise.withResolvers<void>()
   proxy.onRequest = (bytes) => {
