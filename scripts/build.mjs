@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ONE_CHECKER, PUBLISHED } from './packages.ts'
+import { ONE_CHECKER } from './compiler.ts'
+import { PUBLISHED } from './packages.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseSync } from 'vite'
-import { ONE_CHECKER } from '../packages.ts'
+import { ONE_CHECKER } from '../compiler.ts'
 import { plainText } from './docstrings.ts'
 import { escapeHtml } from './schema-table.ts'
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ONE_CHECKER } from '../packages.ts'
+import { ONE_CHECKER } from '../compiler.ts'
 import type { Block } from './blocks.ts'
 
 /** A block as a module, and how many lines stand before the block in it. */
