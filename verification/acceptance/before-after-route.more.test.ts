@@ -2,10 +2,12 @@
 // nobody approved; behind the gate it does not.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { streamText } from 'ai'
 import { afterEach, expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import { POST as gated } from '../before-after/ai-sdk-route.after.ts'
 import { POST as documented } from '../before-after/ai-sdk-route.before.ts'
-import { fetched } from '../before-after/weather.ts'
+import { fetched, fetchWeather, model } from '../before-after/weather.ts'
 import { openGateServer } from '../testing/gate-server.ts'
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
@@ -80,4 +82,20 @@ test('an approval that was never asked for ran the tool; behind the gate a perso
   await desk.decide(await desk.nextWaiting(), 'decline', { reason: 'I did not ask for this.' })
   expect(await answer).toContain('I did not ask for this.')
   expect(fetched).toEqual([])
+})
+
+// AI Elements' page about its Confirmation component has this key. TypeScript does not reject it here.
+test('AI SDK 7 ignores requireApproval and runs the tool; with toolApproval it asks first', async () => {
+  const getWeather = {
+    inputSchema: z.object({ city: z.string() }),
+    requireApproval: true,
+    execute: ({ city }: { city: string }) => fetchWeather(city),
+  }
+  const prompt = 'What is the weather in Paris?'
+  await streamText({ model, prompt, tools: { getWeather } }).consumeStream()
+  expect(fetched).toEqual(['Paris'])
+
+  const asked = streamText({ model, prompt, tools: { getWeather }, toolApproval: { getWeather: 'user-approval' } })
+  expect((await asked.content).map(({ type }) => type)).toContain('tool-approval-request')
+  expect(fetched).toEqual(['Paris'])
 })
