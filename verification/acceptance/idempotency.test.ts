@@ -170,6 +170,18 @@ test('a key belongs to one principal and one route', async () => {
   expect((await server.admin.get('/api/sessions')).items).toHaveLength(2)
 })
 
+test('a repeat under its key has the same body when only the order of members or the spelling of a number differs', async () => {
+  await using talk = await startTalk({ says: [] })
+  const bot = await talk.server.as({ name: 'bot', kind: 'agent' })
+  const input = { type: 'object', properties: { to: { type: 'object' }, cents: { type: 'number' } } }
+  await bot.post('/api/tools', { name: 'pay', description: 'Pays', effect: 'write', input })
+  const propose = (raw: string) => bot.send('POST', '/api/actions', { raw, headers: { 'idempotency-key': 'k' } })
+  const first = await propose('{"tool":"pay","arguments":{"to":{"name":"Ana","city":"Rome"},"cents":100}}')
+  expect(first.status).toBe(201)
+  expect((await propose('{"arguments":{"cents":1e2,"to":{"city":"Rome","name":"Ana"}},"tool":"pay"}')).text).toBe(first.text)
+  expect((await propose('{"arguments":{"cents":101,"to":{"city":"Rome","name":"Ana"}},"tool":"pay"}')).status).toBe(422)
+})
+
 test('a request that was refused may be sent again under its key when it can succeed', async () => {
   await using talk = await startTalk({ says: [] })
   const { admin } = talk.server

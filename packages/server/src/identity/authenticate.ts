@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { CountersignError, type Principal } from '@countersign/core'
+import { CountersignError, canonicalJson, type JsonValue, type Principal } from '@countersign/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../gate/index.ts'
 import type { Tx } from '../store/index.ts'
@@ -141,8 +141,9 @@ export function callerOf(request: FastifyRequest): Caller {
     throw new CountersignError('bad_request', 'Idempotency-Key must be 1–255 printable ASCII characters')
   }
   const scope = `${principal.id} ${request.method} ${request.url.split('?')[0]}`
+  // A program that sends its request again may write the members of an object in another order, for example those of a hash map.
   const requestHash = createHash('sha256')
-    .update(JSON.stringify(request.body ?? null))
+    .update(canonicalJson((request.body ?? null) as JsonValue))
     .digest('hex')
   return { ...who, once: { scope, key, requestHash } }
 }
