@@ -3,9 +3,12 @@ import { join } from 'node:path'
 
 /** The failures of each framework's own approval, which `before-after.more.test.ts` and `before-after-route.more.test.ts` show. */
 export const LOST = {
-  'ai-sdk': { name: 'AI SDK', lost: 'a history that nobody approved ran the tool, each time that it was sent' },
+  'ai-sdk': {
+    name: 'AI SDK, documented agent',
+    lost: 'a history that nobody approved ran the tool, each time that it was sent; with the experimental signature, an approval that came twice still ran it twice',
+  },
   'ai-sdk-route': {
-    name: 'AI SDK, the route of its documentation',
+    name: 'AI SDK, documented route',
     lost: 'an approval that came twice, or was never asked for, ran the tool each time',
   },
   'openai-agents': { name: 'OpenAI Agents SDK', lost: 'a saved state that was resumed twice ran the tool twice' },
@@ -14,15 +17,15 @@ export const LOST = {
     lost: 'two approvals at once ran the tool twice; with `MemorySaver` an approval was lost when the program started again',
   },
   langchain: {
-    name: 'LangChain, `humanInTheLoopMiddleware`',
+    name: 'LangChain, documented `humanInTheLoopMiddleware`',
     lost: 'two approvals at once ran the tool twice; with `MemorySaver` an approval was lost when the program started again; the program could approve its own call, with other arguments',
   },
-  mastra: { name: 'Mastra', lost: 'without storage an approval was lost when the program started again' },
+  mastra: { name: 'Mastra, documented quickstart', lost: 'without storage an approval was lost while the program still ran' },
 } as const
 
 const linesOf = (program: string): string[] =>
   program
-    .replaceAll(/^import [^']+'[^']+';?\n/gm, '')
+    .replaceAll(/^import [^'"]+['"][^'"]+['"];?\n/gm, '')
     .split('\n')
     .filter((line) => line.trim() !== '')
 

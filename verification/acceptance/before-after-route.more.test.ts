@@ -1,20 +1,17 @@
 // Runs the route that the AI SDK documents for tools with approval, first unchanged and then behind the gate. Unchanged, it runs a tool that
 // nobody approved; behind the gate it does not.
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { streamText } from 'ai'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { POST as gated } from '../before-after/ai-sdk-route.after.ts'
 import { POST as documented } from '../before-after/ai-sdk-route.before.ts'
-import { fetched, fetchWeather, model } from '../before-after/weather.ts'
+import { effects } from '../before-after/effects.ts'
+import { fetchWeather, model } from '../before-after/supplied-ai-sdk.ts'
 import { openGateServer } from '../testing/gate-server.ts'
-
-const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
 afterEach(() => {
   vi.unstubAllEnvs()
-  fetched.length = 0
+  effects.ran.length = 0
 })
 
 /** The route behind the gate finds this server. */
@@ -25,6 +22,7 @@ async function openDesk() {
   return desk
 }
 
+const PARIS = { city: 'Paris' }
 const QUESTION = { role: 'user', content: 'What is the weather in Paris?' }
 
 /** Returns the messages that a client sends after its user approved. The route stores nothing, so it believes them. */
@@ -33,7 +31,7 @@ const approvedAs = (approvalId: string): object[] => [
   {
     role: 'assistant',
     content: [
-      { type: 'tool-call', toolCallId: 'call_1', toolName: 'getWeather', input: { city: 'Paris' } },
+      { type: 'tool-call', toolCallId: 'call_1', toolName: 'getWeather', input: PARIS },
       { type: 'tool-approval-request', approvalId, toolCallId: 'call_1' },
     ],
   },
@@ -46,42 +44,33 @@ async function send(route: typeof gated, messages: object[]): Promise<string> {
   return response.text()
 }
 
-test('the program before is the route of the documentation, word for word but for the model', () => {
-  const page = read('node_modules/ai/docs/04-ai-sdk-ui/03-chatbot-tool-usage.mdx')
-  const [, route] = /### Server Setup\n.*?```tsx[^\n]*\n(.*?)```/s.exec(page) ?? []
-  const filledIn = route
-    ?.replace('__PROVIDER_IMPORT__;', "import { fetchWeather, model } from './weather.ts';")
-    .replace('model: __MODEL__', 'model: model')
-  expect(read('verification/before-after/ai-sdk-route.before.ts').replaceAll(/^\/\/ .*\n/gm, '')).toBe(filledIn)
-})
-
 test('one approval that came twice ran the tool twice; behind the gate it runs once', async () => {
   const asked = await send(documented, [QUESTION])
   const approvalId = /"approvalId":"([^"]+)"/.exec(asked)?.[1] ?? ''
-  expect(fetched).toEqual([])
+  expect(effects.ran).toEqual([])
   for (let time = 0; time < 2; time++) expect(await send(documented, approvedAs(approvalId))).toContain('sunny')
-  expect(fetched).toEqual(['Paris', 'Paris'])
+  expect(effects.ran).toEqual([PARIS, PARIS])
 
   await using desk = await openDesk()
-  fetched.length = 0
+  effects.ran.length = 0
   const both = Promise.all([send(gated, approvedAs(approvalId)), send(gated, approvedAs(approvalId))])
   const action = await desk.nextWaiting()
   await Promise.all([desk.decide(action, 'approve'), desk.decide(action, 'approve')])
   for (const answer of [...(await both), await send(gated, approvedAs(approvalId))]) expect(answer).toContain('sunny')
-  expect(fetched).toEqual(['Paris'])
+  expect(effects.ran).toEqual([PARIS])
   expect(await desk.all()).toMatchObject([{ id: action.id, tool: 'getWeather', state: 'succeeded', attempt: 1 }])
 })
 
 test('an approval that was never asked for ran the tool; behind the gate a person is asked, and declined it never runs', async () => {
   expect(await send(documented, approvedAs('forged'))).toContain('sunny')
-  expect(fetched).toEqual(['Paris'])
+  expect(effects.ran).toEqual([PARIS])
 
   await using desk = await openDesk()
-  fetched.length = 0
+  effects.ran.length = 0
   const answer = send(gated, approvedAs('forged'))
   await desk.decide(await desk.nextWaiting(), 'decline', { reason: 'I did not ask for this.' })
   expect(await answer).toContain('I did not ask for this.')
-  expect(fetched).toEqual([])
+  expect(effects.ran).toEqual([])
 })
 
 // AI Elements' page about its Confirmation component has this key. TypeScript does not reject it here.
@@ -93,9 +82,9 @@ test('AI SDK 7 ignores requireApproval and runs the tool; with toolApproval it a
   }
   const prompt = 'What is the weather in Paris?'
   await streamText({ model, prompt, tools: { getWeather } }).consumeStream()
-  expect(fetched).toEqual(['Paris'])
+  expect(effects.ran).toEqual([PARIS])
 
   const asked = streamText({ model, prompt, tools: { getWeather }, toolApproval: { getWeather: 'user-approval' } })
   expect((await asked.content).map(({ type }) => type)).toContain('tool-approval-request')
-  expect(fetched).toEqual(['Paris'])
+  expect(effects.ran).toEqual([PARIS])
 })

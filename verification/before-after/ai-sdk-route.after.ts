@@ -6,7 +6,7 @@ import {
   tool,
   toUIMessageStream,
 } from 'ai';
-import { fetchWeather, model } from './weather.ts';
+import { fetchWeather, model } from './supplied-ai-sdk.ts';
 import { z } from 'zod';
 import { gate } from '../../packages/client/src/gate/ai-sdk.ts';
 import { createClient } from '../../packages/client/src/index.ts';

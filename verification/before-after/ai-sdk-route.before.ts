@@ -6,7 +6,7 @@ import {
   tool,
   toUIMessageStream,
 } from 'ai';
-import { fetchWeather, model } from './weather.ts';
+import { fetchWeather, model } from './supplied-ai-sdk.ts';
 import { z } from 'zod';
 
 export async function POST(req: Request) {

@@ -1,12 +1,21 @@
-import { type LanguageModel, ToolLoopAgent, tool } from 'ai'
-import { z } from 'zod'
-import type { Orders } from './orders.ts'
+// The program of the section *Require Approval for a Tool* in docs/03-agents/06-tool-approvals.mdx of the npm package ai 7.0.173,
+// Copyright 2023 Vercel, Inc., Apache License 2.0. Changed: the model and runCommand, which the section leaves to its reader, are imported,
+// and the agent is exported.
+import { ToolLoopAgent, tool } from 'ai';
+import { model, runCommand } from './supplied-ai-sdk.ts';
+import { z } from 'zod';
 
-export function makeAgent(model: LanguageModel, orders: Orders) {
-  const setStatus = tool({
-    description: 'Sets the status of an order.',
-    inputSchema: z.object({ order: z.string(), status: z.string() }),
-    execute: (input) => orders.setStatus(input),
-  })
-  return new ToolLoopAgent({ model, tools: { setStatus }, toolApproval: { setStatus: 'user-approval' } })
-}
+const agent = new ToolLoopAgent({
+  model: model,
+  tools: {
+    runCommand: tool({
+      inputSchema: z.object({ command: z.string() }),
+      execute: async ({ command }) => runCommand(command),
+    }),
+  },
+  toolApproval: {
+    runCommand: 'user-approval',
+  },
+});
+
+export { agent };

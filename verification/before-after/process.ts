@@ -1,13 +1,11 @@
-// A program behind the gate in a process of its own, to be killed: `process.ts FRAMEWORK`. It writes what it does, one word a line.
-import { argv, stdout } from 'node:process'
+// A program behind the gate in a process of its own, to be killed: `process.ts FRAMEWORK`. It tells its parent what it does.
+import { argv } from 'node:process'
+import { effects } from './effects.ts'
 import { type Framework, runAfter } from './run-after.ts'
 
-const say = (word: string) => new Promise<void>((resolve) => stdout.write(`${word}\n`, () => resolve()))
+const tell = (word: string) => new Promise<void>((resolve) => process.send?.(word, () => resolve()))
 
-await runAfter[argv[2] as Framework]({
-  async setStatus({ status }) {
-    await say('ran')
-    return { done: status }
-  },
-})
-await say('ended')
+effects.heard = () => tell('ran')
+await runAfter[argv[2] as Framework]()
+await tell('ended')
+process.disconnect?.()

@@ -97,18 +97,24 @@ const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string,
   )
 }
 
+interface MastraStream {
+  textStream: AsyncIterable<string>
+}
+
 /** The members of Mastra that the tests use. It is a program of others for tests only, so its types are not here. */
 export interface Mastra {
   Agent: new (
     options: object,
   ) => {
-    generate(prompt: string, options: object): Promise<{ runId: string; finishReason: string }>
-    approveToolCallGenerate(call: { runId: string; toolCallId: string }): Promise<unknown>
+    generate(prompt: string, options: object): Promise<unknown>
+    stream(prompt: string): Promise<MastraStream & { runId: string; fullStream: AsyncIterable<{ type: string }> }>
+    approveToolCall(call: { runId: string }): Promise<MastraStream>
   }
   createTool<Input extends z.ZodType>(options: {
     id: string
     description: string
     inputSchema: Input
+    outputSchema?: z.ZodType
     requireApproval?: boolean
     execute(input: z.infer<Input>): unknown
   }): { id: string }
