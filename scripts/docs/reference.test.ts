@@ -4,6 +4,7 @@ import { WEBHOOK_EVENTS } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { readCommand } from '../../packages/server/src/coding-agent/shell/read-command.ts'
 import { cliReference } from './cli.ts'
+import { comparison } from './comparison.ts'
 import { configurationSections } from './configuration.ts'
 import { readFieldTexts } from './docstrings.ts'
 import { GITHUB_PERMISSIONS } from './github-permissions.ts'
@@ -13,7 +14,7 @@ import { logEvents } from './log-events.ts'
 import { outsideTarget } from './outside-links.ts'
 import { policyFields } from './policy.ts'
 import { fieldsOf, typeOf } from './schema-table.ts'
-import { gatedParameters, shellFacts, webhookEvents } from './source-tables.ts'
+import { brainEvents, gatedParameters, hostToolRows, searchTerms, shellFacts, webhookEvents } from './source-tables.ts'
 import { builtInTools } from './tools.ts'
 import { readWireDocument } from './wire-document.ts'
 import { unusedTexts, WIRE_PLACES, wireFields } from './wire-fields.ts'
@@ -91,6 +92,36 @@ test('every setting of gated in Python, fact about a shell command and event of 
   expect(settings.toSorted()).toEqual([...(signature ?? '').matchAll(/^ {4}(\w+): /gm)].map(([, name]) => name).sort())
   expect(facts.toSorted()).toEqual(Object.keys(readCommand('ls', '/work')).sort())
   expect(events).toEqual(expect.arrayContaining([...WEBHOOK_EVENTS]))
+})
+
+test('every event of a remote brain that the server reads is listed, and every tool of a coding agent with its arguments', () => {
+  const [, source = ''] = readFileSync(`${ROOT}packages/server/src/models/remote-brain.ts`, 'utf8').split('export function remoteBrain')
+  const [, read = ''] = source.split('switch (event.data.type) {')
+  const names = brainEvents(ROOT).map(([name]) => name.split(' ')[0])
+  const handled = [...(read.split('\n}\n')[0] ?? '').matchAll(/^ {6}case '([\w-]+)':/gm)].map(([, name]) => name)
+  expect(handled.length).toBeGreaterThan(6)
+  expect(names.toSorted()).toEqual(handled.toSorted())
+  expect(brainEvents(ROOT).filter(([, text]) => text.length < 5)).toEqual([])
+  expect(hostToolRows().find(([name]) => name === 'fetch')).toEqual([
+    'fetch',
+    'write',
+    'Requests an address of the web.',
+    ['url', 'address'],
+  ])
+})
+
+test('every search term of the console is listed', () => {
+  const [, source = ''] = readFileSync(`${ROOT}apps/web/src/waiting/search.ts`, 'utf8').split('const TERMS')
+  const known = [...(source.split('\n}\n')[0] ?? '').matchAll(/^ {2}(\w+)\(search, value\)/gm)].map(([, name]) => name)
+  expect(known.length).toBeGreaterThan(5)
+  const listed = searchTerms(ROOT).flatMap(([name]) => name.split(':').slice(0, -1))
+  expect(listed.toSorted()).toEqual(known.toSorted())
+})
+
+test('the comparison shows the systems of the measurements in full', () => {
+  const rows = comparison(ROOT).split('\n')
+  expect(rows).toContain('| Countersign, SQLite | 389 | 1500 | yes | yes |')
+  expect(rows.length).toBeGreaterThan(12)
 })
 
 test('a text of one object is not taken for another one with the same keys', async () => {

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliReference } from './cli.ts'
 import { clientReference } from './clients.ts'
+import { comparison } from './comparison.ts'
 import { configurationReference } from './configuration.ts'
 import { consoleKeys } from './console-keys.ts'
 import { readFieldTexts } from './docstrings.ts'
@@ -17,7 +18,7 @@ import { recordReference } from './record-texts.ts'
 import { retentionReference } from './retention.ts'
 import { sdkReference } from './sdk.ts'
 import { pageLists } from './sidebar.ts'
-import { describedTable, gatedParameters, shellFacts, webhookEvents } from './source-tables.ts'
+import { brainEvents, describedTable, gatedParameters, hostToolReference, searchTerms, shellFacts, webhookEvents } from './source-tables.ts'
 import { toolReference } from './tools.ts'
 import { readMetricsText, readWireDocument } from './wire-document.ts'
 import { WIRE_PLACES } from './wire-fields.ts'
@@ -27,14 +28,17 @@ async function makeReference(root: string): Promise<Record<string, string>> {
   const document = await readWireDocument()
   const wireTexts = readFieldTexts(root, WIRE_PLACES)
   return {
+    'brain-events.md': describedTable(['event', 'meaning'], brainEvents(root)),
     'cli.md': cliReference(),
     'client.md': sdkReference(root, 'client'),
     'clients.md': clientReference(root),
+    'comparison.md': comparison(root),
     'console-keys.md': consoleKeys(),
     'configuration.md': await configurationReference(root),
     'errors.md': errorReference(),
     'events.md': eventReference(document, wireTexts),
     'gated-parameters.md': describedTable(['Setting', 'What it does'], gatedParameters(root)),
+    'host-tools.md': hostToolReference(),
     'http.md': httpReference(document, wireTexts),
     'limits.md': limitReference(root),
     'lines-added.md': linesAddedReference(root),
@@ -44,6 +48,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'record.md': recordReference(),
     'react.md': sdkReference(root, 'react'),
     'retention.md': retentionReference(),
+    'search-terms.md': describedTable(['Term', 'Finds'], searchTerms(root)),
     'server.md': sdkReference(root, 'server', ['core', 'toolkit']),
     'shell-facts.md': describedTable(['`args.shell`', 'Meaning'], shellFacts(root)),
     'tools.md': await toolReference(),

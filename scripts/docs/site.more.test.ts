@@ -55,6 +55,8 @@ test('every page of docs is on the site and in its sidebar', () => {
 
 test.each([
   ['configuration', 'agents.&lt;name&gt;.maxSteps'],
+  ['configuration', 'The result of a look-up.'],
+  ['measurements', 'Countersign, SQLite'],
   ['cli', 'countersign policy test'],
   ['http', 'decideAction'],
   ['events', 'ApprovalOverdueEvent'],
@@ -71,8 +73,10 @@ test.each([
   ['../guides/retention', 'graphile_worker._private_jobs'],
   ['../guides/python', 'Makes the idempotency key'],
   ['../guides/coding-agent-rules', 'Files that redirections write.'],
+  ['../guides/coding-agent-rules', 'Searches the web.'],
   ['../guides/webhooks', 'waits for a decision.'],
   ['../guides/inbox', 'Choose all that are alike'],
+  ['../guides/inbox', 'A part of the name of the agent.'],
   ['../guides/gate-frameworks', 'Lines added besides imports'],
 ])('the page reference/%s has its generated part', (page, words) => {
   expect(readFileSync(join(site, 'reference', `${page}.html`), 'utf8')).toContain(words)

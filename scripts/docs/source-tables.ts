@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hostTools } from '../../packages/server/src/coding-agent/host-tools.ts'
 import { cell } from './schema-table.ts'
 
 /** A name, and what its docstring says about it. */
@@ -27,6 +28,35 @@ export function webhookEvents(root: string): Described[] {
   const docstring = partOf(root, 'packages/core/src/wire/webhook.ts', ' * The events of webhooks.', '*/')
   return [...docstring.matchAll(/- `([\w.]+)`: (.*?)(?=\n \* -|\s*$)/gs)].map(([, name = '', text = '']) => [name, oneLine(text)])
 }
+
+/** The events of a remote brain, with their fields. */
+export function brainEvents(root: string): Described[] {
+  const docstring = partOf(root, 'packages/server/src/models/remote-brain.ts', " or as the event's name:", ' *\n')
+  return [...docstring.matchAll(/- `(.*?)`: (.*?)(?=\n \* -|\s*$)/gs)].map(([, name = '', text = '']) => [name, oneLine(text)])
+}
+
+/** The terms of a search in the console. */
+export function searchTerms(root: string): Described[] {
+  const docstring = partOf(root, 'apps/web/src/waiting/search.ts', ' * Reads a search.', ' * @example')
+  return [...docstring.matchAll(/- `(.*?)`: (.*?)(?=\n \* -|\n \*\n|\s*$)/gs)].map(([, name = '', text = '']) => [name, oneLine(text)])
+}
+
+/** The tools of coding agents: what the host does, and the arguments that not all of them have. */
+export function hostToolRows(): (readonly [name: string, effect: string, text: string, given: string[]])[] {
+  const common = ['host', 'hostTool', 'folder', 'options']
+  return hostTools().map(({ name, effect, description, inputSchema }) => {
+    const { properties = {} } = inputSchema as { properties?: object }
+    return [name, effect, description, Object.keys(properties).filter((given) => !common.includes(given))]
+  })
+}
+
+export const hostToolReference = (): string =>
+  [
+    '| tool | effect | what the host does | arguments |\n|---|---|---|---|',
+    ...hostToolRows().map(
+      ([name, effect, text, given]) => `| \`host.${name}\` | ${effect} | ${cell(text)} | ${given.map((one) => `\`${one}\``).join(', ')} |`,
+    ),
+  ].join('\n')
 
 /** A table of two columns. */
 export const describedTable = (heads: Described, rows: readonly Described[]): string =>

@@ -40,7 +40,7 @@ function textKey(path: string): string | undefined {
 const keyOf = (path: string): string => {
   const [own, based] = [textKey(path), textKey(basePath(path))]
   // The text of the shape itself is the more exact one.
-  return own !== undefined && own.split('.').length > (based ?? '').split('.').length ? own : (based ?? '')
+  return own !== undefined && own.split('.').length >= (based ?? '').split('.').length ? own : (based ?? '')
 }
 
 /** The fields of a named schema: each with its docstring, else that of the shape that it comes from, else the text of its name. */

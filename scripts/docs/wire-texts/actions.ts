@@ -109,6 +109,7 @@ export const actionsTexts: WireTexts = {
   'ClientRequest.ifMatch': 'The value for the header `If-Match`.',
   'ClientResultBody.output': 'The result.',
   'ClientResultBody.error': 'What went wrong.',
-  'ClientResultBody.error.kind': 'What is known of the effect. `ambiguous` makes the outcome unknown.',
+  'ClientResultBody.error.kind':
+    'What the client knows. `refused`: the service refused (4xx) and did nothing. `unreachable`: nothing was sent. `broken`: the client failed before it sent anything. `stale`: `If-Match` was refused (412). These four make the action `failed`; a retry after `unreachable` or `broken` sends it, after `stale` it goes back for approval. `ambiguous`: it may have happened (timeout, cut, 5xx, a bare `TypeError` of a browser); the outcome is unknown, a read is `failed`.',
   'callback.url': 'The address.',
 }

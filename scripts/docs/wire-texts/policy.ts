@@ -41,6 +41,8 @@ export const policyTexts: WireTexts = {
   hash: 'The hash, as base64url.',
   'AcceptToolBody.hash': 'The `hash` of the changed definition, as `GET /api/tools/{name}` shows it.',
   'AuditEntryView.kind': 'What happened.',
+  'AuditEntryView.seq': 'The number in the chain, from 1.',
+  'AuditEntryView.hash': 'SHA-256 over the canonical JSON of `{action, actor, at, dataHash, kind, prev, scope, seq}`, as base64url.',
   'steps[].kind': 'What happened.',
   'AuditEntryView.id': 'The number of the row.',
   'AuditEntryView.actionId': 'The id of the action; null for a row about none.',

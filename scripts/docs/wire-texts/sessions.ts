@@ -1,8 +1,13 @@
 import type { WireTexts } from './index.ts'
 
+const REQUEST_STATUS =
+  '`awaiting_approval`: waits for a person to decide `pendingApprovals`. `awaiting_client`: waits for a client to execute an approved action. `completed`: is answered. `failed`: ended without an answer, because the model failed or the step limit was reached. `rejected`: a person ended it, by a decline that stops or a cancel.'
+
 export const sessionsTexts: WireTexts = {
   // Sessions and messages
   status: 'The status.',
+  'RequestAnswer.status': REQUEST_STATUS,
+  'RequestView.status': `${REQUEST_STATUS} \`held\`: nothing ran yet. \`running\`: the server goes on by itself.`,
   owner: 'The owner.',
   personId: 'The id of the person behind an agent or a service.',
   pendingApprovals: 'The actions that wait for a decision.',

@@ -26,7 +26,14 @@ const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 
 const TERM = /(?:(\p{L}+):)?(?:"((?:[^"\\]|\\.)*)"?|([^\s"]\S*|))/gsu
 
 /**
- * Reads a search. It never throws: what it does not understand is in `problems`.
+ * Reads a search. It never throws: what it does not understand is in `problems`. The terms:
+ * - `refund`: The word; in double quotes, words with spaces or a colon.
+ * - `tool:refund`: A part of the name of the tool.
+ * - `agent:night`: A part of the name of the agent.
+ * - `risk:high`: The risk: `low`, `medium`, `high` or `critical`.
+ * - `by:ada`: The name of somebody who asked for it; `by:me` for yourself.
+ * - `assigned:finance`: The person or role that it is assigned to; `assigned:me` for yourself.
+ * - `older:2h`: What was asked for more than two hours ago; also with `m`, `d` or `w`.
  *
  * @example
  * readSearch('refund tool:bank risk:high older:2h "ORD: 7"')

@@ -90,7 +90,7 @@ export const AuditEntryView = z.object({
   kind: z.enum(AUDIT_KINDS),
   actor: AuditActor,
   actionId: z.string().nullable(),
-  /** Null once it was redacted. */
+  /** The details, without secrets of the configuration. Null once it was redacted. */
   data: z.record(z.string(), Json).nullable(),
   dataHash: z.string(),
   prev: z.string(),

@@ -34,15 +34,22 @@ export interface RemoteBrainOptions {
 
 /**
  * Creates a remote brain: an HTTP service that does the thinking and decides, while the actions are executed here. It receives the messages
- * in the format of OpenAI's chat and answers with server-sent events, the type inside the data or as the event's name: `text-delta`,
- * `require-action {toolCallId, toolName, input}`, `finish`, `error`.
+ * in the format of OpenAI's chat and answers with server-sent events, the type inside the data or as the event's name:
+ * - `text-delta {delta}`: A part of the text.
+ * - `reasoning-delta {delta}`: A part of the reasoning.
+ * - `require-action {toolCallId, toolName, input}`: A call of a tool. Policy and people decide, and the server runs it.
+ * - `tool-input-available {toolCallId, toolName, input}`: Announces a call if a `require-action` names the same `toolCallId`; otherwise a
+ *   look-up that the brain makes by itself.
+ * - `tool-output-available {toolCallId, output}`: The result of a look-up.
+ * - `tool-output-error {toolCallId, errorText}`: Why a look-up failed.
+ * - `finish {finishReason?}`: The end.
+ * - `error {message}`: The end, because the brain failed.
  *
  * Beside the messages it receives `session {id}`, `user {id, name}` (the author of the newest message) and `agent {name}`. They are not
  * signed: a brain trusts them because the request carries its own secret header.
  *
- * Only `require-action` makes a call. A `tool-input-available` announces the same call when a `require-action` follows; otherwise it is a
- * look-up that the brain makes by itself, and `tool-output-available` or `tool-output-error` reports how that ended. Neither starts
- * anything here. `finish` ends the step: events after it are not read, and without it there is no call.
+ * Only `require-action` makes a call: no look-up starts anything here. `finish` ends the step: events after it are not read, and without it
+ * there is no call.
  *
  * The brain gets its own `toolCallId` back on the call and its result, because it may know its calls by it; a call whose id is empty or
  * occurs twice in the conversation carries ours.
