@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { WEBHOOK_EVENTS } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { endLine, headLine, startLine } from '../../packages/server/src/audit/line.ts'
 import { readCommand } from '../../packages/server/src/coding-agent/shell/read-command.ts'
 import { cliReference } from './cli.ts'
 import { comparison } from './comparison.ts'
@@ -14,7 +15,16 @@ import { logEvents } from './log-events.ts'
 import { outsideTarget } from './outside-links.ts'
 import { policyFields } from './policy.ts'
 import { fieldsOf, typeOf } from './schema-table.ts'
-import { brainEvents, gatedParameters, hostToolRows, searchTerms, shellFacts, webhookEvents } from './source-tables.ts'
+import {
+  brainEvents,
+  exportFields,
+  gatedParameters,
+  headFields,
+  hostToolRows,
+  searchTerms,
+  shellFacts,
+  webhookEvents,
+} from './source-tables.ts'
 import { builtInTools } from './tools.ts'
 import { readWireDocument } from './wire-document.ts'
 import { unusedTexts, WIRE_PLACES, wireFields } from './wire-fields.ts'
@@ -108,6 +118,19 @@ test('every event of a remote brain that the server reads is listed, and every t
     'Requests an address of the web.',
     ['url', 'address'],
   ])
+})
+
+test('every field of an export of the record says what it is', () => {
+  const times = { at: 1, first_at: 1, last_at: 1 }
+  const row = { ...times, number: 1, prev: '', first_id: 1, last_id: 1, row_count: 1, rows_hash: '', key: '', hash: '', signature: '' }
+  const { head } = JSON.parse(headLine({ ...row, format: 2, gap: null }))
+  const start = JSON.parse(startLine({ format: 'countersign-audit/2', publicKey: '', exportedAt: 1, since: null, until: null }))
+  const { end } = JSON.parse(endLine({ rows: 0, heads: 0, lines: '', exportedAt: 1, remembered: null }, ''))
+  const tables = [headFields(ROOT), exportFields(ROOT, 'ExportStart'), exportFields(ROOT, 'ExportEnd')]
+  expect(tables.flat().filter(([, text]) => text === '')).toEqual([])
+  const listed = tables.map((rows) => rows.flatMap(([names]) => names.split('`, `')))
+  expect(listed).toEqual([head, start, end].map((fields) => expect.arrayContaining(Object.keys(fields))))
+  expect(listed.map(({ length }) => length)).toEqual([head, start, end].map((fields) => Object.keys(fields).length))
 })
 
 test('every search term of the console is listed', () => {

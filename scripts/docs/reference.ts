@@ -18,7 +18,17 @@ import { recordReference } from './record-texts.ts'
 import { retentionReference } from './retention.ts'
 import { sdkReference } from './sdk.ts'
 import { pageLists } from './sidebar.ts'
-import { brainEvents, describedTable, gatedParameters, hostToolReference, searchTerms, shellFacts, webhookEvents } from './source-tables.ts'
+import {
+  brainEvents,
+  describedTable,
+  exportFields,
+  gatedParameters,
+  headFields,
+  hostToolReference,
+  searchTerms,
+  shellFacts,
+  webhookEvents,
+} from './source-tables.ts'
 import { toolReference } from './tools.ts'
 import { readMetricsText, readWireDocument } from './wire-document.ts'
 import { WIRE_PLACES } from './wire-fields.ts'
@@ -46,6 +56,9 @@ async function makeReference(root: string): Promise<Record<string, string>> {
     'metrics.md': metricReference(await readMetricsText()),
     'policy.md': policyReference(root),
     'record.md': recordReference(),
+    'record-end.md': describedTable(['`end`', 'meaning'], exportFields(root, 'ExportEnd')),
+    'record-heads.md': describedTable(['field', 'meaning'], headFields(root)),
+    'record-start.md': describedTable(['first line', 'meaning'], exportFields(root, 'ExportStart')),
     'react.md': sdkReference(root, 'react'),
     'retention.md': retentionReference(),
     'search-terms.md': describedTable(['Term', 'Finds'], searchTerms(root)),

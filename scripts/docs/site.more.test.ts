@@ -65,6 +65,7 @@ test.each([
   ['log', 'record.head_file_stale'],
   ['policy', 'rules[].requires.quorum'],
   ['record', 'record_memory_lost'],
+  ['record', 'The Ed25519 signature of the same text.'],
   ['tools', 'mergePullRequest'],
   ['clients', 'Approved twice'],
   ['client', 'createClient'],

@@ -41,6 +41,20 @@ export function searchTerms(root: string): Described[] {
   return [...docstring.matchAll(/- `(.*?)`: (.*?)(?=\n \* -|\n \*\n|\s*$)/gs)].map(([, name = '', text = '']) => [name, oneLine(text)])
 }
 
+const LINE = 'packages/server/src/audit/line.ts'
+
+/** The fields of a head in an export of the record. Some stand together. */
+export function headFields(root: string): Described[] {
+  const docstring = partOf(root, LINE, ' * Returns a head in the format of a file:', '*/')
+  return [...docstring.matchAll(/- `(.*?)`: (.*?)(?=\n \* -|\s*$)/gs)].map(([, name = '', text = '']) => [name, oneLine(text)])
+}
+
+/** The fields of the first or the last line of an export of the record. */
+export function exportFields(root: string, line: 'ExportStart' | 'ExportEnd'): Described[] {
+  const fields = partOf(root, LINE, `export interface ${line} {`, '\n}')
+  return [...fields.matchAll(/(?:\/\*\* (.*) \*\/\s+)?(\w+)\??: .*/g)].map(([, text = '', name = '']) => [name, text])
+}
+
 /** The tools of coding agents: what the host does, and the arguments that not all of them have. */
 export function hostToolRows(): (readonly [name: string, effect: string, text: string, given: string[]])[] {
   const common = ['host', 'hostTool', 'folder', 'options']

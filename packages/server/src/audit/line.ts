@@ -15,24 +15,29 @@ export type ExportedRow = Omit<AuditRow, 'follows'> & { follows?: number | null 
 
 /** The first line. */
 export interface ExportStart {
+  /** The format of the file. */
   format: typeof FORMAT | typeof EARLIER_FORMAT
   /** The key that signs the end of this file. */
   publicKey: string
-  /** Epoch milliseconds, like all times in it. */
+  /** The time of the export, in epoch milliseconds like all times in it. */
   exportedAt: number
-  /** The requested period; null for everything. A file has complete heads, so it may hold somewhat more. */
+  /** The start of the requested period; null for everything. A file has complete heads, so it may hold somewhat more. */
   since: number | null
+  /** The end of the requested period; null for everything. */
   until: number | null
 }
 
 /** The last line: it proves that nothing is missing before it. */
 export interface ExportEnd {
+  /** The number of rows. */
   rows: number
+  /** The number of heads. */
   heads: number
   /** SHA-256 over all lines before, each with its line feed. */
   lines: string
+  /** The same time as in the first line. */
   exportedAt: number
-  /** The newest head that the server remembers, independent of its database; null without a memory. Undefined in the earlier format. */
+  /** Number and hash of the newest head that the server remembers; null without a memory. Absent in the earlier format. */
   remembered?: HeadRef | null
 }
 
@@ -45,7 +50,22 @@ export const rowLine = (row: ExportedRow, data: string | null = row.data): strin
   `"action":${JSON.stringify(row.action_id)},"data":${data},"salt":${JSON.stringify(row.salt)},"dataHash":${JSON.stringify(row.data_hash)},` +
   `"prev":${JSON.stringify(row.prev)},"hash":${JSON.stringify(row.hash)}}`
 
-/** A head in the format of a file. */
+/**
+ * Returns a head in the format of a file:
+ * - `format`: 2. Absent in heads of earlier versions, whose `rowsHash` does not cover `follows`.
+ * - `number`: The number of the head, from 1.
+ * - `prev`: The hash of the head before.
+ * - `at`: The time of the signature.
+ * - `firstId`, `lastId`: The ids of the first and the last row.
+ * - `rowCount`: The number of rows.
+ * - `firstAt`, `lastAt`: The times of the earliest and the latest row.
+ * - `rowsHash`: SHA-256 over one line `<id> <hash> <follows, or ->` for each row, in order.
+ * - `gap`: The difference that a person accepted before this head: `kind`, the head `found`, the one `remembered`, `by` and `reason`; null in
+ *   almost all.
+ * - `key`: The public key of the signature.
+ * - `hash`: SHA-256 over the canonical JSON of all fields above, in which a `gap` is a text of JSON.
+ * - `signature`: The Ed25519 signature of the same text.
+ */
 export const headFields = (head: Head) => ({
   ...(head.format > 1 && { format: head.format }),
   number: head.number,
