@@ -12,10 +12,10 @@ export type ForMe = {
 export const alarmText = ({ overdue, unknown }: Pick<ForMe, 'overdue' | 'unknown'>, short = false): string =>
   joined(overdue > 0 ? `${overdue} overdue` : '', unknown > 0 ? `${unknown} ${short ? 'unknown' : 'outcome unknown'}` : '')
 
-/** The title of the tab: "(3, 1 overdue) Countersign". */
-export function titleText(forMe: ForMe): string {
+/** The title of the tab: "(3, 1 overdue) Inbox – Countersign". What needs this person comes first, where narrow tabs show it. */
+export function titleText(forMe: ForMe, page: string): string {
   const counts = joined(forMe.count > 0 ? String(forMe.count) : '', alarmText(forMe))
-  return counts === '' ? 'Countersign' : `(${counts}) Countersign`
+  return `${counts === '' ? '' : `(${counts}) `}${page} – Countersign`
 }
 
 /** Keeps the texts that say something, apart. */

@@ -2,6 +2,8 @@ import { showInvisible } from '@countersign/react'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { NavigationType, useLocation, useNavigationType } from 'react-router'
 import { HeldBanner } from '../held/held-banner.tsx'
+import { useWaiting } from '../live/use-waiting.ts'
+import { titleText } from '../live/waiting-words.ts'
 import { isTyping } from '../preferences/shortcuts.ts'
 import { RecordBanner } from '../record/record-banner.tsx'
 import { SourceBanner } from '../tools/source-banner.tsx'
@@ -28,7 +30,7 @@ type PageProps = {
 
 let firstPage = true
 
-/** A page: the bar with heading, status and menus, then the main region. */
+/** A page: the title of the tab, the bar with heading, status and menus, then the main region. */
 export function Page({
   title,
   subtitle,
@@ -44,6 +46,11 @@ export function Page({
   const { pathname } = useLocation()
   const kind = useNavigationType()
   const lastPath = useRef<string>(undefined)
+  const tabTitle = titleText(useWaiting().forMe, showInvisible(title))
+
+  useEffect(() => {
+    document.title = tabTitle
+  }, [tabTitle])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new path is the event, not an input
   useEffect(() => {

@@ -81,6 +81,19 @@ test('the name of the inbox stays on one line beside what is overdue and unknown
   await page.close()
 })
 
+test('the tab is called as the page is, after what needs this person', async () => {
+  const page = await openPage('/tools', 1_280)
+  const titled = async () => {
+    const [title, heading] = [await page.title(), await page.locator('h1').first().textContent()]
+    return title.replace(/^\(\d+.*?\) /, '') === `${heading} – Countersign`
+  }
+  await expect.poll(titled).toBe(true)
+  await page.getByRole('navigation').getByRole('link', { name: 'Dashboard' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Dashboard' }).waitFor()
+  await expect.poll(titled).toBe(true)
+  await expect.poll(() => page.title()).toMatch(/^\(\d+, .*1 outcome unknown\) Dashboard – Countersign$/)
+})
+
 test('a search that finds nothing at first goes on by itself until it finds something', async () => {
   emptyPages = 3
   searched = new Set()

@@ -6,7 +6,6 @@ import { OpenActionsContext } from '../live/open-actions.ts'
 import { useBadge } from '../live/use-badge.ts'
 import { useNotifications } from '../live/use-notifications.ts'
 import { useWaiting } from '../live/use-waiting.ts'
-import { titleText } from '../live/waiting-words.ts'
 import { useMediaQuery } from '../ui/index.ts'
 import { UndoBar } from '../undo/undo-bar.tsx'
 import { Boundary } from './boundary.tsx'
@@ -19,7 +18,7 @@ import { useShellKeys } from './use-shell-keys.ts'
 const Palette = lazy(() => import('../palette/palette.tsx'))
 const SidebarDrawer = lazy(() => import('./sidebar-drawer.tsx'))
 
-/** The frame of every page: sidebar (a drawer on narrow screens), live regions and the title of the tab. */
+/** The frame of every page: sidebar (a drawer on narrow screens), and live regions. */
 export function Shell() {
   const narrow = useMediaQuery('(max-width: 820px)')
   const [open, setOpen] = useState(false)
@@ -27,15 +26,10 @@ export function Shell() {
   const [openActions, setOpenActions] = useState<Actions>({})
   const { items, actionable, forMe, loaded } = useWaiting()
   useSessionsFollowing(items)
-  const title = titleText(forMe)
   const { pathname } = useLocation()
 
   useBadge(forMe.count)
   useNotifications(actionable, loaded)
-
-  useEffect(() => {
-    document.title = title
-  }, [title])
 
   const menu = opened?.menu ?? null
   const setMenu = useCallback((menu: BarMenu | null) => setOpened(menu && { menu, on: window.location.pathname }), [])

@@ -147,7 +147,7 @@ test('each view counts what it holds, live', async () => {
   await until(counts).toEqual({ mine: '3', waiting: '4', overdue: '1', unknown: '1' })
   await until(() => inbox.page.getByTestId('waiting-count').textContent()).toBe('3 for you')
   // The title is set after the page is drawn.
-  await until(() => inbox.page.title()).toBe('(3, 1 overdue, 1 outcome unknown) Countersign')
+  await until(() => inbox.page.title()).toBe('(3, 1 overdue, 1 outcome unknown) Inbox – Countersign')
   inbox.propose(actionOf('fresh'))
   await until(counts).toEqual({ mine: '4', waiting: '5', overdue: '1', unknown: '1' })
   for (const [name, found] of [
