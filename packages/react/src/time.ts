@@ -14,7 +14,7 @@ export const agoText = (iso: string, nowMs: number): string => `${spanText(nowMs
 
 // Everything that people read as a time, on the card and in the console, is formatted here: in the reader's locale and time zone.
 const DAY = { day: 'numeric', month: 'short' } as const
-const TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const
 
 /** "10:57:00". */
 export const timeOfDay = (iso: string): string => new Date(iso).toLocaleTimeString(undefined, TIME)

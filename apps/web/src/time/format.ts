@@ -1,6 +1,6 @@
 const DAY = { day: 'numeric', month: 'short' } as const
 const YEAR = { year: 'numeric' } as const
-const TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
+const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const
 
 /**
  * Returns a function that formats as `toLocaleString` does. That builds a formatter for each text, which costs as much as drawing a row of the

@@ -44,7 +44,7 @@ function modelRow({ message, call }: TimelineEntry, agent: string): Row {
       ]
     : []
   const small = [call?.model ?? model ?? '', ...tokens].filter(Boolean).join(' · ')
-  return { id, at, kind: 'model', who: agent, what: oneLine(content) || calls || 'Nothing', small, spans: [] }
+  return { id, at, kind: 'model', who: agent, what: oneLine(withoutBold(content)) || calls || 'Nothing', small, spans: [] }
 }
 
 function actionRow(action: Action): Row {
@@ -59,6 +59,9 @@ function actionRow(action: Action): Row {
     ],
   }
 }
+
+/** A model's text without the signs around bold words: they are drawn in the chat, and a line of the timeline has one weight. */
+const withoutBold = (text: string): string => text.replaceAll(/\*\*(\S[^*\n]*)\*\*/g, '$1')
 
 /** A text as one line. Nothing of it is left out: the page cuts it where the line ends. */
 const oneLine = (text: string): string => text.trim().replaceAll(/[\r\n]+/g, ' ')
