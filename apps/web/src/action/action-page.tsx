@@ -18,6 +18,7 @@ import { fullTime } from '../time/relative.ts'
 import { Button, Skeleton } from '../ui/index.ts'
 import { ActionCard } from './action-card.tsx'
 import './action.css'
+import '../ui/pages.css'
 import { Revisions } from './revisions.tsx'
 import { useAction } from './use-action.ts'
 
@@ -57,9 +58,9 @@ export default function ActionPage() {
   return (
     <Page title={`Action #${action.id.slice(-6)}`} subtitle={<span className="mono">{showInvisible(action.tool)}</span>}>
       <div className="action-page" data-testid="action-page">
-        <BackToInbox />
         <ConnectionBanner connection={connection} />
         <div className="action-tasks">
+          <BackToInbox />
           <AssignButton action={action} className="action-task" />
           <SnoozeButton action={action} className="action-task" />
         </div>

@@ -1,6 +1,6 @@
 /** The unit of a number. */
 export type Unit = 'count' | 'ms' | 'tokens' | 'money'
-export type Tone = 'good' | 'bad' | 'warning' | 'accent' | 'soft' | 'muted'
+export type Tone = 'good' | 'bad' | 'warning' | 'accent' | 'soft' | 'faint' | 'muted'
 
 export interface FigureColumn {
   name: string

@@ -11,7 +11,7 @@ const ANSWERS = [
   { key: 'declined', name: 'Declined', tone: 'bad' },
   { key: 'denied', name: 'Denied by policy', tone: 'soft' },
   { key: 'expired', name: 'Expired', tone: 'warning' },
-  { key: 'cancelled', name: 'Cancelled', tone: 'warning' },
+  { key: 'cancelled', name: 'Cancelled', tone: 'faint' },
   { key: 'waiting', name: 'Waiting', tone: 'accent' },
 ] as const
 const ANSWER_COLUMNS: FigureColumn[] = ANSWERS.map(({ name, tone }) => count(name, tone))

@@ -74,6 +74,7 @@ const TONES: Readonly<Record<Tone, string>> = {
   warning: 'warning-main',
   accent: 'primary-main',
   soft: 'surface-selected',
+  faint: 'divider',
   muted: 'text-secondary',
 }
 

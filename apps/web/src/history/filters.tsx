@@ -1,7 +1,7 @@
 import { showInvisible } from '@countersign/react'
 import { useNavigate } from 'react-router'
 import { useAddress, useTypedParam, withParam } from '../shell/use-address.ts'
-import { Button, SearchInput, Unseen } from '../ui/index.ts'
+import { Button, SearchInput, Unseen, useMediaQuery } from '../ui/index.ts'
 import { readSearch } from '../waiting/search.ts'
 import { commonDays, type Days } from './days.ts'
 import { STATE_CHOICES, VERDICT_CHOICES } from './query.ts'
@@ -12,25 +12,18 @@ const LINKED = [
   { name: 'destination', words: 'Destination' },
 ] as const
 
+/** Behind *More filters* on a phone, where they would fill the screen before the first row. */
+const MORE = ['state', 'verdict', 'decider', 'since', 'until']
+
 /** Search, state, who decided and when: all of it is in the address. Enter leads to what was found. */
 export function Filters({ onEnter }: { onEnter: () => void }) {
+  const isNarrow = useMediaQuery('(max-width: 600px)')
   const { params, set } = useAddress()
   const search = useTypedParam('q')
   const decider = useTypedParam('decider')
   const { problems } = readSearch(search.value)
-  return (
-    <form className="filters decided-filters" aria-label="Settled actions" onSubmit={(event) => event.preventDefault()}>
-      <label className="filters-search">
-        Search
-        <SearchInput
-          placeholder="Search, or tool: agent: risk: by: older:"
-          aria-describedby="decided-problems"
-          typed={search.typed}
-          onType={search.setTyped}
-          onKeyDown={({ key }) => key === 'Enter' && onEnter()}
-        />
-      </label>
-      <CommonDays />
+  const more = (
+    <>
       <label>
         Result
         <select value={params.get('state') ?? ''} onChange={({ currentTarget }) => set('state', currentTarget.value)}>
@@ -66,6 +59,29 @@ export function Filters({ onEnter }: { onEnter: () => void }) {
       </label>
       <Day name="since" label="Decided from" />
       <Day name="until" label="Decided until" />
+    </>
+  )
+  return (
+    <form className="filters decided-filters" aria-label="Settled actions" onSubmit={(event) => event.preventDefault()}>
+      <label className="filters-search">
+        Search
+        <SearchInput
+          placeholder="Search, or tool: agent: risk: by: older:"
+          aria-describedby="decided-problems"
+          typed={search.typed}
+          onType={search.setTyped}
+          onKeyDown={({ key }) => key === 'Enter' && onEnter()}
+        />
+      </label>
+      <CommonDays />
+      {isNarrow ? (
+        <details className="filters-more" open={MORE.some((name) => params.has(name))}>
+          <summary>More filters</summary>
+          <div className="filters decided-filters">{more}</div>
+        </details>
+      ) : (
+        more
+      )}
       <Unseen text={search.typed + decider.typed} />
       <p id="decided-problems" className="filters-problems" role="status">
         {showInvisible(problems.join(' '))}

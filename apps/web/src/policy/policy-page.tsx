@@ -59,8 +59,8 @@ export default function PolicyPage() {
               <p className="muted">
                 Version {view.version}, {view.author ? `saved by ${showInvisible(view.author.name)}` : 'from the configuration'}{' '}
                 <time dateTime={view.createdAt}>{fullTime(view.createdAt)}</time>
-                {view.reason !== '' && `: “${showInvisible(view.reason)}”`}. All rules are asked: a rule that denies beats one that asks,
-                and that beats one that allows.
+                {view.reason !== '' && `: “${showInvisible(view.reason)}”`}. Every rule that matches a call counts: deny wins over ask, and
+                ask wins over allow.
               </p>
               {edited ? (
                 <PolicyEditor

@@ -28,7 +28,7 @@ export default function RecordPage() {
   })
   return (
     <Page title="Record" subtitle="Who did what, and whether it is sealed">
-      <div className="stack">
+      <div className="stack wide">
         <PageBanner />
         <form className="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
           <label>
@@ -75,7 +75,7 @@ export default function RecordPage() {
                 <h2>Nothing recorded for this choice</h2>
               </div>
             ) : (
-              <ul className="rows" aria-label="Record, newest first">
+              <ul className="lines" aria-label="Record, newest first">
                 {items.map(({ row, ...rest }) => (
                   <Entry key={row.id} row={row} {...rest} />
                 ))}
@@ -150,49 +150,49 @@ type EntryProps = { row: AuditEntryView; names: Readonly<Record<string, string>>
 function Entry({ row, names, title, seenAt }: EntryProps) {
   const { kind, actor, at, actionId, scope, seq, sealed, data, hash, prev } = row
   return (
-    <li className="row-card" data-testid="record-row" data-kind={kind}>
+    <li data-testid="record-row" data-kind={kind}>
       <p data-testid="record-sentence">
         {sentenceOf(row, quotedTitle(title), names)}
         {seenAt !== undefined && `; ${seenWords(row, seenAt)}`}
       </p>
-      <div className="row-head">
+      <div className="line-head">
         <time className="muted" dateTime={at}>
           {fullTime(at)}
         </time>
         {actionId !== null && <Link to={`/actions/${actionId}`}>Open the action</Link>}
         <span className="badge-text">{sealed ? 'Sealed' : 'Not sealed yet'}</span>
+        <details>
+          <summary>Row</summary>
+          <dl className="facts">
+            <div>
+              <dt>Kind</dt>
+              <dd>{kindWords(kind)}</dd>
+            </div>
+            <div>
+              <dt>By</dt>
+              <dd>
+                {showInvisible(actor.name)} ({actor.kind}),{' '}
+                <Link to={`/record?actor=${encodeURIComponent(actor.id)}`}>everything by {showInvisible(actor.name)}</Link>
+              </dd>
+            </div>
+            <div>
+              <dt>Chain</dt>
+              <dd className="mono">
+                {showInvisible(scope)}, row {seq}
+              </dd>
+            </div>
+            <div>
+              <dt>Hash</dt>
+              <dd className="mono">{hash}</dd>
+            </div>
+            <div>
+              <dt>Row before</dt>
+              <dd className="mono">{prev}</dd>
+            </div>
+          </dl>
+          {data === null ? <p>The content was redacted. Its hash stays in the chain.</p> : <RawJson label="Data" value={data} />}
+        </details>
       </div>
-      <details>
-        <summary>Row</summary>
-        <dl className="facts">
-          <div>
-            <dt>Kind</dt>
-            <dd>{kindWords(kind)}</dd>
-          </div>
-          <div>
-            <dt>By</dt>
-            <dd>
-              {showInvisible(actor.name)} ({actor.kind}),{' '}
-              <Link to={`/record?actor=${encodeURIComponent(actor.id)}`}>everything by {showInvisible(actor.name)}</Link>
-            </dd>
-          </div>
-          <div>
-            <dt>Chain</dt>
-            <dd className="mono">
-              {showInvisible(scope)}, row {seq}
-            </dd>
-          </div>
-          <div>
-            <dt>Hash</dt>
-            <dd className="mono">{hash}</dd>
-          </div>
-          <div>
-            <dt>Row before</dt>
-            <dd className="mono">{prev}</dd>
-          </div>
-        </dl>
-        {data === null ? <p>The content was redacted. Its hash stays in the chain.</p> : <RawJson label="Data" value={data} />}
-      </details>
     </li>
   )
 }

@@ -74,7 +74,7 @@ function SessionRow({ session, at, of, style }: SessionRowProps) {
           {relativeTime(updatedAt, nowMs)}
         </time>
         <small>
-          begun{' '}
+          started{' '}
           <time dateTime={createdAt} title={fullTime(createdAt)}>
             {relativeTime(createdAt, nowMs)}
           </time>

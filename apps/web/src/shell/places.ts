@@ -24,7 +24,7 @@ const PLACES: readonly Place[] = [
   { to: '/policy', name: 'Policy', icon: 'settings', isFor: hasRole },
   { to: '/tools', name: 'Tools', icon: 'tool', isFor: hasRole },
   { to: '/record', name: 'Record', icon: 'list', isFor: (me) => has(me, 'admin', 'viewer') },
-  { to: '/webhooks', name: 'Webhooks', icon: 'send', isFor: isAdmin },
+  { to: '/webhooks', name: 'Webhooks', icon: 'signal', isFor: isAdmin },
 ]
 
 /** The tabs of *Access* that this person may use. The server refuses the others. */

@@ -51,7 +51,7 @@ function Definition({ tool }: { tool: ToolDetails }) {
     <section aria-labelledby="definition-title">
       <h2 id="definition-title">Definition</h2>
       <p className="tool-description">{description === '' ? 'It has no description.' : showLines(description)}</p>
-      <dl className="facts">
+      <dl className="fact-grid">
         <Fact name="Effect">
           {effect === 'read' ? 'Reads only' : 'Changes data'}
           {claimedEffect === 'read' && effect === 'write' && ' (its agent says that it only reads, which is not verified)'}

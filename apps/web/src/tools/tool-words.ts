@@ -47,8 +47,8 @@ export function policySentence({ rules, default: fallback }: NonNullable<ToolDet
       }[sure.verdict]
     : {
         allow: 'Calls run',
-        ask: 'No rule matches every call: the others need approval',
-        deny: 'No rule matches every call: the others are denied',
+        ask: 'Calls need approval, because no rule matches all of them',
+        deny: 'Calls are denied, because no rule matches all of them',
       }[fallback]
   const least = sure ? STRENGTH[sure.verdict] : -1
   const more = rules.filter(({ always, verdict }) => !always && STRENGTH[verdict] > least).length

@@ -27,7 +27,7 @@ export default function ToolsPage() {
   const changed = tools.data?.filter(({ caution }) => caution !== undefined).length ?? 0
   return (
     <Page title="Tools" subtitle={tools.data && countText(tools.data.length, changed)}>
-      <div className="stack">
+      <div className="stack wide">
         <PageBanner />
         <form className="filters" onSubmit={(event) => event.preventDefault()}>
           <label>
@@ -76,7 +76,7 @@ function ToolList({ tools, hasAny }: { tools: readonly ToolView[]; hasAny: boole
       <p className="visually-hidden" role="status">
         {tools.length === 1 ? '1 tool found' : `${tools.length} tools found`}
       </p>
-      <ul className="rows" aria-label="Tools">
+      <ul className="lines" aria-label="Tools">
         {tools.slice(0, shown).map((tool) => (
           <ToolRow key={tool.name} tool={tool} />
         ))}
@@ -94,13 +94,13 @@ function ToolList({ tools, hasAny }: { tools: readonly ToolView[]; hasAny: boole
 
 function ToolRow({ tool: { name, group, kind, effect, risk, description, caution } }: { tool: ToolView }) {
   return (
-    <li className="row-card" data-testid="tool" data-changed={caution !== undefined}>
-      <div className="row-head">
+    <li className="tool-line" data-testid="tool" data-changed={caution !== undefined}>
+      <p>
         <Link to={toolPath(name)} className="mono">
           {showInvisible(name)}
         </Link>
         {caution !== undefined && <span className="badge-text tool-changed">Changed: every call needs approval</span>}
-      </div>
+      </p>
       <p className="muted">
         {showInvisible(kindWord(kind))} <span className="mono">{showInvisible(group)}</span> ·{' '}
         {effect === 'read' ? 'reads only' : 'changes data'} · {RISK_WORDS[risk.level]}
