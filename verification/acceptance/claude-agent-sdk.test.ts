@@ -50,7 +50,7 @@ test('an approval that is not in effect yet when a poll ends is not a denial: th
 
 test('nothing is allowed when it is declined, late, aborted, refused, or when the server cannot be asked', async () => {
   const desk = await start()
-  const { canUseTool } = gate(desk.client, { limitSeconds: 1 })
+  const { canUseTool } = gate(desk.client, { limitSeconds: 1.001 })
   const declined = gate(desk.client).canUseTool('Bash', INPUT, options('t1'))
   await decide(desk.server, await waiting(desk.server), { verdict: 'decline', reason: 'Not on a Friday' })
   expect(await declined).toEqual({ behavior: 'deny', message: expect.stringContaining('Not on a Friday') })

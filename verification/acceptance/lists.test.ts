@@ -72,6 +72,15 @@ test('a cursor is good for its own list alone', async () => {
     }
 })
 
+test('a cursor with a place that no list has is refused', async () => {
+  await using server = await startTestServer({ config: {} })
+  const cursorOf = (place: string) => Buffer.from(`["audit",${place}]`).toString('base64url')
+  for (const place of ['1.5', '1e300', '-1e300', '12345678901234567890', 'null', '"7"']) {
+    const { status } = await server.admin.send('GET', `/api/audit?cursor=${cursorOf(place)}`)
+    expect([place, status]).toEqual([place, 400])
+  }
+})
+
 test('the pages of people go on past a name of 120 characters', async () => {
   await using server = await startTestServer({
     config: { agents: { desk: { model: 'scripted/talk.json' } } },

@@ -63,6 +63,8 @@ test('a long poll that nobody ends answers with the action as it is', async () =
   const from = performance.now()
   expect(await it.agent.get(`/api/actions/${action.id}?wait=0.2`)).toEqual(action)
   expect(performance.now() - from).toBeGreaterThanOrEqual(195)
+  // 1.001 seconds are 1,000.9999999999999 milliseconds.
+  expect(await it.agent.get(`/api/actions/${action.id}?wait=1.001`)).toEqual(action)
   for (const wait of ['61', '-1', 'soon']) expect((await it.agent.send('GET', `/api/actions/${action.id}?wait=${wait}`)).status).toBe(400)
 })
 

@@ -94,10 +94,12 @@ async function askUntilDecided(
   limitSeconds: number,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  const endsAtMs = performance.now() + limitSeconds * 1_000
-  const ends = AbortSignal.any([signal, AbortSignal.timeout(limitSeconds * 1_000)])
+  // 1.001 × 1000 is no whole number, and a timeout has to be one.
+  const limitMs = Math.round(limitSeconds * 1_000)
+  const endsAtMs = performance.now() + limitMs
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(limitMs)])
   // The last answer comes at the end of that time; the rest is for the way.
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(limitSeconds * 1_000 + TELL_MS)])
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(limitMs + TELL_MS)])
   for (;;) {
     stop.throwIfAborted()
     const startedMs = performance.now()

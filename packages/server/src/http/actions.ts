@@ -133,7 +133,7 @@ function proposeActionRoute(app: App, { gate }: HttpDeps): void {
 }
 
 function getActionRoute(app: App, deps: HttpDeps): void {
-  const { hub, clock } = deps
+  const { hub, clock, stopping } = deps
   app.get(
     '/api/actions/:id',
     {
@@ -161,7 +161,8 @@ function getActionRoute(app: App, deps: HttpDeps): void {
         },
         read: () => readAction(deps, id, { ...caller, principal: standing.principal }),
         isEnough: isThere,
-        giveUp: AbortSignal.any([AbortSignal.timeout(wait * 1000), whenHungUp(reply)]),
+        // 1.001 × 1000 is no whole number, and a timeout has to be one.
+        giveUp: AbortSignal.any([AbortSignal.timeout(Math.round(wait * 1_000)), whenHungUp(reply), stopping]),
       })
     },
   )

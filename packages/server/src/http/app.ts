@@ -59,6 +59,7 @@ import { INTAKE_LIMITS } from './intake.ts'
 import { acceptStrictJson } from './json-body.ts'
 import { keyRoutes } from './keys.ts'
 import { refuseUnknownQuery } from './known-query.ts'
+import { answerBeforeClosing } from './last-answers.ts'
 import type { LogReader } from './log-reader.ts'
 import { mcpRoutes } from './mcp.ts'
 import { metricRoutes } from './metrics.ts'
@@ -208,6 +209,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
   app.addHook('onResponse', async (request) => {
     if (request.method === 'POST') checkpoint('http.after_answer')
   })
+  answerBeforeClosing(app)
   app.addHook('onRequest', async (request) => {
     if (deps.isStopping() && !PROBES.has(request.url)) throw new CountersignError('not_ready', 'the server is shutting down')
   })

@@ -15,7 +15,9 @@ export function decodeCursor(list: string, cursor: string | undefined, kinds: ('
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
     if (Array.isArray(parts) && parts[0] === list) {
       const place = parts.slice(1)
-      if (place.length === kinds.length && place.every((part, i) => typeof part === kinds[i])) return place
+      // Postgres refuses a fraction where a number of a row belongs.
+      const isPart = (part: unknown, i: number) => typeof part === kinds[i] && (typeof part === 'string' || Number.isSafeInteger(part))
+      if (place.length === kinds.length && place.every(isPart)) return place
     }
   } catch {
     // Falls through to the refusal: the parse error does not help the caller.
