@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { statsOf } from './stats.ts'
 
-const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
+const START = fileURLToPath(new URL('../packages/server/bundle/start.js', import.meta.url))
 
-/** Milliseconds from starting the process of the demo to its first `200` on /readyz. */
+/** Milliseconds from starting the process of `npm start` to its first `200` on /readyz. */
 export async function benchReady(runs: number) {
   const samples: number[] = []
   for (let i = 0; i < runs; i++) {
     const dataDir = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
     const begin = performance.now()
     const flags = ['--port', '0', '--shop-port', '0', '--brain-port', '0', '--no-open', '--data', dataDir]
-    const child = spawn(process.execPath, ['--conditions=countersign-source', MAIN, 'demo', ...flags], {
+    const child = spawn(process.execPath, ['--conditions=countersign-source', START, 'demo', ...flags], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const url = await new Promise<string>((resolve, reject) => {

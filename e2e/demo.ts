@@ -12,7 +12,7 @@ import { freePort } from '../verification/testing/free-port.ts'
 import { signInWithKey, signInWithLink } from '../verification/testing/sign-in.ts'
 import { type Call, callWith, ONCE } from './call.ts'
 
-const MAIN = fileURLToPath(new URL('../packages/server/src/main.js', import.meta.url))
+const START = fileURLToPath(new URL('../packages/server/bundle/start.js', import.meta.url))
 const KEY = 'e2e-bootstrap-key-0123456789'
 
 interface Order {
@@ -56,7 +56,7 @@ export async function browserOf(browser: Browser, url: string, key: string): Pro
 async function startDemo(dataDir: string, ports: readonly number[]): Promise<{ child: ChildProcess; link: string }> {
   const [port, shopPort, brainPort] = ports
   const flags = ['--port', port, '--shop-port', shopPort, '--brain-port', brainPort, '--data', dataDir, '--no-open'].map(String)
-  const child = spawn(process.execPath, ['--conditions=countersign-source', MAIN, 'demo', ...flags], {
+  const child = spawn(process.execPath, ['--conditions=countersign-source', START, 'demo', ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...COMPILE_CACHE, PATH: process.env.PATH, COUNTERSIGN_BOOTSTRAP_KEY: KEY },
   })
@@ -103,7 +103,7 @@ export const test = base.extend<{ demo: Demo }>({
       call: callWith(KEY, () => url),
       async makeKey(name, roles) {
         const made = await (await demo.call('POST', '/api/keys', { name, kind: 'person', roles })).json()
-        const flags = ['--conditions=countersign-source', MAIN, 'key', 'accept', made.id, '--data', dataDir]
+        const flags = ['--conditions=countersign-source', START, 'key', 'accept', made.id, '--data', dataDir]
         await promisify(execFile)(process.execPath, flags, { env: { ...COMPILE_CACHE, PATH: process.env.PATH } })
         return made
       },

@@ -2,7 +2,7 @@
 // Runs before anything is installed, under whatever Node the machine has (18 or newer): built-in modules only.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -108,6 +108,7 @@ async function installDocs() {
 }
 
 function* files(folder) {
+  if (statSync(folder).isFile()) return yield folder
   for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (entry.name === 'node_modules' || entry.name === 'dist' || /\.test\.tsx?$/.test(entry.name)) continue
     const path = join(folder, entry.name)
@@ -116,20 +117,33 @@ function* files(folder) {
   }
 }
 
-async function buildConsole() {
-  const web = join(root, 'apps', 'web')
-  if (!existsSync(join(web, 'vite.config.ts'))) return say('The console has no build yet (apps/web/vite.config.ts is missing): skipped.')
-  const hash = createHash('sha256')
-  const sources = ['apps/web', 'packages/react', 'packages/client', 'packages/core'].flatMap((folder) => [...files(join(root, folder))])
-  for (const path of [...sources, join(root, 'package-lock.json')])
+/** Runs `build` unless what it made last is there and was made from these sources. */
+async function unlessBuilt(outDir, sources, build) {
+  const hash = createHash('sha256').update(root)
+  for (const path of [...sources, 'package-lock.json'].flatMap((source) => [...files(join(root, source))]))
     hash.update(relative(root, path)).update('\0').update(readFileSync(path))
   const wanted = hash.digest('hex')
-  const stampPath = join(web, 'dist', '.sources')
+  const stampPath = join(outDir, '.sources')
   if (existsSync(stampPath) && readFileSync(stampPath, 'utf8') === wanted) return
-  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
-  await run('Building the console', nodePath, [vite, 'build', '--logLevel', 'warn'], { cwd: web })
-  mkdirSync(dirname(stampPath), { recursive: true })
+  await build()
+  mkdirSync(outDir, { recursive: true })
   writeFileSync(stampPath, wanted)
+}
+
+function buildConsole() {
+  const web = join(root, 'apps', 'web')
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  return unlessBuilt(join(web, 'dist'), ['apps/web', 'packages/react', 'packages/client', 'packages/core'], () =>
+    run('Building the console', nodePath, [vite, 'build', '--logLevel', 'warn'], { cwd: web }),
+  )
+}
+
+function bundleServer() {
+  const packages = readdirSync(join(root, 'packages')).filter((name) => !['client', 'react'].includes(name))
+  const sources = [...packages.map((name) => `packages/${name}/src`), 'examples/shop/src', 'scripts/bundle.ts']
+  return unlessBuilt(join(root, 'packages', 'server', 'bundle'), sources, () =>
+    run('Bundling the server', nodePath, ['--disable-warning=ExperimentalWarning', join(root, 'scripts', 'bundle.ts')]),
+  )
 }
 
 async function findChromium() {
@@ -153,14 +167,15 @@ async function findChromium() {
 
 const needs = {
   start: [install, buildConsole],
-  test: [install, installCounterparts, installDocs, buildConsole, findChromium],
+  demo: [install, buildConsole, bundleServer],
+  test: [install, installCounterparts, installDocs, buildConsole, bundleServer, findChromium],
   campaign: [install, installCounterparts, buildConsole],
   agents: [install, installCodingAgents],
   copilotkit: [install, installCopilotKit, buildConsole, findChromium],
   'assistant-ui': [install, installAssistantUi, buildConsole, findChromium],
   docs: [install, installDocs],
   check: [install],
-  bench: [install, buildConsole, findChromium],
+  bench: [install, buildConsole, bundleServer, findChromium],
   peers: [install],
 }
 const task = process.argv[2] ?? ''
