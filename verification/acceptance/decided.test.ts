@@ -81,6 +81,8 @@ test('who was asked, who decided, and every word of a search narrow the list; so
     [{ createdAfter: createdAt, state: 'declined' }, createdAt <= (await admin.get(`/api/actions/${lamp}`)).createdAt ? [lamp] : []],
     [{ createdAfter: createdAt, createdBefore: after, requesterId: desk.principal.id, state: 'proposed' }, [pen]],
     [{ createdAfter: after }, []],
+    [{ createdAfter: '0000-01-01T00:00:00.000Z' }, [mine, pen, lamp, mug]],
+    [{ createdBefore: '1969-12-31T23:59:59.999Z' }, []],
     [{ destination: 'nowhere' }, []],
   ] as const)
     expect(await found(query), JSON.stringify(query)).toEqual(expected)

@@ -2,6 +2,8 @@ import type { Session } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
 import { act, actionsIn, open, openSessionDesk, recordOf, rename, say, titles } from '../testing/session-helpers.ts'
+import { startTalk } from '../testing/talk.ts'
+import { startTestServer } from '../testing/test-server.ts'
 
 test('the owner and admins rename a session: readers hear of it, the record knows who, and nobody else may', async () => {
   await using desk = await openSessionDesk()
@@ -153,4 +155,25 @@ test('what was redacted is not found: neither what a tool answered nor what was 
   await admin.post(`/api/actions/${action?.id}/redact`, { reason: 'private' })
   expect(await titles(admin, 'q=hidden')).toEqual([])
   expect(await titles(admin, 'q=done')).toEqual(['lamps'])
+})
+
+test('a session id that no database can hold is answered like an unknown one', async () => {
+  await using talk = await startTalk({ says: [] })
+  const { admin } = talk.server
+  for (const sessionId of ['\0', 'ses_\0', '\u{10ffff}0', 'ses_none'])
+    for (const path of ['/api/chat', '/api/agent-requests'])
+      expect([path, sessionId, (await admin.send('POST', path, { body: { message: 'go', sessionId } })).status]).toEqual([
+        path,
+        sessionId,
+        404,
+      ])
+})
+
+test('without any agent, a session is refused with that reason', async () => {
+  await using server = await startTestServer({ config: {} })
+  for (const body of [{}, { agent: 'desk' }])
+    expect(await server.admin.send('POST', '/api/sessions', { body })).toMatchObject({
+      status: 404,
+      body: { detail: 'no agent is configured on this server' },
+    })
 })

@@ -23,6 +23,7 @@ import { createSignInLinks, mintLinkToken, signInLink } from './identity/sign-in
 import { type ChainLink, type Circuits, createCircuits, modelChain, openModel } from './models/index.ts'
 import { ownFilesOf } from './own-files.ts'
 import { tightenFiles } from './private-files.ts'
+import { thisMachine } from './store/index.ts'
 
 /** The console's build: beside this package in a checkout, inside it when installed. */
 const CONSOLE_DIRS = ['../../../apps/web/dist', '../console'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
@@ -71,8 +72,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function start({ config, settings, log, clientKey, clock: ownClock }: ServerOptions): Promise<RunningServer> {
-  // All agents share the state of a model. It uses this machine's clock, because only elapsed time matters.
-  const circuits = createCircuits(systemClock)
+  // All agents share the state of a model.
+  const circuits = createCircuits(thisMachine)
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, { config, settings, circuits, log })))
   const { database, executions, modelCalls, auditKeyFile, headFile, instance } = settings
   tightenFiles({ dataDir: settings.dataDir, files: [auditKeyFile, headFile, instance.file] }, log)

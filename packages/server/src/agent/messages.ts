@@ -45,7 +45,11 @@ export async function createSession(
 /** @throws CountersignError `not_found` for an agent that is not configured. */
 export function findAgent({ agents, defaultAgent }: Pick<AgentDeps, 'agents' | 'defaultAgent'>, agent = defaultAgent): string {
   if (agents.has(agent)) return agent
-  throw new CountersignError('not_found', `there is no agent ${agent}; there is ${[...agents.keys()].join(', ')}`)
+  const known = [...agents.keys()].join(', ')
+  throw new CountersignError(
+    'not_found',
+    known === '' ? 'no agent is configured on this server' : `there is no agent ${agent}; there is ${known}`,
+  )
 }
 
 function* insertSession(session: { agent: string; title: string; owner_id: string; now: number }): Tx<{ id: string }> {

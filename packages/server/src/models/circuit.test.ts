@@ -4,7 +4,7 @@ import { createCircuits } from './circuit.ts'
 
 test('a model that is down is left alone for a while, and then one asks whether it is back', () => {
   const clock = manualClock()
-  const circuits = createCircuits(clock)
+  const circuits = createCircuits({ steadyMs: clock.nowMs })
   expect(circuits.enter('a')).toBeUndefined()
   circuits.failed('a', 'model_unreachable')
   expect(circuits.enter('a')).toBe('model_unreachable')
@@ -21,7 +21,7 @@ test('a model that is down is left alone for a while, and then one asks whether 
 
 test('each failure in a row doubles the rest, up to five minutes', () => {
   const clock = manualClock()
-  const circuits = createCircuits(clock)
+  const circuits = createCircuits({ steadyMs: clock.nowMs })
   const rests: number[] = []
   for (let i = 0; i < 7; i++) {
     circuits.failed('a', 'model_overloaded')
@@ -37,7 +37,7 @@ test('each failure in a row doubles the rest, up to five minutes', () => {
 
 test('a model that asked for a time itself is left alone that long, five minutes at most', () => {
   const clock = manualClock()
-  const circuits = createCircuits(clock)
+  const circuits = createCircuits({ steadyMs: clock.nowMs })
   circuits.failed('a', 'model_rate_limited', 40_000)
   clock.pass(39_999)
   expect(circuits.enter('a')).toBe('model_rate_limited')
@@ -50,7 +50,7 @@ test('a model that asked for a time itself is left alone that long, five minutes
 
 test('a stream that broke once may be an accident: only the second in a row is a reason to rest', () => {
   const clock = manualClock()
-  const circuits = createCircuits(clock)
+  const circuits = createCircuits({ steadyMs: clock.nowMs })
   circuits.failed('a', 'model_broken_stream')
   expect([circuits.enter('a'), circuits.enter('a')]).toEqual([undefined, undefined])
   circuits.failed('a', 'model_broken_stream')
@@ -59,7 +59,7 @@ test('a stream that broke once may be an accident: only the second in a row is a
 
 test('who stops listening to a model that is asked whether it is back leaves the question to the next', () => {
   const clock = manualClock()
-  const circuits = createCircuits(clock)
+  const circuits = createCircuits({ steadyMs: clock.nowMs })
   circuits.failed('a', 'model_unreachable')
   clock.pass(15_000)
   expect(circuits.enter('a')).toBeUndefined()

@@ -1,5 +1,5 @@
 import type { ModelErrorCode } from '@countersign/core'
-import type { Clock } from '../clock.ts'
+import type { Machine } from '../store/index.ts'
 
 const FIRST_REST_MS = 15_000
 const LONGEST_REST_MS = 300_000
@@ -28,15 +28,15 @@ export interface Circuits {
 
 /**
  * Remembers which models failed, for one process. A pause begins with 15 s and doubles with each failure in a row, up to 5 minutes; an
- * answer ends it.
+ * answer ends it. In steady time: a machine whose clock is set back by an hour would pause its models for as much longer.
  */
-export function createCircuits(clock: Pick<Clock, 'nowMs'>): Circuits {
+export function createCircuits({ steadyMs }: Pick<Machine, 'steadyMs'>): Circuits {
   const troubles = new Map<string, Trouble>()
   return {
     enter(model) {
       const trouble = troubles.get(model)
       if (!trouble) return undefined
-      if (trouble.isProbed || clock.nowMs() < trouble.restsUntil) return trouble.code
+      if (trouble.isProbed || steadyMs() < trouble.restsUntil) return trouble.code
       // A single failure does not limit the model to one caller at a time.
       if (trouble.restsUntil > 0) trouble.isProbed = true
       return undefined
@@ -48,7 +48,7 @@ export function createCircuits(clock: Pick<Clock, 'nowMs'>): Circuits {
       const failures = (troubles.get(model)?.failures ?? 0) + 1
       const rests = TELLING.has(code) ? failures : failures - 1
       const restMs = rests === 0 ? 0 : Math.min(Math.max(FIRST_REST_MS * 2 ** (rests - 1), retryAfterMs), LONGEST_REST_MS)
-      troubles.set(model, { failures, code, restsUntil: restMs === 0 ? 0 : clock.nowMs() + restMs, isProbed: false })
+      troubles.set(model, { failures, code, restsUntil: restMs === 0 ? 0 : steadyMs() + restMs, isProbed: false })
     },
     left(model) {
       const trouble = troubles.get(model)

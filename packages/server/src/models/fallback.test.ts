@@ -37,7 +37,14 @@ function chain(models: readonly (Model | ModelChainOptions['links'][0])[], given
   const logged: string[] = []
   const note = (_: unknown, event: string) => logged.push(event)
   const links = models.map((each) => ('model' in each ? each : { model: each })) as unknown as ModelChainOptions['links']
-  const options = { links, alsoOn: [], circuits: createCircuits(clock), clock, log: { warn: note, error: note }, ...given }
+  const options = {
+    links,
+    alsoOn: [],
+    circuits: createCircuits({ steadyMs: clock.nowMs }),
+    clock,
+    log: { warn: note, error: note },
+    ...given,
+  }
   return { clock, logged, chained: modelChain(options as ModelChainOptions) }
 }
 

@@ -57,7 +57,7 @@ const MAX_WAITS = 2
  * discarded with a `restart`, so that none of it becomes an action; the `finish` names the model that answered and the ones that were
  * skipped. A failed model is paused for a while, but called nevertheless when no other answers.
  * @example
- * const model = modelChain({ links: [{ model: first }, { model: second }], alsoOn: [], circuits: createCircuits(clock), clock, log })
+ * const model = modelChain({ links: [{ model: first }, { model: second }], alsoOn: [], circuits: createCircuits(thisMachine), clock, log })
  */
 export function modelChain(options: ModelChainOptions): Model {
   const { links, circuits } = options

@@ -6,6 +6,7 @@ import type { SessionMemory } from '../session-memory.ts'
 import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
 import { failureOf, isNotAsExpected, isOfTheFuture } from './errors.ts'
 import { COMMIT, ROLLBACK, type Session, statementOf } from './session.ts'
+import { writeText } from './text.ts'
 import { WriteBatch } from './write-batch.ts'
 
 /** The database's number of a transaction, with which its result can be asked later. */
@@ -192,8 +193,9 @@ export class Transaction {
     this.#remembered.clear()
     this.#ahead.clear()
     // Numbered after it gets the lock, a transaction follows its predecessors in the log.
-    if (givesPlace && !this.#id) this.#id = this.#askForId({ ...(isShared ? SHARED_LOCK_AND_ID : LOCK_AND_ID), values: [lock] })
-    else this.#session.tell({ ...(isShared ? LOCK_SHARED : LOCK), values: [lock] }, this.#onError)
+    const values = [writeText(lock)]
+    if (givesPlace && !this.#id) this.#id = this.#askForId({ ...(isShared ? SHARED_LOCK_AND_ID : LOCK_AND_ID), values })
+    else this.#session.tell({ ...(isShared ? LOCK_SHARED : LOCK), values }, this.#onError)
     return NO_ROWS
   }
 

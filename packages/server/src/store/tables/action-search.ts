@@ -31,8 +31,11 @@ export interface ActionSearch {
   settledBefore?: number | undefined
 }
 
-/** The lowest id that an action of this millisecond could have: ids are in the order of their times. */
-export const lowestIdAt = (ms: number): string => makeId('act', ms, new Uint8Array(16))
+/**
+ * The lowest id that an action of this millisecond could have: ids are in the order of their times. No action is older than 1970, when the
+ * times of ids begin.
+ */
+export const lowestIdAt = (ms: number): string => makeId('act', Math.max(ms, 0), new Uint8Array(16))
 
 /** The conditions of a search, on the table `action`. */
 export function searchConditions(search: ActionSearch, dialect: Dialect): RawBuilder<boolean>[] {
