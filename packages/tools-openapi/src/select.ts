@@ -15,6 +15,15 @@ function fitsOperation(glob: string, { operationId, name, method, path, tags }: 
   return [operationId ?? name, name, `${method} ${path}`].some((text) => matchesGlob(glob, text))
 }
 
+const MAX_TAGS = 20
+
+/** The tags to choose from, where a glob for tags fits none. */
+function tagsFor(glob: string, operations: readonly Operation[]): string {
+  const tags = [...new Set(operations.flatMap((operation) => operation.tags))]
+  if (!glob.startsWith('tag:') || tags.length === 0) return ''
+  return `; the tags are ${tags.slice(0, MAX_TAGS).join(', ')}${tags.length > MAX_TAGS ? ', …' : ''}`
+}
+
 /**
  * Returns the operations that the section selects.
  * @param report Gets every glob that matches no operation: a misspelt one must not silently remove or add a tool.
@@ -25,7 +34,8 @@ export function selectOperations(
   report: (problem: SetupProblem) => void,
 ): Selected[] {
   const requireFit = (glob: string, path: readonly PropertyKey[]) => {
-    if (!operations.some((operation) => fitsOperation(glob, operation))) report({ path, message: `"${glob}" fits no operation` })
+    if (!operations.some((operation) => fitsOperation(glob, operation)))
+      report({ path, message: `"${glob}" fits no operation${tagsFor(glob, operations)}` })
   }
   for (const [index, glob] of include?.entries() ?? []) requireFit(glob, ['include', index])
   for (const [index, glob] of exclude.entries()) requireFit(glob, ['exclude', index])

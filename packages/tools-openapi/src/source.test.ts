@@ -102,7 +102,7 @@ test('a glob that fits nothing is refused with its place: a misspelt one takes n
   const section = { include: ['pets/*', 'petz/*'], exclude: ['tag:Admin'], operations: { 'PUT /pets': { effect: 'read' as const } } }
   const error = await problems(openApi(PETS, section))
   expect(error).toContain('tools.api.openapi.include.1: "petz/*" fits no operation')
-  expect(error).toContain('tools.api.openapi.exclude.0: "tag:Admin" fits no operation')
+  expect(error).toContain('tools.api.openapi.exclude.0: "tag:Admin" fits no operation; the tags are pets, writes')
   expect(error).toContain('"PUT /pets" fits no operation')
 })
 

@@ -81,7 +81,7 @@ function readText(file: string): string {
 async function check(file: string, configFile: string | undefined, environment: Environment): Promise<void> {
   const config = await openConfig(configFile, environment)
   const document = readPolicyFile(file, config)
-  say(`${file}: ${document.rules.length} rules, ${document.default} for everything else.`)
+  say(`${file}: ${document.rules.length} ${document.rules.length === 1 ? 'rule' : 'rules'}, ${document.default} for everything else.`)
   for (const warning of warningsAbout(document, undefined)) say(`Note: the rule ${warning}.`)
 }
 

@@ -69,7 +69,9 @@ export async function readData(file: string): Promise<unknown> {
   const [wrong] = [...document.errors, ...document.warnings]
   if (wrong) {
     const line = wrong.linePos?.[0].line
-    throw fault(file, `${line === undefined ? '' : `line ${line}: `}${wrong.message.split(/ at line \d|\n/)[0]}`)
+    const where = line === undefined ? '' : `line ${line}: `
+    const advice = wrong.code === 'BLOCK_AS_IMPLICIT_KEY' ? '; a text that contains ": " needs quotes' : ''
+    throw fault(file, `${where}${wrong.message.split(/ at line \d|\n/)[0]}${advice}`)
   }
   const checked = checkJson(
     toData(file, () => document.toJS()),

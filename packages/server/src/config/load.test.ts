@@ -137,7 +137,7 @@ test('every error names the file and the place, and all are told at once', async
     'countersign.yaml: agents.desk.model: must be provider/model, for example openai/gpt-5-mini',
     'countersign.yaml: agents.desk.maxSteps: must be at least 1',
     'countersign.yaml: agents.desk.onDecline: must be one of "continue", "stop"',
-    'countersign.yaml: agents.desk.tolls: is not known here',
+    expect.stringMatching(/^countersign\.yaml: agents\.desk\.tolls: is not known here; known are model, .*tools/),
   ])
   expect((await refusal({ tools: config.tools })).split('\n')).toEqual([
     'countersign.yaml: tools.shop.routes.baseUrl: is required',
@@ -154,7 +154,11 @@ test('every error names the file and the place, and all are told at once', async
 const BAD: [string, unknown, string][] = [
   ['not an object', 'text', 'countersign.yaml: must be an object'],
   ['nothing', null, 'countersign.yaml: must be an object'],
-  ['an unknown section', { agent: {} }, 'countersign.yaml: agent: is not known here'],
+  [
+    'an unknown section',
+    { agent: {} },
+    'countersign.yaml: agent: is not known here; known are agents, tools, signIn, policy, gateway, cors, retention, archive, record, prices, network',
+  ],
   ['a bad agent name', { agents: { 'a b': { model: 'x/y' } } }, 'countersign.yaml: agents.a b: is not an allowed name'],
   [
     'a glob for nothing',
@@ -170,7 +174,7 @@ const BAD: [string, unknown, string][] = [
   [
     'a rule with a key that nobody knows',
     { policy: { rules: [{ name: 'r', match: { unless: 'true' }, verdict: 'ask' }] } },
-    'countersign.yaml: policy.rules.0.match.unless: is not known here',
+    'countersign.yaml: policy.rules.0.match.unless: is not known here; known are tool, effect, agent, when',
   ],
   [
     'a rule for an agent that is nobody',
@@ -314,6 +318,7 @@ test('a file that cannot be read, parsed or used is named', async () => {
   const folder = await folderWith({
     'twice.yaml': 'agents: {}\nagents: {}\n',
     'broken.yaml': 'agents: {\n',
+    'colon.yaml': 'agents:\n  desk:\n    instructions: Note: be polite.\n',
     'proto.json': '{"tools": {"__proto__": {}}}',
     'none.ts': 'export const x = 1\n',
     'throws.ts': 'throw new Error("no luck")\n',
@@ -326,6 +331,7 @@ test('a file that cannot be read, parsed or used is named', async () => {
   expect(await message('gone.yaml')).toBe('gone.yaml: cannot be read (ENOENT)')
   expect(await message('twice.yaml')).toMatch(/^twice\.yaml: line 2: Map keys must be unique/)
   expect(await message('broken.yaml')).toMatch(/^broken\.yaml: line \d: /)
+  expect(await message('colon.yaml')).toMatch(/^colon\.yaml: line 3: .*; a text that contains ": " needs quotes$/)
   expect(await message('proto.json')).toMatch(/^proto\.json: the key "__proto__" is not allowed/)
   expect(await message('none.ts')).toMatch(/^none\.ts: has no default export/)
   expect(await message('throws.ts')).toBe('throws.ts: cannot be loaded: no luck')

@@ -1,5 +1,5 @@
 import type { SetupProblem } from '@countersign/toolkit'
-import { zodFindings } from '@countersign/toolkit/internal'
+import { listKnownKeys, zodFindings } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
 
 export type Report = (problem: SetupProblem) => void
@@ -11,7 +11,7 @@ export function parse<Schema extends z.ZodType>(
   place: readonly PropertyKey[],
   report: Report,
 ): z.output<Schema> | undefined {
-  const result = schema.safeParse(value, { reportInput: true })
+  const result = schema.safeParse(value, { reportInput: true, error: listKnownKeys })
   if (result.success) return result.data
   for (const { path, words } of zodFindings(result.error)) report({ path: [...place, ...path], message: words })
   return undefined

@@ -1,6 +1,6 @@
 import { CountersignError, checkJson, PolicyDocument } from '@countersign/core'
 import type { SetupProblem } from '@countersign/toolkit'
-import { dotted, zodFindings } from '@countersign/toolkit/internal'
+import { dotted, listKnownKeys, zodFindings } from '@countersign/toolkit/internal'
 import { parseDocument } from 'yaml'
 import { findPolicyProblems, type PolicyWorld } from './problems.ts'
 
@@ -13,7 +13,8 @@ export const tellProblems = (problems: readonly SetupProblem[]): string =>
  * @throws CountersignError `bad_request` with `issues: [{path, message}]`: every problem, with its path.
  */
 export function readPolicy(given: string | object, world: PolicyWorld): PolicyDocument {
-  const result = PolicyDocument.safeParse(typeof given === 'string' ? readText(given) : given, { reportInput: true })
+  const document = typeof given === 'string' ? readText(given) : given
+  const result = PolicyDocument.safeParse(document, { reportInput: true, error: listKnownKeys })
   const problems = result.success
     ? findPolicyProblems(result.data, world)
     : zodFindings(result.error).map(({ path, words }) => ({ path, message: words }))

@@ -49,8 +49,20 @@ export const typeWords = (type: string): string => TYPE_WORDS[type] ?? type
 /** Zod's issues as findings. Parse with `{ reportInput: true }`: only so a missing value can be told from a wrong one. */
 export const zodFindings = (error: z.core.$ZodError): Finding[] => error.issues.flatMap(zodFinding)
 
+/** Parse with `{ error: listKnownKeys }`: then the finding about an unknown key lists the known ones. */
+export const listKnownKeys: z.core.$ZodErrorMap = ({ code, inst }) =>
+  code === 'unrecognized_keys' && inst && 'shape' in inst._zod.def
+    ? `is not known here; known are ${Object.keys(Object(inst._zod.def.shape)).join(', ')}`
+    : undefined
+
+/** Zod's own messages begin with a capital letter. */
+const isOurs = (message: string): boolean => /^\p{Ll}/u.test(message)
+
 function zodFinding(issue: z.core.$ZodIssue): Finding[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path: [...issue.path, key], words: 'is not known here' }))
+  if (issue.code === 'unrecognized_keys') {
+    const words = isOurs(issue.message) ? issue.message : 'is not known here'
+    return issue.keys.map((key) => ({ path: [...issue.path, key], words }))
+  }
   return [{ path: issue.path, words: zodWords(issue) }]
 }
 
@@ -74,7 +86,7 @@ function zodWords(issue: z.core.$ZodIssue): string {
     case 'invalid_union':
       return 'has none of the allowed shapes'
     default:
-      return /^\p{Ll}/u.test(issue.message) ? issue.message.replace(/\.$/, '') : `is refused: ${issue.message.replace(/\.$/, '')}`
+      return isOurs(issue.message) ? issue.message.replace(/\.$/, '') : `is refused: ${issue.message.replace(/\.$/, '')}`
   }
 }
 

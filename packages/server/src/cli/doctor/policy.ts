@@ -77,5 +77,7 @@ export function findPolicyDoubts({ agents, tools, policy }: World, roles: Readon
         `no agent here has ${unused.length <= 8 ? unused.join(', ') : `${unused.slice(0, 8).join(', ')} and ${unused.length - 8} more tools`}`,
       ),
     )
-  return findings.length === 0 ? [ok(`${policy.rules.length} rules, ${policy.default} for everything else`)] : findings
+  return findings.length === 0
+    ? [ok(`${policy.rules.length} ${policy.rules.length === 1 ? 'rule' : 'rules'}, ${policy.default} for everything else`)]
+    : findings
 }
