@@ -186,11 +186,13 @@ test('the key comes from a file or the environment, never goes out unencrypted, 
   writeFileSync(file, `${environment.COUNTERSIGN_KEY}\n`, { mode: 0o600 })
   const fromFile = await runCommandLine(['inbox', '--json', '--key-file', file], { COUNTERSIGN_URL: server.url })
   expect(fromFile.code).toBe(0)
+  await using other = await startTarget(() => ({ status: 418 }))
   const wrong: [args: string[], more: Record<string, string>, says: string][] = [
     [['inbox'], { COUNTERSIGN_URL: server.url }, 'no key: set COUNTERSIGN_KEY'],
     [['inbox', '--url', 'http://approve.example.com'], environment, 'unencrypted: use https'],
-    [['inbox', '--url', 'http://127.0.0.1:1'], environment, 'http://127.0.0.1:1 cannot be reached'],
-    [['inbox'], { ...environment, COUNTERSIGN_KEY: 'wrong-key-0123456789abcdef' }, 'this key is not known here'],
+    [['inbox', '--url', 'http://127.0.0.1:1'], environment, 'http://127.0.0.1:1 cannot be reached: start the server'],
+    [['inbox'], { ...environment, COUNTERSIGN_KEY: 'wrong-key-0123456789abcdef' }, `${server.url}: this key is not known here`],
+    [['inbox', '--url', other.url], environment, `${other.url} answered 418 without a reason: is it a Countersign server?`],
     [['tail', '--count', '0'], environment, '--count must be a number above 0'],
   ]
   for (const [args, more, says] of wrong) {

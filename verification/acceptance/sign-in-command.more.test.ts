@@ -77,7 +77,7 @@ test('countersign mcp tells the agent’s client how to sign in, and never a lin
       })
       child.once('exit', () => reject(new Error(said)))
     })
-    expect(said).toContain(`countersign sign-in --data ${dataDir}`)
+    expect(said).toContain(`to sign in there, run: npm run countersign -- sign-in --data ${dataDir}`)
     expect(said).not.toContain('#sign-in')
     const refused = await fetch(`${url}/api/sign-in`, {
       method: 'POST',

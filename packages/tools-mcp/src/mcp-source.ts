@@ -67,7 +67,7 @@ export class McpSource implements ToolSource {
       connectMs: settings.startWithinMs,
       openTransport: () => settings.openTransport(() => this.#services?.log),
       onListed: (entries, notes) => this.#onListed(entries, notes),
-      onAway: (why) => this.#services?.log.warn({ group: settings.group, why }, 'mcp.disconnected'),
+      onAway: (why) => this.#services?.log.warn({ group: settings.group, why, ...this.#errorOutput }, 'mcp.disconnected'),
       onOdd: (words) => this.#onOdd(words),
     })
     this.#calls = new McpCalls(this.#connection, this.#name)
@@ -75,6 +75,12 @@ export class McpSource implements ToolSource {
 
   get #name(): string {
     return `The MCP server ${this.#settings.group}`
+  }
+
+  /** The last lines of a program that is away, for the log. */
+  get #errorOutput(): { stderr?: string[] } {
+    const { lastWords = [] } = this.#settings
+    return lastWords.length > 0 ? { stderr: [...lastWords] } : {}
   }
 
   get isKnown(): boolean {
@@ -266,7 +272,7 @@ export class McpSource implements ToolSource {
     const tools = this.#tools.length
     const changed = this.#tools.filter(({ was }) => was).map(({ definition }) => definition.name)
     if (this.#connection.isStarting) this.#services?.log.info({ group, tools }, 'mcp.starting')
-    else if (trouble !== undefined) this.#services?.log.warn({ group, why: trouble, tools }, 'mcp.disconnected')
+    else if (trouble !== undefined) this.#services?.log.warn({ group, why: trouble, tools, ...this.#errorOutput }, 'mcp.disconnected')
     else this.#services?.log.info({ group, server: facts?.name ?? '', protocol: facts?.protocol ?? '', tools }, 'mcp.connected')
     if (changed.length > 0) this.#services?.log.warn({ group, changed: changed.slice(0, 20) }, 'mcp.tools_changed')
     const leftOut = this.#allLeftOut()

@@ -62,12 +62,13 @@ test('without trust no hint makes a read, and with it only a plain readOnlyHint 
   )
 })
 
-test('doctor tells what a server that does not come up wrote on its error output, without our secrets', async () => {
+test('doctor and the log tell what a server that does not come up wrote on its error output, without our secrets', async () => {
   const script = "process.stderr.write('no DATABASE_URL is set\\n'); process.exit(1)"
-  const { source } = await openSource({ command: process.execPath, args: ['-e', script], startWithinMs: 10_000 })
+  const { source, hears } = await openSource({ command: process.execPath, args: ['-e', script], startWithinMs: 10_000 })
   const found = await source.check()
   expect(found[0]).toMatchObject({ level: 'problem', message: expect.stringContaining('The MCP server s is away') })
   expect(found).toContainEqual({ level: 'note', message: 's wrote on its error output: no DATABASE_URL is set' })
+  await hears(/^mcp\.disconnected .*no DATABASE_URL is set/)
 })
 
 test('a server that has not answered yet is starting, not away, and doctor waits for it as long as it was told to', async () => {

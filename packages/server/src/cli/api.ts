@@ -77,12 +77,12 @@ export function openApi(flags: ApiFlags, environment: Environment): Api {
 
   async function send(path: string, init: RequestInit): Promise<Response> {
     const response = await fetch(base + path, { ...init, redirect: 'error' }).catch((cause: unknown) => {
-      throw new Unreachable(`${new URL(base).origin} cannot be reached`, { cause })
+      throw new Unreachable(`${new URL(base).origin} cannot be reached: start the server, or name another with --url or COUNTERSIGN_URL`, {
+        cause,
+      })
     })
     if (response.ok) return response
-    const problem: unknown = await response.json().catch(() => undefined)
-    const detail = typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : response.statusText
-    throw new Refused(response.status, detail)
+    throw new Refused(response.status, await reasonOf(response))
   }
 
   return {
@@ -97,6 +97,14 @@ export function openApi(flags: ApiFlags, environment: Environment): Api {
         ...(signal && { signal }),
       }),
   }
+}
+
+async function reasonOf(response: Response): Promise<string> {
+  const { origin } = new URL(response.url)
+  const problem: unknown = await response.json().catch(() => undefined)
+  if (typeof problem !== 'object' || problem === null || !('detail' in problem))
+    return `${origin} answered ${response.status} without a reason: is it a Countersign server?`
+  return response.status === 401 ? `${origin}: ${problem.detail}` : String(problem.detail)
 }
 
 function readKey(file: string | undefined, { COUNTERSIGN_KEY: key }: Environment): string {

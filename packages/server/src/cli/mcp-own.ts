@@ -14,6 +14,7 @@ import {
 } from '../config/index.ts'
 import { createLog } from '../log.ts'
 import { type RunningServer, startServer } from '../server.ts'
+import { quoted } from './own-command.ts'
 import { complain } from './say.ts'
 import { signInCommandLine } from './sign-in.ts'
 
@@ -53,8 +54,14 @@ export async function startOwn(command: readonly string[], flags: McpFlags, envi
   const server = await startServer({ config, settings, log, clientKey: key })
   complain(`decide about calls at ${server.url}`)
   // No sign-in link here: the parent process reads standard error, and that is the agent's own client.
-  complain(`to sign in there, run: ${signInCommandLine(settings)}`)
+  complain(`to sign in there, run: ${signInCommandLine(settings, typedAnywhere())}`)
   return { key, server }
+}
+
+/** The whole path where npm installed the command: the client starts it in a folder of its own. */
+function typedAnywhere(): string | undefined {
+  const started = process.argv[1] ?? ''
+  return /[\\/]\.bin[\\/]countersign$/.test(started) ? quoted(started) : undefined
 }
 
 async function loadOwn(given: string | undefined, environment: Environment): Promise<Config> {

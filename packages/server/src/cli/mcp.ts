@@ -19,15 +19,17 @@ Examples:
       the tools of an agent of a running server; the key is in COUNTERSIGN_KEY
 
 Claude Desktop, Cursor, Windsurf and others (mcpServers of their JSON file):
-  { "mcpServers": { "files": { "command": "npx",
-      "args": ["-y", "countersign", "mcp", "--", "npx", "-y", "@modelcontextprotocol/server-filesystem", "/home/ana/work"] } } }
+  { "mcpServers": { "files": { "command": "/home/ana/desk/node_modules/.bin/countersign",
+      "args": ["mcp", "--", "npx", "-y", "@modelcontextprotocol/server-filesystem", "/home/ana/work"] } } }
 VS Code (.vscode/mcp.json): the same under "servers", with "type": "stdio".
-Claude Code: claude mcp add files -- npx -y countersign mcp -- npx -y @modelcontextprotocol/server-filesystem ~/work`
+Claude Code:
+  claude mcp add files -- /home/ana/desk/node_modules/.bin/countersign mcp -- npx -y @modelcontextprotocol/server-filesystem ~/work`
 
 /** `countersign mcp`: the gate for clients that start a command. Standard output carries the protocol and nothing else. */
 export const mcpCommand = (environment: Environment): Command =>
   new Command('mcp')
     .description('an MCP server on standard input and output, in front of another one or of your configuration')
+    .showHelpAfterError('(the options of an MCP server come after --: countersign mcp -- npx -y …)')
     .argument('[command...]', 'after --: the MCP server to put the gate in front of')
     .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
     .option('--policy <file>', 'policy for the tools of the command; default: what reads runs, everything else asks')

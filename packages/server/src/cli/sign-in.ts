@@ -4,6 +4,7 @@ import { type Environment, readSettings, type Settings } from '../config/index.t
 import { readSignInFiles, type SignInFile } from '../identity/sign-in-file.ts'
 import { mintLinkToken, signInLink } from '../identity/sign-in-links.ts'
 import { openBrowser } from './open-browser.ts'
+import { ownCommand, quoted } from './own-command.ts'
 import { say } from './say.ts'
 
 const ANSWERS_WITHIN_MS = 5_000
@@ -79,12 +80,10 @@ async function answers({ origin }: SignInFile): Promise<boolean> {
 }
 
 /** Returns the command that prints another link for the server with these settings. @param program How this command is run here. */
-export function signInCommandLine({ dataDir }: Pick<Settings, 'dataDir'>, program = 'countersign'): string {
+export function signInCommandLine({ dataDir }: Pick<Settings, 'dataDir'>, program = ownCommand(import.meta.filename)): string {
   const folder = resolve(dataDir)
   return folder === resolve(USUAL_FOLDER) ? `${program} sign-in` : `${program} sign-in --data ${quoted(folder)}`
 }
-
-const quoted = (path: string): string => (/^[\w./~+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
 
 /** Tells the person who started a server how to sign in. */
 export function sayLink(link: string, settings: Pick<Settings, 'dataDir'>, program?: string): void {

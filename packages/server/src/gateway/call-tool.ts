@@ -112,8 +112,7 @@ async function proposeAndWait(
   // A call that cannot become an action leaves no open call behind.
   requireWriter(exchange.caller.principal)
   const checked = tool.check(args)
-  if (!checked.ok)
-    return complaint(`${tool.modelName}: ${checked.issues.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')}`)
+  if (!checked.ok) return complaint(`${tool.modelName}: ${checked.issues.map(({ message }) => message).join(' ')}`)
   const startedAt = deps.clock.nowMs()
   const made: GatewayCall = { tool: tool.name, arguments: args, agent: exchange.agent, key: readKey(ctx) }
   const { action, isRepeated } = await deps.openCalls.actionOf(made, exchange.caller)

@@ -10,7 +10,8 @@ export const FILESYSTEM: KnownServer = {
     write_file: {
       effect: 'write',
       risk: 'medium',
-      describe: ({ path, content }) => `Write ${typeof content === 'string' ? content.length : 0} characters to the file ${said(path)}`,
+      describe: ({ path, content }) =>
+        `Write ${numbered(typeof content === 'string' ? content.length : 0, 'character')} to the file ${said(path)}`,
       preview: async ({ path, content }, read) => [changeOf(path, await contentOf(path, read), content)],
     },
     edit_file: {
@@ -65,7 +66,6 @@ async function contentOf(path: JsonValue | undefined, read: ReadOther): Promise<
   }
 }
 
-const countOf = (value: JsonValue | undefined, noun: string): string => {
-  const n = entriesOf(value).length
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
-}
+const countOf = (value: JsonValue | undefined, noun: string): string => numbered(entriesOf(value).length, noun)
+
+const numbered = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
+import { ownCommand, quoted } from '../own-command.ts'
 import type { StarterKind } from './starter.ts'
 
 /** The folder of the call, and the location of the program. */
@@ -18,7 +19,7 @@ export function nextSteps(kind: StarterKind, place: Place): string[] {
   const config = join(folder, kind === 'yaml' ? 'countersign.yaml' : 'countersign.config.ts')
   // In a checkout npm changes to the checkout's folder, so that the commands name the files.
   const isCheckout = program.endsWith('.ts')
-  const run = isCheckout ? 'npm run countersign --' : /[\\/]node_modules[\\/]/.test(program) ? 'npx countersign' : 'countersign'
+  const run = ownCommand(program)
   const named = isCheckout ? ` --config ${quoted(config)} --data ${quoted(join(folder, '.countersign'))}` : ''
   return [
     ...(folder === workingFolder || (isCheckout && kind === 'yaml') ? [] : [`cd ${quoted(relative(workingFolder, folder))}`]),
@@ -49,5 +50,3 @@ function isModuleFolder(folder: string): boolean {
     return false
   }
 }
-
-const quoted = (path: string): string => (/^[\w./~+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)

@@ -55,11 +55,8 @@ export interface PrepareInput {
 export async function prepareAction({ tool, arguments: args, policies, clock, seen, ...who }: PrepareInput): Promise<PreparedAction> {
   const checked = tool.check(args)
   if (!checked.ok) {
-    const first = checked.issues[0]
-    const where = first?.path ? ` at ${first.path}` : ''
-    throw new CountersignError('invalid_arguments', `${tool.name}: ${first?.message ?? 'the arguments do not fit'}${where}`, {
-      issues: checked.issues,
-    })
+    const why = checked.issues[0]?.message ?? 'the arguments do not fit'
+    throw new CountersignError('invalid_arguments', `${tool.name}: ${why}`, { issues: checked.issues })
   }
   const argumentsText = canonicalJson(checked.value)
   // In the order in which they are stored: what is worked out again from the stored ones has to be the same.
