@@ -23,12 +23,16 @@ function partsOf(action: Action): readonly PartLoader<unknown>[] {
   const parts = needed.get(action) ?? [
     isSettled(action) ? SETTLED : MORE,
     ...(needsDiff(action) ? [DIFF] : []),
-    ...(hiddenParts(action).some(({ isFolded }) => isFolded) ? [FOLDED] : []),
+    ...(hiddenParts(action).some(({ isFolded }) => isFolded) || hasList(action) ? [FOLDED] : []),
     ...(needsMarks(action, changesOf(action.preview)) ? [MARKS] : []),
   ]
   needed.set(action, parts)
   return parts
 }
+
+/** True where a list is shown by its entries. */
+const hasList = ({ preview }: Action): boolean =>
+  changesOf(preview).some(({ oldValue, newValue }) => Array.isArray(oldValue) || Array.isArray(newValue))
 
 /** True where one of these texts may have a name to mark, or two values have to be told apart. */
 export const needsMarks = (texts: unknown, changes: readonly { oldValue?: unknown; newValue?: unknown }[]): boolean =>
@@ -40,7 +44,7 @@ export const needsMarks = (texts: unknown, changes: readonly { oldValue?: unknow
 
 /**
  * Whether the card can show all of `action` now. Where the part for diffs is missing, a diff is shown plain, which leaves out spaces at the end of
- * a line; without the part for long texts, only their head is there; without the part behind Details, a high risk has no second step; without
+ * a line; without the part for long texts and lists, only the head of those is there; without the part behind Details, a high risk has no second step; without
  * the marks, two names that differ look the same.
  * @param isOdd What stands beside the action on its card has names to mark.
  */

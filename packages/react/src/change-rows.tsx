@@ -1,9 +1,8 @@
 import type { Action } from '@countersign/client'
-import { changesOf, LONG_PREVIEW_ROWS, stays, valueText } from '@countersign/core/text'
+import { changesOf, LONG_PREVIEW_ROWS, splitLines, stays, valueText } from '@countersign/core/text'
 import { memo } from 'react'
 import { CardButton } from './card-button.tsx'
 import { DIFF, isWordy } from './diff-part.ts'
-import { columnsOf, LinesTable } from './lines-table.tsx'
 import { FOLDED, LongText } from './long-text.tsx'
 import { type Part, usePart } from './parts.ts'
 import { PlainDiff } from './plain-diff.tsx'
@@ -104,42 +103,26 @@ const Values = memo(function Values({ row, path, diffs }: { row: Row; path: stri
   const { oldValue, newValue } = row
   const marks = usePart(MARKS, false)
   const isSame = stays({ oldValue, newValue })
-  const table = oldValue === undefined || isSame ? columnsOf(newValue) : undefined
-  if (table && isSame) {
-    return (
-      <div className="cs-values">
-        <LinesTable {...table} />
-      </div>
-    )
-  }
-  if (table) {
-    return (
-      <div className="cs-values">
-        <span className="cs-hidden">sets </span>
-        <ins>
-          <LinesTable {...table} />
-        </ins>
-      </div>
-    )
-  }
+  // A list may be a table.
+  const Box = Array.isArray(newValue ?? oldValue) ? 'div' : 'span'
   const alike =
     oldValue === undefined || newValue === undefined ? undefined : marks.module?.tellApart(valueText(oldValue), valueText(newValue))
   if (isSame) {
     return (
-      <span className="cs-values" dir="auto">
-        <LongText text={valueText(newValue)} path={`${path}/new`} />
-      </span>
+      <Box className="cs-values" dir={dirOf(newValue)}>
+        <Value value={newValue} path={`${path}/new`} />
+      </Box>
     )
   }
   const MarkedText = isWordy(row) ? diffs.module?.MarkedText : undefined
   const against = (other: unknown, side: 'old' | 'new'): Against | undefined => MarkedText && { MarkedText, other: valueText(other), side }
   return (
-    <span className="cs-values">
+    <Box className="cs-values">
       {oldValue === undefined ? null : (
         <>
           <span className="cs-hidden">{newValue === undefined ? 'removes' : 'from'} </span>
-          <del dir="auto">
-            <LongText text={valueText(oldValue)} path={`${path}/old`} against={against(newValue, 'old')} />
+          <del dir={dirOf(oldValue)} className={blockOf(oldValue)}>
+            <Value value={oldValue} other={newValue} path={`${path}/old`} against={against(newValue, 'old')} />
           </del>
         </>
       )}
@@ -147,8 +130,8 @@ const Values = memo(function Values({ row, path, diffs }: { row: Row; path: stri
       {newValue === undefined ? null : (
         <>
           <span className="cs-hidden">{oldValue === undefined ? 'sets' : ' to'} </span>
-          <ins dir="auto">
-            <LongText text={valueText(newValue)} path={`${path}/new`} against={against(oldValue, 'new')} />
+          <ins dir={dirOf(newValue)} className={blockOf(newValue)}>
+            <Value value={newValue} other={oldValue} path={`${path}/new`} against={against(oldValue, 'new')} />
           </ins>
         </>
       )}
@@ -156,9 +139,23 @@ const Values = memo(function Values({ row, path, diffs }: { row: Row; path: stri
         <span className="cs-delta"> ({difference(oldValue, newValue)})</span>
       ) : null}
       {alike === undefined ? null : <strong className="cs-alike"> {alike}</strong>}
-    </span>
+    </Box>
   )
 })
+
+/** The entries of a list have a direction each. */
+const dirOf = (value: unknown): 'auto' | undefined => (Array.isArray(value) ? undefined : 'auto')
+
+/** A text of several lines has an edge of its own, so that no line of it can be taken for a field of the card. */
+const blockOf = (value: unknown): string | undefined => (splitLines(valueText(value)).length > 1 ? 'cs-several' : undefined)
+
+/** One value: a list by its entries, everything else as text. */
+function Value({ value, other, path, against }: { value: unknown; other?: unknown; path: string; against?: Against | undefined }) {
+  const isList = Array.isArray(value)
+  const { module } = usePart(FOLDED, isList)
+  if (isList && module) return <module.ListValue value={value} other={other} path={path} against={against} />
+  return <LongText text={valueText(value)} path={path} lines="between" against={against} />
+}
 
 function difference(oldValue: number, newValue: number): string {
   // 12 digits: 0.1 + 0.2 is not to be shown to a person.

@@ -119,14 +119,16 @@ const LINES: Record<string, string | number>[] = [
   { productId: 'b\u0000ag', quantity: 1, note: 'as a gift' },
 ]
 
-test('a short list of lines is a table with every value; other lists are text', async () => {
+test('a list of lines is a table with every value, a list of texts has each by itself; other lists are text', async () => {
   await openPage({ viewport: { width: 320, height: 800 } })
   const preview = [
     { field: 'items', newValue: LINES },
+    { field: 'to', oldValue: ['ana@example.com', '1'], newValue: ['ana@example.com', 'b, c', 'd\ne'] },
     { field: 'tags', newValue: [['a'], { b: { c: 1 } }] },
-    { field: 'long', newValue: [{ word: 'x'.repeat(700) }] },
+    { field: 'from list to text', oldValue: ['a'], newValue: 'a' },
   ]
   await show(page, { action: sampleAction({ preview }) })
+  await untilReady(page)
   const rows = await card()
     .locator('.cs-lines')
     .first()
@@ -137,9 +139,54 @@ test('a short list of lines is a table with every value; other lists are text', 
     ['mug', '2', ''],
     ['b⟦U+0000⟧ag', '1', 'as a gift'],
   ])
+  const items = (side: string) => card().locator(`${side} .cs-item`).allTextContents()
+  expect(await items('del')).toEqual(['ana@example.com', '"1"'])
+  expect(await items('ins')).toEqual(['ana@example.com', 'b, c', 'd⟦U+000A⟧e'])
+  expect(await card().locator('.cs-item[data-kept]').allTextContents()).toEqual(['ana@example.com', 'ana@example.com'])
   expect(await card().getByText('[["a"],{"b":{"c":1}}]').count()).toBe(1)
-  expect(await card().locator('.cs-lines').filter({ hasText: 'xxx' }).count()).toBe(0)
+  expect(await card().locator('del').last().textContent()).toBe('["a"]')
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320)
+})
+
+test('of a long list the first lines are shown, and all of them when its button is pressed', async () => {
+  await openPage()
+  const lines = Array.from({ length: 40 }, (_, at) => ({ sku: `MUG-${at}`, name: 'Mug, white, hand-painted', quantity: at }))
+  await show(page, {
+    action: sampleAction({ risk: { level: 'high', reasons: [], setBy: 'policy' }, preview: [{ field: 'lines', newValue: lines }] }),
+  })
+  const shown = () => card().locator('.cs-lines tbody tr').count()
+  const reveal = card().getByRole('button', { name: /hidden, show all$/ })
+  await reveal.first().waitFor()
+  expect(await shown()).toBe(6)
+  expect(await reveal.first().textContent()).toBe('34 entries hidden, show all')
+  await page.locator('.cs-approve[data-rest=blocked]').waitFor()
+  await reveal.first().click()
+  expect(await shown()).toBe(40)
+  // The list of 2,300 characters scrolls in a box of its own, which has the focus.
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Whole list, 40 entries')
+})
+
+test('the lines of a value stay lines beside an edge of their own; line feeds that nobody would see are spelled out', async () => {
+  await openPage()
+  const preview = [
+    { field: 'body', newValue: 'Dear Ana,\n\nit is on its way.\n' },
+    { field: 'gap', newValue: 'a\n\n\n\nb' },
+    {
+      field: 'note',
+      oldValue: 'The first line of it is as before.\nThe other one was this.',
+      newValue: 'The first line of it is as before.\nThe other one is that.',
+    },
+  ]
+  await show(page, { action: sampleAction({ preview }) })
+  await card().locator('mark').first().waitFor()
+  const texts = await card().locator('ins').allTextContents()
+  expect(texts).toEqual([
+    'Dear Ana,\n\nit is on its way.⟦U+000A⟧',
+    'a⟦U+000A⟧⟦U+000A⟧⟦U+000A⟧⟦U+000A⟧b',
+    'The first line of it is as before.\nThe other one is that.',
+  ])
+  expect(await card().locator('ins.cs-several').count()).toBe(2)
+  expect(await card().locator('ins mark').allTextContents()).toEqual(['is', 'that'])
 })
 
 test('a short list of lines that stays as it is stands once, as a table that says nothing of a change', async () => {

@@ -4,9 +4,6 @@ import { Find } from './find.tsx'
 import { RevealButton, useReveal } from './reveal.tsx'
 import { type LongTextProps, Shown, Whole } from './shown-text.tsx'
 
-export { Find } from './find.tsx'
-export { FoldedRows } from './folded-rows.tsx'
-
 /**
  * A long text: head and tail around a button that says how much is hidden, and a search. Once it is open it scrolls in a box of its own and takes the
  * focus, so that the keys that scroll work at once; opened by the search, the focus stays there.

@@ -1,14 +1,15 @@
-import { LONG_TEXT_CHARS, valueText } from '@countersign/core/text'
+import { valueText } from '@countersign/core/text'
 import { showInvisible } from './show-text.ts'
 
 const MAX_COLUMNS = 6
+/** A longer list is text: its rows would take seconds to lay out. */
+const MAX_LINES = 500
 
 type Line = Record<string, unknown>
 
-/** The columns of a short list whose entries are objects of plain values, such as the lines of an order; undefined for every other value. */
+/** The columns of a list whose entries are objects of plain values, such as the lines of an order; undefined for every other value. */
 export function columnsOf(value: unknown): { lines: Line[]; columns: string[] } | undefined {
-  // A longer text shows its head, its tail and a button.
-  if (!Array.isArray(value) || value.length === 0 || JSON.stringify(value).length > LONG_TEXT_CHARS) return undefined
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_LINES) return undefined
   if (!value.every((line) => isLine(line))) return undefined
   const columns = [...new Set(value.flatMap((line) => Object.keys(line)))]
   return columns.length > 0 && columns.length <= MAX_COLUMNS ? { lines: value, columns } : undefined

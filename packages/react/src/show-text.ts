@@ -1,4 +1,4 @@
-import { isPlain, spellUnseen } from '@countersign/core/text'
+import { isPlain, spellUnseen, splitLines } from '@countersign/core/text'
 import { createPart, usePart } from './parts.ts'
 
 /** The marks for names that look alike, with their table of letters. Most cards have plain text and do without. */
@@ -13,6 +13,12 @@ export const showInvisible = (text: string): string =>
 
 /** {@link showInvisible} for text of several lines: line feeds stay what they are. */
 export const showLines = (text: string): string => text.split('\n').map(showInvisible).join('\n')
+
+/** {@link showInvisible} for a value that may have several lines, as core's `showValue` has it. */
+export const showValue = (text: string): string =>
+  splitLines(text)
+    .map((part, at) => (at % 2 ? part : showInvisible(part)))
+    .join('')
 
 /** True where no character of the text is hidden, and no name in it can be taken for another one. */
 export const isClean = (text: string): boolean => (isPlain(text) || MARKS.get().state === 'ready') && showInvisible(text) === text

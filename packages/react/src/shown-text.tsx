@@ -1,11 +1,12 @@
 import { type ComponentType, memo } from 'react'
 import type { MarkedTextProps } from './diff/marked-text.tsx'
-import { showInvisible, showLines, useMarks } from './show-text.ts'
+import { showInvisible, showLines, showValue, useMarks } from './show-text.ts'
 
 export type LongTextProps = {
   text: string
   path: string
-  lines?: boolean
+  /** Which of its line feeds stay: all of them in a box of words, `between` the lines of a value. Default none. */
+  lines?: boolean | 'between'
   /** True inside a box that scrolls already. */
   inBox?: boolean
   /** The other version of the text: once the text is whole, the words that changed are marked in it. */
@@ -21,7 +22,7 @@ export function Whole({ text, lines = false, against }: LongTextProps) {
 }
 
 /** A card draws itself every few seconds; half a million characters are marked once. */
-export const Shown = memo(function Shown({ text, lines }: { text: string; lines: boolean }) {
+export const Shown = memo(function Shown({ text, lines }: { text: string; lines: boolean | 'between' }) {
   useMarks(text)
-  return <>{lines ? showLines(text) : showInvisible(text)}</>
+  return <>{(lines === 'between' ? showValue : lines ? showLines : showInvisible)(text)}</>
 })

@@ -21,6 +21,6 @@ export {
 } from './hidden.ts'
 export { findLookAlikes, type LookAlikes, tellApart } from './look-alike.ts'
 export { endSentence } from './sentence.ts'
-export { showInvisible, showLines, showProse } from './show-invisible.ts'
+export { showInvisible, showLines, showProse, showValue } from './show-invisible.ts'
 export { SNOOZE_ENDS_BEFORE_DEADLINE_MS, type SnoozeTime, snoozeTimes } from './snooze-times.ts'
-export { spellUnseen } from './spell-unseen.ts'
+export { spellUnseen, splitLines } from './spell-unseen.ts'

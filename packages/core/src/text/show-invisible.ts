@@ -1,6 +1,6 @@
 import { markNames } from './mark-names.ts'
 import { showHosts } from './show-hosts.ts'
-import { spell, spellUnseen, UNSEEN } from './spell-unseen.ts'
+import { spell, spellUnseen, splitLines, UNSEEN } from './spell-unseen.ts'
 
 /** Some emoji are put together with characters that cannot be seen; whole ones can. Made when it is first used: it takes 20 ms of the start. */
 let emojiOrInvisible: RegExp | undefined
@@ -19,6 +19,12 @@ export const showInvisible = (text: string): string => spellUnseen(showNames(tex
 
 /** {@link showInvisible} for text of several lines: line feeds stay what they are. */
 export const showLines = (text: string): string => text.split('\n').map(showInvisible).join('\n')
+
+/** {@link showInvisible} for a value that may have several lines: see {@link splitLines}. */
+export const showValue = (text: string): string =>
+  splitLines(text)
+    .map((part, at) => (at % 2 ? part : showInvisible(part)))
+    .join('')
 
 /** {@link showLines} for what people and models write to each other: tabs and whole emoji stay as well. */
 export function showProse(text: string): string {

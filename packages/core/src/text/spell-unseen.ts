@@ -6,3 +6,9 @@ export const spell = (char: string): string => `⟦U+${(char.codePointAt(0) ?? 0
 
 /** The text with every character spelled out that cannot be seen. It marks no names: `showInvisible` does. */
 export const spellUnseen = (text: string): string => text.replace(INVISIBLE, spell)
+
+/**
+ * A value, and at every second place the line feeds between its lines that may stay, so that a letter reads as one. Line feeds at its ends and more
+ * than two empty lines are not among them: nobody would see those, or they would push the rest away.
+ */
+export const splitLines = (value: string): string[] => value.split(/(?<=[^\n])(\n{1,3})(?=[^\n])/)

@@ -1,4 +1,4 @@
-import { showInvisible, tellApart } from '@countersign/core/text'
+import { showInvisible, splitLines, tellApart } from '@countersign/core/text'
 import { diffArrays } from 'diff'
 
 /** A piece of a line as it is shown. `alike` says how a new piece differs from the old one that looks the same. */
@@ -14,7 +14,10 @@ const MAX_WORDS = 400
 /** A word of a line as it is shown, or spaces in it. */
 type Token = { text: string; isSpace: boolean }
 
-const tokensOf = (line: string): Token[] =>
+const tokensOf = (text: string): Token[] =>
+  splitLines(text).flatMap((line, row) => (row % 2 ? [{ text: line, isSpace: false }] : tokensOfLine(line)))
+
+const tokensOfLine = (line: string): Token[] =>
   line.split(SPACES).flatMap((piece, at) => {
     const texts = at % 2 ? [piece] : (showInvisible(piece).match(TOKEN) ?? [])
     return texts.map((text) => ({ text, isSpace: at % 2 === 1 }))

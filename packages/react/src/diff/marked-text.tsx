@@ -1,4 +1,4 @@
-import { showInvisible } from '@countersign/core/text'
+import { showValue } from '@countersign/core/text'
 import { memo } from 'react'
 import { markWords } from './mark-words.ts'
 import { Pieces } from './pieces.tsx'
@@ -14,5 +14,5 @@ export type MarkedTextProps = {
 /** One of two versions of a text, whole, with the words marked that the other one does not have. */
 export const MarkedText = memo(function MarkedText({ text, other, side }: MarkedTextProps) {
   const marked = side === 'old' ? markWords(text, other)?.[0] : markWords(other, text)?.[1]
-  return marked ? <Pieces pieces={marked} /> : showInvisible(text)
+  return marked ? <Pieces pieces={marked} /> : showValue(text)
 })

@@ -1,0 +1,71 @@
+import { HEAD_CHARS, LONG_TEXT_CHARS, MAX_HIDDEN_CHARS, TAIL_CHARS, valueText } from '@countersign/core/text'
+import type { ReactNode } from 'react'
+import { EndMark } from './end-mark.tsx'
+import { FoldedText } from './folded-text.tsx'
+import { columnsOf, LinesTable } from './lines-table.tsx'
+import { itemsOf, PlainList } from './plain-list.tsx'
+import { RevealButton, useReveal } from './reveal.tsx'
+import { type Against, Whole } from './shown-text.tsx'
+
+type ListValueProps = { value: readonly unknown[]; other: unknown; path: string; against: Against | undefined }
+
+/** A list in a preview: lines of plain values as a table where they stand alone, texts and numbers one by one, everything else as JSON. */
+export function ListValue({ value, other, path, against }: ListValueProps) {
+  const table = other === undefined ? columnsOf(value) : undefined
+  if (table) {
+    const { lines, columns } = table
+    return <List entries={lines} path={path} draw={(some) => <LinesTable lines={some} columns={columns} />} />
+  }
+  const items = other === undefined || Array.isArray(other) ? itemsOf(value) : undefined
+  if (items) return <List entries={items} path={path} draw={(some) => <PlainList items={some} kept={itemsOf(other)} />} />
+  const text = valueText(value)
+  const Text = text.length > LONG_TEXT_CHARS ? FoldedText : Whole
+  return <Text text={text} path={path} against={against} />
+}
+
+type ListProps<Entry> = {
+  entries: readonly Entry[]
+  path: string
+  /** Draws the first of the entries, or all of them. */
+  draw: (entries: readonly Entry[]) => ReactNode
+}
+
+/**
+ * A list, whole when its JSON is short. Of a longer one the first entries, above a button that says how many are hidden. Opened, it takes the focus,
+ * and a very long one scrolls in a box.
+ */
+function List<Entry>({ entries, path, draw }: ListProps<Entry>) {
+  const { isOpen, box, reveal } = useReveal<HTMLDivElement>(path)
+  const chars = valueText(entries).length
+  if (chars <= LONG_TEXT_CHARS) return draw(entries)
+  const count = (many: number) => `${many.toLocaleString('en')} ${many === 1 ? 'entry' : 'entries'}`
+  if (!isOpen) {
+    const shown = headOf(entries)
+    return (
+      <>
+        {draw(entries.slice(0, shown))}
+        {shown < entries.length ? <RevealButton path={path} hidden={count(entries.length - shown)} onReveal={reveal} /> : null}
+      </>
+    )
+  }
+  return (
+    <div
+      ref={box}
+      data-part={path}
+      // A box that scrolls is reached by keyboard; another is only where the focus goes when its button does.
+      {...(chars > MAX_HIDDEN_CHARS
+        ? { className: 'cs-read', tabIndex: 0, role: 'region', 'aria-label': `Whole list, ${count(entries.length)}` }
+        : { tabIndex: -1 })}
+    >
+      {draw(entries)}
+      <EndMark path={path} />
+    </div>
+  )
+}
+
+/** How many entries are shown at first: as much of the JSON as of a long text, which is what `hiddenParts` counts as shown. */
+function headOf(entries: readonly unknown[]): number {
+  let [count, chars] = [0, 0]
+  while (count < entries.length && chars < HEAD_CHARS + TAIL_CHARS) chars += valueText(entries[count++]).length
+  return count
+}
