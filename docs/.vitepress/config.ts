@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
 import { outsideLinks } from '../../scripts/docs/outside-links.ts'
+import { publicPictures } from '../../scripts/docs/public-pictures.ts'
 import { navigation, sidebar } from '../../scripts/docs/sidebar.ts'
 
 const DOCS = fileURLToPath(new URL('../', import.meta.url))
@@ -13,7 +14,7 @@ export default defineConfig({
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/countersign.svg' }]],
   outDir: './.vitepress/dist',
   srcExclude: ['reference/generated/**', 'node_modules/**'],
-  markdown: { config: (markdown) => void markdown.use(outsideLinks, DOCS) },
+  markdown: { config: (markdown) => void markdown.use(outsideLinks, DOCS).use(publicPictures) },
   themeConfig: {
     nav: navigation(),
     sidebar: sidebar(DOCS),

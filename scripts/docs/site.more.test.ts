@@ -83,6 +83,24 @@ test.each([
   expect(readFileSync(join(site, 'reference', `${page}.html`), 'utf8')).toContain(words)
 })
 
+test('the pictures of the console load, two beside each other, and below each other on a narrow phone', async () => {
+  await using browser = await launchBrowser()
+  const page = await browser.newPage()
+  await page.goto(`${url}/concepts/console.html`)
+  const pictures = page.locator('.vp-doc img')
+  expect(await pictures.count()).toBe(20)
+  for (const picture of await pictures.all()) {
+    await picture.scrollIntoViewIfNeeded()
+    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(300)
+    expect(await picture.getAttribute('alt')).toMatch(/ (before|after): /)
+  }
+  const left = (nth: number) => pictures.nth(nth).evaluate((image) => image.getBoundingClientRect().left)
+  expect(await left(1)).toBeGreaterThan(await left(0))
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect(await left(1)).toBe(await left(0))
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+})
+
 test('the site searches, has a dark mode, reports no error, and loads nothing from another host', async () => {
   await using browser = await launchBrowser()
   const page = await browser.newPage()
