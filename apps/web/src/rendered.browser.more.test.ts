@@ -27,7 +27,7 @@ const folder = fileURLToPath(new URL('../../../test-results/rendered/', import.m
 
 /** Texts that may stand in several lines, as they were written: what people, models and tools write at length, diffs, and the policy's own text. */
 const IN_LINES =
-  /^(Message\..*(content|lookUps\.0\.(input|output|error))|event\.(reasoning|delta)|Action\.(agentSays|said|preview\.0\.diff)|Action\.votes\.0\.reason|Objective\.description|ToolDetails\.(description|change\.fields\.0\.diff)|policy\.yaml|read\.result)$/
+  /^(Message\..*(content|lookUps\.0\.(input|output|error))|event\.(reasoning|delta)|Action\.(agentSays|said|preview\.0\.(diff|oldValue|newValue))|Action\.votes\.0\.reason|Objective\.description|ToolDetails\.(description|change\.fields\.0\.diff)|policy\.yaml|read\.result)$/
 
 /** A text that is missing is named before the limit of the test ends it without a word. */
 const MOST_MS = 270_000
