@@ -3,6 +3,8 @@ import { expect, test } from './demo.ts'
 test('the page of the API lists every operation by its group, and opens one with its headers and errors', async ({ page, demo }) => {
   const { tags, paths } = await (await demo.call('GET', '/api/openapi.json')).json()
   await page.goto(`${demo.url}/api/docs/`)
+  await expect(page).toHaveTitle('Countersign API')
+  await expect(page.locator('.swagger-ui .topbar')).toHaveCSS('background-color', 'rgb(255, 255, 255)')
   const operations = page.locator('.opblock')
   const methods = Object.values(paths as Record<string, object>).flatMap((path) => Object.keys(path))
   await expect(operations).toHaveCount(methods.length)

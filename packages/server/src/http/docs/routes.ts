@@ -9,6 +9,7 @@ import type { App } from '../app.ts'
 import { completeDocument } from './complete.ts'
 import { schemaRegistry } from './components.ts'
 import { collectOperations } from './describe.ts'
+import { LOGO, PAGE_STYLE } from './page-style.ts'
 
 const DESCRIPTION = `The approval layer for AI agents: agents propose actions, policy says allow, ask or deny, a person decides, and what was
 approved runs once. Times are ISO 8601 in UTC, durations ISO 8601. Lists answer \`{items, nextCursor}\`; give \`nextCursor\` back as \`cursor\`.
@@ -64,6 +65,12 @@ export async function docsRoutes(app: App, publicUrl: string | undefined): Promi
     await scope.register(fastifySwaggerUi, {
       routePrefix: '/api/docs',
       uiConfig: { deepLinking: true },
+      logo: { type: 'image/svg+xml', content: LOGO, href: '/' },
+      theme: {
+        title: 'Countersign API',
+        css: [{ filename: 'countersign.css', content: PAGE_STYLE }],
+        favicon: [{ filename: 'favicon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: LOGO }],
+      },
       staticCSP:
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     })
