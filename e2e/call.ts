@@ -1,5 +1,10 @@
 /** Calls the API past the browser. */
-export type Call = (method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>
+export type Call = (
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH',
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Response>
 
 /** Asks for a connection that is not kept. A server closes a kept one after some seconds, perhaps just when a test that was held up uses it again. */
 export const ONCE = { connection: 'close' } as const

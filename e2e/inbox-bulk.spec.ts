@@ -29,7 +29,7 @@ test('twelve chosen, one of high risk and one of the person’s own: ten are sen
   page,
   office,
 }) => {
-  await page.addInitScript(() => localStorage.setItem('countersign-undo', 'PT30S'))
+  await office.call('PATCH', '/api/preferences', { undoTime: 'PT30S' })
   await startLate(page)
   const undoTexts = await noteTexts(page, '.undo-bar')
   const ten: Action[] = []

@@ -20,7 +20,7 @@ async function goWith(page: Page, key: string, address: RegExp): Promise<void> {
 }
 
 test('open, edit, approve, undo and the next one by keys alone', async ({ page, office }) => {
-  await page.addInitScript(() => localStorage.setItem('countersign-undo', 'PT30S'))
+  await office.call('PATCH', '/api/preferences', { undoTime: 'PT30S' })
   await startLate(page)
   const undoTexts = await noteTexts(page, '.undo-bar')
   const [first, second] = [await office.agentProposes('one'), await office.agentProposes('two')]
@@ -35,6 +35,7 @@ test('open, edit, approve, undo and the next one by keys alone', async ({ page, 
   await tabTo(page, approve)
   await press(approve, 'Enter')
   await expect(page.getByTestId('undo-bar')).toContainText('start')
+  await expect(rowOf(page, first.id)).toContainText(/Starts in \d+ s/)
   await expect(rowOf(page, second.id)).toBeFocused()
   await page.keyboard.press('u')
   await expect.poll(undoTexts).toContain('1 taken back')
@@ -85,4 +86,25 @@ test('keys lead from anywhere to any page, action or person, and none acts while
   await expect(rows(page).first()).toHaveAttribute('aria-checked', 'false')
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await expect(cards(page)).not.toContainText('Press Enter to approve')
+})
+
+test('the time to undo is the person’s own, in every browser', async ({ browser, page, office }) => {
+  const { id } = await office.agentProposes('one')
+  await openInbox(page, office)
+  await page.getByRole('button', { name: 'Settings' }).click()
+  await page.getByRole('menuitemradio', { name: 'Undo after approving: 30 seconds' }).click()
+  await expect(page.getByRole('menuitemradio', { name: 'Undo after approving: 30 seconds' })).toBeChecked()
+  const { cookies, origins } = await page.context().storageState()
+  const signedIn = origins.map(({ origin, localStorage }) => ({
+    origin,
+    localStorage: localStorage.filter(({ name }) => name === 'countersign.console'),
+  }))
+  const another = await (await browser.newContext({ storageState: { cookies, origins: signedIn } })).newPage()
+  await openInbox(another, office)
+  await press(cards(another).getByRole('button', { name: /^Approve/ }))
+  await expect(another.getByTestId('undo-bar')).toContainText('start')
+  await another.keyboard.press('u')
+  await expect(rowOf(another, id)).not.toContainText('Starts in')
+  expect((await (await office.call('GET', `/api/actions/${id}`)).json()).state).toBe('proposed')
+  await another.context().close()
 })

@@ -20,6 +20,7 @@ export const accessTexts: WireTexts = {
   expirationTime: 'When the subscription ends, in epoch ms.',
   'PushSubscriptionList.publicKey': 'The `applicationServerKey` to subscribe with.',
   quietHours: 'When nothing is pushed; null for never.',
+  undoTime: 'How long an approval can be taken back before it starts; null for not at all.',
   'QuietHours.from': 'The time of day at which they begin, as `22:00`.',
   'QuietHours.to': 'The time of day at which they end.',
   timeZone: 'The time zone, as `Europe/Berlin`.',

@@ -1,7 +1,8 @@
 import { showInvisible } from '@countersign/react'
-import { useEffect, useLayoutEffect, useState } from 'react'
+import { useLayoutEffect } from 'react'
 import { isLayerOpen, isTyping, useShortcuts } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
+import { Seconds } from './seconds.tsx'
 import { undoStarts, useStarts } from './starts.ts'
 import './undo.css'
 
@@ -53,14 +54,3 @@ const KeyHint = () => (
     <kbd>U</kbd>
   </span>
 )
-
-const STEP_MS = 250
-
-function Seconds({ untilMs }: { untilMs: number }) {
-  const [nowMs, setNowMs] = useState(Date.now)
-  useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), STEP_MS)
-    return () => clearInterval(timer)
-  }, [])
-  return <span className="undo-seconds">{Math.max(1, Math.ceil((untilMs - nowMs) / 1000))} s</span>
-}

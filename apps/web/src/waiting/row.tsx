@@ -4,6 +4,7 @@ import { memo } from 'react'
 import { useAction } from '../action/use-action.ts'
 import { assignedText } from '../assign/words.ts'
 import { fullTime } from '../time/relative.ts'
+import { Seconds } from '../undo/seconds.tsx'
 import { ageText, askedText, endText, standingText } from './row-words.ts'
 import { needsPerson } from './views.ts'
 
@@ -102,7 +103,13 @@ function RowText({ action, meId, nowMs, until }: RowTextProps) {
         {assigned && <span className="inbox-assigned"> · {assigned}</span>}
       </span>
       <span className="inbox-standing" data-alarm={isAlarm} title={endText(action, nowMs)}>
-        {text}
+        {action.state === 'approved' && action.startsAt !== null ? (
+          <>
+            Starts in <Seconds untilMs={Date.parse(action.startsAt)} />
+          </>
+        ) : (
+          text
+        )}
       </span>
     </>
   )

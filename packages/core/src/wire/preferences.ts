@@ -30,13 +30,18 @@ export const SavedView = z.strictObject({
 })
 export type SavedView = z.infer<typeof SavedView>
 
+/** How long the person can take an approval back before it starts, where policy says nothing longer. */
+export const UndoTime = z.enum(['PT5S', 'PT10S', 'PT30S'])
+export type UndoTime = z.infer<typeof UndoTime>
+
 /** How a person has set up the console. Null or empty is how it is at first. */
-export const Preferences = z.object({ quietHours: QuietHours.nullable(), views: z.array(SavedView) })
+export const Preferences = z.object({ quietHours: QuietHours.nullable(), undoTime: UndoTime.nullable(), views: z.array(SavedView) })
 export type Preferences = z.infer<typeof Preferences>
 
 /** Members that are left out stay. */
 export const ChangePreferencesBody = z.strictObject({
   quietHours: QuietHours.nullable().optional(),
+  undoTime: UndoTime.nullable().optional(),
   /** All of them, in the order of their tabs. */
   views: z.array(SavedView).max(50).optional(),
 })

@@ -1,7 +1,7 @@
-import { ChangePreferencesBody, type Preferences as Chosen, Preferences } from '@countersign/core'
+import { ChangePreferencesBody, Preferences } from '@countersign/core'
 import { callerOf } from '../identity/authenticate.ts'
-import { QUIET_HOURS, quietHoursOf, VIEWS, viewsOf } from '../notify/index.ts'
-import { preferences, type Tx } from '../store/index.ts'
+import { preferencesOf } from '../notify/index.ts'
+import { preferences } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 
 /** Registers the routes with which people read and change how they have set up the console. */
@@ -22,7 +22,7 @@ export function preferenceRoutes(app: App, { store }: HttpDeps): void {
     },
     async (request) => {
       const { id } = callerOf(request).principal
-      return store.read(() => viewPreferences(id))
+      return store.read(() => preferencesOf(id))
     },
   )
 
@@ -40,18 +40,11 @@ export function preferenceRoutes(app: App, { store }: HttpDeps): void {
     },
     async (request) => {
       const { id } = callerOf(request).principal
-      const { quietHours, views } = request.body
+      const changes = Object.entries(request.body).filter(([, value]) => value !== undefined)
       return store.transact(function* () {
-        if (quietHours !== undefined) {
-          yield* preferences.savePreference.run({ principal_id: id, name: QUIET_HOURS, value: JSON.stringify(quietHours) })
-        }
-        if (views !== undefined) yield* preferences.savePreference.run({ principal_id: id, name: VIEWS, value: JSON.stringify(views) })
-        return yield* viewPreferences(id)
+        for (const [name, value] of changes) yield* preferences.savePreference.run({ principal_id: id, name, value: JSON.stringify(value) })
+        return yield* preferencesOf(id)
       })
     },
   )
-}
-
-function* viewPreferences(principalId: string): Tx<Chosen> {
-  return { quietHours: yield* quietHoursOf(principalId), views: yield* viewsOf(principalId) }
 }

@@ -10,7 +10,7 @@ export {
   viewDelivery,
   viewWebhook,
 } from './manage.ts'
-export { QUIET_HOURS, quietHoursOf, VIEWS, viewsOf } from './push/preferences.ts'
+export { preferencesOf } from './push/preferences.ts'
 export { openPushKey, type PushKey } from './push/push-key.ts'
 export { readSubscription, subscribe, viewSubscription } from './push/subscribe.ts'
 export { createSender, type DeliverySender } from './sender.ts'

@@ -1,17 +1,18 @@
-import type { QuietHours, SavedView } from '@countersign/core'
+import type { Preferences } from '@countersign/core'
 import { preferences, type Tx } from '../../store/index.ts'
 
-/** The names under which parts of a person's preferences are stored. */
-export const QUIET_HOURS = 'quietHours'
+const AT_FIRST: Preferences = { quietHours: null, undoTime: null, views: [] }
 
-export function* quietHoursOf(principalId: string): Tx<QuietHours | null> {
-  const row = yield* preferences.findPreference.first({ principal_id: principalId, name: QUIET_HOURS })
-  return row ? JSON.parse(row.value) : null
+/** Returns one part of a person's preferences, which is stored by its name. */
+export function* preferenceOf<Name extends keyof Preferences>(principalId: string, name: Name): Tx<Preferences[Name]> {
+  const row = yield* preferences.findPreference.first({ principal_id: principalId, name })
+  return row ? JSON.parse(row.value) : AT_FIRST[name]
 }
 
-export const VIEWS = 'views'
-
-export function* viewsOf(principalId: string): Tx<SavedView[]> {
-  const row = yield* preferences.findPreference.first({ principal_id: principalId, name: VIEWS })
-  return row ? JSON.parse(row.value) : []
+export function* preferencesOf(principalId: string): Tx<Preferences> {
+  return {
+    quietHours: yield* preferenceOf(principalId, 'quietHours'),
+    undoTime: yield* preferenceOf(principalId, 'undoTime'),
+    views: yield* preferenceOf(principalId, 'views'),
+  }
 }

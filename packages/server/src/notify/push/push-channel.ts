@@ -20,7 +20,7 @@ import { hostOf } from '../host-of.ts'
 import { FAILING_MS } from '../webhook-channel.ts'
 import { encryptPush } from './encrypt.ts'
 import { type PushMessage, showMessage, withdrawMessage } from './message.ts'
-import { quietHoursOf } from './preferences.ts'
+import { preferenceOf } from './preferences.ts'
 import { quietUntil } from './quiet.ts'
 
 const DAY_SECONDS = 86_400
@@ -55,7 +55,7 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
       const isShown = delivery.type === 'push.show'
       if (isShown) {
         if (!(yield* isStillToBeShown(delivery, row, { id: subscription.principal_id, now }))) return 'dropped'
-        const until = quietUntil(yield* quietHoursOf(subscription.principal_id), now)
+        const until = quietUntil(yield* preferenceOf(subscription.principal_id, 'quietHours'), now)
         if (until !== undefined) return { waitUntil: until }
       }
       return attemptAt(subscription, isShown ? showMessage(row, isForAssignee(delivery)) : withdrawMessage(row.id), row)
@@ -136,7 +136,7 @@ function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
     const assignedAt = waits ? assignedAtTo(row, person) : undefined
     const isAsShown = shown?.revision === row.revision && (assignedAt === undefined || shown.assignedAt === assignedAt)
     if (waits ? isAsShown : shown === undefined || isUnsent) continue
-    const quiet = waits ? quietUntil(yield* quietHoursOf(person.id), now) : undefined
+    const quiet = waits ? quietUntil(yield* preferenceOf(person.id, 'quietHours'), now) : undefined
     yield* pushDeliveries.insertMessage.run({
       subscription_id,
       id: newId('evt', now),
