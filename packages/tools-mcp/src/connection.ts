@@ -181,7 +181,7 @@ export class McpConnection {
       client.onclose = () => this.#lost(client, 'it went away')
       await this.#list()
     } catch (error) {
-      this.#away(plainLine(error instanceof Error ? error.message : String(error), 300))
+      this.#away(plainLine(reasonOf(error), 300))
     }
   }
 
@@ -277,4 +277,16 @@ async function within(work: Promise<unknown>, ms: number, signal: AbortSignal): 
   signal.addEventListener('abort', () => late.resolve(), { once: true })
   await Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
   if (signal.aborted) throw new ToolError('unreachable', 'There was no time left to connect. Nothing was sent.')
+}
+
+/** Returns the message; of a failed fetch that of its cause, which says what failed. The SDK keeps its cause under `data`. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 4; depth++) {
+    const cause: unknown =
+      at.cause ?? (at instanceof SdkError && at.data instanceof Object && 'cause' in at.data ? at.data.cause : undefined)
+    if (at.message === 'fetch failed' && cause instanceof Error) return cause.message || ('code' in cause ? String(cause.code) : at.message)
+    at = cause
+  }
+  return error.message
 }

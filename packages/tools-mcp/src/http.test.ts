@@ -55,6 +55,13 @@ test('over HTTP a server that is away is sent nothing, and comes back', async ()
   expect(server.calls).toEqual(['note'])
 })
 
+test('doctor says why an address was not reached from the start', async () => {
+  const server = await startSessionServer()
+  await server.away()
+  const { source } = await openSource({ url: server.url })
+  expect((await source.check())[0]?.message).toMatch(/^The MCP server s is away: connect ECONNREFUSED 127\.0\.0\.1:\d+$/)
+})
+
 test('protocol 2026-07-28 is spoken where it is offered; what would ask people in the middle of a call ends with an unknown outcome', async () => {
   const server = await startModernServer()
   const { call, source } = await openSource({ url: server.url })
