@@ -71,3 +71,13 @@ test('a cycle of values is found once, a cycle through types is none', () => {
   expect(wrongImports(two('import'))).toEqual([expect.stringContaining('a cycle of values: ')])
   expect(wrongImports(two('import type'))).toEqual([])
 })
+
+test('a JSON column of an action is parsed in the store alone', () => {
+  const withStore = (path: string, text: string) =>
+    wrongImports({ [path]: text, 'packages/server/src/store/stored-action.ts': 'interface Columns {\n  checks: Checks\n}\n' })
+  const problem = /gate\/a\.ts parses checks: use its reader/
+  expect(withStore('packages/server/src/gate/a.ts', 'const checks = JSON.parse(row.checks)')).toEqual([expect.stringMatching(problem)])
+  expect(withStore('packages/server/src/gate/a.ts', 'const it = JSON.parse(checks)')).toEqual([expect.stringMatching(problem)])
+  expect(withStore('packages/server/src/gate/a.ts', 'const it = JSON.parse(checksFile)')).toEqual([])
+  expect(withStore('packages/server/src/store/a.ts', 'const checks = JSON.parse(row.checks)')).toEqual([])
+})

@@ -1,5 +1,6 @@
 // Values flow one way (CONTRIBUTING.md says which). Fails on a value import against the direction and on a cycle of value imports.
 // `import type` may look back: it is gone at run time. Test files may import what they like.
+// Fails also where the server parses a JSON column of an action outside the store, whose readers give the column its type.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { parseSync } from 'vite'
@@ -49,16 +50,37 @@ const STRANGERS: Record<string, string[]> = {
   config: ['store'],
 }
 
-/** Every wrong value import under `root` (the folder that holds `packages`, `apps` and `examples`), as a sentence each. */
+const STORED_ACTION = 'packages/server/src/store/stored-action.ts'
+
+/** The JSON columns of an action: those that the store has a reader for. */
+function jsonColumns(root: string): string[] {
+  const path = join(root, STORED_ACTION)
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const body = /^interface Columns \{\n(.*?)^\}/ms.exec(text)?.[1] ?? ''
+  return [...body.matchAll(/^ {2}(\w+):/gm)].map(([, name = '']) => name)
+}
+
+/** Where a file of the server outside the store parses such a column, or a variable of its name. */
+function parsedColumns(from: string, text: string, columns: readonly string[]): string[] {
+  if (!from.startsWith('packages/server/src/') || from.startsWith('packages/server/src/store/')) return []
+  const parsed = [...text.matchAll(/\bJSON\.parse\((?:[\w.]+\.)?(\w+)/g)].map(([, name = '']) => name)
+  const wrong = parsed.filter((name) => columns.includes(name))
+  return wrong.map((name) => `${from} parses ${name}: use its reader in ${STORED_ACTION}`)
+}
+
+/** Every wrong value import and parsed column under `root` (the folder that holds `packages`, `apps` and `examples`), as a sentence each. */
 export function findWrongImports(root: string): string[] {
   const problems: string[] = []
   const graph = new Map<string, string[]>()
+  const columns = jsonColumns(root)
   for (const [place, allowed] of Object.entries(PACKAGES)) {
     for (const path of sourceFiles(join(root, place))) {
       const from = relative(root, path).split(sep).join('/')
       const targets: string[] = []
       graph.set(from, targets)
-      for (const specifier of valueImports(path)) {
+      const text = readFileSync(path, 'utf8')
+      problems.push(...parsedColumns(from, text, columns))
+      for (const specifier of valueImports(path, text)) {
         if (specifier.startsWith('.')) {
           const to = relative(root, resolve(dirname(path), specifier))
             .split(sep)
@@ -96,8 +118,7 @@ function sourceFiles(folder: string): string[] {
 }
 
 /** What is left when the types are stripped: `import { type A } from 'a'` still loads `a`, only `import type` does not. */
-function valueImports(path: string): string[] {
-  const text = readFileSync(path, 'utf8')
+function valueImports(path: string, text: string): string[] {
   const { module, errors } = parseSync(path, text)
   if (errors[0]) throw new Error(`${path} cannot be read: ${errors[0].message}`)
   const isValue = ({ start, end }: { start: number; end: number }): boolean => !/^(import|export)\s+type\b/.test(text.slice(start, end))

@@ -1,6 +1,6 @@
 import { type Command, readCommand, type ShownAction, shortIdOf } from '@countersign/core'
 import { type Caller, findRight, mayDecide } from '../gate/index.ts'
-import { type ActionRow, actions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, stored, type Tx } from '../store/index.ts'
 import type { Announcements } from './announcements.ts'
 import { votableOf } from './approve.ts'
 import { whyNotUnnamed } from './unnamed.ts'
@@ -118,6 +118,6 @@ function wasShown(row: ActionRow, { shown, announcements, caller, nowMs }: WordC
   const card = shown.find(({ actionId }) => actionId === row.id)
   if (card?.revision !== row.revision || card.digest !== row.digest) return false
   // Nobody can have seen an action before it existed, whatever the client says.
-  const sinceMs = row.revised === null ? row.created_at : JSON.parse(row.revised).at
+  const sinceMs = stored.revisedOf(row)?.at ?? row.created_at
   return Math.min(card.forMs, nowMs - sinceMs) >= SHOWN_MS
 }

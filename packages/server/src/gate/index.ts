@@ -36,7 +36,6 @@ export { isWaitingFor, listWaitingFor } from './read/inbox-query.ts'
 export { searchActions } from './read/search-actions.ts'
 export {
   isoTime,
-  type StoredAssignment,
   viewAction,
   viewActions,
   viewMessageWithActions,

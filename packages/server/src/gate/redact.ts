@@ -1,6 +1,6 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { actions, audit, idempotently, redaction, revisions, seen, type Tx, webhookDeliveries } from '../store/index.ts'
+import { actions, audit, idempotently, redaction, revisions, seen, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
@@ -52,10 +52,11 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
 
 /** Removes earlier revisions too, and the reasons for them, because they contain values. */
 function* blankRevisions(actionId: string): Tx<void> {
-  for (const { revision, revised, ended } of yield* revisions.revisionsOf.all({ action_id: actionId })) {
-    const blanked = { revised: revised === null ? null : withoutReason(revised), ended: withoutReason(ended) }
-    yield* redaction.blankRevision.run({ action_id: actionId, revision, ...blanked })
+  for (const row of yield* revisions.revisionsOf.all({ action_id: actionId })) {
+    const revised = stored.revisedOf(row)
+    const blanked = { revised: revised && withoutReason(revised), ended: withoutReason(stored.endedOf(row)) }
+    yield* redaction.blankRevision.run({ action_id: actionId, revision: row.revision, ...blanked })
   }
 }
 
-const withoutReason = (text: string): string => JSON.stringify({ ...JSON.parse(text), reason: 'Redacted' })
+const withoutReason = (revised: stored.StoredRevised): string => JSON.stringify({ ...revised, reason: 'Redacted' })

@@ -1,6 +1,19 @@
-import type { Action, ActionContext, ActionErrorView, JsonObject, JsonValue, PolicyResult, PreviewField, Requires } from '@countersign/core'
+import type {
+  Action,
+  ActionContext,
+  ActionErrorView,
+  AssignTo,
+  JsonObject,
+  JsonValue,
+  OutcomeChecks,
+  PolicyResult,
+  PreviewField,
+  Requires,
+  Resolution,
+  Revised,
+} from '@countersign/core'
 import { LRUCache } from 'lru-cache'
-import type { ActionRow } from './tables/schema.ts'
+import type { ActionRevisionRow, ActionRow } from './tables/schema.ts'
 
 /** The JSON columns of an action, and their types. Requirements and risk have their own columns. */
 interface Columns {
@@ -14,12 +27,54 @@ interface Columns {
   error: ActionErrorView | null
   context: ActionContext | null
   callback: StoredCallback | null
+  revised: StoredRevised | null
+  checks: StoredChecks | null
+  resolution: Resolution | null
+  extended: StoredExtension | null
+  assigned: StoredAssignment | null
 }
 
 /** The address that a proposer named, and the webhook whose secret signs what is sent there. */
 export interface StoredCallback {
   webhook: string
   url: string
+}
+
+/** Why there is a new revision. */
+export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
+  /** Id of the person, where one did it. */
+  by: string | null
+  /** Epoch milliseconds. */
+  at: number
+}
+
+/** The automatic checks of an unknown outcome. Times are epoch ms. */
+export interface StoredChecks {
+  /** When the outcome became unknown. */
+  since: number
+  /** Until when the effect may still come. The last check is made then, or later. */
+  until: number
+  /** The last look-up that was announced; null before the first. */
+  lastAt: number | null
+  lastFound: OutcomeChecks['lastFound']
+}
+
+/** The extension of a deadline. */
+export interface StoredExtension {
+  /** Id of the person. */
+  by: string
+  /** Epoch milliseconds. */
+  at: number
+  /** The deadline before, in epoch milliseconds. */
+  from: number
+}
+
+/** The person, by id, or the role that should decide about an action. */
+export type StoredAssignment = AssignTo & {
+  /** Id of the person who said so. */
+  by: string
+  /** Epoch milliseconds. */
+  at: number
 }
 
 type Row<C extends keyof Columns> = Pick<ActionRow, C>
@@ -88,3 +143,21 @@ export const contextOf = (row: Row<'context'>): ActionContext | null => read(row
 
 /** Returns where the proposer of an action is told what became of it; null when it named no address. */
 export const callbackOf = (row: Row<'callback'>): StoredCallback | null => read(row, 'callback')
+
+/** Returns why there is a new revision; null for the first one. */
+export const revisedOf = (row: Row<'revised'>): StoredRevised | null => read(row, 'revised')
+
+/** Returns why an earlier revision was replaced. */
+export const endedOf = ({ ended }: Pick<ActionRevisionRow, 'ended'>): StoredRevised => JSON.parse(ended)
+
+/** Returns the automatic checks of an unknown outcome; null where it is known, or its tool cannot check. */
+export const checksOf = (row: Row<'checks'>): StoredChecks | null => read(row, 'checks')
+
+/** Returns how a person settled an unknown outcome; null where nobody did. */
+export const resolutionOf = (row: Row<'resolution'>): Resolution | null => read(row, 'resolution')
+
+/** Returns the extension of the deadline; null when nobody extended it. */
+export const extensionOf = (row: Row<'extended'>): StoredExtension | null => read(row, 'extended')
+
+/** Returns who should decide about an action; null for nobody in particular. */
+export const assignmentOf = (row: Row<'assigned'>): StoredAssignment | null => read(row, 'assigned')

@@ -1,10 +1,10 @@
 import { type Action, type AssignBody, type AssignTo, CountersignError, type Principal } from '@countersign/core'
-import { type ActionRow, actions, idempotently, principals, snoozes, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, principals, snoozes, type stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireOwnSignIn, requirePerson, requireScope, requireUnarchived } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
-import { assigneeOf, type StoredAssignment, viewAction, viewAssignment } from '../read/view.ts'
+import { assigneeOf, viewAction, viewAssignment } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
 import { askingPersons } from './requesters.ts'
 import { findRight, requirementsOf } from './rights.ts'
@@ -46,13 +46,14 @@ function* write(context: CallerContext<SessionContext>, row: ActionRow, to: Assi
   const { caller } = context
   const now = Math.max(context.nowMs, row.updated_at)
   const by = caller.principal.id
-  const assigned = to === null ? null : JSON.stringify({ ...to, by, at: now } satisfies StoredAssignment)
+  const said: stored.StoredAssignment | null = to && { ...to, by, at: now }
+  const assigned = said && JSON.stringify(said)
   const changed = yield* actions.assignAction(row, { assigned, updated_at: now }, { was: row.assigned ?? '' })
   if (!changed) return undefined
   // It returns to the inbox of the person who is to decide now.
   if (to !== null && 'person' in to) yield* snoozes.endSnooze.run({ principal_id: to.person, action_id: row.id })
   else if (to !== null) yield* snoozes.wakeOthers.run({ action_id: row.id, but: by })
-  const assignment = assigned === null ? null : yield* viewAssignment(assigned)
+  const assignment = said && (yield* viewAssignment(said))
   const data = { to: null, role: null, ...(to !== null && ('person' in to ? { to: to.person } : to)) }
   yield* emitUpdate(context, changed, { assignment }, { kind: 'assigned', by: caller, data })
   return changed

@@ -5,7 +5,7 @@ import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
-import { isoTime, type StoredExtension, viewAction, viewExtension } from '../read/view.ts'
+import { isoTime, viewAction, viewExtension } from '../read/view.ts'
 import { findForVote } from './decide.ts'
 import { expireWaiting } from './expire.ts'
 
@@ -50,22 +50,20 @@ function* storeExtension(context: CallerContext<SessionContext>, row: ActionRow)
   const byMs = durationMs(stored.policyOf(row).extend ?? '')
   if (row.state !== 'proposed' || row.expires_at === null || row.extended !== null || byMs === undefined) return undefined
   const until = row.expires_at + byMs
-  const extension: StoredExtension = { by: caller.principal.id, at: nowMs, from: row.expires_at }
+  const extension: stored.StoredExtension = { by: caller.principal.id, at: nowMs, from: row.expires_at }
   const patch = { expires_at: until, extended: JSON.stringify(extension), updated_at: nowMs }
   const extended = yield* actions.extendAction(row, patch, { revision: row.revision, now: nowMs, until })
   if (!extended) return undefined
   checkpoint('extend.storing')
-  const changed = { expiresAt: isoTime(until), extension: yield* viewExtension(patch.extended) }
+  const changed = { expiresAt: isoTime(until), extension: yield* viewExtension(extension) }
   const data = { from: isoTime(row.expires_at), until: isoTime(until) }
   yield* emitUpdate(context, extended, changed, { kind: 'extended', by: caller, data })
   return extended
 }
 
 /** True for who extended an action that still waits. */
-function isExtendedBy({ state, extended }: ActionRow, { principal }: Caller): boolean {
-  if (state !== 'proposed' || extended === null) return false
-  const { by }: StoredExtension = JSON.parse(extended)
-  return by === principal.id
+function isExtendedBy(row: ActionRow, { principal }: Caller): boolean {
+  return row.state === 'proposed' && stored.extensionOf(row)?.by === principal.id
 }
 
 function whyNot({ state, expires_at, extended, policy }: ActionRow): string {

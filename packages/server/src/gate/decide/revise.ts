@@ -16,7 +16,7 @@ import { deadlinesOf, type Times } from '../deadlines.ts'
 import { nextKey } from '../execute/attempt-key.ts'
 import { policyText, requirementsText, riskOf } from '../policy.ts'
 import { columnsOf, type PreparedAction } from '../propose/prepare.ts'
-import { type StoredRevised, viewAction } from '../read/view.ts'
+import { viewAction } from '../read/view.ts'
 import { transition } from '../transition.ts'
 
 /** A row as it was read, in a state that allows a new revision. */
@@ -66,7 +66,7 @@ export function* storeRevision(
   revision: Revision,
   { why, reason, by }: Why,
 ): Tx<ActionRow | undefined> {
-  const revised: StoredRevised = { why, reason, by: by?.principal.id ?? null, at: context.nowMs }
+  const revised: stored.StoredRevised = { why, reason, by: by?.principal.id ?? null, at: context.nowMs }
   const text = JSON.stringify(revised)
   const patch = { ...revision, idempotency_key: nextKey(row), revised: text, grant_id: null, error: null, resolution: null }
   const data: JsonObject = { why, reason, ...factsOf({ ...row, ...patch }) }

@@ -1,9 +1,9 @@
 import { type Action, CountersignError } from '@countersign/core'
-import { type ActionRow, actions, idempotently, type Tx, votes } from '../../store/index.ts'
+import { type ActionRow, actions, idempotently, stored, type Tx, votes } from '../../store/index.ts'
 import { type Caller, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
-import { viewAction, viewRevised } from '../read/view.ts'
+import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
 import { findForVote } from './decide.ts'
 import { askInSession, type Revisable, storeRevision } from './revise.ts'
@@ -26,7 +26,7 @@ export async function undo(deps: GateDeps, actionId: string, caller: Caller): Pr
 function* takeBackApproval(context: CallerContext, actionId: string): Tx<Action> {
   const { caller } = context
   const found = yield* findForUndo(actionId, caller, context.nowMs)
-  if (yield* isUndoneBy(found, caller)) return yield* viewAction(found)
+  if (isUndoneBy(found, caller)) return yield* viewAction(found)
   const nowMs = Math.max(context.nowMs, found.updated_at)
   const opened = yield* openSession({ ...context, nowMs }, found)
   // Read again: whoever held the session before may have started it.
@@ -35,7 +35,7 @@ function* takeBackApproval(context: CallerContext, actionId: string): Tx<Action>
   if (!undone) {
     const current = (yield* actions.findAction.first({ id: actionId })) ?? row
     const action = yield* viewAction(current)
-    if (yield* isUndoneBy(current, caller)) return action
+    if (isUndoneBy(current, caller)) return action
     throw new CountersignError('illegal_transition', `action ${actionId} ${whyNot(current)}`, { action })
   }
   if (opened.session) yield* opened.session.finish()
@@ -73,10 +73,9 @@ function* findForUndo(actionId: string, caller: Caller, nowMs: number): Tx<Actio
   return row
 }
 
-function* isUndoneBy({ state, revised }: ActionRow, { principal }: Caller): Tx<boolean> {
-  if (state !== 'proposed' || revised === null) return false
-  const { why, by } = yield* viewRevised(revised)
-  return why === 'undone' && by?.id === principal.id
+function isUndoneBy(row: ActionRow, { principal }: Caller): boolean {
+  const revised = row.state === 'proposed' ? stored.revisedOf(row) : null
+  return revised?.why === 'undone' && revised.by === principal.id
 }
 
 function whyNot({ state, starts_at }: ActionRow): string {

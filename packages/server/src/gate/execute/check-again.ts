@@ -1,11 +1,11 @@
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, attempts, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, attempts, stored, type Tx } from '../../store/index.ts'
 import { type CallerContext, type GateContext, openSession } from '../context.ts'
 import { lookAgainAt } from '../deadlines.ts'
 import { type Cause, emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewChecks } from '../read/view.ts'
-import { type Checks, type Found, foundOf, nextCheckAt } from './checks.ts'
+import { type Found, foundOf, nextCheckAt } from './checks.ts'
 import { type Answered, askOnce, NO_ANSWER, readFinding } from './reconcile.ts'
 import { retryUntilStored } from './retry.ts'
 import { type FoundOut, settleUnknown } from './settle.ts'
@@ -17,7 +17,7 @@ const SPARE_MS = 15_000
 /** A check of an unknown outcome that this process makes: nobody else does until `until`. */
 export interface TakenCheck {
   row: ActionRow
-  checks: Checks
+  checks: stored.StoredChecks
   until: number
 }
 
@@ -28,13 +28,14 @@ export function* takeCheck(
   due: Pick<ActionRow, 'id' | 'due_at'>,
 ): Tx<TakenCheck | undefined> {
   const row = yield* actions.findAction.first({ id: due.id })
-  if (!row?.checks || row.due_at === null || row.due_at !== due.due_at) return undefined
+  const checks = row && stored.checksOf(row)
+  if (!checks || row.due_at === null || row.due_at !== due.due_at) return undefined
   const { epoch, due_at } = row
   const until = nowMs + (tools.byName(row.tool)?.timeoutMs ?? 0) + SPARE_MS
   if (!(yield* attempts.takeCheck(row, { due_at: until }, { epoch, due_at, now: nowMs }))) return undefined
   checkpoint('check.taking')
   lookAgainAt(outbox, until)
-  return { row, checks: JSON.parse(row.checks), until }
+  return { row, checks, until }
 }
 
 /**
@@ -74,9 +75,9 @@ interface LookUp {
 }
 
 /** The checks of an action with one more look-up; undefined where there are none, or the last look-up was later. */
-function withLook(row: ActionRow | undefined, { at, found }: LookUp): Checks | undefined {
-  if (!row?.checks) return undefined
-  const checks: Checks = JSON.parse(row.checks)
+function withLook(row: ActionRow | undefined, { at, found }: LookUp): stored.StoredChecks | undefined {
+  const checks = row && stored.checksOf(row)
+  if (!checks) return undefined
   return checks.lastAt !== null && checks.lastAt > at ? undefined : { ...checks, lastAt: at, lastFound: found }
 }
 

@@ -1,4 +1,5 @@
 import type { OutcomeChecks, Tool, Verification } from '@countersign/core'
+import type { stored } from '../../store/index.ts'
 
 /** For how long the effect of a request may still come when its tool does not say. */
 const DEFAULT_SETTLES_MS = 5 * 60_000
@@ -10,17 +11,6 @@ const LONGEST_WAIT_MS = 10 * 60_000
 /** The result of a check that settled nothing. */
 export type Found = NonNullable<OutcomeChecks['lastFound']>
 
-/** The automatic checks of an unknown outcome, as the row has them. Times are epoch ms. */
-export interface Checks {
-  /** When the outcome became unknown. */
-  since: number
-  /** Until when the effect may still come. The last check is made then, or later. */
-  until: number
-  /** The last look-up that was announced; null before the first. */
-  lastAt: number | null
-  lastFound: Found | null
-}
-
 export const foundOf = ({ done }: Verification): Found => (done === false ? 'not_found' : 'no_answer')
 
 /** The checks of an outcome that is unknown from now on. `looked` is what a look-up just found, where there was one. */
@@ -28,7 +18,7 @@ export function beginChecks(
   { timeoutMs, settlesWithinMs }: Pick<Tool, 'timeoutMs' | 'settlesWithinMs'>,
   looked: Found | undefined,
   nowMs: number,
-): Checks {
+): stored.StoredChecks {
   const windowMs = settlesWithinMs ?? Math.max(DEFAULT_SETTLES_MS, timeoutMs)
   return { since: nowMs, until: nowMs + windowMs, lastAt: looked ? nowMs : null, lastFound: looked ?? null }
 }
@@ -37,7 +27,7 @@ export function beginChecks(
  * When to check after a check that began at `checkedAt`; null when that was the last one. All in epoch ms.
  * @param askedMs The target's `Retry-After` in ms. Default 0. It counts up to the longest wait between two checks.
  */
-export function nextCheckAt({ since, until }: Pick<Checks, 'since' | 'until'>, checkedAt: number, askedMs = 0): number | null {
+export function nextCheckAt({ since, until }: Pick<stored.StoredChecks, 'since' | 'until'>, checkedAt: number, askedMs = 0): number | null {
   if (checkedAt >= until) return null
   const waitMs = Math.min(Math.max(checkedAt - since, SHORTEST_WAIT_MS), LONGEST_WAIT_MS)
   return Math.max(Math.min(checkedAt + waitMs, until), checkedAt + withinLongest(askedMs))

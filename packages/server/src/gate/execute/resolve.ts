@@ -39,7 +39,7 @@ function* takeResolution(deps: GateDeps, context: CallerContext, actionId: strin
     checkpoint('resolve.storing')
     const resolved = yield* settleUnknown(context, row, {
       settled: settledBy(resolution),
-      resolution: JSON.stringify(resolution),
+      resolution,
       sentence: sentenceOf(resolution),
       cause: { kind: 'resolved', by: caller, data: { note } },
     })

@@ -1,4 +1,4 @@
-import type { ActionErrorView, ActionEvent, Tool } from '@countersign/core'
+import type { ActionErrorView, ActionEvent, Resolution, Tool } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { ActionRow, Tx } from '../../store/index.ts'
 import { type GateContext, openSession } from '../context.ts'
@@ -105,8 +105,8 @@ export function* settleStale(
 /** The result of finding out about an attempt with an unknown outcome. */
 export interface FoundOut {
   settled: Exclude<Settled, { to: 'outcome_unknown' }>
-  /** Of a person, as JSON. */
-  resolution: string | null
+  /** How a person settled it; null when the tool found out. */
+  resolution: Resolution | null
   /** Returns the result that the model receives. */
   sentence: string
   cause: Omit<Cause, 'kind'> & { kind: 'succeeded' | 'failed' | 'resolved' | 'verified' }
@@ -123,11 +123,17 @@ export function* settleUnknown(
 ): Tx<ActionRow | undefined> {
   const opened = yield* openSession(context, unknown)
   const row = yield* transition(opened, unknown, EVENT_OF[settled.to] as 'succeed', {
-    patch: { ...columnsOf(settled), in_doubt: unknown.in_doubt, checks: null, due_at: null, resolution },
+    patch: {
+      ...columnsOf(settled),
+      in_doubt: unknown.in_doubt,
+      checks: null,
+      due_at: null,
+      resolution: resolution && JSON.stringify(resolution),
+    },
     changed: (moved) => ({
       ...(settled.to === 'succeeded' ? { result: settled.output, resultUrl: moved.result_url, error: null } : { error: settled.error }),
       ...(unknown.checks !== null && { checks: null }),
-      resolution: resolution && JSON.parse(resolution),
+      resolution,
     }),
     cause: cause as { kind: 'succeeded' },
     sentence,

@@ -53,7 +53,7 @@ function* findCandidates({ session_id, agent, requested_by, tool }: GrantableCal
 
 function* holdsFor(grant: GrantRow, call: GrantableCall): Tx<boolean> {
   if (grant.agent !== call.agent || !(yield* coversAllWhoAsked(grant, call))) return false
-  if (JSON.parse(grant.definitions)[call.tool] !== call.definition_hash) return false
+  if (grants.definitionsOf(grant)[call.tool] !== call.definition_hash) return false
   if (grant.arguments !== null && grant.arguments !== call.arguments) return false
   if (grant.condition !== null && !call.fits(grant.condition)) return false
   if (!(yield* holdsNow(grant.made_by, call.requires))) return false
@@ -66,7 +66,7 @@ function* holdsFor(grant: GrantRow, call: GrantableCall): Tx<boolean> {
  */
 function* coversAllWhoAsked(grant: GrantRow, call: GrantableCall): Tx<boolean> {
   if (grant.scope !== 'session') return true
-  const covered: string[] = grant.requesters === null ? [call.requested_by] : JSON.parse(grant.requesters)
+  const covered = grants.requestersOf(grant) ?? [call.requested_by]
   return (yield* requesterIdsOf(call)).every((id) => covered.includes(id))
 }
 
@@ -140,7 +140,7 @@ const factsOf = ({ id, scope, agent, requesters, tool, arguments: exact, conditi
   grant: id,
   scope,
   agent,
-  ...(requesters !== null && { requesters: JSON.parse(requesters) }),
+  ...(requesters !== null && { requesters: grants.requestersOf({ requesters }) }),
   tool,
   exact,
   when: condition,
@@ -240,7 +240,7 @@ export function* viewGrant(row: GrantRow, nowMs: number): Tx<Grant> {
     agent: row.agent,
     requestedBy: row.requested_by === null ? null : yield* viewPrincipal(row.requested_by),
     tool: row.tool,
-    arguments: row.arguments === null ? null : JSON.parse(row.arguments),
+    arguments: grants.argumentsOf(row),
     when: row.condition,
     usesLeft: row.uses_left,
     used: row.used,

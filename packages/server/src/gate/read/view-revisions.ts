@@ -7,9 +7,10 @@ export function* viewRevisions(actionId: string): Tx<ActionRevision[]> {
   const views: ActionRevision[] = []
   for (const row of yield* revisions.revisionsOf.all({ action_id: actionId })) {
     const { revision } = row
+    const revised = stored.revisedOf(row)
     views.push({
       revision,
-      revised: row.revised === null ? null : yield* viewRevised(row.revised),
+      revised: revised && (yield* viewRevised(revised)),
       arguments: stored.argumentsOf(row),
       digest: row.digest,
       destination: row.destination,
@@ -23,7 +24,7 @@ export function* viewRevisions(actionId: string): Tx<ActionRevision[]> {
       policy: stored.policyOf(row),
       requires: stored.requirementsOf(row),
       votes: yield* viewVotes({ id: actionId, revision }),
-      ended: yield* viewRevised(row.ended),
+      ended: yield* viewRevised(stored.endedOf(row)),
     })
   }
   return views

@@ -33,7 +33,6 @@ import {
   votes,
 } from '../../store/index.ts'
 import { requesterIdsOf } from '../decide/requesters.ts'
-import type { Checks } from '../execute/checks.ts'
 
 /** Epoch milliseconds as the wire has them: ISO 8601 UTC with milliseconds. */
 export function isoTime(ms: number): string {
@@ -89,28 +88,19 @@ export function* viewCast(cast: readonly VoteRow[]): Tx<Vote[]> {
 const byTime = (one: VoteRow, other: VoteRow): number =>
   one.created_at - other.created_at || (one.principal_id < other.principal_id ? -1 : 1)
 
-/** Why there is a new revision, as it is stored. */
-export interface StoredRevised extends Pick<Revised, 'why' | 'reason'> {
-  /** Id of the person, where one did it. */
-  by: string | null
-  /** Epoch milliseconds. */
-  at: number
-}
-
-/** Reads why there is a new revision from how it is stored. */
-export function* viewRevised(text: string): Tx<Revised> {
-  const { by, at, ...why }: StoredRevised = JSON.parse(text)
+export function* viewRevised({ by, at, ...why }: stored.StoredRevised): Tx<Revised> {
   return { ...why, by: by === null ? null : yield* viewPrincipal(by), at: isoTime(at) }
 }
 
 /** The automatic checks of an unknown outcome; null where it is known, or its tool cannot look. */
-export function viewChecks({ checks, due_at }: Pick<ActionRow, 'checks' | 'due_at'>): OutcomeChecks | null {
+export function viewChecks(row: Pick<ActionRow, 'checks' | 'due_at'>): OutcomeChecks | null {
+  const checks = stored.checksOf(row)
   if (checks === null) return null
-  const { since, until, lastAt, lastFound }: Checks = JSON.parse(checks)
+  const { since, until, lastAt, lastFound } = checks
   return {
     since: isoTime(since),
     until: isoTime(until),
-    ended: due_at === null,
+    ended: row.due_at === null,
     lastAt: lastAt === null ? null : isoTime(lastAt),
     lastFound,
   }
@@ -125,8 +115,6 @@ export const viewTimes = ({ decided_at, started_at, settled_at }: Pick<ActionRow
   settledAt: isoOrNull(settled_at),
 })
 
-const parsed = (text: string | null) => (text === null ? null : JSON.parse(text))
-
 /** When an approved action starts; null without a grace period and in every other state. */
 export const viewStartsAt = ({ state, starts_at }: Pick<ActionRow, 'state' | 'starts_at'>): string | null =>
   state === 'approved' && starts_at !== null ? isoTime(starts_at) : null
@@ -140,39 +128,20 @@ function viewExtendable({ state, expires_at, extended }: ActionRow, extend: stri
   return { extendableUntil: isoTime(expires_at + (durationMs(extend) ?? 0)) }
 }
 
-/** The stored extension of the deadline: by whom, and when. */
-export interface StoredExtension {
-  /** Id of the person. */
-  by: string
-  /** Epoch milliseconds. */
-  at: number
-  /** The deadline before, in epoch milliseconds. */
-  from: number
-}
-
-/** The stored assignment of an action: the id of a person, or a role. */
-export type StoredAssignment = AssignTo & {
-  /** Id of the person who said so. */
-  by: string
-  /** Epoch milliseconds. */
-  at: number
-}
-
 /** The person or the role that should decide about an action; null for nobody in particular. */
-export function assigneeOf({ assigned }: Pick<ActionRow, 'assigned'>): AssignTo | null {
-  if (assigned === null) return null
-  const { by: _, at: __, ...to }: StoredAssignment = JSON.parse(assigned)
+export function assigneeOf(row: Pick<ActionRow, 'assigned'>): AssignTo | null {
+  const assignment = stored.assignmentOf(row)
+  if (assignment === null) return null
+  const { by: _, at: __, ...to } = assignment
   return to
 }
 
-export function* viewAssignment(text: string, known?: Known): Tx<Assignment> {
-  const { by, at, ...to }: StoredAssignment = JSON.parse(text)
+export function* viewAssignment({ by, at, ...to }: stored.StoredAssignment, known?: Known): Tx<Assignment> {
   const said = { by: yield* viewPrincipal(by, known), at: isoTime(at) }
   return 'person' in to ? { person: yield* viewPrincipal(to.person, known), ...said } : { role: to.role, ...said }
 }
 
-export function* viewExtension(text: string, known?: Known): Tx<Extension> {
-  const { by, at, from }: StoredExtension = JSON.parse(text)
+export function* viewExtension({ by, at, from }: stored.StoredExtension, known?: Known): Tx<Extension> {
   return { by: yield* viewPrincipal(by, known), at: isoTime(at), from: isoTime(from) }
 }
 
@@ -185,6 +154,9 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
   const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...stored.requirementsOf(row) }
   // Only what was asked has votes to look for, and where the first one decides, only what is decided.
   const mayHaveVotes = verdict === 'ask' && (row.state !== 'proposed' || requires.quorum > 1 || requires.declineQuorum > 1)
+  const revised = stored.revisedOf(row)
+  const extension = stored.extensionOf(row)
+  const assignment = stored.assignmentOf(row)
   const action: Omit<Action, 'outcome'> = {
     id: row.id,
     sessionId: row.session_id,
@@ -198,7 +170,7 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     arguments: stored.sharedArgumentsOf(row),
     digest: row.digest,
     revision: row.revision,
-    revised: row.revised === null ? null : yield* viewRevised(row.revised),
+    revised: revised && (yield* viewRevised(revised)),
     description: row.description,
     preview: stored.previewOf(row),
     previewError: row.preview_error,
@@ -225,12 +197,12 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
     resultUrl: row.result_url,
     error: stored.errorOf(row),
     checks: viewChecks(row),
-    resolution: parsed(row.resolution),
+    resolution: stored.resolutionOf(row),
     cachedFrom: row.cached_from,
     expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
     ...viewExtendable(row, extend),
-    ...(row.extended !== null && { extension: yield* viewExtension(row.extended, known) }),
-    ...(row.assigned !== null && { assignment: yield* viewAssignment(row.assigned, known) }),
+    ...(extension && { extension: yield* viewExtension(extension, known) }),
+    ...(assignment && { assignment: yield* viewAssignment(assignment, known) }),
     startsAt: viewStartsAt(row),
     overdue: isOverdue(row),
     ...(row.redacted_at === null ? {} : { redactedAt: isoTime(row.redacted_at) }),
@@ -244,18 +216,19 @@ export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known):
 /** The outcome of an action as {@link viewAction} has it, with no more queries than it needs. */
 export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutcome | null> {
   if (!isSettled(row.state)) return null
+  const revised = stored.revisedOf(row)
   return actionOutcome({
     id: row.id,
     state: row.state,
     description: row.description,
     arguments: stored.sharedArgumentsOf(row),
     revision: row.revision,
-    revised: row.revised === null ? null : yield* viewRevised(row.revised),
+    revised: revised && (yield* viewRevised(revised)),
     policy: stored.policyOf(row),
     votes: row.state === 'declined' && stored.wasAsked(row) ? (knownVotes ?? (yield* viewVotes(row))) : [],
     error: stored.errorOf(row),
     result: stored.resultOf(row) ?? undefined,
-    resolution: parsed(row.resolution),
+    resolution: stored.resolutionOf(row),
     redactedAt: row.redacted_at === null ? undefined : isoTime(row.redacted_at),
   })
 }

@@ -1,5 +1,5 @@
 import type { Principal } from '@countersign/core'
-import { isWaitingFor, type StoredAssignment } from '../../gate/index.ts'
+import { isWaitingFor } from '../../gate/index.ts'
 import {
   type ActionRow,
   actions,
@@ -10,6 +10,7 @@ import {
   pushDeliveries,
   pushSubscriptions,
   snoozes,
+  stored,
   type Tx,
   type WebhookDeliveryRow,
   webhookDeliveries,
@@ -108,12 +109,11 @@ function* isStillToBeShown({ facts }: WebhookDeliveryRow, row: ActionRow, { id, 
 const isForAssignee = ({ facts }: WebhookDeliveryRow): boolean => (JSON.parse(facts) as ShownFacts).assignedAt !== undefined
 
 /** When somebody else assigned the action to the person, or to a role of theirs; undefined where nobody did. */
-function assignedAtTo({ assigned }: ActionRow, { id, roles }: Pick<PrincipalRow, 'id' | 'roles'>): number | undefined {
-  if (assigned === null) return undefined
-  const { by, at, ...to }: StoredAssignment = JSON.parse(assigned)
-  if (by === id) return undefined
-  const isTheirs = 'person' in to ? to.person === id : (JSON.parse(roles) as string[]).includes(to.role)
-  return isTheirs ? at : undefined
+function assignedAtTo(row: ActionRow, { id, roles }: Pick<PrincipalRow, 'id' | 'roles'>): number | undefined {
+  const assignment = stored.assignmentOf(row)
+  if (assignment === null || assignment.by === id) return undefined
+  const isTheirs = 'person' in assignment ? assignment.person === id : (JSON.parse(roles) as string[]).includes(assignment.role)
+  return isTheirs ? assignment.at : undefined
 }
 
 /** True while the action waits for the person, and they did not snooze it. */

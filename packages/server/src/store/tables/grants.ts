@@ -1,3 +1,4 @@
+import type { JsonObject } from '@countersign/core'
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
@@ -171,3 +172,14 @@ export const priorVerdicts = question<
     sql<number>`case when ${or([exists(ofSession), exists(ofAgent)])} then 1 else 0 end`.as('granted'),
   ])
 })
+
+/** Returns the hashes of the definitions that the tools had when the grant was made, by the name of the tool. */
+export const definitionsOf = ({ definitions }: Pick<GrantRow, 'definitions'>): Record<string, string> => JSON.parse(definitions)
+
+/** Returns the ids of the requesters that a grant of a session covers; null for the owner of the session alone. */
+export const requestersOf = ({ requesters }: Pick<GrantRow, 'requesters'>): string[] | null =>
+  requesters === null ? null : JSON.parse(requesters)
+
+/** Returns the arguments that a grant is limited to; null for any. */
+export const argumentsOf = (row: Pick<GrantRow, 'arguments'>): JsonObject | null =>
+  row.arguments === null ? null : JSON.parse(row.arguments)
