@@ -7,6 +7,7 @@ import { findAction, isInTime } from './actions.ts'
 import { currentEpoch, mayStart } from './instance.ts'
 import { REVISED_COLUMNS } from './revisions.ts'
 import type { ActionRow } from './schema.ts'
+import { listOfStates } from './state-in.ts'
 
 const ENDED = ['result_delivered', 'due_at'] as const
 // A first attempt has the key that the action was stored with: its index is not written again.
@@ -178,23 +179,32 @@ interface EndPatch {
   atAnyTime: boolean
 }
 
+/** The state that an event leads to, whatever state it moves an action from. */
+function stateAfter(event: MovedById): ActionState {
+  const [to, ...others] = new Set(statesBefore(event).map((from) => AFTER[from][event]))
+  assert(to !== undefined && to !== 'same' && to !== 'no' && others.length === 0, `${event} leads to one state`)
+  return to
+}
+
 const isLate = (dialect: Dialect, now: number) => sql<boolean>`expires_at <= ${dialect.nowMs(now)}`
 
 const expireAction = question<{ id: string; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: 'expired', result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
+    .set({ state: lit(stateAfter('expire')), result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
     .where('id', '=', p.id)
-    .where(sql<boolean>`(state = 'proposed' or (state = 'approved' and executor = 'client'))`)
+    .where(sql<boolean>`state in ${listOfStates(statesBefore('expire'))}`)
+    .where(sql<boolean>`(state <> 'approved' or executor = 'client')`)
     .where(isLate(dialect, p.now)),
 )
 
 const cancelAction = question<{ id: string; error: string | null; any_time: number; now: number }>((db, p, dialect) =>
   db
     .updateTable('action')
-    .set({ state: 'cancelled', error: p.error, result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
+    .set({ state: lit(stateAfter('cancel')), error: p.error, result_delivered: 1, due_at: null, settled_at: p.now, updated_at: p.now })
     .where('id', '=', p.id)
-    .where(sql<boolean>`(state = 'approved' or (state = 'proposed' and (${p.any_time} = 1 or ${isInTime(dialect, p.now)})))`),
+    .where(sql<boolean>`state in ${listOfStates(statesBefore('cancel'))}`)
+    .where(sql<boolean>`(state <> 'proposed' or ${p.any_time} = 1 or ${isInTime(dialect, p.now)})`),
 )
 
 /**
