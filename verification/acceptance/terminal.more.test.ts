@@ -143,7 +143,7 @@ atTerminal('the terminal says who else has seen an action, and reports a look on
   await terminal.until((screen) => screen.includes('2 waiting for you') && screen.includes('more lines: space'))
   terminal.press('j')
   await terminal.until((screen) => screen.includes('› medium   Do seen by two') && screen.includes('Seen by Ben, 20'))
-  await expect.poll(() => seenBy(short), { timeout: 60_000 }).toEqual(['Ana', 'Ben'])
+  await expect.poll(() => seenBy(short)).toEqual(['Ana', 'Ben'])
   // The long one was on the screen first, and not all of it.
   expect(await seenBy(long)).toEqual([])
   terminal.press('k')
@@ -153,7 +153,7 @@ atTerminal('the terminal says who else has seen an action, and reports a look on
     terminal.press(' ')
     await terminal.until((screen) => screen !== before)
   }
-  await expect.poll(() => seenBy(long), { timeout: 60_000 }).toEqual(['Ana'])
+  await expect.poll(() => seenBy(long)).toEqual(['Ana'])
   terminal.press('q')
   expect(await terminal.exit).toBe(0)
 })

@@ -216,7 +216,7 @@ test('an operation is looked up as the configuration says: found, not found yet,
   const found = async (idempotencyKey: string, more: object = {}) =>
     (await open(more))
       .tool('create')
-      .verify?.({ body: { note: 'x' } }, { actionId: 'act_1', idempotencyKey, signal: AbortSignal.timeout(60_000) })
+      .verify?.({ body: { note: 'x' } }, { actionId: 'act_1', idempotencyKey, signal: AbortSignal.timeout(240_000) })
   expect(await found('k.1')).toEqual({ done: true, output: { note: 'x' } })
   expect(await found('k.2')).toEqual({ done: false })
   expect(await found('k.2', { verify: { ...verify, authoritative: true } })).toEqual({ done: false, authoritative: true })

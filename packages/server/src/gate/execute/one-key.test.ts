@@ -99,7 +99,7 @@ test.each(STORES)(
         if (step.do === 'check') return run(() => gate.verify(id, caller))
         if (step.do === 'wait') {
           leaptMs += 61_000
-          await gate.doWhatIsDue(AbortSignal.timeout(60_000))
+          await gate.doWhatIsDue(AbortSignal.timeout(240_000))
           return gate.idle()
         }
         fate = step.fate
