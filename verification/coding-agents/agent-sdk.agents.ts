@@ -7,7 +7,7 @@ import { createClient } from '../../packages/client/src/index.ts'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
 import { blocksOf } from '../../scripts/docs/blocks.ts'
 import { typeProblems } from '../../scripts/docs/type-snippets.ts'
-import { type Desk, startDesk } from './desk.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 import { CLAUDE, claudeEnvironment, installed, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
 
@@ -23,22 +23,22 @@ const bash = (command: string): Speech => ({
 })
 /** Appends one letter, so that running twice would show. */
 const APPEND = 'printf x >> ran.txt'
-const ran = ({ project }: Desk): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
+const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
 
 interface Sdk {
-  desk: Desk
+  fixture: Fixture
   model: ScriptedEndpoint
   /** Runs a query to its end. */
   run(options?: { limitSeconds?: number; abortController?: AbortController }): Promise<void>
 }
 
 async function startSdk(steps: readonly Speech[]): Promise<Sdk> {
-  const desk = await startDesk()
+  const fixture = await startFixture()
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
-  const client = createClient({ baseUrl: desk.server.url, key: desk.key })
+  const client = createClient({ baseUrl: fixture.server.url, key: fixture.key })
   return {
-    desk,
+    fixture,
     model,
     async run({ limitSeconds, abortController = new AbortController() } = {}) {
       onTestFinished(() => abortController.abort())
@@ -46,8 +46,8 @@ async function startSdk(steps: readonly Speech[]): Promise<Sdk> {
       const options = {
         ...gated,
         abortController,
-        cwd: desk.project,
-        env: claudeEnvironment(desk.home, model.url),
+        cwd: fixture.project,
+        env: claudeEnvironment(fixture.home, model.url),
         pathToClaudeCodeExecutable: CLAUDE(),
         permissionMode: 'default',
         settingSources: [],
@@ -58,76 +58,80 @@ async function startSdk(steps: readonly Speech[]): Promise<Sdk> {
 }
 
 test('a call waits for a person, runs once with its folder and session on the card, and its report ends the action', async () => {
-  const { desk, model, run } = await startSdk([bash(APPEND), { text: 'All done.' }])
+  const { fixture, model, run } = await startSdk([bash(APPEND), { text: 'All done.' }])
   const running = run()
-  const card = await desk.waiting()
-  expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'claude', command: APPEND, folder: desk.project }, agent: 'coder' })
+  const card = await fixture.waiting()
+  expect(card).toMatchObject({
+    tool: 'host.shell',
+    arguments: { host: 'claude', command: APPEND, folder: fixture.project },
+    agent: 'coder',
+  })
   expect(card.context?.run).toMatch(/^claude [0-9a-f-]{36}$/)
-  expect(ran(desk)).toBe('')
-  await desk.decide(card, { verdict: 'approve' })
-  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Claude Code' } })
+  expect(ran(fixture)).toBe('')
+  await fixture.decide(card, { verdict: 'approve' })
+  expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Claude Code' } })
   await running
-  expect(ran(desk)).toBe('x')
+  expect(ran(fixture)).toBe('x')
   expect(model.requests).toHaveLength(2)
-  expect(await desk.actions()).toHaveLength(1)
+  expect(await fixture.actions()).toHaveLength(1)
 })
 
 test('declined: nothing runs, and the words of the person reach the model', async () => {
-  const { desk, model, run } = await startSdk([bash(APPEND), { text: 'Understood.' }])
+  const { fixture, model, run } = await startSdk([bash(APPEND), { text: 'Understood.' }])
   const running = run()
-  await desk.decide(await desk.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
+  await fixture.decide(await fixture.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
   await running
-  expect(ran(desk)).toBe('')
+  expect(ran(fixture)).toBe('')
   expect(model.requests[1]?.body).toContain('Not on a Friday')
 })
 
 test('changed by a person: the changed command runs, not the one of the model', async () => {
-  const { desk, run } = await startSdk([bash('printf no >> ran.txt'), { text: 'Done.' }])
+  const { fixture, run } = await startSdk([bash('printf no >> ran.txt'), { text: 'Done.' }])
   const running = run()
-  const card = await desk.waiting()
-  await desk.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: APPEND } })
+  const card = await fixture.waiting()
+  await fixture.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: APPEND } })
   await running
-  expect(ran(desk)).toBe('x')
-  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', arguments: { command: APPEND } })
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded', arguments: { command: APPEND } })
 })
 
 test('nobody decides in time: the call is denied, and the model is told where it waits', async () => {
-  const { desk, model, run } = await startSdk([bash(APPEND), { text: 'Later.' }])
+  const { fixture, model, run } = await startSdk([bash(APPEND), { text: 'Later.' }])
   await run({ limitSeconds: 1 })
-  const [card] = await desk.actions()
+  const [card] = await fixture.actions()
   expect(model.requests[1]?.body).toContain(card?.id)
-  expect(ran(desk)).toBe('')
+  expect(ran(fixture)).toBe('')
 })
 
 test('an aborted query withdraws the call that it waits for', async () => {
-  const { desk, run } = await startSdk([bash(APPEND)])
+  const { fixture, run } = await startSdk([bash(APPEND)])
   const abortController = new AbortController()
   const running = run({ abortController }).catch(() => undefined)
-  const card = await desk.waiting()
+  const card = await fixture.waiting()
   abortController.abort()
   await running
-  expect(await desk.settled(card)).toMatchObject({ state: 'cancelled', attempt: 0 })
-  expect(ran(desk)).toBe('')
+  expect(await fixture.settled(card)).toMatchObject({ state: 'cancelled', attempt: 0 })
+  expect(ran(fixture)).toBe('')
 })
 
 test('a server that restarts while people think is found again, and the call runs once', async () => {
-  const { desk, run } = await startSdk([bash(APPEND), { text: 'All done.' }])
+  const { fixture, run } = await startSdk([bash(APPEND), { text: 'All done.' }])
   const running = run()
-  await desk.waiting()
-  await desk.server.restart()
-  await desk.decide(await desk.waiting(), { verdict: 'approve' })
+  await fixture.waiting()
+  await fixture.server.restart()
+  await fixture.decide(await fixture.waiting(), { verdict: 'approve' })
   await running
-  expect(ran(desk)).toBe('x')
-  expect(await desk.actions()).toMatchObject([{ state: 'succeeded' }])
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.actions()).toMatchObject([{ state: 'succeeded' }])
 })
 
 test('a failed command is a failed action with the words of the host', async () => {
-  const { desk, run } = await startSdk([bash('exit 7'), { text: 'It failed.' }])
+  const { fixture, run } = await startSdk([bash('exit 7'), { text: 'It failed.' }])
   const running = run()
-  const card = await desk.waiting()
-  await desk.decide(card, { verdict: 'approve' })
+  const card = await fixture.waiting()
+  await fixture.decide(card, { verdict: 'approve' })
   await running
-  expect(await desk.settled(card)).toMatchObject({ state: 'failed', error: { message: expect.stringContaining('7') } })
+  expect(await fixture.settled(card)).toMatchObject({ state: 'failed', error: { message: expect.stringContaining('7') } })
 })
 
 test("the guide's example compiles against the types of the real package", () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
 import { startSessionServer } from '../../packages/tools-mcp/src/testing/http-server.ts'
-import { type Desk, startDesk } from './desk.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 import { CLAUDE, claudeEnvironment, type Running, run, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
 
@@ -16,24 +16,24 @@ const bash = (command: string): Speech => ({
 
 /** Appends one letter, so that running twice would show. */
 const APPEND = 'printf x >> ran.txt'
-const ran = ({ project }: Desk): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
+const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
 
 interface Claude {
-  desk: Desk
+  fixture: Fixture
   model: ScriptedEndpoint
   start(...args: string[]): Running
 }
 
 async function startClaude(steps: readonly Speech[]): Promise<Claude> {
-  const desk = await startDesk()
+  const fixture = await startFixture()
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
   return {
-    desk,
+    fixture,
     model,
     start(...args) {
-      const env = { ...claudeEnvironment(desk.home, model.url), COUNTERSIGN_KEY: desk.key }
-      const running = run(CLAUDE(), ['-p', 'Do it.', ...args], { cwd: desk.project, env })
+      const env = { ...claudeEnvironment(fixture.home, model.url), COUNTERSIGN_KEY: fixture.key }
+      const running = run(CLAUDE(), ['-p', 'Do it.', ...args], { cwd: fixture.project, env })
       onTestFinished(() => void running.child.kill())
       return running
     },
@@ -42,81 +42,81 @@ async function startClaude(steps: readonly Speech[]): Promise<Claude> {
 
 for (const how of [[], ['--direct']]) {
   test(`connected${how.join('')}: a call waits for a person, is allowed once, and the report of the host ends the action`, async () => {
-    const { desk, model, start } = await startClaude([bash(APPEND), { text: 'All done.' }])
-    await desk.connect('claude', ...how)
+    const { fixture, model, start } = await startClaude([bash(APPEND), { text: 'All done.' }])
+    await fixture.connect('claude', ...how)
     const { ended } = start()
-    const card = await desk.waiting()
-    expect(card).toMatchObject({ tool: 'host.shell', arguments: { command: APPEND, folder: desk.project }, agent: 'coder' })
-    expect(ran(desk)).toBe('')
-    await desk.decide(card, { verdict: 'approve' })
-    expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Claude Code' } })
+    const card = await fixture.waiting()
+    expect(card).toMatchObject({ tool: 'host.shell', arguments: { command: APPEND, folder: fixture.project }, agent: 'coder' })
+    expect(ran(fixture)).toBe('')
+    await fixture.decide(card, { verdict: 'approve' })
+    expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Claude Code' } })
     expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('All done.') })
-    expect(ran(desk)).toBe('x')
+    expect(ran(fixture)).toBe('x')
     expect(model.requests).toHaveLength(2)
-    expect(await desk.actions()).toHaveLength(1)
+    expect(await fixture.actions()).toHaveLength(1)
   })
 }
 
 test('declined: nothing runs, and the words of the person reach the model', async () => {
-  const { desk, model, start } = await startClaude([bash(APPEND), { text: 'Understood.' }])
-  await desk.connect('claude')
+  const { fixture, model, start } = await startClaude([bash(APPEND), { text: 'Understood.' }])
+  await fixture.connect('claude')
   // The host would run it by itself.
   const { ended } = start('--allowedTools', 'Bash')
-  await desk.decide(await desk.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
+  await fixture.decide(await fixture.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
   await ended
-  expect(ran(desk)).toBe('')
+  expect(ran(fixture)).toBe('')
   expect(model.requests[1]?.body).toContain('Not on a Friday')
 })
 
 test('changed by a person: the changed command runs, not the one of the model', async () => {
-  const { desk, start } = await startClaude([bash('printf no >> ran.txt'), { text: 'Done.' }])
-  await desk.connect('claude')
+  const { fixture, start } = await startClaude([bash('printf no >> ran.txt'), { text: 'Done.' }])
+  await fixture.connect('claude')
   const { ended } = start()
-  const card = await desk.waiting()
-  await desk.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: APPEND } })
+  const card = await fixture.waiting()
+  await fixture.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: APPEND } })
   await ended
-  expect(ran(desk)).toBe('x')
-  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', arguments: { command: APPEND } })
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded', arguments: { command: APPEND } })
 })
 
 for (const how of [[], ['--direct']]) {
   test(`server away${how.join('')}: what would have asked does not run, although a rule of the host allows it`, async () => {
-    const { desk, model, start } = await startClaude([bash(APPEND), { text: 'It did not run.' }])
-    await desk.connect('claude', ...how)
-    await desk.server.stop()
+    const { fixture, model, start } = await startClaude([bash(APPEND), { text: 'It did not run.' }])
+    await fixture.connect('claude', ...how)
+    await fixture.server.stop()
     await start('--allowedTools', 'Bash').ended
-    expect(ran(desk)).toBe('')
+    expect(ran(fixture)).toBe('')
     expect(model.requests.length).toBeGreaterThanOrEqual(1)
   })
 }
 
 test('nobody decides in time: the call is denied before the limit of the host, and the model is told where it waits', async () => {
-  const { desk, model, start } = await startClaude([bash(APPEND), { text: 'Later.' }])
-  await desk.connect('claude', '--limit', '2')
+  const { fixture, model, start } = await startClaude([bash(APPEND), { text: 'Later.' }])
+  await fixture.connect('claude', '--limit', '2')
   await start('--allowedTools', 'Bash').ended
-  const [card] = await desk.actions()
+  const [card] = await fixture.actions()
   // With the session the call is over too.
   expect(card).toMatchObject({ state: 'cancelled', attempt: 0 })
   expect(model.requests[1]?.body).toContain(card?.id)
-  expect(ran(desk)).toBe('')
+  expect(ran(fixture)).toBe('')
 })
 
 test('parked: the run ends while people are asked, and the resumed run carries out what they approved, once', async () => {
-  const { desk, start } = await startClaude([bash(APPEND), { text: 'All done.' }])
-  await desk.connect('claude', '--park', '--limit', '2')
+  const { fixture, start } = await startClaude([bash(APPEND), { text: 'All done.' }])
+  await fixture.connect('claude', '--park', '--limit', '2')
   const first = JSON.parse((await start('--output-format', 'json').ended).stdout)
   expect(first).toMatchObject({ stop_reason: 'tool_deferred', deferred_tool_use: { name: 'Bash', id: expect.any(String) } })
-  await desk.decide(await desk.waiting(), { verdict: 'approve' })
-  expect(ran(desk)).toBe('')
+  await fixture.decide(await fixture.waiting(), { verdict: 'approve' })
+  expect(ran(fixture)).toBe('')
   await start('--resume', first.session_id).ended
-  expect(ran(desk)).toBe('x')
-  expect(await desk.actions()).toMatchObject([{ state: 'succeeded', toolCallId: first.deferred_tool_use.id }])
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.actions()).toMatchObject([{ state: 'succeeded', toolCallId: first.deferred_tool_use.id }])
 })
 
 test('the permission-prompt tool over MCP: approved once, and declined with the words of the person', async () => {
-  const { desk, model, start } = await startClaude([bash(APPEND), bash(APPEND), { text: 'Done.' }])
+  const { fixture, model, start } = await startClaude([bash(APPEND), bash(APPEND), { text: 'Done.' }])
   const mcp = {
-    mcpServers: { countersign: { type: 'http', url: `${desk.server.url}/mcp`, headers: { Authorization: `Bearer ${desk.key}` } } },
+    mcpServers: { countersign: { type: 'http', url: `${fixture.server.url}/mcp`, headers: { Authorization: `Bearer ${fixture.key}` } } },
   }
   const { ended } = start(
     '--mcp-config',
@@ -126,13 +126,13 @@ test('the permission-prompt tool over MCP: approved once, and declined with the 
     '--permission-prompt-tool',
     'mcp__countersign__approve',
   )
-  const first = await desk.waiting()
-  await desk.decide(first, { verdict: 'approve' })
-  let second = await desk.waiting()
-  while (second.id === first.id) second = await desk.waiting()
-  await desk.decide(second, { verdict: 'decline', reason: 'Once is enough' })
+  const first = await fixture.waiting()
+  await fixture.decide(first, { verdict: 'approve' })
+  let second = await fixture.waiting()
+  while (second.id === first.id) second = await fixture.waiting()
+  await fixture.decide(second, { verdict: 'decline', reason: 'Once is enough' })
   await ended
-  expect(ran(desk)).toBe('x')
+  expect(ran(fixture)).toBe('x')
   expect(model.requests[2]?.body).toContain('Once is enough')
 })
 
@@ -141,31 +141,31 @@ test('a web page and a tool of an MCP server: each card says what is asked for, 
   const call = (name: string, input: object): Speech => ({
     calls: [{ id: `toolu_${++calls}`, name, argumentsText: JSON.stringify(input) }],
   })
-  const { desk, model, start } = await startClaude([
+  const { fixture, model, start } = await startClaude([
     call('WebFetch', { url: 'https://docs.example.com/a?q=x', prompt: 'What is in it?' }),
     call('mcp__tracker__note', { text: 'A bug' }),
     { text: 'Done.' },
   ])
-  await desk.connect('claude')
+  await fixture.connect('claude')
   const mcp = { mcpServers: { tracker: { type: 'http', url: tracker.url } } }
   const { ended } = start('--mcp-config', JSON.stringify(mcp), '--allowedTools', 'WebFetch,mcp__tracker__note')
-  const page = await desk.waiting()
+  const page = await fixture.waiting()
   expect(page).toMatchObject({
     tool: 'host.fetch',
     description: 'Fetch from docs.example.com (GET): /a?q=x',
     arguments: { address: { host: 'docs.example.com', query: 'q=x' }, options: { prompt: 'What is in it?' } },
   })
-  await desk.decide(page, { verdict: 'decline', reason: 'Ask Ana instead' })
-  let note = await desk.waiting()
-  while (note.id === page.id) note = await desk.waiting()
+  await fixture.decide(page, { verdict: 'decline', reason: 'Ask Ana instead' })
+  let note = await fixture.waiting()
+  while (note.id === page.id) note = await fixture.waiting()
   expect(note).toMatchObject({
     tool: 'host.mcp',
     description: 'Call note of the MCP server tracker',
     arguments: { server: 'tracker', name: 'note', input: { text: 'A bug' } },
   })
   expect(tracker.calls).toEqual([])
-  await desk.decide(note, { verdict: 'approve' })
-  expect(await desk.settled(note)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Claude Code' } })
+  await fixture.decide(note, { verdict: 'approve' })
+  expect(await fixture.settled(note)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Claude Code' } })
   await ended
   expect(tracker.calls).toEqual(['note'])
   expect(model.requests[1]?.body).toContain('Ask Ana instead')

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
-import { type Desk, startDesk } from './desk.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 import { CODEX } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
 
@@ -19,7 +19,7 @@ const shell = (command: string): Speech => ({
 /** Appends one letter, so that running twice would show. */
 const APPEND = 'printf x >> ran.txt'
 const PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\nEOF\n"
-const ran = ({ project }: Desk, file = 'ran.txt'): string =>
+const ran = ({ project }: Fixture, file = 'ran.txt'): string =>
   existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8') : ''
 
 interface Message {
@@ -30,7 +30,7 @@ interface Message {
 }
 
 interface Driver {
-  desk: Desk
+  fixture: Fixture
   model: ScriptedEndpoint
   send(message: object): void
   /** Resolves with the next message of Codex that fits. */
@@ -39,12 +39,12 @@ interface Driver {
 
 /** A program that drives codex app-server through `countersign codex`, with one turn begun. */
 async function startTurn(steps: readonly Speech[]): Promise<Driver> {
-  const desk = await startDesk()
+  const fixture = await startFixture()
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
-  mkdirSync(join(desk.home, '.codex'), { recursive: true })
+  mkdirSync(join(fixture.home, '.codex'), { recursive: true })
   writeFileSync(
-    join(desk.home, '.codex', 'config.toml'),
+    join(fixture.home, '.codex', 'config.toml'),
     `model = "scripted"
 model_provider = "scripted"
 check_for_update_on_startup = false
@@ -58,14 +58,14 @@ env_key = "SCRIPTED_KEY"
 `,
   )
   const env = {
-    HOME: desk.home,
+    HOME: fixture.home,
     PATH: process.env.PATH ?? '',
     SCRIPTED_KEY: 'x',
-    COUNTERSIGN_URL: desk.server.url,
-    COUNTERSIGN_KEY: desk.key,
+    COUNTERSIGN_URL: fixture.server.url,
+    COUNTERSIGN_KEY: fixture.key,
   }
   const args = [...SOURCE, MAIN, 'codex', '--', process.execPath, CODEX(), 'app-server']
-  const child = spawn(process.execPath, args, { cwd: desk.project, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, args, { cwd: fixture.project, env, stdio: ['pipe', 'pipe', 'ignore'] })
   onTestFinished(() => void child.kill())
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const send = (message: object) => void child.stdin.write(`${JSON.stringify(message)}\n`)
@@ -81,62 +81,62 @@ env_key = "SCRIPTED_KEY"
   await next(({ id }) => id === 101)
   send({ method: 'initialized' })
   const sandbox = 'danger-full-access'
-  send({ id: 102, method: 'thread/start', params: { cwd: desk.project, approvalPolicy: 'untrusted', sandbox } })
+  send({ id: 102, method: 'thread/start', params: { cwd: fixture.project, approvalPolicy: 'untrusted', sandbox } })
   const threadId = (await next(({ id }) => id === 102)).result?.thread?.id
   send({ id: 103, method: 'turn/start', params: { threadId, input: [{ type: 'text', text: 'Do it.' }] } })
-  return { desk, model, send, next }
+  return { fixture, model, send, next }
 }
 const isAsk = ({ method }: Message) => method?.endsWith('/requestApproval') === true
 const isEnd = ({ method }: Message) => method === 'turn/completed'
 
 test('both prompts are open: an approval in Countersign runs the command once, and the report of Codex ends the action', async () => {
-  const { desk, model, next } = await startTurn([shell(APPEND), { text: 'All done.' }])
+  const { fixture, model, next } = await startTurn([shell(APPEND), { text: 'All done.' }])
   await next(isAsk)
-  const card = await desk.waiting()
-  expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'codex', command: APPEND, folder: desk.project } })
-  expect(ran(desk)).toBe('')
-  await desk.decide(card, { verdict: 'approve' })
+  const card = await fixture.waiting()
+  expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'codex', command: APPEND, folder: fixture.project } })
+  expect(ran(fixture)).toBe('')
+  await fixture.decide(card, { verdict: 'approve' })
   await next(({ method }) => method === 'serverRequest/resolved')
   expect((await next(isEnd)).params?.turn?.status).toBe('completed')
-  expect(ran(desk)).toBe('x')
-  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Codex', report: { exitCode: 0 } } })
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Codex', report: { exitCode: 0 } } })
   expect(model.requests).toHaveLength(2)
 })
 
 test('answered at the prompt of the program: the command runs once, and the card is closed as answered elsewhere', async () => {
-  const { desk, send, next } = await startTurn([shell(APPEND), { text: 'All done.' }])
+  const { fixture, send, next } = await startTurn([shell(APPEND), { text: 'All done.' }])
   const { id } = await next(isAsk)
-  const card = await desk.waiting()
+  const card = await fixture.waiting()
   send({ id, result: { decision: 'accept' } })
   await next(isEnd)
-  expect(ran(desk)).toBe('x')
-  expect(JSON.stringify(await desk.settled(card))).toContain('answered elsewhere: it was allowed')
+  expect(ran(fixture)).toBe('x')
+  expect(JSON.stringify(await fixture.settled(card))).toContain('answered elsewhere: it was allowed')
 })
 
 test('declined in Countersign: nothing runs, and the turn goes on', async () => {
-  const { desk, model, next } = await startTurn([shell(APPEND), { text: 'Understood.' }])
+  const { fixture, model, next } = await startTurn([shell(APPEND), { text: 'Understood.' }])
   await next(isAsk)
-  await desk.decide(await desk.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
+  await fixture.decide(await fixture.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
   expect((await next(isEnd)).params?.turn?.status).toBe('completed')
-  expect(ran(desk)).toBe('')
+  expect(ran(fixture)).toBe('')
   expect(model.requests).toHaveLength(2)
 })
 
 test('a patch is on the card with its files, and changes them after an approval', async () => {
-  const { desk, next } = await startTurn([shell(PATCH), { text: 'Done.' }])
+  const { fixture, next } = await startTurn([shell(PATCH), { text: 'Done.' }])
   await next(isAsk)
-  const card = await desk.waiting()
-  expect(card).toMatchObject({ tool: 'host.patch', arguments: { files: [join(desk.project, 'new.txt')], outside: false } })
-  expect(ran(desk, 'new.txt')).toBe('')
-  await desk.decide(card, { verdict: 'approve' })
+  const card = await fixture.waiting()
+  expect(card).toMatchObject({ tool: 'host.patch', arguments: { files: [join(fixture.project, 'new.txt')], outside: false } })
+  expect(ran(fixture, 'new.txt')).toBe('')
+  await fixture.decide(card, { verdict: 'approve' })
   await next(isEnd)
-  expect(ran(desk, 'new.txt')).toBe('hello\n')
-  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded' })
+  expect(ran(fixture, 'new.txt')).toBe('hello\n')
+  expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded' })
 })
 
 test('server away: what would have asked does not run', async () => {
-  const { desk, next } = await startTurn([shell(APPEND), { text: 'It did not run.' }])
-  await desk.server.stop()
+  const { fixture, next } = await startTurn([shell(APPEND), { text: 'It did not run.' }])
+  await fixture.server.stop()
   await next(isEnd)
-  expect(ran(desk)).toBe('')
+  expect(ran(fixture)).toBe('')
 })

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
-import { type Desk, startDesk } from './desk.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 import { CODEX, type Running, run, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
 
@@ -16,19 +16,19 @@ const shell = (command: string): Speech => ({
 
 /** Appends one letter, so that running twice would show. */
 const APPEND = 'printf x >> ran.txt'
-const ran = ({ project }: Desk): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
+const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
 
 interface Codex {
-  desk: Desk
+  fixture: Fixture
   model: ScriptedEndpoint
   exec(): Running
 }
 
 async function startCodex(steps: readonly Speech[]): Promise<Codex> {
-  const desk = await startDesk()
+  const fixture = await startFixture()
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
-  const folder = join(desk.home, '.codex')
+  const folder = join(fixture.home, '.codex')
   mkdirSync(folder, { recursive: true })
   writeFileSync(
     join(folder, 'config.toml'),
@@ -43,17 +43,17 @@ name = "scripted"
 base_url = "${model.url}/v1"
 wire_api = "responses"
 env_key = "SCRIPTED_KEY"
-[projects."${desk.project}"]
+[projects."${fixture.project}"]
 trust_level = "trusted"
 `,
   )
   return {
-    desk,
+    fixture,
     model,
     exec() {
-      const env = { HOME: desk.home, PATH: process.env.PATH ?? '', SCRIPTED_KEY: 'x' }
+      const env = { HOME: fixture.home, PATH: process.env.PATH ?? '', SCRIPTED_KEY: 'x' }
       const args = [CODEX(), 'exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', 'Do it.']
-      const running = run(process.execPath, args, { cwd: desk.project, env })
+      const running = run(process.execPath, args, { cwd: fixture.project, env })
       onTestFinished(() => void running.child.kill())
       return running
     },
@@ -61,34 +61,34 @@ trust_level = "trusted"
 }
 
 test('a command of codex exec waits for a person, runs once, and its report ends the action', async () => {
-  const { desk, model, exec } = await startCodex([shell(APPEND), { text: 'All done.' }])
-  await desk.connect('codex')
+  const { fixture, model, exec } = await startCodex([shell(APPEND), { text: 'All done.' }])
+  await fixture.connect('codex')
   const { ended } = exec()
-  const card = await desk.waiting()
+  const card = await fixture.waiting()
   expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'codex', command: APPEND }, agent: 'coder' })
-  expect(ran(desk)).toBe('')
-  await desk.decide(card, { verdict: 'approve' })
+  expect(ran(fixture)).toBe('')
+  await fixture.decide(card, { verdict: 'approve' })
   expect((await ended).stdout).toContain('All done.')
-  expect(ran(desk)).toBe('x')
-  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Codex' } })
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'Codex' } })
   expect(model.requests).toHaveLength(2)
 })
 
 test('declined: nothing runs, and the words of the person reach the model', async () => {
-  const { desk, model, exec } = await startCodex([shell(APPEND), { text: 'Understood.' }])
-  await desk.connect('codex')
+  const { fixture, model, exec } = await startCodex([shell(APPEND), { text: 'Understood.' }])
+  await fixture.connect('codex')
   const { ended } = exec()
-  await desk.decide(await desk.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
+  await fixture.decide(await fixture.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
   await ended
-  expect(ran(desk)).toBe('')
+  expect(ran(fixture)).toBe('')
   expect(model.requests[1]?.body).toContain('Not on a Friday')
 })
 
 test('server away: what would have asked does not run', async () => {
-  const { desk, model, exec } = await startCodex([shell(APPEND), { text: 'It did not run.' }])
-  await desk.connect('codex')
-  await desk.server.stop()
+  const { fixture, model, exec } = await startCodex([shell(APPEND), { text: 'It did not run.' }])
+  await fixture.connect('codex')
+  await fixture.server.stop()
   await exec().ended
-  expect(ran(desk)).toBe('')
+  expect(ran(fixture)).toBe('')
   expect(model.requests.length).toBeGreaterThanOrEqual(1)
 })

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
 import { freePort } from '../testing/free-port.ts'
-import { type Desk, startDesk } from './desk.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 import { OPENCODE, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
 
@@ -19,10 +19,10 @@ const call = (name: string, args: object): Speech => ({ calls: [{ id: `call_${++
 /** Appends one letter, so that running twice would show. */
 const APPEND = 'printf x >> ran.txt'
 const bash = call('bash', { command: APPEND, description: 'Does it' })
-const ran = ({ project }: Desk): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
+const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
 
 interface Opencode {
-  desk: Desk
+  fixture: Fixture
   model: ScriptedEndpoint
   /** Calls opencode as another program with a prompt does. */
   request(method: string, path: string, body?: object): Promise<Response>
@@ -32,10 +32,10 @@ interface Opencode {
 
 /** Starts opencode with the bridge beside it, and one turn. */
 async function startTurn(steps: readonly Speech[]): Promise<Opencode> {
-  const desk = await startDesk()
+  const fixture = await startFixture()
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
-  const folder = join(desk.home, '.config', 'opencode')
+  const folder = join(fixture.home, '.config', 'opencode')
   mkdirSync(folder, { recursive: true })
   const options = { baseURL: `${model.url}/v1`, apiKey: 'x' }
   const models = { m: { name: 'm', tool_call: true, limit: { context: 100_000, output: 4_000 } } }
@@ -49,10 +49,10 @@ async function startTurn(steps: readonly Speech[]): Promise<Opencode> {
     provider: { scripted: { npm: '@ai-sdk/openai-compatible', name: 's', options, models } },
   }
   writeFileSync(join(folder, 'opencode.json'), JSON.stringify(config))
-  const base = { HOME: desk.home, PATH: process.env.PATH ?? '', OPENCODE_SERVER_PASSWORD: 'pw' }
+  const base = { HOME: fixture.home, PATH: process.env.PATH ?? '', OPENCODE_SERVER_PASSWORD: 'pw' }
   const port = await freePort()
   const start = (program: string, args: string[], env: Record<string, string>, isUp: RegExp): Promise<void> => {
-    const child = spawn(program, args, { cwd: desk.project, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(program, args, { cwd: fixture.project, env, stdio: ['ignore', 'pipe', 'pipe'] })
     onTestFinished(() => void child.kill())
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let said = ''
@@ -67,7 +67,7 @@ async function startTurn(steps: readonly Speech[]): Promise<Opencode> {
   }
   await start(OPENCODE(), ['serve', '--port', String(port)], { ...base, OPENCODE_DISABLE_MODELS_FETCH: '1' }, /listening/)
   const url = `http://127.0.0.1:${port}`
-  const env = { ...base, COUNTERSIGN_URL: desk.server.url, COUNTERSIGN_KEY: desk.key }
+  const env = { ...base, COUNTERSIGN_URL: fixture.server.url, COUNTERSIGN_KEY: fixture.key }
   await start(process.execPath, [...SOURCE, MAIN, 'opencode', url], env, /Asking Countersign/)
   const headers = { authorization: `Basic ${Buffer.from('opencode:pw').toString('base64')}`, 'content-type': 'application/json' }
   const request = (method: string, path: string, body?: object): Promise<Response> =>
@@ -76,46 +76,50 @@ async function startTurn(steps: readonly Speech[]): Promise<Opencode> {
   const turn = request('POST', `/session/${id}/message`, { parts: [{ type: 'text', text: 'Do it.' }] }).then(async (answer) => {
     await answer.text()
   })
-  return { desk, model, request, turn }
+  return { fixture, model, request, turn }
 }
 
 test('a command waits for a person, runs once, and its report ends the action', async () => {
-  const { desk, model, turn } = await startTurn([bash, { text: 'All done.' }])
-  const card = await desk.waiting()
-  expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'opencode', command: APPEND, folder: desk.project }, agent: 'coder' })
-  expect(ran(desk)).toBe('')
-  await desk.decide(card, { verdict: 'approve' })
+  const { fixture, model, turn } = await startTurn([bash, { text: 'All done.' }])
+  const card = await fixture.waiting()
+  expect(card).toMatchObject({
+    tool: 'host.shell',
+    arguments: { host: 'opencode', command: APPEND, folder: fixture.project },
+    agent: 'coder',
+  })
+  expect(ran(fixture)).toBe('')
+  await fixture.decide(card, { verdict: 'approve' })
   await turn
-  expect(ran(desk)).toBe('x')
-  expect(await desk.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'opencode' } })
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded', result: { ranBy: 'opencode' } })
   expect(model.requests).toHaveLength(2)
 })
 
 test('declined: nothing is written, and the words of the person reach the model', async () => {
   const desk0 = await startTurn([call('write', { filePath: 'new.txt', content: 'hello\n' }), { text: 'Understood.' }])
-  const { desk, model, turn } = desk0
-  const card = await desk.waiting()
+  const { fixture, model, turn } = desk0
+  const card = await fixture.waiting()
   expect(card).toMatchObject({ tool: 'host.write', arguments: { content: 'hello\n' } })
-  await desk.decide(card, { verdict: 'decline', reason: 'Not on a Friday' })
+  await fixture.decide(card, { verdict: 'decline', reason: 'Not on a Friday' })
   await turn
-  expect(existsSync(join(desk.project, 'new.txt'))).toBe(false)
+  expect(existsSync(join(fixture.project, 'new.txt'))).toBe(false)
   expect(model.requests[1]?.body).toContain('Not on a Friday')
 })
 
 test('answered in opencode first: the command runs once, and the card is closed as answered elsewhere', async () => {
-  const { desk, request, turn } = await startTurn([bash, { text: 'All done.' }])
-  const card = await desk.waiting()
+  const { fixture, request, turn } = await startTurn([bash, { text: 'All done.' }])
+  const card = await fixture.waiting()
   const [pending] = (await (await request('GET', '/permission')).json()) as { id: string }[]
   await request('POST', `/permission/${pending?.id}/reply`, { reply: 'once' })
   await turn
-  expect(ran(desk)).toBe('x')
-  expect(JSON.stringify(await desk.settled(card))).toContain('answered elsewhere: it was allowed')
+  expect(ran(fixture)).toBe('x')
+  expect(JSON.stringify(await fixture.settled(card))).toContain('answered elsewhere: it was allowed')
 })
 
 test('server away: what would have asked does not run', async () => {
-  const { desk, turn } = await startTurn([bash, { text: 'It did not run.' }])
+  const { fixture, turn } = await startTurn([bash, { text: 'It did not run.' }])
   // Whether it was asked about before or not.
-  await desk.server.stop()
+  await fixture.server.stop()
   await turn
-  expect(ran(desk)).toBe('')
+  expect(ran(fixture)).toBe('')
 })

@@ -207,7 +207,7 @@ test('a page of another origin cannot approve with the key of the person who is 
   const body = JSON.stringify({ threadId, runId: 'r', messages: [], tools: [], context: [], state: {}, forwardedProps: {}, resume })
   const origin = 'http://other.example'
   const post = (type: string, method = 'POST') =>
-    fetch(`${chat.page}/api/copilotkit/agent/desk/run`, {
+    fetch(`${chat.page}/api/copilotkit/agent/planner/run`, {
       method,
       headers: { origin, 'content-type': type, 'access-control-request-method': 'POST' },
       ...(method === 'POST' && { body }),

@@ -143,9 +143,9 @@ export class SimulatedPostgres {
         return this.#addMissing(JSON.parse(String(values[0])))
       case 'job_count':
         return [{ count: String(this.jobs.size) }]
-      case 'put_up_advance':
-      case 'put_up_execute':
-        return this.#putUp(name === 'put_up_advance' ? 'advance' : 'execute', String(values[0]))
+      case 'enqueue_advance':
+      case 'enqueue_execute':
+        return this.#enqueue(name === 'enqueue_advance' ? 'advance' : 'execute', String(values[0]))
       case 'stray_pools':
         return this.jobs
           .lockingPools()
@@ -296,7 +296,7 @@ export class SimulatedPostgres {
     return [{ count: String(due.length) }]
   }
 
-  #putUp(name: JobName, after: string): Rows {
+  #enqueue(name: JobName, after: string): Rows {
     const calls = {
       advance: `select id from session where status = 'active' and id > ?1
         union select session_id from message where queued = 1 and session_id > ?1

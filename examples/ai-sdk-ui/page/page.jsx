@@ -1,11 +1,11 @@
 import { isToolUIPart } from 'ai'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { useDeskChat } from './desk-chat.js'
+import { useGatedChat } from './gated-chat.js'
 import './page.css'
 
 function Chat() {
-  const { messages, sendMessage, decide, status, error } = useDeskChat()
+  const { messages, sendMessage, decide, status, error } = useGatedChat()
   return (
     <>
       <h1>Desk</h1>

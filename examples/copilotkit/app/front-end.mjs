@@ -10,7 +10,7 @@ async function openRuntime(countersign, key) {
   const { AgentRunner, CopilotRuntime } = await import('@copilotkit/runtime/v2')
   const { createCopilotNodeListener } = await import('@copilotkit/runtime/v2/node')
   const { catchError, of } = await import('rxjs')
-  const desk = new HttpAgent({ url: `${countersign}/api/ag-ui/desk`, headers: { authorization: `Bearer ${key}` } })
+  const planner = new HttpAgent({ url: `${countersign}/api/ag-ui/planner`, headers: { authorization: `Bearer ${key}` } })
 
   class CountersignRunner extends AgentRunner {
     run({ agent, input }) {
@@ -19,7 +19,7 @@ async function openRuntime(countersign, key) {
     /** A page that was loaded: the conversation, what was decided elsewhere meanwhile, and what still waits. */
     connect({ threadId }) {
       const nothing = { messages: [], tools: [], context: [], state: {}, forwardedProps: {} }
-      return this.run({ agent: desk.clone(), input: { threadId, runId: randomUUID(), ...nothing } })
+      return this.run({ agent: planner.clone(), input: { threadId, runId: randomUUID(), ...nothing } })
     }
     async isRunning() {
       return false
@@ -29,7 +29,7 @@ async function openRuntime(countersign, key) {
     }
   }
   return createCopilotNodeListener({
-    runtime: new CopilotRuntime({ agents: { desk }, runner: new CountersignRunner() }),
+    runtime: new CopilotRuntime({ agents: { planner }, runner: new CountersignRunner() }),
     basePath: '/api/copilotkit',
   })
 }

@@ -2,11 +2,11 @@ import { AssistantRuntimeProvider, ComposerPrimitive, MessagePrimitive, ThreadPr
 import { useAISDKRuntime } from '@assistant-ui/react-ai-sdk'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { useDeskChat } from '../../../ai-sdk-ui/page/desk-chat.js'
+import { useGatedChat } from '../../../ai-sdk-ui/page/gated-chat.js'
 import '../../../ai-sdk-ui/page/page.css'
 
 function Desk() {
-  const { decideWith, isAsking, ...chat } = useDeskChat()
+  const { decideWith, isAsking, ...chat } = useGatedChat()
   // assistant-ui asks only when no answer is on its way; the stream that tells what is decided elsewhere is open all the time.
   const runtime = useAISDKRuntime(isAsking ? { ...chat, status: 'ready' } : chat, {
     onRespondToToolApproval: (_response, { respondViaAISDK }) => decideWith(respondViaAISDK),

@@ -8,10 +8,10 @@ import './page.css'
 sessionStorage.threadId ??= crypto.randomUUID()
 
 function Desk() {
-  const { agent } = useAgent({ agentId: 'desk' })
+  const { agent } = useAgent({ agentId: 'planner' })
   useDefaultRenderTool({ render: (call) => <Call {...call} /> })
   useInterrupt({
-    agentId: 'desk',
+    agentId: 'planner',
     render: ({ interrupts, resolve }) => (
       <>
         {interrupts.map((interrupt) => (
@@ -20,7 +20,7 @@ function Desk() {
       </>
     ),
   })
-  return <CopilotChat agentId="desk" threadId={sessionStorage.threadId} />
+  return <CopilotChat agentId="planner" threadId={sessionStorage.threadId} />
 }
 
 const argumentsOf = ({ messages }, { toolCallId }) =>

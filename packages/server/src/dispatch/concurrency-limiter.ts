@@ -25,7 +25,7 @@ export interface ConcurrencyLimiter {
 
 interface Waiting {
   ticket: number
-  begin(hasLane: boolean): void
+  begin(hasSlot: boolean): void
 }
 
 /**
@@ -86,9 +86,9 @@ export function createConcurrencyLimiter(count: number, perKind = Math.ceil(coun
       if (queue.length === 0) waiting.delete(kind)
       resolve(false)
     })
-    const hasLane = await promise
+    const hasSlot = await promise
     stopWaiting?.()
-    return hasLane
+    return hasSlot
   }
 
   return {

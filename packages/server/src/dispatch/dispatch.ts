@@ -19,7 +19,7 @@ export interface Reconciled {
   /** How many jobs were unlocked since the last comparison because the answer to their fetch was lost. */
   unlocked: number
   /** How many sessions and actions had no job, and got one. */
-  putUp: number
+  enqueued: number
   /** Work that nothing has begun although this process has room for it. */
   unattended: Due
 }

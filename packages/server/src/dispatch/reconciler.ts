@@ -34,7 +34,7 @@ export interface ReconcilerWork {
 export interface Reconciler {
   readonly overdue: Overdue
   /** Sessions and actions that had no job and got one, since this process started. */
-  readonly putUp: number
+  readonly enqueued: number
   /** Jobs that were unlocked because the answer to their fetch was lost, since this process started. */
   readonly unlocked: number
   start(work: ReconcilerWork): void
@@ -46,7 +46,7 @@ export interface Reconciler {
 export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, after: Clock['after']): Reconciler {
   const actions = createOverdue()
   const sessions = createOverdue()
-  let putUp = 0
+  let enqueued = 0
   let unlocked = 0
   let nextAction = ''
   let nextSession = ''
@@ -61,10 +61,10 @@ export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, aft
     const isLate = ({ sinceMs }: DueRow) => sinceMs <= nowMs - GRACE_MS
     const late = { actions: action.due.filter(isLate), sessions: session.due.filter(isLate) }
     const found = await dispatch.reconcile({ actions: late.actions.map(idOf), sessions: late.sessions.map(idOf) })
-    putUp += found.putUp
+    enqueued += found.enqueued
     unlocked += found.unlocked
-    if (found.putUp > 0) {
-      log.warn({ count: found.putUp }, 'resync.enqueued')
+    if (found.enqueued > 0) {
+      log.warn({ count: found.enqueued }, 'resync.enqueued')
     }
     const unattended = { actions: new Set(found.unattended.actions), sessions: new Set(found.unattended.sessions) }
     const isOverdue = ({ sinceMs }: DueRow) => sinceMs <= nowMs - OVERDUE_MS
@@ -99,8 +99,8 @@ export function createReconciler({ nowMs: readNowMs }: Pick<Clock, 'nowMs'>, aft
     get overdue() {
       return { actions: actions.count, sessions: sessions.count, oldestSinceMs: actions.oldestSinceMs }
     },
-    get putUp() {
-      return putUp
+    get enqueued() {
+      return enqueued
     },
     get unlocked() {
       return unlocked

@@ -113,7 +113,7 @@ function reconcilerMetrics({ reconciler, clock }: MetricDeps): Metric[] {
       type: 'counter',
       samples: [
         { labels: { reason: 'lost_fetch' }, value: reconciler.unlocked },
-        { labels: { reason: 'missing' }, value: reconciler.putUp },
+        { labels: { reason: 'missing' }, value: reconciler.enqueued },
       ],
     },
   ]

@@ -182,5 +182,5 @@ test('work that is done when its job is found missing gets none', async () => {
     ]),
   ).toBe(1)
   expect(await sql(`select payload ->> 'id' as id from graphile_worker._private_jobs`)).toEqual([{ id: 'ses_due' }])
-  expect(await dispatch.reconcile({ sessions: ['ses_done', 'ses_due'], actions: [] })).toMatchObject({ putUp: 0 })
+  expect(await dispatch.reconcile({ sessions: ['ses_done', 'ses_due'], actions: [] })).toMatchObject({ enqueued: 0 })
 })

@@ -222,7 +222,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     unlocked = 0
     return {
       unlocked: unlockedNow,
-      putUp: added,
+      enqueued: added,
       unattended: { sessions: sessions.filter(isUnattended('advance')), actions: actions.filter(isUnattended('execute')) },
     }
   }

@@ -55,7 +55,7 @@ export function createDispatch(log: Logger, clock: Clock, modelCalls = MODEL_CAL
       const isMissing = (id: string) => !inHand.has(id)
       const missing = { sessions: due.sessions.filter(isMissing), actions: due.actions.filter(isMissing) }
       take({ sessions: new Set(missing.sessions), actions: new Set(missing.actions) })
-      return { unlocked: 0, putUp: missing.sessions.length + missing.actions.length, unattended: missing }
+      return { unlocked: 0, enqueued: missing.sessions.length + missing.actions.length, unattended: missing }
     },
     countWaiting: async () => early.sessions.size + early.actions.size + limiter.waiting,
     idle: inFlight.none,

@@ -278,9 +278,9 @@ async function enqueuePage(
   after: string,
 ): Promise<{ count: number; last: string | null }> {
   const { rows } = await connection.query<{ last: string | null; count: string }>({
-    name: `put_up_${name}`,
+    name: `enqueue_${name}`,
     text: `with page as (select id from (${CALLS[name]}) as calls order by id limit ${PAGE}),
-      -- Keyed, so that processes which start together do not put everything up once each.
+      -- Keyed, so that processes which start together do not enqueue everything once each.
       specs as (select json_agg(json_build_object('identifier', '${name}', 'payload', json_build_object('id', id), 'job_key', '${name}:' || id))
         as specs from page),
       added as (select countersign_quiet.add_jobs(specs) from specs where specs is not null)

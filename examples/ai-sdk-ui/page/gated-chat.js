@@ -20,7 +20,7 @@ const stored = JSON.parse(sessionStorage.messages ?? '[]')
 const needsDecision = (part) => isToolUIPart(part) && part.state === 'approval-requested'
 
 /** `useChat` in front of Countersign, with `decide` for approvals, and `isAsking` while the last answer has one that waits. */
-export function useDeskChat() {
+export function useGatedChat() {
   const chat = useChat({
     id: sessionStorage.chatId,
     messages: stored,

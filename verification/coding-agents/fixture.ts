@@ -6,7 +6,7 @@ import { runCommandLine } from '../testing/run-command.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 /** A server with tools for coding agents, the key of one, and folders for it. It keeps its address when it restarts. */
-export interface Desk {
+export interface Fixture {
   server: TestServer
   key: string
   home: string
@@ -21,7 +21,7 @@ export interface Desk {
   actions(): Promise<Action[]>
 }
 
-export async function startDesk(): Promise<Desk> {
+export async function startFixture(): Promise<Fixture> {
   const config = { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } }
   const server = await startTestServer({ config, flags: { port: await freePort() } })
   onTestFinished(() => server[Symbol.asyncDispose]())
