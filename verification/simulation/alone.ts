@@ -18,6 +18,7 @@ export function startAlone({
   const [slot] = slots
   let process: SimulatedProcess | undefined
   let starts = 0
+  let hasDied = false
 
   function start(): void {
     if (!slot) throw new Error('there is no slot')
@@ -84,7 +85,12 @@ export function startAlone({
       kill(process, 'is killed')
       return true
     },
-    reached() {},
+    reached(point) {
+      if (isCalm() || hasDied || point !== weather.diesAt || process?.state !== 'running' || process !== timeline.acting) return
+      hasDied = true
+      counts.hit(`killed: ${point}`)
+      kill(process, `is killed at ${point}`)
+    },
     calm() {},
     isWhole: () => process?.engine !== undefined,
     // A process that starts on an embedded database owns it.

@@ -31,7 +31,7 @@ export interface House {
   killAll(): void
   /** Called before anything happens to a process; true when it dies of it. */
   interfere(owner: Owner, label: string): boolean
-  /** A process has come to this point of the code: see `points.ts`. */
+  /** A process has come to this point of the code: see `checkpoint`. */
   reached(point: string): void
   /** Ends all trouble: paused processes continue, dead ones are started. */
   calm(): void

@@ -17,6 +17,8 @@ export interface SimulationOptions {
   mutants?: readonly CodeMutant[]
   /** Also works out what tells one life of a world from another. Default false. */
   withDigests?: boolean
+  /** Points of the code at which a process is killed, one in each world, in turn: nothing else kills one then. Default: kills are drawn. */
+  killsAt?: readonly string[]
   /** Stops at the first world in which something is violated. Default false. */
   stopsAtViolation?: boolean
   /** Told after each chunk how far it is. */
@@ -52,6 +54,7 @@ export async function runSimulation(options: SimulationOptions = {}): Promise<Si
     threads = 2,
     mutants = [],
     withDigests = false,
+    killsAt = [],
     stopsAtViolation = false,
     onProgress,
     onViolation,
@@ -76,7 +79,7 @@ export async function runSimulation(options: SimulationOptions = {}): Promise<Si
   function runThread(): Promise<void> {
     return new Promise((resolve, reject) => {
       const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-        workerData: { sources, withDigests },
+        workerData: { sources, withDigests, killsAt },
         execArgv: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning'],
       })
       let patience: NodeJS.Timeout | undefined

@@ -20,6 +20,7 @@ export function startShared({ timeline, random, database, weather, counts, slots
   const machines: (SimulatedProcess | undefined)[] = Array.from({ length: weather.processes })
   const skews = machines.map(() => (random.chance(0.5) ? Math.floor((random.next() - 0.5) * 2 * MAX_SKEW_MS) : 0))
   let starts = 0
+  let hasDied = false
   let lastPlace = 0
 
   function start(at: number): void {
@@ -154,6 +155,12 @@ export function startShared({ timeline, random, database, weather, counts, slots
     },
     reached(point) {
       const process = running().find((one) => one === timeline.acting)
+      if (process && point === weather.diesAt && !hasDied && !isCalm()) {
+        hasDied = true
+        counts.hit(`killed: ${point}`)
+        kill(process, `is killed at ${point}`)
+        return
+      }
       if (!process || point !== weather.haltsAt || isCalm() || !random.chance(0.4)) return
       counts.hit(`halted: ${point}`)
       // Long enough, as a rule, for others to take over.

@@ -31,6 +31,8 @@ export interface Weather {
   readonly pauses: number
   /** The point of the code at which processes come to a halt now and then; undefined for none. */
   readonly haltsAt: string | undefined
+  /** The point of the code at which one process is killed, once; undefined for none. */
+  readonly diesAt: string | undefined
   readonly cuts: number
   readonly fates: Readonly<Partial<Record<Fate, number>>>
   readonly tellings: Readonly<Partial<Record<Telling, number>>>
@@ -86,6 +88,7 @@ export function drawWeather(random: Random): Weather {
     restarts: random.chance(0.2) ? 1 + random.int(2) : 0,
     pauses: random.chance(0.4) ? 1 + random.int(3) : 0,
     haltsAt: random.chance(0.5) ? random.weigh(HALTS) : undefined,
+    diesAt: undefined,
     cuts: random.chance(0.4) ? 1 + random.int(3) : 0,
     fates: random.chance(0.3) ? CALM_FATES : drawFates(random),
     tellings: random.chance(0.5) ? CALM_TELLINGS : { truth: 4, no_idea: 2, error: 2, silence: 1 },

@@ -31,7 +31,7 @@ const REST_MS = 30_000
 /** It is not at rest while something may still happen by itself: this long without anything left to do is. */
 const QUIET_MS = 3_000
 
-/** What the code says of itself as it goes: see `points.ts`. */
+/** The checkpoints that the code reaches. */
 const POINTS = channel('countersign.checkpoint')
 
 export interface WorldResult {
@@ -53,9 +53,12 @@ export interface Stage {
   slots: readonly Slot[]
 }
 
-/** Lives one world from its beginning to its rest. The same seed lives the same world. */
-export async function liveWorld(seed: number, stage: Stage): Promise<WorldResult> {
-  const world = new World(seed, stage)
+/**
+ * Lives one world from its beginning to its rest. The same seed lives the same world.
+ * @param diesAt Where one process is killed; nothing else kills one then. Default: as the seed draws it.
+ */
+export async function liveWorld(seed: number, stage: Stage, diesAt?: string): Promise<WorldResult> {
+  const world = new World(seed, stage, diesAt)
   await world.live()
   const { violations, counts, timeline, digest } = world
   return { seed, violations, history: timeline.history, counts, steps: timeline.steps, digest }
@@ -87,12 +90,13 @@ class World {
   /** How many events all sessions had at the last look. */
   #lastSaid: number | null | undefined
 
-  constructor(seed: number, { embedded, shared, slots }: Stage) {
+  constructor(seed: number, { embedded, shared, slots }: Stage, diesAt: string | undefined) {
     const random = seededRandom(seed)
-    const drawn = drawWeather(random)
+    const any = drawWeather(random)
+    const drawn = diesAt === undefined ? any : { ...any, diesAt, crash: 0, crashAfterCommit: 0, restarts: 0 }
     const isShared = drawn.processes > 1
     // Drawn from numbers of its own: the other worlds are as they were.
-    const plan = isShared ? undefined : drawRestore(seededRandom(seed + RESTORE_SEEDS))
+    const plan = isShared || diesAt !== undefined ? undefined : drawRestore(seededRandom(seed + RESTORE_SEEDS))
     // A reader of the restored log would be right to complain.
     const weather = plan ? { ...drawn, readers: 0, inbox: false, calmAtMs: plan.releaseAtMs + drawn.calmAtMs } : drawn
     const database = isShared ? shared : embedded
