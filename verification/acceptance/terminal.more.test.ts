@@ -211,8 +211,12 @@ atTerminal('E opens the arguments in an editor, and what was saved is approved w
 atTerminal('`run` streams an answer, asks for approval in line, and ends when the agent is done', async () => {
   using terminal = openTerminal(['run', 'do it'], { ...environment, NO_COLOR: '1' })
   await terminal.until(() => terminal.output.includes('[a]pprove, [d]ecline, [l]eave it to others?'))
+  // What is none of the answers leaves nothing to others.
+  terminal.press('y\r')
+  await terminal.until(() => terminal.output.split('[l]eave it to others?').length === 3)
   terminal.press('a\r')
   expect(await terminal.exit).toBe(0)
+  expect(terminal.output).not.toContain('It waits.')
   expect(terminal.output).toContain('All done.')
   expect(terminal.output).not.toContain('\u001b[1m')
   expect(target.writes.filter(({ body }) => JSON.stringify(body).includes('asked in line'))).toHaveLength(1)

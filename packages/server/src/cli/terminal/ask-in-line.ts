@@ -45,7 +45,9 @@ async function askOne(api: Api, transcript: Transcript, action: Action, signal: 
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   const question = async (words: string) => (await lines.question(words, { signal })).trim()
   try {
-    const answer = (await question('[a]pprove, [d]ecline, [l]eave it to others? ')).toLowerCase()
+    let answer: string
+    do answer = (await question('[a]pprove, [d]ecline, [l]eave it to others? ')).toLowerCase()
+    while (!['a', 'd', 'l'].includes(answer))
     const isApproved =
       answer === 'a' && (!isHighRisk(action) || (await question(`This is ${risk.level} risk. Type yes to approve it: `)) === 'yes')
     if (!isApproved && answer !== 'd') return transcript.line('It waits. Decide it with countersign inbox, or in the console.')
