@@ -64,6 +64,9 @@ test('the checks find what is wrong', async () => {
   expect(await yamlProblems(blockOf('yaml', 'tools: { hub: { github: { tokenn: x } } }'))).not.toEqual([])
   expect(await yamlProblems(blockOf('yaml', 'rules: [{ name: x, match: { when: "matches(" }, verdict: ask }]'))).not.toEqual([])
   expect(await yamlProblems(blockOf('yaml', 'whatever: 1'))).not.toEqual([])
+  const routes = '{ baseUrl: "http://h", tools: { get: { method: GET, path: / } } }'
+  const unnamed = `tools: { shop: { routes: ${routes} } }\npolicy: { rules: [{ name: x, match: { tool: get }, verdict: ask }] }`
+  expect(await yamlProblems(blockOf('yaml', unnamed))).toEqual([expect.stringContaining('"get" fits no tool')])
   const shell = (code: string) => shellProblems(ROOT, { page: 'README.md', code })
   expect(shell('countersign serve --confg x')).toEqual(['countersign serve has no flag --confg'])
   expect(shell('KEY=$(npx countersign key make --name x)')).toEqual(['countersign key has no command make'])

@@ -1,6 +1,7 @@
 import { PolicyDocument } from '@countersign/core'
 import { parseDocument } from 'yaml'
 import type { z } from 'zod'
+import { openConfig } from '../../packages/server/src/config/load.ts'
 import { ConfigShape, GROUP_KINDS } from '../../packages/server/src/config/schema.ts'
 import { readCondition } from '../../packages/server/src/policy/condition.ts'
 import { SOURCE_KINDS } from '../../packages/server/src/tools/index.ts'
@@ -36,7 +37,23 @@ async function configProblems(config: Json): Promise<string[]> {
       else if (kind !== 'prefix') problems.push(`tools.${name}.${kind} is no kind of tools`)
     }
   }
+  if (problems.length === 0 && needsNoFile(config)) problems.push(...(await openingProblems(config)))
   return problems
+}
+
+/** A configuration with its tools, and without sources and named files, is opened as the reader would: rules and agents name its tools. */
+const needsNoFile = ({ tools, policy }: Json): boolean =>
+  typeof policy !== 'string' && isObject(tools) && Object.values(tools).every((group) => isObject(group) && 'routes' in group)
+
+async function openingProblems(config: Json): Promise<string[]> {
+  const names = [...JSON.stringify(config).matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name)
+  const environment = Object.fromEntries(names.map((name) => [name, 'placeholder']))
+  try {
+    await (await openConfig(config, { environment, folder: '.' })).close()
+    return []
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
 }
 
 async function schemaOf(kind: string): Promise<z.ZodType | undefined> {

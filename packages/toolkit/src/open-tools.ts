@@ -147,7 +147,7 @@ function createRegistry(first: readonly Tool[], groups: readonly (readonly [stri
     onChange: (changed) => void listeners.push(changed),
     forAgent(globs) {
       const problems = globs.flatMap((glob, index) =>
-        mayFit(glob) && !isRegistered(glob) ? [] : [{ path: [index], message: `"${glob}" fits no tool` }],
+        mayFit(glob) && !isRegistered(glob) ? [] : [{ path: [index], message: fitsNoTool(glob, tools) }],
       )
       if (problems.length > 0) throw new SetupError(problems)
       let lookedIn: readonly Tool[] | undefined
@@ -179,6 +179,12 @@ function mayFitLater(glob: string, [group, source]: readonly [string, ToolGroup]
   const [head = '', ...wild] = glob.split('*')
   // A tool of an unprefixed group may have any name.
   return !source.prefix || head.startsWith(start) || (wild.length > 0 && start.startsWith(head))
+}
+
+/** Returns the problem of a glob that fits none of these tools; a name without its group is corrected. */
+export function fitsNoTool(glob: string, tools: readonly Pick<Tool, 'name'>[]): string {
+  const meant = tools.find(({ name }) => name.endsWith(`.${glob}`))
+  return `"${glob}" fits no tool${meant ? `; write "${meant.name}"` : ''}`
 }
 
 /** True when a glob of a policy or an agent means this tool: by its name, or by `<group>.<name>` where the group is unprefixed. */

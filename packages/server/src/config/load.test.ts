@@ -170,6 +170,14 @@ const BAD: [string, unknown, string][] = [
     { policy: { rules: [{ name: 'r', match: { tool: 'shop.x' }, verdict: 'deny' }] } },
     'countersign.yaml: policy.rules.0.match.tool: "shop.x" fits no tool',
   ],
+  [
+    'a rule for a tool without its group',
+    {
+      tools: { shop: { routes: { baseUrl: 'http://h', tools: { get: { method: 'GET', path: '/' } } } } },
+      policy: { rules: [{ name: 'r', match: { tool: 'get' }, verdict: 'deny' }] },
+    },
+    'countersign.yaml: policy.rules.0.match.tool: "get" fits no tool; write "shop.get"',
+  ],
   ['a policy that allows by default', { policy: { default: 'allow' } }, 'countersign.yaml: policy.default: must be one of "ask", "deny"'],
   [
     'a rule with a key that nobody knows',

@@ -1,11 +1,11 @@
 import { matchesGlob, type PolicyDocument } from '@countersign/core'
 import type { SetupProblem } from '@countersign/toolkit'
-import type { ToolRegistry } from '@countersign/toolkit/internal'
+import { fitsNoTool, type ToolRegistry } from '@countersign/toolkit/internal'
 import { readCondition } from './condition.ts'
 
 /** The names that the rules of a policy may use. */
 export interface PolicyWorld {
-  tools: Pick<ToolRegistry, 'mayFit'>
+  tools: Pick<ToolRegistry, 'mayFit' | 'all'>
   agents: readonly string[]
 }
 
@@ -17,7 +17,7 @@ export function findPolicyProblems({ rules }: PolicyDocument, { tools, agents }:
   return rules.flatMap(({ match: { tool, agent, when } }, index) => {
     const problems: SetupProblem[] = []
     const report = (key: string, message: string) => problems.push({ path: ['rules', index, 'match', key], message })
-    if (tool !== undefined && !tools.mayFit(tool)) report('tool', `"${tool}" fits no tool`)
+    if (tool !== undefined && !tools.mayFit(tool)) report('tool', fitsNoTool(tool, tools.all()))
     if (agent !== undefined && !agents.some((name) => matchesGlob(agent, name))) {
       report('agent', `"${agent}" fits no configured agent; for one that runs elsewhere, compare agent.name in a condition`)
     }

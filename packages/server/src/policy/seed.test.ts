@@ -28,8 +28,8 @@ for (const { database, open } of STORES) {
     ])
     const policies = await openPolicies(store)
     expect(policies.current).toMatchObject({ version: 3, document: policy('a') })
-    requireUsable(policies.current, { tools: { mayFit: (glob) => glob === 'a' }, agents: [] })
-    expect(() => requireUsable(policies.current, { tools: { mayFit: (glob) => glob === 'b' }, agents: [] })).toThrow(
+    requireUsable(policies.current, { tools: { mayFit: (glob) => glob === 'a', all: () => [] }, agents: [] })
+    expect(() => requireUsable(policies.current, { tools: { mayFit: (glob) => glob === 'b', all: () => [] }, agents: [] })).toThrow(
       /version 3 of the policy, which is in force, does not fit this configuration:\nrules\.0\.match\.tool: "a" fits no tool\n/,
     )
   })
