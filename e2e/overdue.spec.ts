@@ -200,7 +200,7 @@ test('an unknown outcome counts in badge and title, and its session says so, unt
   expect(session).toMatchObject({ status: 'completed', unknownOutcomes: 1 })
 
   await page.goto(`${office.url}/waiting`)
-  await expect(page.getByTestId('waiting-summary')).toHaveText('0 waiting, 1 of unknown outcome')
+  await expect(page.getByTestId('waiting-summary')).toHaveText('1 waiting, 1 of unknown outcome')
   await expect(row(page)).toHaveText('Done, 1 unknown')
   await look(page, 'unknown-waiting')
   await press(cards(page).getByRole('button', { name: 'Mark done' }))

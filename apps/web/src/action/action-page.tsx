@@ -16,6 +16,7 @@ import { SnoozeButton } from '../snooze/snooze-button.tsx'
 import { Story } from '../story/story.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Skeleton } from '../ui/index.ts'
+import { askedText } from '../waiting/row-words.ts'
 import { ActionCard } from './action-card.tsx'
 import './action.css'
 import '../ui/pages.css'
@@ -104,15 +105,12 @@ export default function ActionPage() {
                   `, last ${action.checks.lastFound === 'not_found' ? 'not found' : 'without an answer'} at ${fullTime(action.checks.lastAt)}`}
               </Fact>
             )}
-            <Fact name="Asked by">
-              {action.requesters.map(({ name, kind }) => `${showInvisible(name)} (${kind})`).join(', ')}
-              {action.agent && `, agent ${showInvisible(action.agent)}${action.agentVerified ? '' : ' (not verified)'}`}
-            </Fact>
+            <Fact name="Asked by">{askedText(action)}</Fact>
             <Fact name="Session">
               {action.sessionId ? <Link to={`/sessions/${action.sessionId}`}>Open the chat</Link> : 'None: proposed over the API'}
             </Fact>
             <Fact name="Policy">
-              {showInvisible(action.policy.rule)}, version {action.policy.version}
+              {action.policy.rule === 'default' ? 'No rule decides' : showInvisible(action.policy.rule)}, version {action.policy.version}
             </Fact>
             <Fact name="Proposed">
               <time dateTime={action.createdAt}>{fullTime(action.createdAt)}</time>

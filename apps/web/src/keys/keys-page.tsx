@@ -105,7 +105,7 @@ function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
       <div className="row-head">
         <strong>{showInvisible(name)}</strong>
         <span className="muted">
-          {principal.kind}, {showInvisible((roles ?? principal.roles).join(', ') || 'no roles')}
+          {principal.kind} · {rolesText(roles ?? principal.roles)}
         </span>
         {isUnaccepted && revokedAt === null && <span className="badge-text">Not accepted: read-only</span>}
         {revokedAt === null ? (
@@ -133,10 +133,13 @@ function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
   )
 }
 
+const rolesText = (roles: readonly string[]): string =>
+  roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${showInvisible(roles.join(', '))}`
+
 /** Shows the scopes of a key. */
 function usesOf(scopes: Key['scopes'], embedRoles: Key['embedRoles']): string {
   if (embedRoles !== null) return `Makes embed tokens with the roles ${showInvisible(embedRoles.join(', ')) || 'none'}`
-  return scopes === null ? 'For all that its principal may' : `Only to read and to ${scopes.join(', ')}`
+  return scopes === null ? 'Everything that its owner may do' : `Only to ${['read', ...scopes].join(', ')}`
 }
 
 function RevokeKey({ held, onClose }: { held: Key; onClose: () => void }) {

@@ -8,9 +8,14 @@ export type ForMe = {
   unknown: number
 }
 
-/** "1 overdue, 2 outcome unknown", and `short` "1 overdue, 2 unknown"; empty when neither is. */
-export const alarmText = ({ overdue, unknown }: Pick<ForMe, 'overdue' | 'unknown'>, short = false): string =>
-  joined(overdue > 0 ? `${overdue} overdue` : '', unknown > 0 ? `${unknown} ${short ? 'unknown' : 'outcome unknown'}` : '')
+/** "1 overdue" and "2 outcome unknown", `short` "2 unknown": those that there are. */
+export const alarmsOf = ({ overdue, unknown }: Pick<ForMe, 'overdue' | 'unknown'>, short = false): string[] => [
+  ...(overdue > 0 ? [`${overdue} overdue`] : []),
+  ...(unknown > 0 ? [`${unknown} ${short ? 'unknown' : 'outcome unknown'}`] : []),
+]
+
+/** "1 overdue, 2 outcome unknown"; empty when neither is. */
+export const alarmText = (forMe: Pick<ForMe, 'overdue' | 'unknown'>): string => alarmsOf(forMe).join(', ')
 
 /** The title of the tab: "(3, 1 overdue) Inbox – Countersign". What needs this person comes first, where narrow tabs show it. */
 export function titleText(forMe: ForMe, page: string): string {

@@ -9,11 +9,13 @@ export function PersonHoldings({ person }: { person: PersonDetails }) {
   const { keys, agents, consoleSessions, grants, delegations } = person
   return (
     <>
-      <Holding title="Keys" none="No key of theirs is good.">
+      <Holding title="Keys" none="No keys.">
         {keys.map(({ id, name, principal, createdBy, lastUsedAt, acceptedAt }) => (
           <li key={id} className="row-card">
-            <strong>{showInvisible(name)}</strong>
-            {principal.id !== person.id && ` of the ${principal.kind} ${showInvisible(principal.name)}`}
+            <p>
+              <strong>{showInvisible(name)}</strong>
+              {principal.id !== person.id && ` of the ${principal.kind} ${showInvisible(principal.name)}`}
+            </p>
             <p className="muted">
               {createdBy === null ? 'made on the server' : `made by ${showInvisible(createdBy.name)}`}
               {principal.kind === 'person' && acceptedAt === null && ' · not accepted: it only reads'}
@@ -23,14 +25,16 @@ export function PersonHoldings({ person }: { person: PersonDetails }) {
           </li>
         ))}
       </Holding>
-      <Holding title="Agents and services" none="They own none.">
+      <Holding title="Agents and services" none="None.">
         {agents.map(({ id, kind, name }) => (
           <li key={id} className="row-card">
-            <strong>{showInvisible(name)}</strong> <span className="muted">{kind}</span>
+            <p>
+              <strong>{showInvisible(name)}</strong> <span className="muted">{kind}</span>
+            </p>
           </li>
         ))}
       </Holding>
-      <Holding title="Console sessions" none="They are signed in nowhere.">
+      <Holding title="Console sessions" none="Not signed in anywhere.">
         {consoleSessions.map(({ id, how, createdAt, seenAt }) => (
           <li key={id} className="row-card">
             <strong>{SIGN_IN_WORDS[how]}</strong>
@@ -40,7 +44,7 @@ export function PersonHoldings({ person }: { person: PersonDetails }) {
           </li>
         ))}
       </Holding>
-      <Holding title="Grants" none="Nothing is allowed because of them.">
+      <Holding title="Grants" none="They have approved nothing in advance.">
         {grants.map(({ id, tool, agent, expiresAt }) => (
           <li key={id} className="row-card">
             <strong>{tool === null ? 'Everything in one session' : showInvisible(tool)}</strong>
@@ -53,7 +57,9 @@ export function PersonHoldings({ person }: { person: PersonDetails }) {
       <Holding title="Delegations" none="Nobody votes for them, and they vote for nobody else.">
         {delegations.map(({ id, from, to, expiresAt }) => (
           <li key={id} className="row-card">
-            <strong>{showInvisible(to.name)}</strong> in the place of <strong>{showInvisible(from.name)}</strong>
+            <p>
+              <strong>{showInvisible(to.name)}</strong> in the place of <strong>{showInvisible(from.name)}</strong>
+            </p>
             <p className="muted">until {fullTime(expiresAt)}</p>
           </li>
         ))}

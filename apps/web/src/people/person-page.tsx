@@ -2,7 +2,7 @@ import type { PersonDetails } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, useState } from 'react'
-import { useParams } from 'react-router'
+import { Link, useParams } from 'react-router'
 import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
@@ -25,6 +25,9 @@ export default function PersonPage() {
   return (
     <Page title={person.data ? showInvisible(person.data.name) : 'Person'} subtitle={showInvisible(id)}>
       <div className="stack">
+        <p>
+          <Link to="/people">All people</Link>
+        </p>
         <PageBanner />
         <Loaded of={person} height={320}>
           {(data) => <PersonView person={data} />}

@@ -60,11 +60,11 @@ export function RolesForm({ person }: { person: PersonDetails }) {
       {mayChange && (
         <form className="filters" onSubmit={add}>
           <label>
-            Further role
+            Another role
             <input name="role" required maxLength={64} autoComplete="off" spellCheck={false} />
           </label>
           <Button type="submit" variant="outlined" disabled={isBlocked}>
-            Give role
+            Add the role
           </Button>
         </form>
       )}

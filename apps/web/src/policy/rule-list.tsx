@@ -58,7 +58,7 @@ function Summary({ rules, uses }: { rules: readonly Rule[]; uses: PolicyRuleUses
     ...(idle > 0 ? [`${idle} without a call in ${uses.days} days`] : []),
   ]
   return (
-    <p className="muted" role="status" data-testid="rule-summary">
+    <p className="muted rule-summary" role="status" data-testid="rule-summary">
       {text.join(' · ')}
     </p>
   )

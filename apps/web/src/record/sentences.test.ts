@@ -15,6 +15,9 @@ test('a row of the record reads as a sentence with names in place of ids', () =>
   expect(said('proposed', { agent: 'desk', policy: { verdict: 'ask', rule: 'large refunds' } })).toBe(
     'desk asked for “Refund 40.00 to Bo”, on behalf of Ana; it needs approval by the rule large refunds',
   )
+  expect(said('proposed', { agent: 'Ana', policy: { verdict: 'ask', rule: 'default' } })).toBe(
+    'Ana asked for “Refund 40.00 to Bo”; no rule decides, so it needs approval',
+  )
   expect(said('executing', { attempt: 2 }, server)).toBe('The server started “Refund 40.00 to Bo”, attempt 2')
   expect(said('failed', { error: { message: 'no such account' } }, server)).toBe('“Refund 40.00 to Bo” failed: no such account')
   expect(said('delegated', { from: 'prn_ben', to: 'prn_cleo' })).toBe('Ana let Cleo decide for Ben')

@@ -35,10 +35,15 @@ const stateOf = ({ text }: Told): string => {
 
 function proposed({ who, what, text, data }: Told): string {
   const policy = data.policy as { verdict?: string; rule?: string } | null | undefined
-  const asked = text('agent') === '' ? `${who} asked for ${what}` : `${text('agent')} asked for ${what}, on behalf of ${who}`
+  const agent = text('agent')
+  const asked = agent === '' || agent === who ? `${who} asked for ${what}` : `${agent} asked for ${what}, on behalf of ${who}`
   if (policy?.verdict === 'allow') return `${asked}; allowed by the rule ${policy.rule}`
-  if (policy?.verdict === 'deny') return `${asked}; denied by the rule ${policy.rule}`
-  return policy?.rule === undefined ? asked : `${asked}; it needs approval by the rule ${policy.rule}`
+  if (policy?.verdict === 'deny')
+    return `${asked}; denied ${policy.rule === 'default' ? 'because no rule allows it' : `by the rule ${policy.rule}`}`
+  if (policy?.rule === undefined) return asked
+  return policy.rule === 'default'
+    ? `${asked}; no rule decides, so it needs approval`
+    : `${asked}; it needs approval by the rule ${policy.rule}`
 }
 
 /** One sentence for each kind of row. A new kind does not compile until it has one. */

@@ -1,6 +1,6 @@
 import { Link, NavLink, useLocation } from 'react-router'
 import { useWaiting } from '../live/use-waiting.ts'
-import { alarmText } from '../live/waiting-words.ts'
+import { alarmsOf, alarmText } from '../live/waiting-words.ts'
 import mark from '../ui/countersign.svg'
 import { Button, Icon } from '../ui/index.ts'
 import { NavLinks } from './nav-links.tsx'
@@ -9,7 +9,7 @@ import { SessionList } from './session-list.tsx'
 /** Shows the links to a new chat and the inbox, and the list of sessions. */
 export function Sidebar({ onPick }: { onPick: () => void }) {
   const { forMe } = useWaiting()
-  const alarms = alarmText(forMe, true)
+  const alarms = alarmsOf(forMe, true)
   const { pathname } = useLocation()
   return (
     <nav className="sidebar" aria-label="Console">
@@ -31,9 +31,11 @@ export function Sidebar({ onPick }: { onPick: () => void }) {
       <NavLink to="/waiting" className="nav-link" onClick={onPick} data-testid="waiting-link">
         <Icon name="inbox" />
         Inbox
-        {alarms !== '' && (
+        {alarms.length > 0 && (
           <span className="nav-note" title={alarmText(forMe)} data-testid="waiting-alarms">
-            {alarms}
+            {alarms.map((alarm) => (
+              <span key={alarm}>{alarm} </span>
+            ))}
           </span>
         )}
         {forMe.count > 0 && (

@@ -1,5 +1,5 @@
 import type { Action, Session } from '@countersign/client'
-import { alarmText, joined } from '../live/waiting-words.ts'
+import { alarmsOf, alarmText, joined } from '../live/waiting-words.ts'
 import { Icon, type IconName } from '../ui/index.ts'
 
 type Status = Session['status']
@@ -30,7 +30,7 @@ type SessionStatusProps = {
 export function SessionStatus({ status, pending, unknown, short = false }: SessionStatusProps) {
   const { word, icon } = SHOWN[status]
   const counts = { overdue: pending.filter(({ overdue }) => overdue).length, unknown }
-  const alarms = alarmText(counts, short)
+  const alarms = alarmsOf(counts, short).join(', ')
   return (
     <span className="status" data-testid="session-status" data-status={status} data-alarm={alarms !== ''}>
       <Icon name={alarms === '' ? icon : 'alert'} size={14} />

@@ -39,4 +39,8 @@ test('who asked is told as far as it is known, and nothing in a name is hidden',
   expect(askedText({ agent: null, agentVerified: false, requesters: [person] })).toBe('Mia')
   expect(askedText({ agent: 'desk', agentVerified: true, requesters: [person, ben] })).toBe('desk for Mia and B⟦U+202E⟧n')
   expect(askedText({ agent: 'desk', agentVerified: false, requesters: [person] })).toBe('desk (not verified) for Mia')
+  const desk: Principal = { id: 'desk', kind: 'agent', name: 'desk', roles: [] }
+  expect(askedText({ agent: 'desk', agentVerified: true, requesters: [desk] })).toBe('desk')
+  expect(askedText({ agent: 'desk', agentVerified: true, requesters: [desk, person] })).toBe('desk for Mia')
+  expect(askedText({ agent: 'desk', agentVerified: false, requesters: [desk] })).toBe('desk (not verified) for desk')
 })

@@ -2,10 +2,12 @@ import type { Action } from '@countersign/client'
 import { countApprovals, outcomeText, STATE_WORDS, showInvisible, spanText } from '@countersign/react'
 import { relativeTime } from '../time/relative.ts'
 
-/** "desk for Ana and Ben": who asked, as far as it is known. */
+/** "desk for Ana and Ben": who asked, as far as it is known. An agent that asks for itself is named once. */
 export function askedText({ agent, agentVerified, requesters }: Pick<Action, 'agent' | 'agentVerified' | 'requesters'>): string {
-  const names = requesters.map(({ name }) => showInvisible(name)).join(' and ')
-  return agent ? `${showInvisible(agent)}${agentVerified ? '' : ' (not verified)'} for ${names}` : names
+  const others = requesters.filter(({ kind, name }) => !(agentVerified && kind === 'agent' && name === agent))
+  const names = others.map(({ name }) => showInvisible(name)).join(' and ')
+  if (!agent) return names
+  return `${showInvisible(agent)}${agentVerified ? '' : ' (not verified)'}${names === '' ? '' : ` for ${names}`}`
 }
 
 /** Returns the text at the end of a row, such as its deadline, and whether the action needs attention first. */

@@ -23,7 +23,7 @@ import './waiting.css'
 export default function WaitingPage() {
   const { client, me } = useServices()
   useEffect(() => void keepSubscribed(client, me.id), [client, me.id])
-  const { items, waiting, unknown, more, actionable, loaded, connection: stream } = useWaiting()
+  const { items, waiting, unknown, more, loaded, connection: stream } = useWaiting()
   const standsFor = useStandsFor()
   const snoozes = useSnoozes()
   const connection = useConnection(stream)
@@ -45,9 +45,9 @@ export default function WaitingPage() {
       focusHeading={firstId === undefined}
       subtitle={
         counts && (
-          <span data-testid="waiting-summary">
-            {waiting}
-            {more && '+'} waiting{actionable.length < waiting && `, ${actionable.length} for you`}
+          <span className="inbox-summary" data-testid="waiting-summary">
+            {counts.waiting}
+            {more && '+'} waiting{counts.mine < counts.waiting && `, ${counts.mine} for you`}
             {counts.overdue > 0 && `, ${counts.overdue} overdue`}
             {unknown > 0 && `, ${unknown} of unknown outcome`}
           </span>

@@ -68,7 +68,11 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
       <div className="row-head">
         <strong className="mono">{shownUrl}</strong>
         {disabledAt !== null && <span className="badge-text">Disabled {disabledWhy && WHY_DISABLED[disabledWhy]}</span>}
-        {disabledAt === null && failingSince !== null && <span className="badge-text">Failing since {fullTime(failingSince)}</span>}
+        {disabledAt === null && failingSince !== null && (
+          <span className="badge-text" data-alarm="true">
+            Failing since {fullTime(failingSince)}
+          </span>
+        )}
       </div>
       {description !== '' && <p>{showInvisible(description)}</p>}
       <p className="muted">
