@@ -12,13 +12,15 @@ export function Background({ view: { shown, nowMs, props } }: { view: CardView }
   const { action } = shown
   const { agent, agentVerified, policy, createdAt } = action
   const { runHref, agentSays } = props
-  const names = namesOf(askedBy(action))
+  // An agent that asks for itself is named once.
+  const names = namesOf(askedBy(action).filter(({ kind, name }) => !(agentVerified && kind === 'agent' && name === agent)))
   return (
     <>
       {isGrave(action) ? null : <RiskReasons action={action} />}
       <p className="cs-asked">
         Asked by <strong>{agent ? showInvisible(agent) : names}</strong>
-        {agent && `${agentVerified ? '' : ' (not verified)'} for ${names}`}, <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
+        {agent && `${agentVerified ? '' : ' (not verified)'}${names && ` for ${names}`}`},{' '}
+        <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
         {(action.timesAsked ?? 1) > 1 ? `, ${action.timesAsked} times` : null}
         {runHref && (
           <>
@@ -32,7 +34,7 @@ export function Background({ view: { shown, nowMs, props } }: { view: CardView }
       <p className="cs-policy">
         {showInvisible(policy.reason) || 'Policy'}{' '}
         <span className="cs-note">
-          rule “{showInvisible(policy.rule)}”, version {policy.version}
+          {policy.rule === 'default' ? 'policy' : `rule “${showInvisible(policy.rule)}”`}, version {policy.version}
         </span>
       </p>
       <RawArguments action={action} />

@@ -47,8 +47,9 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
     <Dialog open onClose={isBusy ? undefined : onClose} aria-labelledby={id} fullWidth maxWidth="md">
       <div className="bulk">
         <h2 id={id}>
-          {VERBS[verdict]} {countText(going.length)}
-          {left.length > 0 && ` of ${chosen.length}`}
+          {going.length === 0
+            ? `None of these can be ${verdict === 'approve' ? 'approved' : 'declined'} together`
+            : `${VERBS[verdict]} ${countText(going.length)}${left.length > 0 ? ` of ${chosen.length}` : ''}`}
         </h2>
         {verdict === 'approve' && going.length > 0 && (
           <p className="muted">

@@ -299,3 +299,24 @@ test('a list that is empty afterwards still says what came of it, and the headin
   await page.getByRole('button', { name: 'Close' }).click()
   await until(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
 })
+
+test.each([900, 1_200, 1_440])(
+  'at %d px every button for what is chosen stands below the list, none beside or over another',
+  async (width) => {
+    await page.setViewportSize({ width, height: 700 })
+    waiting = Array.from({ length: 4 }, (_, at) => sendOf(['one', 'two', 'three', 'four'][at] ?? ''))
+    await open()
+    await page.getByTestId('waiting-row').first().press('x')
+    const buttons = bar().getByRole('button')
+    await until(() => buttons.count()).toBe(6)
+    const list = await page.locator('.inbox-list').boundingBox()
+    const boxes = await Promise.all((await buttons.all()).map((button) => button.boundingBox()))
+    for (const [at, box] of boxes.entries()) {
+      if (!box || !list) throw new Error('it is not on the page')
+      expect(box.x).toBeGreaterThanOrEqual(list.x)
+      expect(box.x + box.width).toBeLessThanOrEqual(list.x + list.width)
+      const next = boxes[at + 1]
+      if (next && Math.abs(next.y - box.y) < box.height) expect(next.x).toBeGreaterThanOrEqual(box.x + box.width)
+    }
+  },
+)

@@ -48,13 +48,13 @@ export function DelegationForm({ isOpenAtFirst, onMade }: { isOpenAtFirst: boole
       <summary>Let somebody vote in {isAdmin ? 'your place, or in that of another' : 'your place'}</summary>
       <form ref={form} className="filters" onSubmit={submit}>
         <label>
-          Who votes (type a name, take the person)
-          <input name="to" required {...person} />
+          Who votes
+          <input name="to" placeholder="Type a name" required {...person} />
         </label>
         {isAdmin && (
           <label>
-            In whose place (yours if empty)
-            <input name="from" {...person} />
+            In whose place
+            <input name="from" placeholder="Yours" {...person} />
           </label>
         )}
         <datalist id={peopleId}>

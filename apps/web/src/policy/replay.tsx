@@ -23,13 +23,13 @@ export function Replay({ document, isOpen = false }: { document: string | undefi
     <details className="panel" open={isOpen}>
       <summary>Replay what happened{document === undefined ? '' : ' with the edited text'}</summary>
       <form className="filters" onSubmit={submit}>
-        <Button type="submit" variant="outlined" disabled={replay.isPending}>
-          {replay.isPending ? 'Replaying…' : 'Replay'}
-        </Button>
         <label>
           Days back
           <input name="days" type="number" min={1} max={400} defaultValue={30} required />
         </label>
+        <Button type="submit" variant="outlined" disabled={replay.isPending}>
+          {replay.isPending ? 'Replaying…' : 'Replay'}
+        </Button>
       </form>
       {isOfThis && replay.error && <Problems error={replay.error} />}
       {isOfThis && replay.data && <Replayed replayed={replay.data} />}

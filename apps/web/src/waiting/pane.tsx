@@ -57,7 +57,7 @@ function KeyLine() {
   return (
     <p className="inbox-keys" aria-hidden="true">
       <span>
-        <kbd>J</kbd> <kbd>K</kbd> next, previous
+        <kbd>J</kbd> <kbd>K</kbd> move
       </span>
       <span>
         <kbd>A</kbd> approve
