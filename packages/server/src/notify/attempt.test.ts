@@ -2,6 +2,7 @@ import { openNetwork } from '@countersign/toolkit'
 import fc from 'fast-check'
 import { Webhook as Verifier } from 'standardwebhooks'
 import { expect, test } from 'vitest'
+import { isWholeRequest, startRawSink } from '../../../../verification/testing/raw-sink.ts'
 import { startReceiver } from '../../../../verification/testing/receiver.ts'
 import { systemClock } from '../clock.ts'
 import { NOT_PUBLIC } from './address.ts'
@@ -36,6 +37,13 @@ test('one of several addresses of a name that is inside is enough to refuse it',
   })
   expect((await sendTo(`http://hooks.example.com:${inside.port}/`, network)).error).toBe(NOT_PUBLIC)
   expect(inside.events).toEqual([])
+})
+
+test('a receiver that upgrades the connection unasked has failed at once, and holds nothing up', async () => {
+  const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'
+  await using sink = await startRawSink((socket, received) => isWholeRequest(received) && socket.write(upgrade))
+  const attempted = await sendTo(sink.url, openNetwork({ allow: ['127.0.0.1'] }))
+  expect(attempted).toEqual({ status: null, answer: null, error: 'the connection failed (HPE_INVALID_STATUS)' })
 })
 
 test('every signature is taken by the verifier of Standard Webhooks, and none of it after a change', () => {

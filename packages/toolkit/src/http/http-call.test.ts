@@ -48,6 +48,13 @@ const WAYS: OutboundContext[] = [
     kind: 'ambiguous',
     onData: answer('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n', close),
   },
+  {
+    name: 'an upgrade that nobody asked for',
+    kind: 'ambiguous',
+    onData: answer('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n', () => {}),
+  },
+  { name: 'a 101 without an upgrade', kind: 'ambiguous', onData: answer('HTTP/1.1 101 Switching Protocols\r\n\r\n', close) },
+  { name: 'a status of 000', kind: 'ambiguous', onData: answer('HTTP/1.1 000 Odd\r\ncontent-length: 2\r\n\r\n{}', close) },
   { name: 'silence', kind: 'ambiguous' },
   { name: 'an answer', kind: 'answered', onData: answer('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}', close) },
 ]

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Network } from './network.ts'
 
 /** More than any service sends, and little enough to bear from one that means ill. */
@@ -21,7 +22,7 @@ export interface OutgoingRequest {
 /**
  * Sends one request, once, over a connection of its own to an address that was just checked, and resolves with the head of the answer.
  * Every request of the server that a configuration or a model can steer is sent here. No redirect is followed: a 3xx is the answer.
- * @throws RefusedAddress before anything is sent; what the resolver, the connection and the abort signal throw.
+ * @throws RefusedAddress before anything is sent; an error for a status below 200, such as an upgrade that nobody asked for; what the resolver, the connection and the abort signal throw.
  */
 export async function send(
   network: Network,
@@ -52,10 +53,21 @@ export async function send(
     signal,
   })
   if (onConnected) request.on('socket', (socket) => socket.once(isEncrypted ? 'secureConnect' : 'connect', onConnected))
-  request.on('response', resolve).on('error', reject)
+  const refuse = (socket: Duplex) => {
+    socket.destroy()
+    reject(invalidStatus())
+  }
+  request
+    .on('response', (response) => ((response.statusCode ?? 0) < 200 ? refuse(response.socket) : resolve(response)))
+    // Without a listener Node closes the connection and says nothing, and even the abort signal would not end the wait.
+    .on('upgrade', (_response, socket) => refuse(socket))
+    .on('error', reject)
   request.end(body)
   return promise
 }
+
+/** An answer that is none: nobody asked to switch protocols, and what comes before an answer never ends a request. With the parser's code. */
+const invalidStatus = () => Object.assign(new Error('the status is below 200'), { code: 'HPE_INVALID_STATUS' })
 
 /** A resolver cannot be stopped, but nobody has to wait for it. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
