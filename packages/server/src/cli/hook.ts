@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { HOOK_HOSTS, HOST_NAMES, type HookHost, isObject } from '../coding-agent/hosts.ts'
 import type { Environment } from '../config/index.ts'
 import { HOOK_SHAPES, type HookEvent } from '../hooks/shapes/index.ts'
-import { type ApiFlags, serverOf, withServerAddress } from './api.ts'
+import { type ApiFlags, Refused, serverOf, withServerAddress } from './api.ts'
 import { postHook } from './connect/post-hook.ts'
 
 interface HookFlags extends ApiFlags {
@@ -70,7 +70,7 @@ async function runHook(
     process.stderr.write(`countersign: ${why}\n`)
     // A report that is lost only leaves its outcome unknown.
     if (event.kind !== 'ask') return { output: {} }
-    const reason = `Not allowed: Countersign could not be asked (${why}). Nothing was run. Ask the person to start it, and do not try another way.`
+    const reason = `Not allowed: Countersign could not be asked (${why}). Nothing was run. Ask the person to ${error instanceof Refused ? 'correct that' : 'start it'}, and do not try another way.`
     return { output: HOOK_SHAPES[host].answer(event.event, { kind: 'deny', reason }) }
   }
 }

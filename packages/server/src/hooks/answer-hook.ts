@@ -1,4 +1,12 @@
-import { type Action, type Claim, CountersignError, canonicalJson, isCountersignError, type JsonObject } from '@countersign/core'
+import {
+  type Action,
+  type Claim,
+  CountersignError,
+  canonicalJson,
+  isCountersignError,
+  type JsonObject,
+  type Principal,
+} from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { CANARY_TOOL, HOST_NAMES, isOwnAffair, toHostInput } from '../coding-agent/index.ts'
 import type { Caller } from '../gate/index.ts'
@@ -59,6 +67,13 @@ export async function answerHook(deps: HookDeps, hook: HookRequest): Promise<Jso
   }
 }
 
+/** Agents can read the key of their hook, so it must be one that decides nothing. */
+function canaryReason({ kind, name, scopes }: Principal): string {
+  if (kind === 'person' && scopes?.includes('decide') !== false)
+    return `This is the key of ${name}, a person, and the agent could approve its own calls with it. Make one for the agent: countersign key create --kind agent --role agent --name …`
+  return 'Countersign refuses its own canary call: the hook works.'
+}
+
 /**
  * Returns the verdict of people and policy about a call, at the latest when the time is up.
  * @throws CountersignError for a call that cannot be proposed: it must not run.
@@ -67,7 +82,7 @@ export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Ve
   const { call } = ask
   if (isOwnAffair(call)) return { kind: 'none' }
   const asked = toGateCall(deps.tools.all(), call, ask.session, ask.callId)
-  if (call.tool === CANARY_TOOL) return { kind: 'deny', reason: 'Countersign refuses its own canary call: the hook works.' }
+  if (call.tool === CANARY_TOOL) return { kind: 'deny', reason: canaryReason(hook.caller.principal) }
   const { id, isParked } = await proposeOnce(deps, asked, hook.caller)
   using _held = deps.holders.hold(id)
   const endsAtMs = deps.clock.nowMs() + hook.limitMs

@@ -97,6 +97,22 @@ test('settings that are there stay, and are back byte for byte when the canary i
   expect(readFileSync(file, 'utf8')).toBe('{ // mine\n }')
 })
 
+test('a key of a person is refused: the agent can read it, and could approve its own calls', async () => {
+  const { server, home, environment } = await start()
+  const connect = (key: string) => runCommandLine(['connect', 'claude', '--yes'], { ...environment, COUNTERSIGN_KEY: key })
+  const person = await server.makeKey({ name: 'ben', kind: 'person', roles: ['approver'] })
+  const proposer = await server.makeKey({ name: 'cid', kind: 'person', roles: ['approver'], scopes: ['propose'] })
+  const refused = await connect(person.key)
+  expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining('This is the key of ben, a person') })
+  expect(existsSync(join(home, FILES.claude))).toBe(false)
+  expect((await connect(proposer.key)).code).toBe(0)
+  const unknown = await connect('cs_nobody')
+  expect(unknown).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('(this key is not known here). Nothing was run. Ask the person to correct'),
+  })
+})
+
 test('the hook denies in the words of each host when the server is away, and what it cannot read it refuses with code 2', async () => {
   const { server, home, connect } = await start()
   const commands: Partial<Record<HookHost, string>> = {}
