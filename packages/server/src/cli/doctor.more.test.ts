@@ -106,6 +106,14 @@ policy: { rules: [{ name: reads of refunds, match: { tool: shop.refund, effect: 
   }
 })
 
+test('a problem of a whole file names the file', async () => {
+  using folder = temporaryFolder()
+  const config = join(folder.path, 'countersign.yaml')
+  writeFileSync(config, 'policy: ./polcy.yaml\n')
+  const lost = await runCommandLine(['doctor', '--config', config], { PATH })
+  expect(lost.stdout).toContain('PROBLEM  configuration: polcy.yaml: cannot be read (ENOENT)\n')
+})
+
 test('a policy to start from is printed for kinds or for a configuration, and can be used as it is', async () => {
   using repository = tempRepository({ 'a.txt': 'a\n' })
   using folder = temporaryFolder()

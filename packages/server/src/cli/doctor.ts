@@ -156,7 +156,10 @@ const named = (check: string, findings: readonly SourceFinding[]): Finding[] => 
 
 function problemsOf(error: unknown): SourceFinding[] {
   if (!(error instanceof ConfigError)) return [problem(error instanceof Error ? error.message : String(error))]
-  return error.problems.map(({ path, message }) => problem(path.length === 0 ? message : `${dotted(path)}: ${message}`))
+  // Without a place in it, the file says most: the policy may have one of its own.
+  return error.problems.map(({ path, message }) =>
+    problem([path.length === 0 ? error.source : dotted(path), message].filter((part) => part !== undefined).join(': ')),
+  )
 }
 
 const orFine = (findings: SourceFinding[], fine: string): SourceFinding[] => (findings.length === 0 ? [ok(fine)] : findings)

@@ -29,14 +29,20 @@ test('a policy is checked and asked from the command line, with exit codes for a
   const policy = file('policy.yaml', LARGE)
   const run = (...args: string[]) => runCommandLine(['policy', ...args, '--config', config])
   const call = (amount: number) => JSON.stringify({ tool: 'refund', arguments: { amount } })
-  const [fine, broken, large, small, misses, failing] = await Promise.all([
+  const [fine, broken, large, small, misses, failing, colon, lost, noCall] = await Promise.all([
     run('check', policy),
     run('check', file('broken.yaml', 'rules: [{ name: x, match: { tool: refnd }, verdict: deny }]')),
     run('test', '--policy', policy, '--call', call(700)),
     run('test', '--policy', policy, '--call', file('call.json', call(5)), '--expect', 'allow'),
     run('test', '--policy', policy, '--call', call(5), '--expect', 'ask'),
     run('test', '--policy', policy, '--call', '{"tool": "refund", "arguments": {"amount": "many"}}'),
+    run('check', file('colon.yaml', 'rules:\n  - { name: x, verdict: deny }\n  - name: y\n    reason: Closed: ask support\n')),
+    run('check', 'lost.yaml'),
+    run('test', '--call', 'lost.json'),
   ])
+  expect(colon).toMatchObject({ code: 1, stderr: expect.stringMatching(/line 4: .*; a text that contains ": " needs quotes/) })
+  expect(lost).toMatchObject({ code: 1, stderr: 'countersign: lost.yaml: cannot be read (ENOENT)\n' })
+  expect(noCall).toMatchObject({ code: 1, stderr: expect.stringContaining('--call: is neither a file nor JSON') })
   expect(fine).toMatchObject({ code: 0, stdout: expect.stringContaining('2 rules, ask for everything else.') })
   expect(broken).toMatchObject({
     code: 1,

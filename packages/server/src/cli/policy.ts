@@ -63,8 +63,9 @@ async function openConfig(file: string | undefined, environment: Environment): P
 }
 
 function readPolicyFile(file: string, { tools, agents }: Config) {
+  const text = readText(file)
   try {
-    return readPolicy(readText(file), { tools, agents: agents.map(({ name }) => name) })
+    return readPolicy(text, { tools, agents: agents.map(({ name }) => name) })
   } catch (cause) {
     throw new Error(`${basename(file)}: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }
@@ -74,7 +75,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new Error(`${file} cannot be read`, { cause })
+    throw new Error(`${file}: cannot be read (${cause instanceof Error && 'code' in cause ? cause.code : cause})`, { cause })
   }
 }
 
@@ -119,7 +120,7 @@ function* rulesThatSpeak(policy: CompiledPolicy, call: PolicyCall, winner: strin
 /** @throws Error for an invalid call, or one of an unknown tool. */
 function readCall(given: string, { tools }: Config): PolicyCall {
   const parsed = parseJson(existsSync(given) ? readText(given) : given)
-  if (!parsed.ok) throw new Error(`--call: ${parsed.reason}`)
+  if (!parsed.ok) throw new Error(`--call: is neither a file nor JSON: ${parsed.reason}`)
   const read = TestPolicyBody.safeParse({ call: parsed.value })
   if (!read.success || !('call' in read.data)) throw new Error('--call: must be {"tool": …, "arguments": {…}}; see --help')
   const { tool: name, arguments: args, agent, requester, session = null, at } = read.data.call
@@ -127,8 +128,7 @@ function readCall(given: string, { tools }: Config): PolicyCall {
   if (!tool) throw new Error(`--call: there is no tool ${name}`)
   const checked = tool.check(args as JsonObject)
   if (!checked.ok) {
-    const [first] = checked.issues
-    throw new Error(`--call: ${name}: ${first?.message ?? 'the arguments do not fit'}${first?.path ? ` at ${first.path}` : ''}`)
+    throw new Error(`--call: ${name}: ${checked.issues[0]?.message ?? 'the arguments do not fit'}`)
   }
   const nowMs = at === undefined ? Date.now() : Date.parse(at)
   return { tool, arguments: checked.value, agent, session, requester: requester ?? SOMEBODY, nowMs }

@@ -3,6 +3,7 @@ import { basename, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { checkJson } from '@countersign/core'
 import { parseDocument } from 'yaml'
+import { yamlProblem } from '../policy/index.ts'
 import { ConfigError } from './config-error.ts'
 import { importWithFiles } from './named-files.ts'
 
@@ -66,13 +67,8 @@ export async function readData(file: string): Promise<unknown> {
   })
   // JSON is YAML too, and this parser refuses duplicate keys in both.
   const document = parseDocument(text, { prettyErrors: true })
-  const [wrong] = [...document.errors, ...document.warnings]
-  if (wrong) {
-    const line = wrong.linePos?.[0].line
-    const where = line === undefined ? '' : `line ${line}: `
-    const advice = wrong.code === 'BLOCK_AS_IMPLICIT_KEY' ? '; a text that contains ": " needs quotes' : ''
-    throw fault(file, `${where}${wrong.message.split(/ at line \d|\n/)[0]}${advice}`)
-  }
+  const wrong = yamlProblem(document)
+  if (wrong !== undefined) throw fault(file, wrong)
   const checked = checkJson(
     toData(file, () => document.toJS()),
     { maxBytes: MAX_BYTES },

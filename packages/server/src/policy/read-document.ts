@@ -3,6 +3,7 @@ import type { SetupProblem } from '@countersign/toolkit'
 import { dotted, listKnownKeys, zodFindings } from '@countersign/toolkit/internal'
 import { parseDocument } from 'yaml'
 import { findPolicyProblems, type PolicyWorld } from './problems.ts'
+import { yamlProblem } from './yaml-problem.ts'
 
 /** Formats the problems of a document, a line each: the path, and the problem. */
 export const tellProblems = (problems: readonly SetupProblem[]): string =>
@@ -25,11 +26,8 @@ export function readPolicy(given: string | object, world: PolicyWorld): PolicyDo
 /** Parses JSON as YAML, too, because this parser refuses duplicate keys in both. */
 function readText(text: string): unknown {
   const document = parseDocument(text, { prettyErrors: true })
-  const [wrong] = [...document.errors, ...document.warnings]
-  if (wrong) {
-    const line = wrong.linePos?.[0].line
-    throw refused([{ path: [], message: `${line === undefined ? '' : `line ${line}: `}${wrong.message.split(/ at line \d|\n/)[0]}` }])
-  }
+  const wrong = yamlProblem(document)
+  if (wrong !== undefined) throw refused([{ path: [], message: wrong }])
   const checked = checkJson(toData(() => document.toJS()))
   if (!checked.ok) throw refused([{ path: [], message: checked.reason }])
   return checked.value
