@@ -104,13 +104,18 @@ test('a key of a person is refused: the agent can read it, and could approve its
   const proposer = await server.makeKey({ name: 'cid', kind: 'person', roles: ['approver'], scopes: ['propose'] })
   const refused = await connect(person.key)
   expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining('This is the key of ben, a person') })
-  expect(existsSync(join(home, FILES.claude))).toBe(false)
+  const keyFile = join(home, '.countersign/hooks/claude.key')
+  expect([existsSync(join(home, FILES.claude)), existsSync(keyFile)]).toEqual([false, false])
+  const asked = await runCommandLine(['connect', 'claude'], { ...environment, COUNTERSIGN_KEY: proposer.key })
+  expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('nothing was written') })
+  expect(existsSync(keyFile)).toBe(false)
   expect((await connect(proposer.key)).code).toBe(0)
   const unknown = await connect('cs_nobody')
   expect(unknown).toMatchObject({
     code: 1,
     stdout: expect.stringContaining('(this key is not known here). Nothing was run. Ask the person to correct'),
   })
+  expect(readFileSync(keyFile, 'utf8')).toBe(`${proposer.key}\n`)
 })
 
 test('the hook denies in the words of each host when the server is away, and what it cannot read it refuses with code 2', async () => {

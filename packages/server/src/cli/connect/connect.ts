@@ -1,6 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Command } from 'commander'
 import { HOOK_HOSTS, HOST_NAMES, type HookHost } from '../../coding-agent/index.ts'
@@ -78,9 +78,11 @@ async function connect(host: HookHost, flags: ConnectFlags, environment: Environ
     say(`${HOST_NAMES[host]} no longer asks Countersign.`, out)
     return true
   }
+  const putKeyBack = flags.direct ? () => {} : storeKey(host, flags, environment)
   const fault = await tryCanary(host, file, environment)
   if (fault !== undefined) {
     writeSettings(file, change.before)
+    putKeyBack()
     say(`The hook does not work, so the settings were put back: ${fault}`, out)
     return false
   }
@@ -120,17 +122,23 @@ function connectionOf(host: HookHost, flags: ConnectFlags, environment: Environm
 }
 
 /** Where the shim finds the key: settings of a host are no place for a secret. */
-function keyFileOf(host: HookHost, { keyFile, print }: ConnectFlags, environment: Environment): string {
+function keyFileOf(host: HookHost, { keyFile }: ConnectFlags, environment: Environment): string {
   const given = keyFile ?? environment.COUNTERSIGN_KEY_FILE
-  if (given !== undefined) return resolve(given)
-  const folder = join(environment.HOME ?? homedir(), '.countersign', 'hooks')
-  const file = join(folder, `${host}.key`)
-  const key = `${environment.COUNTERSIGN_KEY?.trim()}\n`
-  if (print || (existsSync(file) && readFileSync(file, 'utf8') === key)) return file
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  writeFileSync(file, key, { mode: 0o600 })
-  chmodSync(file, 0o600)
-  return file
+  return given === undefined ? join(environment.HOME ?? homedir(), '.countersign', 'hooks', `${host}.key`) : resolve(given)
+}
+
+/** Stores the key of the environment for the hook. @returns Puts back what was there. */
+function storeKey(host: HookHost, flags: ConnectFlags, environment: Environment): () => void {
+  if (flags.keyFile !== undefined || environment.COUNTERSIGN_KEY_FILE !== undefined) return () => {}
+  const file = keyFileOf(host, flags, environment)
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
+  const write = (key: string) => {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    writeFileSync(file, key, { mode: 0o600 })
+    chmodSync(file, 0o600)
+  }
+  write(`${environment.COUNTERSIGN_KEY?.trim()}\n`)
+  return () => (before === undefined ? rmSync(file) : write(before))
 }
 
 /** How this very program is started again. */
