@@ -255,5 +255,5 @@ test('what failed, was told so, and is asked again when a person retries it keep
   expect(requests).toHaveLength(4)
   expect(historyProblems(api, body)).toEqual([])
   expect(countCalls(api, body)).toBe(2)
-  expect(JSON.stringify(body)).toMatch(/was tried again and succeeded.*was asked again and declined/)
+  expect(JSON.stringify(body)).toMatch(/was tried again and succeeded.*was sent back for approval and declined/)
 })

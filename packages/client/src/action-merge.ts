@@ -24,7 +24,7 @@ export function updateAction(held: Action | undefined, update: EventDataOf<'acti
   if (update.revision < held.revision || (update.revision === held.revision && update.updatedAt < held.updatedAt)) return held
   if (update.revision > held.revision && update.arguments === undefined) return undefined
   const { proposalId: _, ...changed } = update
-  // Only what waits is overdue, and an update says no more than what changed.
+  // Only a waiting action is overdue, and an update has only the fields that changed.
   return { ...held, ...(changed.state !== 'proposed' && { overdue: false }), ...changed }
 }
 

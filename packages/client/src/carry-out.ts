@@ -172,6 +172,6 @@ function parse(text: string): unknown {
   }
 }
 
-/** Node says so of a connection that was never made. */
+/** Node reports this for a connection that was never made. */
 const isUnsent = (error: unknown): boolean =>
   error instanceof Error && /^(ECONNREFUSED|ENOTFOUND|EAI_)/.test(String(Object(error.cause).code))

@@ -56,7 +56,7 @@ export type ClientOptions = {
   key?: string
   /**
    * In a page of a host, instead of `key`: asks the host's own server for a short-lived token of the person who uses the page
-   * (`client.embedTokens.create` on that server). It is asked again before the token expires.
+   * (`client.embedTokens.create` on that server). It is called again before the token expires.
    */
   token?: () => Promise<HostToken>
   /** Of a console without a key, for the server's own origin only. Without it nobody can sign in over plain http. */
@@ -113,7 +113,7 @@ export type ActionQuery = Page & {
   settledAfter?: string
   /** Only actions settled before this time (ISO 8601). */
   settledBefore?: string
-  /** `settled`: only settled actions, the one that was settled last first. Otherwise the one that was asked for last is first. */
+  /** `settled`: only settled actions, the one that was settled last first. By default the newest proposal is first. */
   order?: 'asked' | 'settled'
 }
 /** `limitSeconds`: how long the answer may take, 550 by default. `park`: with `defer` the answer at the end of that time is not a denial. */
@@ -167,7 +167,7 @@ export type Client = Management & {
     lookAgain(actionId: string, options?: ChangeOptions): Promise<Action>
     /** Lists earlier revisions as they were shown, oldest first. */
     revisions(actionId: string, options?: CallOptions): Promise<ActionRevision[]>
-    /** What happened to it, step by step, the oldest first. */
+    /** Lists what happened to the action, step by step, the oldest first. */
     story(actionId: string, options?: CallOptions): Promise<ActionStory>
     /** Lists the grants that would approve later calls automatically. */
     suggestion(actionId: string, options?: CallOptions): Promise<GrantSuggestion>

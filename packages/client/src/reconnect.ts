@@ -20,7 +20,7 @@ const LONGEST_RETRY_MS = 30_000
 export const isFinal = (error: unknown): boolean =>
   isApiError(error) && error.status >= 400 && error.status < 500 && error.status !== 408 && error.status !== 429
 
-/** Waits before the next try, 1 s at first and 30 s at most, and says so; `failures` counts those in a row before this one. */
+/** Waits before the next try, 1 s at first and 30 s at most, and reports the wait; `failures` counts the failures in a row before this one. */
 export async function waitToRetry(failures: number, options: RetryOptions): Promise<void> {
   const { signal, onState = () => {}, schedule = scheduleTimeout, random = Math.random } = options
   // Half is fixed and half random, so that many clients that were cut at once do not come back at once.

@@ -1,6 +1,6 @@
 import { ApiError, isApiError } from './api-error.ts'
 
-/** What a host's server answers its own page with: a token that it made with `POST /api/embed-tokens`, and when that expires. */
+/** The answer of a host's server to its own page: a token that it made with `POST /api/embed-tokens`, and when that expires. */
 export type HostToken = { token: string | null; expiresAt: string }
 
 /** Gives out the current token, and asks for another one before it expires. */
@@ -11,7 +11,7 @@ export type TokenSource = {
   forget(token: string): void
 }
 
-/** Another token is asked for when this part of its life is left. */
+/** A new token is requested when this part of the lifetime is left. */
 const RENEWED_AT = 0.2
 
 /**

@@ -10,7 +10,7 @@ type Named = { id: string; name: string }
 export interface WebhookActionData extends Pick<Action, 'sessionId' | 'state' | 'revision' | 'digest' | 'tool' | 'effect' | 'agent'> {
   actionId: string
   headline: string
-  /** Set once the action was redacted: then the headline says so and nothing else. */
+  /** Set once the action was redacted: then the headline says only that. */
   redacted?: true
   risk: Action['risk']['level']
   attempt: number

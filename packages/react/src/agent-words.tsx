@@ -3,7 +3,7 @@ import { LongText } from './long-text.tsx'
 import { isWebLink, linkHost } from './outcome.ts'
 import { showInvisible, useMarks } from './show-text.ts'
 
-/** The agent's own account of its call, in a box that marks it as not verified. Renders nothing when there is none. */
+/** The agent's own account of its call, in a box that marks it as not verified. Renders nothing without one. */
 export function AgentWords({ says, context }: { says: string; context: Action['context'] }) {
   if (says === '' && !context) return null
   const { reason, run, url } = context ?? {}

@@ -18,7 +18,7 @@ export function Unread({ view: { shown, card, id, focusCard } }: { view: CardVie
   const { isHidden, leftChars, next, wasHidden } = shown.reading
   if (blocked === null && !wasHidden) return null
   return (
-    // What comes by itself in a moment moves nothing.
+    // Evidence that loads in a moment does not move the card.
     <div className={evidence === 'loading' ? 'cs-hidden' : 'cs-paused'}>
       <p id={`${id}-why`} aria-live="polite">
         {blocked ?? (leftChars === 0 ? 'Everything was shown.' : `${charsText(leftChars)} are still hidden.`)}

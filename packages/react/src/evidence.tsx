@@ -35,7 +35,7 @@ export function Essentials({ action, nowMs, expiryId, viewer, onLookAgain }: Ess
 /** True where the reasons for the risk stand on the card itself. */
 export const isGrave = ({ risk }: Action): boolean => risk.level === 'high' || risk.level === 'critical'
 
-/** The risk with its reasons, and who says so. */
+/** The risk with its reasons and their source. */
 export function RiskReasons({ action: { risk } }: { action: Action }) {
   return (
     <p className="cs-risk" data-level={risk.level}>

@@ -82,8 +82,8 @@ function foundText(at: number, count: number, isAllPlain: boolean): string {
 const CARD_MARK = '⟦[^⟦⟧]{1,80}⟧'
 
 /**
- * What matches `query`, whatever its case and whether its accents are letters of their own; undefined for a query that says nothing. Marks of the card
- * inside a match are passed over, and a space stands for every run of them, also for a line feed and for one that JSON spells out.
+ * Returns a pattern that matches `query` in any case, with its accents composed or not; undefined for an empty query. Marks of the
+ * card inside a match are passed over, and a space stands for every run of them, also for a line feed and for one that JSON spells out.
  */
 function patternOf(query: string): RegExp | undefined {
   const wanted = query.trim()

@@ -9,7 +9,10 @@ export const itemsOf = (value: unknown): unknown[] | undefined =>
     ? value
     : undefined
 
-/** The entries of a list, each in a frame of its own: a comma in one does not make it two. What the other version has as well is `kept`. */
+/**
+ * The entries of a list, each in a frame of its own: a comma in one does not make it two. `kept`: the entries that the other version has as
+ * well.
+ */
 export const PlainList = ({ items, kept = [] }: { items: readonly unknown[]; kept?: readonly unknown[] | undefined }) =>
   items.map((item, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the entries of one list are never reordered

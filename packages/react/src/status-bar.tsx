@@ -36,7 +36,7 @@ export function Identity({ action, nowMs, riskId }: { action: Action; nowMs: num
   )
 }
 
-/** Which tool, where it acts, and which action this is. */
+/** The tool, its destination, and the id of the action. */
 export function ActionFacts({ action: { id, tool, destination } }: { action: Action }) {
   return (
     <>

@@ -41,7 +41,7 @@ export function useCardView(props: ApprovalCardProps, shown: LoadedCard, store: 
   const id = useId()
   const nowMs = (props.now ?? Date.now)()
   useTick(tickMs(action, nowMs))
-  // What comes later has to be seen as well.
+  // Evidence that arrives later has to be seen as well.
   const seen = useSeen(card, `${version} ${evidence}`)
   const stand = `${version} ${action.state} ${refusal} ${canDecide} ${seen.isSeen} ${evidence} ${JSON.stringify(edits)}`
   const { rest, isReady, ignored } = useCooldown(row, stand)

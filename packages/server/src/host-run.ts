@@ -8,7 +8,7 @@ export interface HostRunTool {
   description: string
   effect: 'read' | 'write'
   input: z.ZodObject
-  /** Whoever runs a call reports within this time. After that the outcome is unknown; a late report still counts. */
+  /** The host reports the result of a call within this time. After that the outcome is unknown; a late report still counts. */
   reportWithinMs: number
   /** Completes arguments that fit the schema, or says why the tool does not take them. */
   complete(args: JsonObject): { value: JsonObject } | { refused: ArgumentIssue }

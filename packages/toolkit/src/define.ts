@@ -112,10 +112,10 @@ export type CodedTool = Omit<ToolDraft, 'destination' | 'definition'> & { readon
 /**
  * Defines a tool in code.
  *
- * With a Zod object the parsed output becomes the arguments: defaults are filled in and coercions done before anything is stored,
- * shown or decided, so those are the bytes that `execute` gets. That only holds when parsing the output again changes nothing, so
- * transforms and values that are not JSON (dates, bigints) are refused here. An argument that the schema does not name is refused
- * unless the object is declared loose. With a JSON Schema the arguments pass unchanged.
+ * With a Zod object the parsed output becomes the arguments: defaults are filled in and coercions done before anything is stored, shown or
+ * decided, so those are the bytes that `execute` gets. This requires that parsing the output again changes nothing, so transforms and
+ * values that are not JSON (dates, bigints) are refused here. An argument that the schema does not name is refused unless the object is
+ * declared loose. With a JSON Schema the arguments pass unchanged.
  *
  * @throws Error in plain words when the definition is unusable.
  * @example
@@ -267,7 +267,7 @@ function readFailure(error: unknown, { name, effect }: Pick<WrittenDefinition, '
     return new ToolError('ambiguous', `${name} was stopped before it finished. Whether it acted is not known.`, { cause: error })
   }
   const known = networkError(error, `The service behind ${name}`)
-  // One call of the code found no target. Only the code knows what it did before that call: it says so with a `ToolError`.
+  // One call of the code found no target. Only the code knows what it did before that call, and reports it with a `ToolError`.
   if (known?.kind !== 'unreachable' || effect === 'read') return known ?? error
   return new ToolError('ambiguous', `A service behind ${name} could not be reached. What ${name} had done before that is not known.`, {
     cause: error,

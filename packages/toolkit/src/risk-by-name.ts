@@ -25,8 +25,8 @@ export interface Named {
 }
 
 /**
- * The risk of a tool that neither its source nor the configuration gives one: high where its method or a word of its name says that it takes
- * something away or spends money. Undefined for reads, and where nothing says so: that is medium.
+ * The risk of a tool that neither its source nor the configuration gives one: high where its method or a word of its name says that it
+ * takes something away or spends money. Undefined for reads, and for names without a hint: that is medium.
  * @example
  * riskByName({ name: 'users.ban', effect: 'write' }) // { level: 'high', reason: 'its name says “ban”', isGuess: true }
  * riskByName({ name: 'reorderTasks', effect: 'write' }) // undefined

@@ -86,7 +86,7 @@ export const effectOf = (parts: EffectParts, tool: PinnedTool): Effect =>
   (isTrusted(parts, tool) ? 'read' : 'write')
 
 /**
- * Returns whether a tool counts as a read only because its server says so. The hint must be present both now and in the pin, without a
+ * Returns whether a tool counts as a read only because its server claims it. The hint must be present both now and in the pin, without a
  * contrary hint, and the tool's name must not suggest a risk.
  */
 export function isTrusted({ trustReadOnlyHints, settings, known }: EffectParts, { definition, was }: PinnedTool): boolean {
@@ -162,7 +162,7 @@ function changeOf(parts: DraftParts, tool: PinnedTool, was: SeenDefinition): Too
 function cautionOf({ name: server }: DraftParts, { definition, was }: PinnedTool): string {
   const fields = was ? whatIsOther(was.definition, definition).map(({ field }) => field.replace(/^the tool’s /, '')) : []
   const named = fields.length > 3 ? `${fields.slice(0, 3).join('; ')} and more` : fields.join('; ')
-  return `${server} says something else of ${definition.name} than when it was first seen (${named}). It is asked about until a call of it is approved`
+  return `${server} says something else of ${definition.name} than when it was first seen (${named}). Every call needs approval until one is approved`
 }
 
 function riskOf(own: ToolSettings, known: KnownTool | undefined, effect: Effect, annotations: JsonObject): Tool['risk'] {
@@ -208,7 +208,7 @@ function lookBefore({ tool, arguments: given, becomes }: NonNullable<ToolSetting
   return async (args, read) => {
     const found = await read(tool, (fillJson(template, args) ?? {}) as JsonObject)
     if (found === undefined)
-      throw new ToolError('refused', `What it replaces could not be read: ${tool} is no tool of the server that only reads.`)
+      throw new ToolError('refused', `The value that it replaces could not be read: ${tool} is no tool of the server that only reads.`)
     const newValue = args[becomes] ?? null
     return [{ field: becomes, oldValue: replaced(found, newValue), newValue }]
   }

@@ -83,7 +83,7 @@ test('a tool that changed is asked about with what changed, until a call of it i
   const opened = await server.open()
   const changed = opened.tool('note')
   expect(changed.caution).toBe(
-    'The MCP server s says something else of note than when it was first seen (description; annotations, destructiveHint). It is asked about until a call of it is approved',
+    'The MCP server s says something else of note than when it was first seen (description; annotations, destructiveHint). Every call needs approval until one is approved',
   )
   // Models keep seeing the pinned description.
   expect(changed.description).toBe(before.description)

@@ -1,6 +1,6 @@
 /**
  * Returns a server's text as people and models may see it. Invisible characters (control characters, zero-width and direction marks, tag
- * characters) are spelled out, so that people and models read the same text. A longer text is cut and says so.
+ * characters) are spelled out, so that people and models read the same text. A longer text is cut, with a note.
  * @example
  * plainText('read\u200b me', 100) // 'read⟨U+200B⟩ me'
  */

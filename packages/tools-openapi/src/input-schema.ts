@@ -28,7 +28,7 @@ interface State {
 /**
  * Returns the JSON Schema (2020-12) of a request from a schema of the document: bounded, and without references, so that every provider
  * accepts it. Members that only answers contain (`readOnly`) are left out. The result is never stricter than the document: where a schema
- * contains itself or grows too large, the rest is left open and says so. `oneOf` becomes `anyOf`, because alternatives in documents often
+ * contains itself or grows too large, the rest is left open, with a note. `oneOf` becomes `anyOf`, because alternatives in documents often
  * overlap. Keywords that cannot be checked in bounded time are left out. The service makes the final check.
  * @param schema A schema that `refs.prove` has accepted.
  */

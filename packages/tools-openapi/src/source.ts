@@ -151,7 +151,7 @@ async function reachFinding(operations: readonly ReadOperation[], way: OutboundC
   }
 }
 
-/** Sends HEAD to the base address, without credentials. Whatever answers it can be reached, unless it fails. */
+/** Sends HEAD to the base address, without credentials. Any answer shows that the server can be reached, except a 5xx. */
 async function headFinding(operations: readonly ReadOperation[], way: OutboundContext, signal: AbortSignal): Promise<SourceFinding> {
   const [first] = operations
   if (!first) return { level: 'note', message: 'not called: there are no operations' }

@@ -4,7 +4,7 @@ import { needsPerson } from '../waiting/views.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** The rows that somebody chose to decide together, as they are now. What does not wait any more is no longer chosen. */
+/** The rows that somebody chose to decide together, as they are now. Actions that no longer wait are no longer chosen. */
 export function useChosen(rows: readonly Action[]) {
   const [ids, setIds] = useState(NONE)
   const chosen = useMemo(() => (ids.size === 0 ? [] : rows.filter((action) => ids.has(action.id) && needsPerson(action))), [rows, ids])

@@ -73,7 +73,7 @@ export function conversation({ messages, streaming, startedCalls, actions }: Par
 // Sessions of before say “reject”.
 const PLEASE = /\s*Please (look at it and )?approve or (decline|reject)( this action| each)\.$/
 
-/** The text of a request for approval. Without its last sentence, which asks people to decide, once none of its actions waits. */
+/** Returns the text of a request for approval. Once none of its actions waits, the last sentence, which asks people to decide, is left out. */
 function requestText({ content, actionIds = [] }: Message, actions: Parts['actions']): string {
   return actionIds.some((id) => actions[id]?.state === 'proposed') ? content : content.replace(PLEASE, '')
 }

@@ -2,8 +2,8 @@ import type { SessionSnapshot, ShownAction } from '@countersign/client'
 import { useCallback, useEffect, useRef } from 'react'
 
 /**
- * Which waiting actions the page shows and for how long, for a typed word to be held against. An action counts from when this revision of
- * it appeared, and again from when the person came back to the window.
+ * The waiting actions that the page shows, and for how long: a typed word is checked against them. An action counts from when this revision
+ * of it appeared, and again from when the person came back to the window.
  */
 export function useShown({ actions, pendingApprovals }: Pick<SessionSnapshot, 'actions' | 'pendingApprovals'>): () => ShownAction[] {
   const since = useRef(new Map<string, number>())

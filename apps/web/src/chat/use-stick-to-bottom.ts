@@ -50,7 +50,7 @@ export function useStickToBottom(scroller: RefObject<HTMLElement | null>, conten
       if (grewPx === 0) return
       const isTouched = inner.querySelector('article:hover, article:focus-within') !== null
       if (isStuck.current && !isTouched) toEnd()
-      // A card that settles gets small: what was below may be in view now, and no scroll event says so.
+      // A card that settles shrinks: the end may come into view, and there is no scroll event for that.
       else if (isAtEnd(region)) seeEnd()
       else if (grewPx > 0 && newest.current !== seenNews.current) setBehind(true)
     }

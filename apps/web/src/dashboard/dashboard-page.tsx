@@ -26,7 +26,7 @@ export default function DashboardPage() {
     refetchInterval: EVERY_MS,
   })
   return (
-    <Page title="Dashboard" subtitle="What is asked, and how it ends">
+    <Page title="Dashboard" subtitle="How actions are decided, and how they end">
       <div className="stack wide" data-testid="dashboard">
         <PageBanner />
         <Filters stats={stats.data} />

@@ -148,7 +148,7 @@ function RevokeGrant({ grant, onClose }: { grant: Grant; onClose: () => void }) 
       onClose={onClose}
     >
       <p>
-        From now on people are asked again about <span className="mono">{toolOf(grant)}</span>. What ran stays as it is.
+        Calls of <span className="mono">{toolOf(grant)}</span> need approval again. Calls that ran stay as they are.
       </p>
     </Confirm>
   )

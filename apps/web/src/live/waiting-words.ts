@@ -17,7 +17,7 @@ export const alarmsOf = ({ overdue, unknown }: Pick<ForMe, 'overdue' | 'unknown'
 /** "1 overdue, 2 outcome unknown"; empty when neither is. */
 export const alarmText = (forMe: Pick<ForMe, 'overdue' | 'unknown'>): string => alarmsOf(forMe).join(', ')
 
-/** The title of the tab: "(3, 1 overdue) Inbox – Countersign". What needs this person comes first, where narrow tabs show it. */
+/** The title of the tab: "(3, 1 overdue) Inbox – Countersign". The counts come first, because a narrow tab shows only the beginning. */
 export function titleText(forMe: ForMe, page: string): string {
   const counts = joined(forMe.count > 0 ? String(forMe.count) : '', alarmText(forMe))
   return `${counts === '' ? '' : `(${counts}) `}${page} – Countersign`

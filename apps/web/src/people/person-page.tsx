@@ -110,7 +110,7 @@ function ChangeAccess({ person, onClose }: { person: PersonDetails; onClose: () 
       ) : (
         <p>
           Their keys and those of their agents, their console sessions, grants and delegations end now and do not come back. Their votes on
-          actions that still wait are void. What they approved and has not started is asked again.
+          actions that still wait are void. Actions that they approved and that have not started go back for approval.
         </p>
       )}
     </Confirm>

@@ -6,7 +6,7 @@ import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { Problems } from './policy-editor.tsx'
 
-const VERDICT_WORDS = { allow: 'It would run without asking', ask: 'People would be asked', deny: 'It would be denied' } as const
+const VERDICT_WORDS = { allow: 'It would run without asking', ask: 'It would need approval', deny: 'It would be denied' } as const
 
 type Call = { tool: string; arguments: Record<string, JsonValue>; agent?: string }
 

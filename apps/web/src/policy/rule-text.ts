@@ -34,7 +34,7 @@ export function readRules(text: string): RuleFields[] | undefined {
   return rules.items.map((_, index) => fieldsOf(found, index))
 }
 
-/** True for a rule with the shape that fields can be set in. What they hold is the server's to judge. */
+/** True for a rule with the shape that fields can be set in. The server checks the values of the fields. */
 const isRule = (rule: unknown): boolean => isMap(rule) && (!rule.has('match') || isMap(rule.get('match')))
 
 /** The text with one field of a rule changed. Everything else, comments included, stays as it is. */

@@ -3,7 +3,7 @@ import { useStoredSwitch } from './stored-switch.ts'
 
 const permission = (): NotificationPermission => ('Notification' in window ? Notification.permission : 'denied')
 
-/** Whether this browser notifies of new approvals: off until the person says so here and to the browser. */
+/** Whether this browser notifies of new approvals: off until the person turns it on here and allows it in the browser. */
 export function useNotifySwitch() {
   const [isWanted, setWanted] = useStoredSwitch('countersign-notify', false)
   const [given, setGiven] = useState(permission)

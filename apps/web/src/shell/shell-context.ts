@@ -4,7 +4,7 @@ export type BarMenu = 'keys' | 'settings' | 'account' | 'palette'
 type ShellState = {
   openSidebar: () => void
   sidebarButton: boolean
-  /** Which menu of the bar is open. Here and not in the bar: a page that has loaded draws a new bar, and the menu stays open. */
+  /** The menu of the bar that is open. Here and not in the bar: a page that has loaded draws a new bar, and the menu stays open. */
   menu: BarMenu | null
   setMenu: (menu: BarMenu | null) => void
 }

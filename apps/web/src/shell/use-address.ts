@@ -31,7 +31,7 @@ export function useTypedParam(name: string) {
   const value = params.get(name) ?? ''
   const [typed, setTyped] = useState(value)
 
-  /** What this field set in the address, until the page is drawn with it. */
+  /** The values that this field set in the address and that the page is not drawn with yet. */
   const own = useRef<readonly string[]>([])
 
   // The back button or a link changes the address, so the field is updated. Its own change is drawn late on a slow machine: what somebody

@@ -48,8 +48,8 @@ function stateAfter({ data, kind }: ActionStory['steps'][number]): ActionState |
 }
 
 /**
- * Splits the time of an action into spans, from its proposal to its end, or to now where it goes on. What failed or is unknown ends there, unless
- * something followed.
+ * Splits the time of an action into spans, from its proposal to its end, or to now where it goes on. An action that failed or is of unknown
+ * outcome ends there, unless something followed.
  */
 export function spansOf(steps: ActionStory['steps'], action: Pick<Action, 'createdAt'>, nowMs: number): Span[] {
   const spans: Span[] = []

@@ -116,7 +116,7 @@ const Time = ({ at }: { at: string }) => (
 
 /** Revision, digest, attempt and key: what somebody compares, in small. */
 function Print({ step: { data, kind } }: { step: ActionStory['steps'][number] }) {
-  if (data === null) return <small>What it held was redacted</small>
+  if (data === null) return <small>Its contents were redacted</small>
   const { revision, digest, attempt, key } = data
   const isAttempt = typeof attempt === 'number' && kind !== 'proposed'
   const parts = [

@@ -3,8 +3,8 @@ const YEAR = { year: 'numeric' } as const
 const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const
 
 /**
- * Returns a function that formats as `toLocaleString` does. That builds a formatter for each text, which costs as much as drawing a row of the
- * inbox; this one is kept until the reader's time zone has another offset.
+ * Returns a function that formats as `toLocaleString` does. `toLocaleString` builds a formatter for each text, which costs as much as
+ * drawing a row of the inbox; this one is kept until the offset of the reader's time zone changes.
  */
 function formatOf(options: Intl.DateTimeFormatOptions): (at: Date) => string {
   let offset: number | undefined

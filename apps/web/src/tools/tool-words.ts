@@ -34,8 +34,8 @@ export function findTools(tools: readonly ToolView[], text: string, group: strin
 const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const
 
 /**
- * What policy says about the calls of a tool, in a sentence. Rules with a condition are named as such, because only a call shows whether they
- * match.
+ * Returns what policy says about the calls of a tool, as a sentence. Rules with a condition are named as such, because only a call shows
+ * whether they match.
  */
 export function policySentence({ rules, default: fallback }: NonNullable<ToolDetails['policy']>): string {
   const sure = strictest(rules.filter(({ always }) => always))

@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 
 type Found = {
-  /** What has been read; another object after each page. */
+  /** The pages read so far; a new object after each page. */
   data: unknown
   hasNextPage: boolean
   isFetching: boolean

@@ -35,7 +35,10 @@ function subscribe(listener: () => void): () => void {
 
 export const useStarts = (): Starts => useSyncExternalStore(subscribe, () => starts)
 
-/** Notes what was approved just now, so that it can be taken back from every page. What starts at once is left out. */
+/**
+ * Notes the actions that were approved just now, so that the approval can be taken back from every page. Actions that start at once are
+ * left out.
+ */
 export function noteStarts(decided: readonly Action[]): void {
   const waiting = decided.filter(({ state, startsAt }) => state === 'approved' && startsAt !== null)
   if (waiting.length === 0) return

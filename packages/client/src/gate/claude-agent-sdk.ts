@@ -25,7 +25,7 @@ export type ClaudeGate = {
   hooks: Record<'PreToolUse' | 'PostToolUse' | 'PostToolUseFailure' | 'SessionEnd', Hooks>
 }
 
-/** A server is asked again after at most this: proxies close connections that stay quiet for longer. */
+/** A request to the server is repeated after at most this: proxies close connections that stay quiet for longer. */
 const POLL_SECONDS = 50
 /** A poll that ends sooner did not wait: the server is stopping. */
 const SHORT_POLL_MS = 1_000

@@ -23,8 +23,8 @@ export type GateOptions = {
   /** How long people may take, for example `PT1H`. Policy may give them less. */
   expiresIn?: string
   /**
-   * Registers the tools with the server under the agent's key, so that its configuration need not declare them. What is said of them is shown
-   * as unverified. Default: the configuration declares them.
+   * Registers the tools with the server under the agent's key, so that its configuration need not declare them. The console shows their
+   * descriptions as unverified. Default: the configuration declares them.
    */
   register?: RegisterOption
 }
@@ -223,7 +223,7 @@ async function orCancelled(working: Promise<Action>, signal: AbortSignal | undef
     return await Promise.race([working, cancelled.promise])
   } finally {
     signal.removeEventListener('abort', cancel)
-    // A claim that comes later finds the call cancelled, and says so to the server.
+    // A claim that comes later finds the call cancelled, and tells the server.
     working.catch(() => undefined)
   }
 }

@@ -39,7 +39,7 @@ export async function registerOnce(client: GateClient, { tool, description, sche
   const text = JSON.stringify(body)
   const registering = known.get(text) ?? untilItWorks(() => register(registerTool, body), {})
   known.set(text, registering)
-  // What was refused is tried again with the next call.
+  // After a refusal, the next call tries again.
   registering.catch(() => known.delete(text))
   await registering
 }

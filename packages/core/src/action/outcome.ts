@@ -41,7 +41,7 @@ export type OutcomeFacts = Pick<
   | 'redactedAt'
 >
 
-/** A text is cut after so many characters, and says so: the whole result is in `result`. */
+/** A text is cut after this many characters, with a note: the whole result is in `result`. */
 const MOST_CHARACTERS = 20_000
 
 /** Total: a new state does not compile until it is said here how it ends, or that it does not. */

@@ -43,7 +43,7 @@ export const DEFAULT_REQUIREMENTS: Requirements = { quorum: 1, declineQuorum: 1,
 /** The policy's decision about one call. */
 export interface PolicyResult {
   verdict: Verdict
-  /** The rule that says so: the first of the winning verdict, or `default`. */
+  /** The rule that decided: the first with the winning verdict, or `default`. */
   rule: string
   /** Why, in a sentence for people. */
   reason: string

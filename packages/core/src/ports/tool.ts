@@ -21,7 +21,7 @@ export interface PreviewField {
   unverified?: true
 }
 
-/** What would change, and the state of the target when it was read. */
+/** The changes that the call would make, and the state of the target when it was read. */
 export interface Preview {
   fields: PreviewField[]
   /**
@@ -29,7 +29,7 @@ export interface Preview {
    * headline needs another decision. Default: the result of `describe`.
    */
   headline?: string
-  /** What must be the same when the action starts, for example the values on the card. Undefined when nothing could have changed. */
+  /** The state that must be the same when the action starts, for example the values on the card. Undefined when nothing could have changed. */
   precondition?: JsonValue
   /** Names the version of the target that was read (an ETag), for the call to be held against. */
   version?: string
@@ -71,7 +71,7 @@ export interface VerifyContext extends Pick<ExecuteContext, 'actionId' | 'idempo
  */
 export type Verification = { done: true; output?: JsonValue } | { done: false; authoritative?: true } | { done: 'unknown' }
 
-/** Who registered a tool, and which definition. */
+/** The principal that registered a tool, and the definition. */
 export interface RegisteredBy {
   /** Id of the principal whose key registered it. */
   ownerId: string

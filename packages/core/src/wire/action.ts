@@ -167,7 +167,7 @@ export const Action = z.object({
   agentSays: z.string().nullable(),
   /** The agent's own account of the call, not verified. */
   context: z.object({ run: z.string().optional(), url: z.string().optional(), reason: z.string().optional() }).nullable(),
-  /** How often it was asked for, where that is more than once: the same call without an idempotency key, while it waits, is the same action. */
+  /** How often it was proposed, where that is more than once: the same call without an idempotency key, while it waits, is the same action. */
   timesAsked: z.int().optional(),
   /** Where the proposer is told what became of it. The path is left out: it may hold a secret of the receiver. */
   callback: z.object({ host: z.string() }).nullable(),

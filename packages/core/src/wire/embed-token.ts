@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Duration } from './duration.ts'
 import { Principal } from './principal.ts'
 
-/** The longest life of an embed token, and how long one lives when nothing else is asked for. */
+/** The longest lifetime of an embed token, and the default. */
 export const EMBED_TOKEN_MAX_MS = 3_600_000
 const EMBED_TOKEN_DEFAULT = 'PT15M'
 

@@ -73,7 +73,7 @@ export const GrantListQuery = z.object({
 export const GrantList = z.object({ items: z.array(Grant), nextCursor: z.string().nullable() })
 
 const Matched = z.object({
-  /** Of the latest `of` calls of the tool that people were asked about, by the same agent, as many as it would have answered. */
+  /** Of the latest `of` calls of the tool by the same agent that needed approval, how many it would have approved. */
   matched: z.int(),
   of: z.int(),
 })
@@ -83,7 +83,7 @@ export const GrantSuggestion = z.object({
   /** Why nothing can be granted here; null where it can. */
   refusal: z.string().nullable(),
   exact: Matched,
-  /** A rule that covers this call and calls that people approved before, and none that they declined; null when there is none. */
+  /** A rule that covers this call and calls that people approved before, and none that they declined; null when no rule does. */
   rule: Matched.extend({ when: z.string() }).nullable(),
 })
 export type GrantSuggestion = z.infer<typeof GrantSuggestion>

@@ -9,7 +9,7 @@ export const PersonDetails = z.object({
   id: z.string(),
   name: z.string(),
   roles: z.array(z.string()),
-  /** Which of the roles the sign-in service gave; only it can take those away. Null for somebody who has never used one. */
+  /** The roles that the sign-in service gave; only the service can take those away. Null for somebody who has never used one. */
   providedRoles: z.array(z.string()).nullable(),
   /** True of people whose roles come from the server itself: the one at its machine, and the bootstrap key. */
   hasFixedRoles: z.boolean(),

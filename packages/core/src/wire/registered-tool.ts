@@ -3,7 +3,7 @@ import { RiskLevel } from './action.ts'
 import { Json } from './json.ts'
 import { ToolView } from './session.ts'
 
-/** A tool that the caller carries out itself. What it says here is unverified: it never makes policy more permissive. */
+/** A tool that the caller carries out itself. The claims in this body are unverified: they never make policy more permissive. */
 export const RegisterToolBody = z.strictObject({
   name: z
     .string()
@@ -20,6 +20,6 @@ export const RegisterToolBody = z.strictObject({
 })
 export type RegisterToolBody = z.input<typeof RegisterToolBody>
 
-/** `registered`: it is new. `unchanged`: it was registered like this. `changed`: every call is asked about until one is approved. */
+/** `registered`: it is new. `unchanged`: it was registered like this. `changed`: every call needs approval until one is approved. */
 export const RegisteredTool = ToolView.extend({ status: z.enum(['registered', 'unchanged', 'changed']) })
 export type RegisteredTool = z.infer<typeof RegisteredTool>

@@ -221,7 +221,10 @@ export const ToolView = z.object({
   risk: z.object({ level: RiskLevel, reason: z.string(), isGuess: z.literal(true).optional() }),
   /** Who registered it for themselves; absent for a tool of the configuration. */
   registeredBy: z.object({ id: z.string(), name: z.string() }).optional(),
-  /** What its agent says that it does, which nothing here has verified: `effect` stays `write`, because only rules decide what runs without approval. */
+  /**
+   * The effect that its agent claims, which nothing here has verified: `effect` stays `write`, because only rules decide what runs without
+   * approval.
+   */
   claimedEffect: z.enum(['read', 'write']).optional(),
   /** Why each call needs approval for now, whatever the policy allows: its definition changed. */
   caution: z.string().optional(),

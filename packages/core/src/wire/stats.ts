@@ -41,7 +41,7 @@ export const ModelStats = z.object({
   /** Calls that ended in an error. */
   errors: Count,
   ...Tokens,
-  /** Which part of the input came from the provider's cache; null without input. */
+  /** The share of the input that came from the provider's cache; null without input. */
   cachedShare: z.number().nullable(),
   /** Calls whose tokens are our estimate. */
   estimated: Count,
@@ -73,11 +73,14 @@ export const Stats = z.object({
     answers: Answers,
     /** The hundred most used. */
     byTool: z.array(z.object({ tool: z.string(), total: Count, asked: Count, approved: Count, declined: Count, failed: Count })),
-    /** What became of proposals by the rule that decided about them, or the grant; the hundred most used. */
+    /** How proposals ended, by the rule or the grant that decided about them; the hundred most used. */
     byRule: z.array(Answers.extend({ rule: z.string(), total: Count })),
     /** How actions ended at each destination; the hundred most used. */
     byDestination: z.array(z.object({ destination: z.string(), succeeded: Count, failed: Count, unknown: Count })),
-    /** Tools that people were asked about at least ten times, of low or medium risk, always approved and never changed. A rule could allow them. */
+    /**
+     * Tools whose calls needed approval at least ten times, with low or medium risk, always approved and never changed. A rule could allow
+     * them.
+     */
     alwaysApproved: z.array(z.object({ tool: z.string(), approved: Count })),
     /** False when there were more than a million: then the newest million is counted. */
     isComplete: z.boolean(),

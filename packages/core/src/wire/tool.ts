@@ -17,7 +17,7 @@ const RuleOfTool = z.object({
 
 /** One tool, with what policy says about it and how it changed. */
 export const ToolDetails = ToolView.extend({
-  /** What changed since people accepted its definition. Null while it is the accepted one. */
+  /** The changes since people accepted its definition. Null while it is the accepted one. */
   change: z
     .object({
       /** Names the new definition, for `POST /api/tools/{name}/accept`. */

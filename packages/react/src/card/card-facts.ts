@@ -6,7 +6,7 @@ import { mayGrant } from '../words.ts'
 import type { CardInputs, Evidence, Verdict } from './card-inputs.ts'
 import type { RestState } from './card-state.ts'
 
-/** Which texts of a card a person has opened, and which they have read to the end, by path. */
+/** The texts of a card that a person has opened, and those that they have read to the end, by path. */
 export type Opened = { has: (path: string) => boolean; open: (path: string) => void; read: (path: string) => void }
 
 /** The person's input on one card and the server's last answer. Edits, texts and votes count for one version only. */

@@ -21,8 +21,8 @@ export type CardCallbacks = {
   /** Reads what could be approved automatically from now on; without it the card does not offer "Don't ask again". */
   onSuggest?: (() => Promise<GrantSuggestion>) | undefined
   /**
-   * Takes in that the title and the changes of a waiting action have been on the screen, once for each revision. What it answers and whether it
-   * fails changes nothing on the card.
+   * Takes in that the title and the changes of a waiting action have been on the screen, once for each revision. Its answer and its failure
+   * change nothing on the card.
    */
   onSeen?: ((seen: SeenBody) => unknown) | undefined
   /** Reads again what a waiting action would change, and resolves to the action. */

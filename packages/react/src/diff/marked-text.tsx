@@ -7,7 +7,7 @@ export type MarkedTextProps = {
   text: string
   /** The other version. */
   other: string
-  /** Which of the two versions `text` is. */
+  /** The version that `text` is. */
   side: 'old' | 'new'
 }
 

@@ -33,7 +33,7 @@ export function labelOf(name: string, { title }: Pick<Schema, 'title'>): string 
 export function boundsText({ minimum, maximum, minLength, maxLength, minItems, maxItems }: Schema): string {
   return [
     range(minimum, maximum, ''),
-    // Nearly every text must not be empty: the server says so where it is.
+    // Nearly every text must not be empty: the server refuses an empty one.
     range(minLength === 1 ? undefined : minLength, maxLength, ' characters'),
     range(minItems, maxItems, ' entries'),
   ]

@@ -51,7 +51,7 @@ export function* decideAll(
 ): Tx<ActionRow[]> {
   const { session: writer, caller, nowMs: now } = context
   const votable = all ? yield* votableOf(actionIds, caller, now) : actionIds
-  // If there is none, the first refusal says why.
+  // Without one, the first refusal says why.
   const named = votable.length > 0 ? votable : actionIds.slice(0, 1)
   const decided = yield* decideInSession(context, named, body)
   const rows = decided.map(({ row }) => row)

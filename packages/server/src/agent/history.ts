@@ -25,7 +25,7 @@ export interface History {
 /** The model's view of sessions. Rows are the truth: a history only ever grows, so a cached one is read on from where it ends. */
 export interface Histories {
   /**
-   * Undefined when the run has made this step, or has ended: then the history is not one to be asked about.
+   * Undefined when the run has made this step, or has ended: then no model is called with this history.
    * @param written The session as it was written last; it is read from the database where this does not have all of it.
    */
   read(store: Store, run: RunRow, agent: Agent, written?: SessionState): Promise<History | undefined>

@@ -128,7 +128,7 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
   return isAnswered
 }
 
-/** Which model made the step, and what it counted: what budgets and statistics go by. */
+/** Stores which model made the step and its token counts, for budgets and statistics. */
 function* keepCall(outbox: Outbox, { session, run, heard }: { session: SessionRow; run: RunRow; heard: Heard }, now: number): Tx<void> {
   const { model, passedOver, failure, usage, tookMs } = heard
   const call = {
@@ -211,7 +211,7 @@ function* insertCalls(context: RunContext, step: StoredStep, { limits, waitingNo
 
 /** The result for a model that makes the same call twice in one step. If it meant both, it can say so once the first is done. */
 const sameAs = ({ id, tool_call_id }: ActionRow): string =>
-  `This is the same call as ${tool_call_id} of this step, which waits for approval as ${id}. It is asked once and carried out once. If you mean it twice, call again when you have the result of the first`
+  `This is the same call as ${tool_call_id} of this step, which waits for approval as ${id}. It needs one approval and is carried out once. If you mean it twice, call again when you have the result of the first`
 
 /** Stores a call, unless too much waits already: the refusal is then the result of the call, and the run continues. */
 function* insertOrRefuse(

@@ -114,7 +114,7 @@ async function makeStep(
       calls = await prepareCalls(deps, agent, found, heard.calls)
     }
   } catch (error) {
-    // The database is away or full. That is no end of a run: the step is made again when there is one.
+    // The database is away or full. That does not end the run: the step is repeated when the database is back.
     if (isCountersignError(error) && (error.code === 'not_ready' || error.code === 'storage_full')) throw error
     // Left open, the run would wait for the next start of the server; ended, the person can ask again.
     deps.log.error({ sessionId: session.id, runId: run.id, error }, 'step.failed')

@@ -1,8 +1,8 @@
 import type { AuditKind } from '@countersign/core'
 
 /**
- * What each kind of row of the record says about the end of its action: it ended, it ended with an unknown outcome, or nothing. A new kind does
- * not compile until it is named here.
+ * For each kind of row of the record, whether it ends its action: with a known outcome, with an unknown one, or not. A new kind does not
+ * compile until it is named here.
  */
 const ENDS: Readonly<Record<AuditKind, 'ended' | 'unknown' | 'no'>> = {
   proposed: 'no',

@@ -80,7 +80,7 @@ function idsIn(value: unknown, found: Set<string>): Set<string> {
 /** Returns the names of the principals that rows mention, by id. */
 export function* namesIn(entries: readonly Pick<AuditEntryView, 'data'>[]): Tx<Record<string, string>> {
   const found = new Set<string>()
-  // What a model wrote is no id of ours.
+  // Ids in text that a model wrote are not looked up.
   for (const { data } of entries) if (data) idsIn({ ...data, arguments: null, preview: null, description: null }, found)
   const names: Record<string, string> = {}
   for (const id of found) {

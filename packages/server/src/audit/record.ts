@@ -44,7 +44,7 @@ function textOf(data: JsonObject): string {
   try {
     return canonicalJson(data)
   } catch {
-    // A tool's text may have been cut in the middle of a character. That must not prevent an action from being settled.
+    // A tool's text may have been cut in the middle of a character. Such a text must not prevent the action from being settled.
     const wellFormed = (_: string, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)
     return canonicalJson(JSON.parse(JSON.stringify(data), wellFormed))
   }

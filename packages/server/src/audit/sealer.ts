@@ -85,7 +85,7 @@ export function createSealer(clock: Clock): Sealer {
   function look(): Promise<void> {
     inFlight ??= seal().finally(() => {
       inFlight = undefined
-      // Whoever asked meanwhile has armed nothing.
+      // A request that came meanwhile did not arm the timer.
       if (isAsked) arm(SEAL_EVERY_MS)
     })
     return inFlight

@@ -46,7 +46,7 @@ interface Reading extends AuditVerdict {
   lastId: number
   tally: ReturnType<typeof createTally>
   chains: Scopes
-  /** Actions whose data was removed, and those with a row that says so. */
+  /** Actions whose data was removed, and those with a row that records the removal. */
   blanked: Set<string>
   saidBlanked: Set<string>
 }

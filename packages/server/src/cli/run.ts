@@ -20,7 +20,7 @@ const WAITS_EXIT = 4
 const RUN_HELP = `
 Exit code 4: with --no-wait, an action waits for a decision.`
 
-/** `countersign run "message"`: a chat in the terminal. What needs approval is asked in line, and can be decided elsewhere meanwhile. */
+/** `countersign run "message"`: a chat in the terminal. Actions that need approval are decided in line, or elsewhere meanwhile. */
 export const runAgentCommand = (environment: Environment): Command =>
   withApiFlags(new Command('run').description('send a message to an agent, and follow its run'))
     .argument('<message>', 'what to say')

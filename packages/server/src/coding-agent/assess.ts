@@ -6,7 +6,7 @@ export interface Assessment {
   reasons: string[]
 }
 
-/** High is never granted for later calls: what cannot be read is asked about each time. */
+/** High risk is never granted for later calls: a command that cannot be parsed needs approval each time. */
 export function assessShell({
   understood,
   unclear,

@@ -16,7 +16,7 @@ export function isPlainFile({ path, folder, outside, sensitive }: JsonObject): b
 /**
  * The narrowest condition that covers changes of files like the first of these: in the folder that all of them are in, by the same tool of
  * the host with the same options. Undefined for a file that no condition covers.
- * @param calls The arguments of calls of one tool that people were asked about and did not decline.
+ * @param calls The arguments of calls of one tool that needed approval and were not declined.
  */
 export function fileRule(calls: readonly JsonObject[]): string | undefined {
   const [first] = calls

@@ -72,7 +72,7 @@ const KNOWN: Readonly<Record<Host, Readonly<Record<string, Known>>>> = {
   acp: { execute: shell, edit: edit('path', 'oldText', 'newText'), write: write('path', 'content'), fetch },
 }
 
-/** Tools with which a host keeps its own affairs. They touch nothing, or every call that they lead to is asked about by itself. */
+/** Tools with which a host keeps its own affairs. They touch nothing, or every call that they lead to is checked by itself. */
 const OWN_AFFAIRS: Readonly<Partial<Record<Host, RegExp>>> = {
   // A plan and a question are for the person at the terminal: an answer from here would take them out of their hands.
   claude: /^(AskUserQuestion|EnterPlanMode|ExitPlanMode|TodoWrite|Task|Task(Create|Get|List|Update|Output)|Agent|ToolSearch|BashOutput)$/,
@@ -81,7 +81,7 @@ const OWN_AFFAIRS: Readonly<Partial<Record<Host, RegExp>>> = {
   copilot: /^(report_intent|ask_user|update_todo|task)$/,
 }
 
-/** True for a tool that nobody is asked about here: the host decides, as it would without Countersign. */
+/** True for a tool that needs no approval here: the host decides, as it would without Countersign. */
 export const isOwnAffair = ({ host, tool }: Pick<HostTool, 'host' | 'tool'>): boolean => OWN_AFFAIRS[host]?.test(tool) ?? false
 
 /** Where a command runs, when it is not the folder of the session. */
@@ -98,7 +98,7 @@ const isOptional = ({ kind }: Known, name: string): boolean => kind === 'read' &
 const isText = (value: JsonValue | undefined, name: string): boolean =>
   name === 'edits' ? Array.isArray(value) : typeof value === 'string'
 
-/** Returns the call as a tool of the group and its arguments. What the arguments add to them is worked out by the tool's `check`. */
+/** Returns the call as a tool of the group and its arguments. The tool's `check` adds the facts that follow from the arguments. */
 export function toArguments(call: HostTool): { kind: Kind; args: JsonObject } {
   const { host, tool, input, folder } = call
   const about = { host, hostTool: tool, folder: folderOf(call) }

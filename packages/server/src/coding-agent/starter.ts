@@ -1,6 +1,6 @@
 import type { StarterRules } from '@countersign/toolkit'
 
-/** Returns the starting policy rules for coding agents. What no rule names is asked, by the default of the policy. */
+/** Returns the starting policy rules for coding agents. A call that no rule matches needs approval, which is the default of the policy. */
 export const codingAgentStarter = (group: string): StarterRules => [
   {
     name: `${group}: looking at the project runs`,

@@ -60,7 +60,7 @@ export const AgentSection = z.strictObject({
   budget: Budget.optional(),
   /** `one` tells the model to propose one action at a time. */
   actionsPerStep: z.enum(['many', 'one']).default('many'),
-  /** What a declined action does to its run: the model gets the reason and answers, or the run ends. */
+  /** The effect of a declined action on its run: the model gets the reason and answers, or the run ends. */
   onDecline: z.enum(['continue', 'stop']).default('continue'),
   /** Suggestions for a first message, shown in an empty chat. */
   suggestions: z.array(z.string().min(1).max(500)).max(20).default([]),
@@ -93,7 +93,10 @@ export const ConfigShape = z.strictObject({
     .default({}),
   /** How people sign in at the console. */
   signIn: SignInSection.optional(),
-  /** What is allowed, needs approval or is denied: inline, or the path of a YAML or JSON file. Without it, reads run and everything else needs approval. */
+  /**
+   * The rules that allow calls, require approval or deny calls: inline, or the path of a YAML or JSON file. Without it, reads run and
+   * everything else needs approval.
+   */
   policy: z.union([z.string().min(1), z.looseObject({})]).optional(),
   /** Settings for MCP clients at `/mcp`. */
   gateway: GatewaySection.prefault({}),
@@ -107,7 +110,7 @@ export const ConfigShape = z.strictObject({
   record: RecordSection.prefault({}),
   /** The prices of model calls, for the dashboard and timelines. Default: costs are unknown. */
   prices: PricesSection.optional(),
-  /** Which private addresses tools, models and webhooks may call. */
+  /** The private addresses that tools, models and webhooks may call. */
   network: z
     .strictObject({
       /** Addresses, ranges, names and origins that may be called although they are not public. Base addresses need not be listed. */

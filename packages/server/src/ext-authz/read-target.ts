@@ -13,7 +13,7 @@ const QUERY = /^(?:[A-Za-z0-9\-._~!$&'()*+,=:@/?[\]|]|%[0-9A-Fa-f]{2})*$/
 const UNRESERVED = /[A-Za-z0-9\-._~]/
 
 /**
- * Reads a request target that every server reads in the same way. What the card shows is then what the server behind the gateway gets.
+ * Reads a request target that every server reads in the same way. So the server behind the gateway gets the target that the card shows.
  * @param url Path and query as they were sent.
  * @returns The reason of the refusal as a sentence where servers differ: dot segments, empty segments, letters and slashes in disguise.
  */

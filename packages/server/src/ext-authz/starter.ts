@@ -1,6 +1,9 @@
 import type { StarterRules } from '@countersign/toolkit'
 
-/** Returns the starting policy rules for requests through a gateway. What no rule names is asked, by the default of the policy. */
+/**
+ * Returns the starting policy rules for requests through a gateway. A request that no rule matches needs approval, which is the default of
+ * the policy.
+ */
 export const gatewayStarter = (group: string): StarterRules => [
   { name: `${group}: reading runs`, match: { tool: `${group}.readRequest`, effect: 'read' }, verdict: 'allow' },
   {

@@ -115,7 +115,7 @@ export function requirePerson(principal: Principal, what: string): Principal {
 }
 
 /**
- * What a host's person does with an embed token ends with the token, except votes: such a token is short-lived because it lives in a page.
+ * Nothing that a person does with an embed token outlives it, except votes: such a token is short-lived because it lives in a page.
  * @param what Of the refusal: "an embed token may not <what>".
  * @throws CountersignError `forbidden` for a person whom only embed tokens identify.
  */

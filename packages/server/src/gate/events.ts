@@ -22,8 +22,8 @@ function* store(outbox: Outbox, event: NewEvent, nowMs: number): Tx<void> {
 export interface Cause {
   kind: AuditKind
   /**
-   * Who caused it; undefined for the server itself. It is never the caller by default: an action that expires during a request was not
-   * expired by the caller.
+   * The caller who caused it; undefined for the server itself. It is never the caller by default: an action that expires during a request
+   * was not expired by the caller.
    */
   by?: Caller | undefined
   /** How long what ends with it took, for the metrics. */
@@ -161,7 +161,8 @@ export function* writeToolResult(context: SessionContext, row: ActionRow, reason
   const mayBeTold = row.attempt > 1 || (row.attempt === 1 && row.revision > 1)
   const isTold =
     mayBeTold && session_id !== null && (yield* messages.findToolResult.first({ session_id, tool_call_id: tool_call_id ?? row.id }))
-  if (isTold) return yield* noteResult(context, row, `was asked again and ${row.state}${reason === undefined ? '' : `: ${reason}`}`)
+  if (isTold)
+    return yield* noteResult(context, row, `was sent back for approval and ${row.state}${reason === undefined ? '' : `: ${reason}`}`)
   const editor = row.edited_by === null ? undefined : yield* principals.findPrincipal.first({ id: row.edited_by })
   yield* session.toolResult({
     messageId: newId('msg', nowMs),

@@ -79,7 +79,7 @@ export interface GateDeps {
   limiter: ConcurrencyLimiter
   /** True to start an action in the transaction of its last vote, where nothing has to be read again. Default: false. */
   startsWithDecision?: boolean
-  /** Which actions cannot be started. */
+  /** The actions that cannot be started. */
   startFailures: StartFailures
   /** How many of one session are carried out at the same time, by whichever process. */
   executionsPerSession: number

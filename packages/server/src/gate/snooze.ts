@@ -41,7 +41,7 @@ export async function snooze({ store, clock }: GateDeps, actionId: string, body:
   )
 }
 
-/** Ends the caller's own snooze of an action. Harmless when there is none. */
+/** Ends the caller's own snooze of an action. Does nothing when it is not snoozed. */
 export async function endSnooze({ store, clock }: GateDeps, actionId: string, caller: Caller): Promise<void> {
   const nowMs = clock.nowMs()
   const person = requireInboxOwner(caller.principal)

@@ -30,7 +30,7 @@ interface Kinds {
   lose: 'outcome_unknown'
 }
 
-/** What follows from an event, whatever caused it. A new event does not compile until it is answered here. */
+/** The consequences of each event, independent of its cause. A new event does not compile until it is answered here. */
 const FOLLOWS: Readonly<
   Record<
     ActionEvent,

@@ -126,7 +126,7 @@ export function createOpenCalls({
     try {
       if (await delivered) await store.transact(() => gatewayCalls.endCallOf.run({ action_id: id }))
     } catch (error) {
-      // The same call gets the result once more, with a note that says so.
+      // The same call gets the result once more, with a note that it is a repeat.
       log.warn({ error, actionId: id }, 'gateway.delivery_write_failed')
     }
   }

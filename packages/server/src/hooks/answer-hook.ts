@@ -143,7 +143,7 @@ async function claimFor(
   }
 }
 
-/** Undefined when the host is to run exactly what it asked about. */
+/** Undefined when the host is to run the call unchanged. */
 function changedInput({ call }: Ask, args: JsonObject): JsonObject | undefined {
   const input = toHostInput(call.host, args)
   return canonicalJson(input) === canonicalJson(call.input) ? undefined : input

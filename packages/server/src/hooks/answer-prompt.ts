@@ -6,7 +6,7 @@ import { MCP_SESSION } from './find-call.ts'
 /** As long as a prompt is held: Claude Code waits longer for a tool of an MCP server. */
 const LIMIT_MS = 550_000
 
-/** Answers a permission prompt of Claude Code, in its own shape. What cannot be decided is denied. */
+/** Answers a permission prompt of Claude Code, in its own shape. A prompt that cannot be decided is denied. */
 export async function answerPrompt(deps: HookDeps, { tool, input, callId }: PermissionPrompt, exchange: Exchange): Promise<JsonObject> {
   const { request, caller, hungUp, consoleUrl } = exchange
   // The prompt says neither the session nor the folder.

@@ -20,7 +20,7 @@ export function answerBeforeClosing(app: FastifyInstance): void {
     raw.once('close', forget)
   })
   app.addHook('preClose', async () => {
-    // What has arrived is read first, and refused.
+    // Requests that have arrived are read first, and refused.
     await turn()
     const answers = [...underWay].map((raw) => new Promise((resolve) => raw.once('close', resolve)))
     await Promise.race([Promise.all(answers), wait(PATIENCE_MS, undefined, { ref: false })])

@@ -155,7 +155,7 @@ export function* viewPerson(id: string, now: number): Tx<Omit<PersonDetails, 'co
 
 /**
  * Stores the name and the roles that a sign-in service or a host currently gives a person. Roles that an admin of this server gave them stay.
- * @param actor Who says so, for the record. Default: the person, who has just signed in.
+ * @param actor The principal that the record names. Default: the person, who has just signed in.
  */
 export function* takeProvided(outbox: Outbox, person: Principal, now: number, actor: string = person.id): Tx<void> {
   const { row, known, roles, isAsProvided } = yield* withProvided(person)

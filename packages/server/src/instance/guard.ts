@@ -85,7 +85,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
   let isNoting = false
   let row = await store.read(instance.readInstance)
   let held: Held | undefined = heldOf(row)
-  /** True from a new epoch until the file says so: an attempt that failed is repeated. */
+  /** True from a new epoch until it is written to the file: an attempt that failed is repeated. */
   let isUnbound = false
 
   const placeNow = () => (isEmbedded ? Promise.resolve(NOWHERE) : store.read(instance.readPlace))

@@ -38,8 +38,8 @@ export interface ScriptUsage {
 /** One step of a script: the expected request and the output. */
 export interface ScriptStep extends ScriptReply {
   /**
-   * What the last user message and the last tool result must contain; `/…/i` is a regular expression. The tool result is matched in
-   * its JSON text.
+   * The text that the last user message and the last tool result must contain; `/…/i` is a regular expression. The tool result is matched
+   * in its JSON text.
    */
   expect?: { lastUser?: string | undefined; lastToolResult?: string | undefined } | undefined
 }

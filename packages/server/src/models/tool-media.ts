@@ -1,7 +1,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
 import { type ModelMessage, mediaOfOutcome, resultWithoutMedia, type ToolMedia, type ToolOutcome } from '@countersign/core'
 
-/** Which media types a provider accepts, and where: in the result of a tool, or in a message after the results of a step. */
+/** The media types that a provider accepts, and where: in the result of a tool, or in a message after the results of a step. */
 export interface MediaSupport {
   inResult?: RegExp
   after?: RegExp

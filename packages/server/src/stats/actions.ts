@@ -145,7 +145,7 @@ function createTotals() {
   }
 }
 
-/** The value of a key, made when there is none yet. */
+/** Returns the value of a key, and makes one for a new key. */
 function entry<K, V>(map: Map<K, V>, key: K, make: (key: K) => V): V {
   const known = map.get(key) ?? make(key)
   map.set(key, known)

@@ -61,9 +61,9 @@ export interface LockRequest {
 const RIGHTS = 'rights'
 
 /**
- * Keeps everybody's rights, grants and the policy as they are until the transaction ends. Whatever acts by somebody's right reads
- * the right behind it: then who has taken a right away, and got the answer, sees nothing happen by it later. Call it after the lock of what is
- * written to: who waits for that keeps nobody from taking a right away.
+ * Keeps everybody's rights, grants and the policy as they are until the transaction ends. A transaction that acts by a right reads the
+ * right after this: so once the answer to a revocation was sent, nothing happens by the revoked right. Call it after the lock of the rows
+ * that are written: a transaction that waits for that lock then delays no revocation.
  */
 export function* keepRights(): Tx<void> {
   yield { lock: RIGHTS, givesPlace: false, isShared: true }
@@ -199,8 +199,8 @@ export function* together<const A extends readonly Tx<unknown>[]>(
 }
 
 /**
- * Sends the first query of each to a database behind a socket without waiting: their answers come with that of the next query. What is
- * written or locked in between makes them be asked again.
+ * Sends the first query of each to a database behind a socket without waiting: their answers come with that of the next query. A write or a
+ * lock in between makes the transaction send them again.
  */
 export function* ahead(...asked: readonly Tx<unknown>[]): Tx<void> {
   const queries = asked.flatMap((question) => {
@@ -224,8 +224,8 @@ export function* lock(id: string): Tx<void> {
 }
 
 /**
- * Locks an id as {@link lock} does, and keeps rights as they are: see {@link keepRights}. What the transaction records stands in the log
- * behind every change of rights that it waited for.
+ * Locks an id as {@link lock} does, and keeps rights as they are: see {@link keepRights}. Its records come in the log after every change of
+ * rights that it waited for.
  */
 export function* lockUnderRights(id: string): Tx<void> {
   yield { lock: id, givesPlace: false }

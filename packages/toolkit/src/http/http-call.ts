@@ -158,7 +158,7 @@ const MAY_HAVE_ACTED = new Set([301, 302, 303])
 function redirectError(status: number, location: string, target: string, isWrite: boolean): ToolError {
   const to = location !== '' && URL.canParse(location, target) ? new URL(location, target).origin : 'nowhere'
   const told = `${target} answered with a redirect to ${to} (${status})`
-  // "Done, look there": 303 says so, and what renders pages says it with 302 or 301, which browsers follow with a GET as well. Calling that a
+  // "Done, look there": that is 303, or 302 and 301 from servers that render pages, which browsers follow with a GET as well. Reporting a
   // refusal would invite a second effect. 307 and 308 mean that the same request is to be sent elsewhere.
   if (isWrite && MAY_HAVE_ACTED.has(status)) return new ToolError('ambiguous', `${told}. Whether it acted is not known.`)
   return new ToolError('refused', `${told}. Redirects are not followed.`)

@@ -61,7 +61,7 @@ export const JOBS = {
     return { hits, ms: performance.now() - began }
   },
 
-  /** Which of the paths fit the glob. */
+  /** Returns the paths that match the glob. */
   fitting: ({ paths, glob }: { paths: readonly string[]; glob: string }): string[] => paths.filter((path) => posix.matchesGlob(path, glob)),
 
   edit({ text, edits, path }: { text: string; edits: readonly TextEdit[]; path: string }): { text: string } | Problem {

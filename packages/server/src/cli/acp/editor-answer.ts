@@ -12,7 +12,7 @@ export interface Option {
 
 const ALLOW = ['allow_once', 'allow_always']
 const REJECT = ['reject_once', 'reject_always']
-/** What is kept of the name of an option: the agent makes it. */
+/** The name of an option is cut to this length, because the agent chooses it. */
 const MAX_NAME_CHARS = 100
 
 export function optionsOf(request: JsonObject): Option[] {

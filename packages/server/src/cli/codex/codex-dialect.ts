@@ -12,7 +12,7 @@ export function createCodexDialect(): Dialect {
   const folders = new Map<string, string>()
   /** The changes of files by thread and item: the request does not repeat them. */
   const changes = new Map<string, JsonValue>()
-  /** How often each item was asked about. A second question is another one: it runs outside of the sandbox what failed inside. */
+  /** The questions about each item. A second question is another one: it runs outside of the sandbox what failed inside. */
   const asked = new Map<string, string[]>()
   const keyOfItem = (thread: JsonValue | undefined, item: JsonValue | undefined) => JSON.stringify([thread ?? null, item ?? null])
 

@@ -25,7 +25,7 @@ export const webhookCheck = (flags: ApiFlags, environment: Environment): Check =
     } catch (error) {
       // Doctor also runs before there is a server, and with the keys of people who are no admins.
       if (!(error instanceof Refused || error instanceof Unreachable)) throw error
-      // What answers may be another program, which repeats what it was sent.
+      // Another program may answer at this address, and repeat what it was sent.
       return [note(`not checked: ${createRedactor([authorization.slice('Bearer '.length)]).text(error.message)}`)]
     }
   },

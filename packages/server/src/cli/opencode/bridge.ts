@@ -10,7 +10,7 @@ export interface BridgeDeps {
 }
 
 export interface Bridge {
-  /** Asks about what waits already. What does not wait any more was answered while nobody listened: its card is withdrawn. */
+  /** Asks about the permissions that already wait. Those that no longer wait were answered while nobody listened: their cards are withdrawn. */
   catchUp(): Promise<void>
   /** Takes an event of opencode. */
   take(event: JsonObject): void
@@ -31,7 +31,7 @@ const MAX_OUTPUT_CHARS = 100_000
 /** Asks in Countersign about every permission that opencode waits for. The first answer wins: opencode takes no second one. */
 export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
   const open = new Map<string, Open>()
-  /** Calls that may run, with the words in which each of their permissions was asked about. */
+  /** Calls that may run, with the text of each of their permission requests. */
   const allowed = new Map<string, Set<JsonObject>>()
   const sessions = new Set<string>()
   const working = new Set<Promise<void>>()
@@ -53,7 +53,7 @@ export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
     return { session, cwd, callId: id, tool: permission, input }
   }
 
-  /** The verdict of the server. What cannot be asked about is refused. */
+  /** The verdict of the server. A call that the server cannot be asked about is refused. */
   async function verdictOf(about: Promise<JsonObject>, signal: AbortSignal): Promise<{ isAllowed: boolean; reason: string }> {
     try {
       const { decision, reason } = await post({ event: 'ask', ...(await about) }, signal)

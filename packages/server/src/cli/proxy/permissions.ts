@@ -38,7 +38,7 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain }
   const open = new Map<string, Open>()
   /** Requests that Countersign answered: the editor's late answer is dropped. */
   const closed = new Set<string>()
-  /** Calls that may run, with the words in which they were asked about. */
+  /** Calls that may run, with the text of their permission requests. */
   const allowed = new Map<string, JsonObject>()
   const sessions = new Set<string>()
   const reports = new Set<Promise<void>>()

@@ -20,8 +20,7 @@ export interface Proxy {
 }
 
 /**
- * Passes every line on as it came, both ways. Only permission requests are asked about in Countersign as well, and answers that come second
- * are dropped.
+ * Passes every line on as it came, both ways. Permission requests also go to Countersign, and the answer that comes second is dropped.
  */
 export function openProxy({ editor, agent }: ProxyEnds, deps: Pick<PermissionDeps, 'dialect' | 'post' | 'complain'>): Proxy {
   const { dialect } = deps

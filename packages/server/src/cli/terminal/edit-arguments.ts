@@ -34,7 +34,7 @@ function readObject(text: string): Record<string, unknown> {
   try {
     read = JSON.parse(text)
   } catch (cause) {
-    throw new Error(`What was saved is not JSON: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    throw new Error(`The saved text is not JSON: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }
   if (typeof read !== 'object' || read === null || Array.isArray(read)) throw new Error('The arguments must be a JSON object')
   return { ...read }

@@ -34,7 +34,7 @@ export function openFullScreen({ onKeys, onResumed, onClosed }: FullScreenEvents
   const onData = (data: Buffer) => {
     const [input = '', ...rest] = decoder.decode(data, { stream: true }).split(SUSPEND)
     if (input !== '') onKeys(input)
-    // The shell waits for the whole job, which may be `npx` and this process. What was typed after it is dropped.
+    // The shell waits for the whole job, which may be `npx` and this process. Keys that were typed after it are dropped.
     if (rest.length > 0) suspend(0)
   }
   const enter = () => {

@@ -25,7 +25,7 @@ export interface InboxScreen {
   waiting(): Promise<Action[]>
 }
 
-/** Shows the inbox on the whole terminal until the person quits. What others decide disappears as it happens. */
+/** Shows the inbox on the whole terminal until the person quits. Actions that others decide disappear at once. */
 export async function showInbox({ api, environment, waiting }: InboxScreen): Promise<void> {
   const { stdout } = process
   const style = styleFor(true, environment)
@@ -53,7 +53,7 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   }
   const notify = (error: unknown) => change({ ...view, notice: error instanceof Error ? error.message : String(error) })
 
-  // The view of now: keys were pressed meanwhile.
+  // Uses the current view, because keys were pressed meanwhile.
   const reload = newestRead(waiting, (items) => change(withItems(view, items)))
 
   async function follow(): Promise<void> {

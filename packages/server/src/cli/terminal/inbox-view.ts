@@ -73,7 +73,7 @@ export function withItems(view: InboxView, items: readonly Action[]): InboxView 
 }
 
 /**
- * What a key does. Approving takes two keys, so that none decides by accident.
+ * The command of a key. Approving takes two keys, so that none decides by accident.
  * @param isBurst It came together with other keys, as pasted text does. Such a key confirms nothing.
  */
 export function press(view: InboxView, key: Key, isBurst: boolean): { view: InboxView; command?: Command } {

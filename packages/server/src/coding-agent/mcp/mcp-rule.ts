@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject, type JsonValue } from '@countersign/cor
  * The narrowest condition for calls like the first of these, by the same tool in the same folder: arguments that were always the same stay
  * the same, numbers stay within those seen, texts may be any that is no longer. Undefined where nothing varies or everything does, and
  * where lists and objects vary: then only exactly these arguments are narrow.
- * @param calls The arguments of calls of one tool that people were asked about and did not decline.
+ * @param calls The arguments of calls of one tool that needed approval and were not declined.
  */
 export function mcpRule(calls: readonly JsonObject[]): string | undefined {
   const [first] = calls

@@ -8,7 +8,7 @@ export interface McpReading {
   /** False when the name of the tool may be that of two servers. Then `server` is empty, so that no rule for a server matches. */
   understood: boolean
   unclear: string[]
-  /** The risks of the call, in words. What a server says about its own tools lowers none of them. */
+  /** The risks of the call, in words. A server's claims about its own tools lower none of them. */
   risks: string[]
 }
 

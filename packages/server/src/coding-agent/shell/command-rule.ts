@@ -23,7 +23,7 @@ export function isPlainCommand({ command, shell }: JsonObject): boolean {
  * The narrowest condition that covers the first of these calls: this command, in this folder, with these options but for the description,
  * which the model writes anew each time. Where others differ from it in one word, that word may be any of its kind: a number with no more
  * digits, one of those seen, a file with the same ending in the same folder. Undefined for a command that is not plain.
- * @param calls The arguments of calls of one tool that people were asked about and did not decline.
+ * @param calls The arguments of calls of one tool that needed approval and were not declined.
  */
 export function commandRule(calls: readonly JsonObject[]): string | undefined {
   const [first] = calls

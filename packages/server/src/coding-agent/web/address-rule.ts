@@ -31,7 +31,7 @@ export function boundHost(args: JsonObject): string {
 /**
  * The narrowest condition for requests like the first of these: this address, with any words of the model about what to do with the
  * answer. Where others asked the same host for other paths, the folder that all of them are in; the query stays.
- * @param calls The arguments of calls of one tool that people were asked about and did not decline.
+ * @param calls The arguments of calls of one tool that needed approval and were not declined.
  */
 export function addressRule(calls: readonly JsonObject[]): string | undefined {
   const [first] = calls

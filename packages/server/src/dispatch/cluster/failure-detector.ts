@@ -53,7 +53,7 @@ export function createFailureDetector(): FailureDetector {
   let punctualSince = 0
   let lateMs = 0
 
-  /** Whatever starves this process starves its neighbours as well, so they get the full time again to report that they are alive. */
+  /** A machine that starves this process starves its neighbours as well, so they get the full time again to report that they are alive. */
   function checkOwnTime(nowMs: number): void {
     const gapMs = lastLookAt === undefined ? 0 : nowMs - lastLookAt
     lateMs = gapMs > LATE_MS ? gapMs : 0

@@ -9,7 +9,7 @@ import { createPeers, type Peers } from './peers.ts'
 const COLLECT_MS = 5
 const RETRY_MS = 100
 
-/** What happened in the database, as far as other processes need to react. A notice may announce more than happened, never less. */
+/** A change in the database that other processes need to react to. A notice may announce more than happened, never less. */
 export interface Notice {
   /** Sessions with new events; `many` when there are too many to name. */
   sessions: ReadonlySet<string> | 'many'
@@ -97,7 +97,8 @@ const nothing = () => ({
 
 /**
  * @param url Of the database itself, not of a pooler.
- * @param peers Learns of other processes from their notices. Nothing is announced while there is none. Default: there may be others.
+ * @param peers Learns of other processes from their notices. Nothing is announced while there is no other process. Default: there may be
+ * others.
  */
 export async function openNotices(url: string, machine: Machine, peers: Peers = createPeers(machine)): Promise<Notices> {
   const from = randomUUID()

@@ -11,8 +11,8 @@ export interface Peers {
   /** True until the database has said that there is no other process. */
   readonly mayExist: boolean
   /**
-   * Begins a look at the rows of the processes. Call the result with whether there is another one. What was heard meanwhile counts more:
-   * the rows may have been read before the other process added its own.
+   * Begins a look at the rows of the processes. Call the result with whether there is another one. A notice that arrived meanwhile takes
+   * precedence: the rows may have been read before the other process added its own.
    */
   look(): (isThere: boolean) => void
   /** Records that another process announced something. */

@@ -176,7 +176,7 @@ function* decideRow(context: CallerContext, { found: { row: found, forId }, body
   if (found.state !== 'proposed') return { row: yield* answerLate(found, body, principal.id) }
   if (!names(body, found)) throw changedSinceShown(yield* viewAction(found))
   const written: CallerContext<SessionContext> = opened ? { ...opened, caller } : yield* openSession(context, found, soon)
-  // A right of one's own is a part of the standing that was asked for with the session; one that was lent may have ended by itself.
+  // The caller's own right was checked with their standing when the session was opened; a delegated right may have expired since.
   const lent = forId === null ? undefined : yield* findRight(found, principal, nowMs)
   if (lent?.refusal !== undefined) throw hasNoVote(found.id, principal, lent.refusal)
   const reason = body.reason?.trim() || undefined

@@ -56,7 +56,7 @@ export function createRefresh(deps: GateDeps): Refresh {
     if (seen.answer) return seen.answer
     const { row, tool, refuse } = seen
     const prepared = await readOnce(row, tool).catch((error: unknown) => {
-      if (isCountersignError(error)) throw refuse(`cannot be asked again: ${error.message}`)
+      if (isCountersignError(error)) throw refuse(`cannot go back for approval: ${error.message}`)
       throw error
     })
     const nowMs = deps.clock.nowMs()

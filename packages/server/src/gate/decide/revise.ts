@@ -83,8 +83,8 @@ export function* storeRevision(
 }
 
 /**
- * Returns the policy's decision about the new revision. A call that policy would now allow still goes to people, because they were asked
- * about it.
+ * Returns the policy's decision about the new revision. A call that policy would now allow still needs approval, because people were
+ * already asked to decide.
  * @param isEdited True when somebody changed the arguments, now or before: the requirements are then at least those of the call before the
  * edit.
  */
@@ -122,7 +122,7 @@ function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Tim
   const { expires_at, remind_at, escalate_at, due_at } = row
   if (row.state === 'proposed') {
     const { escalation }: Requires = stored.requirementsOf(row)
-    // Everybody who was added by the escalation is asked about the new revision too.
+    // Everybody whom the escalation added may decide about the new revision too.
     if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs, due_at: nowMs }
     return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
   }

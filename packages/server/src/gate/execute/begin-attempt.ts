@@ -72,7 +72,7 @@ export async function lookBefore(deps: GateDeps, row: ActionRow): Promise<Revali
 /** The refusal to execute an action that went back to people, or that policy now denies. */
 export function notAsDecided(action: Action): CountersignError {
   const [code, what] =
-    action.state === 'proposed' ? (['stale_preview', 'is asked again'] as const) : (['illegal_transition', 'was declined'] as const)
+    action.state === 'proposed' ? (['stale_preview', 'went back for approval'] as const) : (['illegal_transition', 'was declined'] as const)
   const why = action.state === 'proposed' ? action.revised?.reason : action.policy.reason
   return new CountersignError(code, `action ${action.id} ${what}: ${why}`, { action })
 }

@@ -40,7 +40,7 @@ export function* takeCheck(
 
 /**
  * Asks the tool again for the outcome of an action whose outcome is unknown. An answer settles the action; otherwise the next check is
- * planned, or after the last one people are asked to settle it.
+ * planned, or after the last one people have to settle it.
  */
 export async function checkAgain(deps: GateDeps, { row, checks, until }: TakenCheck): Promise<void> {
   const beganAt = deps.clock.nowMs()

@@ -23,8 +23,8 @@ export async function pause({ clock, stopped }: Pick<GateDeps, 'clock' | 'stoppe
 const STORE_WAITS_MS = [100, 250, 500, 1_000, 2_000, 5_000]
 
 /**
- * Stores what cannot be asked for again: the answer of a target, the start of an approved action. While the database is away or full, it
- * tries again. Returns undefined when the process stops first; the next process then continues from the stored row.
+ * Stores facts that cannot be obtained again: the answer of a target, the start of an approved action. While the database is away or full,
+ * it tries again. Returns undefined when the process stops first; the next process then continues from the stored row.
  * @param work Gets true when it runs again: its write may already be stored, if only the answer of the commit was lost.
  */
 export const retryUntilStored = <T>(

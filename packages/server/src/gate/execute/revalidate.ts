@@ -81,7 +81,7 @@ export async function requestReapproval(deps: GateDeps, row: ActionRow, why: Why
     if (isDatabaseAway(error)) throw error
     if (!isCountersignError(error)) deps.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.prepare_failed')
     const words = isCountersignError(error) ? error.message : `${row.tool} is broken`
-    return { to: 'fail', kind: 'tool_changed', message: `${why.reason} It cannot be asked again: ${words}`, retryable: false }
+    return { to: 'fail', kind: 'tool_changed', message: `${why.reason} It cannot go back for approval: ${words}`, retryable: false }
   }
 }
 

@@ -48,7 +48,7 @@ const EVENT_OF = { succeeded: 'succeed', failed: 'fail', outcome_unknown: 'lose'
 
 /**
  * Ends an attempt, by compare-and-set on its epoch. False when a later one owns the action: then nothing is written, whatever the answer.
- * @param context Its caller is the client that says so; the server says so itself without one.
+ * @param context Its caller is the client that reports the result; undefined when the server carried it out.
  * @param attempted The action as it was started.
  */
 export function* settle(
@@ -79,7 +79,7 @@ export function* settle(
 }
 
 /**
- * Ends an attempt that its target refused because it is not what was shown any more, and asks people about what it is now. The model waits
+ * Ends an attempt that the target refused because it no longer was as shown, and requests approval with the current values. The model waits
  * with them. False when a later attempt owns the action.
  */
 export function* settleStale(

@@ -70,7 +70,7 @@ export function createEarlyStart(deps: GateDeps): EarlyStart {
         if (!releaseSlot || (isCountersignError(error) && error.status < 500)) throw error
         // It may be stored nevertheless, when only the answer of the commit was lost.
         if (isDatabaseAway(error)) return await orAdopt(deps, actionId, Promise.reject(error))
-        // What keeps an action from starting does not keep people from deciding.
+        // An obstacle to the start does not prevent the decision.
         return await decideOnly()
       }
     },

@@ -24,7 +24,7 @@ export interface GrantableCall
 
 /** Returns why no grant can be made or used for a call with this risk and these requirements; undefined when one can. */
 export function whyNeverGranted({ requires, risk }: Pick<GrantableCall, 'requires' | 'risk'>): string | undefined {
-  if (risk === 'high' || risk === 'critical') return `its risk is ${risk}: it is asked about each time`
+  if (risk === 'high' || risk === 'critical') return `its risk is ${risk}: it needs approval each time`
   if (requires.quorum > 1) return `it takes ${requires.quorum} approvals, so nobody can allow it alone`
   return undefined
 }

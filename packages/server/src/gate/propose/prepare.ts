@@ -49,8 +49,8 @@ export interface PrepareInput {
 
 /**
  * Checks a call's arguments, asks policy, and reads what would change.
- * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`; `impossible` with `tool` and `reason`, where people would be
- * asked about what cannot be done.
+ * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`; `impossible` with `tool` and `reason`, for a call that
+ * needs approval and cannot be carried out.
  */
 export async function prepareAction({ tool, arguments: args, policies, clock, seen, ...who }: PrepareInput): Promise<PreparedAction> {
   const checked = tool.check(args)

@@ -271,7 +271,7 @@ export async function propose(deps: GateDeps, input: ProposeInput, caller: Calle
   }
 }
 
-/** Answers what the same request was answered before: what it asked for may be impossible because it was done. Else it is written down. */
+/** Returns the earlier answer to the same request, whose call may be impossible because it was carried out. Without one, records the refusal. */
 async function recordRefusal(
   { store, clock }: GateDeps,
   refused: ImpossibleCall,

@@ -13,9 +13,9 @@ const callOf = ({ tool, definitionHash, argumentsText, agent, claimedAgent }: Pr
 })
 
 /**
- * Lets the same calls of one requester wait for each other, so that the second finds the first. To be asked for before any other lock:
- * whoever decides about the first waits for rights while they hold it.
- * @returns The waiting action of the same call, locked; undefined when there is none, and nobody else proposes it meanwhile.
+ * Lets the same calls of one requester wait for each other, so that the second finds the first. Take it before any other lock: a
+ * transaction that decides about the first waits for rights while it holds this lock.
+ * @returns The waiting action of the same call, locked; undefined when none waits; then nobody else proposes it meanwhile.
  */
 export function* queueWithSameAsk(prepared: PreparedAction, requestedBy: string): Tx<ActionRow | undefined> {
   const call = callOf(prepared, requestedBy)

@@ -58,7 +58,7 @@ export const claudeShape: HookShape = {
 
 /**
  * Codex: the same messages, with other rules. In PreToolUse a plain `allow` is an error, so a call that may run is left to Codex; its
- * PermissionRequest is then answered. That one takes no changed input.
+ * PermissionRequest is then answered. The answer to a PermissionRequest takes no changed input.
  */
 export const codexShape: HookShape = {
   read(body) {

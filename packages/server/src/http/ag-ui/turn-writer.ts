@@ -130,7 +130,7 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, refusa
         case 'delta': {
           const { messageId, content, restart } = event.data
           if (restart && openText?.messageId === messageId && openText.said !== '') {
-            // What was sent cannot be taken back: the answer begins again in a message of its own.
+            // Text that was sent cannot be taken back: the answer begins again in a new message.
             restarts++
             closeText()
           }

@@ -5,9 +5,9 @@ import type { ClientMessage } from './read-request.ts'
 
 interface Call {
   name: string
-  /** Set where it is asked for again, in another message than its own. */
+  /** Set where approval is requested again, in another message than its own. */
   again?: string | undefined
-  /** The approval that the client was asked for last. */
+  /** The approval that was requested from the client last. */
   asked?: string | undefined
   isEnded: boolean
 }

@@ -1,6 +1,6 @@
 import type { Chunk } from './chunks.ts'
 
-/** Writes the steps of a message, each with the text and the thoughts of one model call. What the client has of them is left out. */
+/** Writes the steps of a message, each with the text and the thoughts of one model call. Parts that the client has are left out. */
 export interface StepWriter {
   /** True while the client has the open step. */
   readonly isKnown: boolean

@@ -32,8 +32,8 @@ export async function evaluateAll(
 }
 
 /**
- * Answers whether policy lets the caller make a call without approval. Only policy is asked: no action is made, no target is read, and no
- * grant is used. Whatever cannot be evaluated is denied.
+ * Answers whether policy lets the caller make a call without approval. Only policy is evaluated: no action is made, no target is read, and
+ * no grant is used. A call that cannot be evaluated is denied.
  */
 export async function evaluate(
   { store, clock, tools, registered, policies }: HttpDeps,

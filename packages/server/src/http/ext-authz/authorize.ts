@@ -26,7 +26,7 @@ export async function authorize(deps: Deps, request: HeldRequest, caller: Who): 
   const { principal } = caller
   const policy = await deps.store.read(() => deps.policies.inForce())
   const asked = { tool: call.tool, arguments: call.args, ...agentNamed(undefined, principal), session: null, requesters: [principal] }
-  // Only what people are asked about has to be found again.
+  // Only a request that needs approval has an earlier action to find.
   const { verdict, expiresMs } = evaluateForAll(policy, { ...asked, nowMs: deps.clock.nowMs() })
   const timed = { ...call, expiresIn: expiresMs === undefined ? DEADLINE : undefined }
   if (verdict !== 'ask') return passNew(deps, timed, caller)
@@ -70,7 +70,7 @@ async function passNew(deps: Deps, call: GatewayCall & { expiresIn: string | und
   return second.id
 }
 
-/** Undefined for a request that is to be asked about anew. @throws CountersignError for one that does not pass. */
+/** Returns undefined for a request that becomes a new proposal. @throws CountersignError for one that does not pass. */
 async function continueEarlier(deps: Deps, row: ActionRow, call: GatewayCall, caller: Who): Promise<string | undefined> {
   const { id, state, settled_at } = row
   if (state === 'approved') {
@@ -80,7 +80,7 @@ async function continueEarlier(deps: Deps, row: ActionRow, call: GatewayCall, ca
     return id
   }
   if (state === 'proposed' || state === 'executing') throw notPassed(deps, await read(deps, id))
-  // What people were never asked about binds nobody.
+  // An action that needed no approval has no decision to apply.
   if (!stored.wasAsked(row)) return undefined
   const wasRefused = state === 'declined' || state === 'expired' || state === 'cancelled'
   const isTold = wasRefused && deps.clock.nowMs() - (settled_at ?? 0) < TOLD_FOR_MS

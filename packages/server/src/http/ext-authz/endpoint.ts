@@ -7,8 +7,8 @@ export const ENDPOINT = '/ext-authz'
 export const KEY_HEADER = 'x-countersign-key'
 
 /**
- * Routes by this address. Whatever a gateway asks reaches its endpoint, in any spelling: elsewhere a page of the console could answer 200,
- * which a gateway takes for yes. A gateway whose prefix is wrong shows itself by the key in its header.
+ * Routes by this address. Every request of a gateway reaches its endpoint, in any spelling: elsewhere a page of the console could answer
+ * 200, which a gateway takes for permission. A gateway whose prefix is wrong shows itself by the key in its header.
  */
 export const routeToEndpoint = ({ url = '/', headers }: Pick<IncomingMessage, 'url' | 'headers'>): string =>
   url.startsWith(ENDPOINT) || headers[KEY_HEADER] !== undefined ? ENDPOINT : url

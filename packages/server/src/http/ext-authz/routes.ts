@@ -47,7 +47,7 @@ export function extAuthzRoutes(app: App, deps: HttpDeps): void {
   )
 }
 
-/** Every error is a refusal. What nobody outside should read is in the log. */
+/** Every error is a refusal. Details that nobody outside should read go to the log. */
 function refuse(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const isTooLarge = 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
   const said = isTooLarge

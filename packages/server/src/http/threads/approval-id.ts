@@ -1,9 +1,9 @@
 import type { Action, JsonValue } from '@countersign/core'
 
 /**
- * The id of an approval: that of its action, and from the second revision on also the revision. A client that answers it names what it was
- * shown.
- * @param again The message in which it is asked for once more: clients find an approval by its id, so each place needs its own.
+ * The id of an approval: that of its action, and from the second revision on also the revision. So a client that answers it names the
+ * revision that it was shown.
+ * @param again The message that requests it once more: clients find an approval by its id, so each place needs its own.
  */
 export const approvalIdOf = ({ id, revision }: Pick<Action, 'id' | 'revision'>, again?: string): string =>
   again === undefined ? (revision === 1 ? id : `${id}.${revision}`) : `${id}.${revision}.${again}`

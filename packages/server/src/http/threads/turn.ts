@@ -57,7 +57,7 @@ export async function followTurn(
   let isParked = false
   let isOver = false
   let stopWaiting: (() => void) | undefined
-  // What came until here is history: a wait in it may be over.
+  // Events until here are history: a wait among them may have ended.
   const lastKnown = (await store.read(() => sessions.findSession.first({ id: session.id })))?.last_seq ?? 0
 
   const end = (how: Parameters<TurnWriter['end']>[0]) => {

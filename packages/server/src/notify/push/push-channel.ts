@@ -131,7 +131,7 @@ function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
     waitsFor.set(person.id, waits)
     const last = newest.get(subscription_id)
     const shown: ShownFacts | undefined = last?.type === 'push.show' && last.state !== 'failed' ? JSON.parse(last.facts) : undefined
-    // What no process has begun to send is dropped when it is due: there is nothing to withdraw, and quiet hours stay quiet.
+    // A message that no process has begun to send is dropped when it is due: there is nothing to withdraw, and quiet hours stay quiet.
     const isUnsent = last?.state === 'waiting' && last.epoch === 0
     const assignedAt = waits ? assignedAtTo(row, person) : undefined
     const isAsShown = shown?.revision === row.revision && (assignedAt === undefined || shown.assignedAt === assignedAt)

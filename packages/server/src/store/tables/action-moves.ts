@@ -143,7 +143,7 @@ export function afterMove<E extends MovedAsRead>(row: ActionRow, event: E, patch
   assert(to !== 'same' && to !== 'no', `${event} moves an action that is ${row.state}`)
   const updated_at = Math.max(nowMs, row.updated_at)
   const revision = row.revision + (event === 'revise' ? 1 : 0)
-  // What the update does not write is not in the row either, whatever else the patch has.
+  // The row gets only the columns that the update writes, even where the patch has more.
   const written = Object.fromEntries(COLUMNS[event].map((column) => [column, (patch as Partial<ActionRow>)[column]]))
   return { ...row, ...written, ...timesOf(event, updated_at), updated_at, state: to, revision }
 }

@@ -1,6 +1,9 @@
 import type { EventRow } from './schema.ts'
 
-/** What stands for the session of a row in its text, for its time, and before the code of a piece. No JSON contains these characters. */
+/**
+ * The characters that stand for the session of a row in its text, for its time, and before the code of a piece. No JSON contains these
+ * characters.
+ */
 const [SESSION, TIME, PIECE] = ['\x02', '\x03', '\x01'] as const
 
 /**

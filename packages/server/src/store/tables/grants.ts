@@ -148,7 +148,7 @@ export const listGrants = (page: {
 
 /**
  * Returns what may answer a call of a session without people: a decline under its digest, a grant that may cover it. One query instead of
- * three, because usually there is none.
+ * three, because usually there are none.
  */
 export const priorVerdicts = question<
   { session_id: string; agent: string | null; tool: string; digest: string },
