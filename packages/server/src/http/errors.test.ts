@@ -1,3 +1,4 @@
+import { type AddressInfo, connect } from 'node:net'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
 import { handleError } from './errors.ts'
@@ -12,4 +13,29 @@ test('what is not in the table is told as an id of the log, never in its own wor
   expect(answer.statusCode).toBe(500)
   expect(answer.json()).toMatchObject({ code: 'internal', detail: expect.stringContaining('req-1') })
   expect(answer.body).not.toMatch(/postgres|secret|TypeError|errors\.test/)
+})
+
+test('a client that hangs up in the middle of its body is no error of the server, and a failure behind a whole body is one', async () => {
+  const lines: string[] = []
+  await using app = Fastify({ logger: { level: 'error', stream: { write: (line: string) => void lines.push(line) } } })
+  const handled = Promise.withResolvers<void>()
+  app.setErrorHandler((error: Error, request, reply) => {
+    handleError(error, request, reply)
+    handled.resolve()
+  })
+  const hasBegun = Promise.withResolvers<void>()
+  app.addHook('preParsing', async () => hasBegun.resolve())
+  app.post('/', () => {
+    throw new TypeError('broken')
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"a')
+  await hasBegun.promise
+  socket.destroy()
+  await handled.promise
+  expect(lines).toEqual([])
+  await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })
+  expect(lines.join('')).toContain('http.failed')
 })

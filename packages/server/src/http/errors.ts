@@ -24,11 +24,14 @@ const cut = (text: string): string => (text.length <= MAX_ISSUE_CHARS ? text : `
  */
 export function handleError(error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): void {
   const known = asKnown(error, request)
-  if (known.code === 'internal') request.log.error({ error }, 'http.failed')
+  if (known.code === 'internal' && !hasHungUp(request)) request.log.error({ error }, 'http.failed')
   const isStillSent = 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
   if (isStillSent) skipBody(request.raw, () => sendProblem(reply, known))
   else sendProblem(reply, known)
 }
+
+/** True for a client that hung up in the middle of its request. Nothing is wrong here then, and an error in the log would wake somebody. */
+export const hasHungUp = ({ raw }: FastifyRequest): boolean => raw.destroyed && !raw.complete
 
 function asKnown(error: FastifyError | Error, request: FastifyRequest): CountersignError {
   if (isCountersignError(error)) return error

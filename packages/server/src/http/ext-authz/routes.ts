@@ -2,7 +2,7 @@ import { type CountersignError, isCountersignError } from '@countersign/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../../identity/authenticate.ts'
 import type { App, HttpDeps } from '../app.ts'
-import { sendProblem } from '../errors.ts'
+import { hasHungUp, sendProblem } from '../errors.ts'
 import { skipBody } from '../intake.ts'
 import { ENDPOINT, KEY_HEADER } from './endpoint.ts'
 import { refused } from './refusals.ts'
@@ -53,7 +53,7 @@ function refuse(error: FastifyError | Error, request: FastifyRequest, reply: Fas
   const said = isTooLarge
     ? refused('the body is larger than 256 KB')
     : (asRefusal(error) ?? refused('Countersign failed while it looked at this request'))
-  if (!isTooLarge && asRefusal(error) === undefined) request.log.error({ error }, 'ext_authz.failed')
+  if (!isTooLarge && asRefusal(error) === undefined && !hasHungUp(request)) request.log.error({ error }, 'ext_authz.failed')
   const { actionId, decideAt } = said.extra
   if (typeof actionId === 'string') reply.header('countersign-action', actionId)
   if (typeof decideAt === 'string') reply.header('countersign-decide-at', decideAt)
