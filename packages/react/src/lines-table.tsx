@@ -21,8 +21,11 @@ const isLine = (line: unknown): line is Line =>
   !Array.isArray(line) &&
   Object.values(line).every((cell) => cell === null || typeof cell !== 'object')
 
+/** The longest text that is never broken. */
+const MAX_FIGURE_CHARS = 14
+
 /** True for a price, a count, an id: short, with a digit. It must be read in one piece. */
-const isFigure = (text: string): boolean => text.length <= 14 && /\d/.test(text)
+const isFigure = (text: string): boolean => text.length <= MAX_FIGURE_CHARS && /\d/.test(text)
 
 /** The lines of a list, one row each; where that is too narrow, each value stands beside the name of its column. */
 export function LinesTable({ lines, columns }: { lines: readonly Line[]; columns: readonly string[] }) {
@@ -31,7 +34,7 @@ export function LinesTable({ lines, columns }: { lines: readonly Line[]; columns
       <thead>
         <tr>
           {columns.map((column) => (
-            <th key={column} scope="col">
+            <th key={column} scope="col" className={column.length <= MAX_FIGURE_CHARS ? 'cs-figure' : undefined}>
               {showInvisible(column)}
             </th>
           ))}

@@ -2,7 +2,7 @@ import type { AgentView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { useLocation, useNavigate } from 'react-router'
+import { Link, useLocation, useNavigate } from 'react-router'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
@@ -48,7 +48,10 @@ export default function NewChatPage() {
       <Page title="New chat">
         <div className="empty">
           <h2>No agent is configured</h2>
-          <p>Name one under `agents` in countersign.config.ts and start the server again. Approvals for other programs work without one.</p>
+          <p>
+            To chat, name one under <code>agents</code> in the configuration and start the server again. Other programs need none: what they
+            ask for is in the <Link to="/waiting">inbox</Link>.
+          </p>
         </div>
       </Page>
     )
