@@ -14,7 +14,8 @@ export const agoText = (iso: string, nowMs: number): string => `${spanText(nowMs
 
 // Everything that people read as a time, on the card and in the console, is formatted here: in the reader's locale and time zone.
 const DAY = { day: 'numeric', month: 'short' } as const
-const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const
+// The style of the locale itself: single parts would take the 0 of 02:32:15 away, or put one before 2:32:15 AM.
+const TIME = { timeStyle: 'medium' } as const
 
 /** "10:57:00". */
 export const timeOfDay = (iso: string): string => new Date(iso).toLocaleTimeString(undefined, TIME)
@@ -27,7 +28,7 @@ export function dayText(iso: string, nowMs: number): string {
 }
 
 /** "21 Nov 2026, 23:40:12". */
-export const fullTime = (iso: string): string => new Date(iso).toLocaleString(undefined, { ...DAY, year: 'numeric', ...TIME })
+export const fullTime = (iso: string): string => new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', ...TIME })
 
 /** The time of day, after its date unless it is today. */
 export function clockText(iso: string, nowMs: number): string {

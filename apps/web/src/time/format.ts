@@ -1,6 +1,6 @@
 const DAY = { day: 'numeric', month: 'short' } as const
 const YEAR = { year: 'numeric' } as const
-const TIME = { hour: 'numeric', minute: '2-digit', second: '2-digit' } as const
+const STAMP = { dateStyle: 'medium', timeStyle: 'medium' } as const
 
 /**
  * Returns a function that formats as `toLocaleString` does. `toLocaleString` builds a formatter for each text, which costs as much as
@@ -20,7 +20,7 @@ function formatOf(options: Intl.DateTimeFormatOptions): (at: Date) => string {
 
 const dayFormat = formatOf(DAY)
 const dayOfYearFormat = formatOf({ ...DAY, ...YEAR })
-const fullFormat = formatOf({ ...DAY, ...YEAR, ...TIME })
+const fullFormat = formatOf(STAMP)
 
 /** `dayText` of the card, for long lists: "22 Nov", with the year when it is another one. */
 export function dayText(iso: string, nowMs: number): string {
