@@ -108,7 +108,7 @@ test('what people said instead of yes, and what they changed, is told in words',
 
   const wrong = await client.call('keyed', { what: '' })
   expect(wrong).toMatchObject({ isError: true })
-  expect(JSON.stringify(wrong.content)).toContain('/what')
+  expect(JSON.stringify(wrong.content)).toContain('what must have at least 1 character')
 })
 
 /** Connects a client of 2026-07-28 that can open links for a person. `open` decides what happens there. */

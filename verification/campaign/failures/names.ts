@@ -72,9 +72,12 @@ export const NAMES: readonly Failure[] = [
     bugs: [
       plant('the first line says which columns there are', [
         CHANGES_TEST,
-        'a short list of lines is a table with every value; other lists are text',
+        'a list of lines is a table with every value, a list of texts has each by itself; other lists are text',
       ]),
-      plant('a long list is a table', [CHANGES_TEST, 'a short list of lines is a table with every value; other lists are text']),
+      plant('a long list is shown whole', [
+        CHANGES_TEST,
+        'of a long list the first lines are shown, and all of them when its button is pressed',
+      ]),
     ],
   },
 ]

@@ -25,6 +25,8 @@ const PUBLIC = [
   'GET /api/docs/json',
   'GET /api/docs/static/index.html',
   'GET /api/docs/static/swagger-initializer.js',
+  'GET /api/docs/static/theme/countersign.css',
+  'GET /api/docs/static/theme/favicon.svg',
   'GET /api/docs/yaml',
   'GET /api/me',
   'GET /api/openapi.json',
