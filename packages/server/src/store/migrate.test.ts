@@ -9,6 +9,7 @@ import { openTempSqlite, raw } from '../../../../verification/testing/temp-store
 import { openTestDatabase } from '../../../../verification/testing/test-database.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { listMigrations, migrate, textOf } from './migrate.ts'
+import { registerProcess } from './tables/processes.ts'
 
 test('eight processes that start at once on an empty database migrate it once', async () => {
   await using database = await openTestDatabase({ isEmpty: true })
@@ -29,6 +30,28 @@ test('a Postgres database of a newer version is refused by the name of its migra
   }
   await client.query('delete from migration where number = 9000')
   await (await openMigrated(database)).close()
+})
+
+test('a Postgres database is not migrated while a server of an older version runs on it', async () => {
+  await using database = await openTestDatabase({ isEmpty: true })
+  await using client = await connectTo(database)
+  await client.query('create table migration (number bigint primary key, name text not null, applied_at bigint not null)')
+  for (const migration of listMigrations().slice(0, -1)) {
+    await client.query(textOf(migration, 'postgres'))
+    await client.query('insert into migration values ($1, $2, 1)', [migration.number, migration.name])
+  }
+  const before = await catalogOf(client)
+  const older = await connectTo(database)
+  await registerProcess(older, { id: 'prc_1', name: 'desk-1', version: '0.0.9', pools: [] })
+  await expect(openMigrated(database)).rejects.toThrow(
+    'a server of an older version (desk-1) is running on this database: stop all of them, then start this one',
+  )
+  expect(await catalogOf(client)).toEqual(before)
+  await older.end()
+  const [first, second] = await Promise.all([openMigrated(database), openMigrated(database)])
+  await first.close()
+  await second.close()
+  expect(await catalogOf(client)).not.toEqual(before)
 })
 
 test('a migration that fails leaves nothing of itself, and is told by its name', async () => {

@@ -2,6 +2,7 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import type { Client } from 'pg'
 import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from '../development.ts'
 import { failed, listMigrations, type Migration, missing, textOf } from '../migrate.ts'
+import { livingProcess } from '../tables/processes.ts'
 import { pg } from './driver.ts'
 
 /** Key of the advisory lock of migrations. It may be any number that nothing else in the database uses. */
@@ -19,7 +20,8 @@ const WRITTEN = ['session', 'run', 'action', 'message', 'vote', 'event', 'once']
  * Brings a Postgres database to this code's version, one transaction per migration. Several processes may start at once: the first one
  * migrates; the others wait and find it done.
  * @param client Connected, in no transaction, and not shared while this runs.
- * @throws Error naming the migration when it fails, and when the database is of a newer or a too old version.
+ * @throws Error naming the migration when it fails, when the database is of a newer or a too old version, and while a server of the older
+ * version is running on it.
  */
 export async function migratePostgres(client: Client): Promise<void> {
   await inMigrationLock(client, async () => {
@@ -43,6 +45,7 @@ async function apply(client: Client, migration: Migration, mayTryAgain: boolean)
         [migration.number, migration.name],
       )
       if (rowCount === 0) return
+      await requireNoServer(client)
       await takeTables(client)
       await client.query(upgrades ? UPGRADE_FROM_DEVELOPMENT.postgres : textOf(migration, 'postgres'))
       checkpoint('migrate.before_commit')
@@ -50,10 +53,23 @@ async function apply(client: Client, migration: Migration, mayTryAgain: boolean)
     checkpoint('migrate.after_commit')
     return true
   } catch (error) {
+    if (error instanceof OlderServerRunning) throw error
     // lock_not_available, deadlock_detected
     if (mayTryAgain && error instanceof pg().DatabaseError && (error.code === '55P03' || error.code === '40P01')) return false
     throw failed(migration, error)
   }
+}
+
+class OlderServerRunning extends Error {}
+
+/**
+ * An older server would go on writing to tables that it does not know. A server registers after its migrations: while one is missing, every
+ * server that lives is older.
+ */
+async function requireNoServer(client: Client): Promise<void> {
+  const name = await livingProcess(client)
+  if (name !== undefined)
+    throw new OlderServerRunning(`a server of an older version (${name}) is running on this database: stop all of them, then start this one`)
 }
 
 /** Locks the tables once no open transaction uses them. */

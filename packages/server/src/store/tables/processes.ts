@@ -119,6 +119,21 @@ export async function beat(connection: OwnConnection, id: string): Promise<{ now
   return { nowMs: Number(rows[0]?.now), isKnown: Number(rows[0]?.known) === 1, others }
 }
 
+/** Returns the name of a process that lives on the database, which may have no tables yet; undefined when none does. */
+export async function livingProcess(connection: OwnConnection): Promise<string | undefined> {
+  const isThere = await first<{ process: string | null }>(connection, 'process_table', `select to_regclass('process')::text as process`)
+  if (!isThere?.process) return undefined
+  const row = await first<{ name: string }>(
+    connection,
+    'process_living',
+    `select name from process where number in (
+       select objid::bigint from pg_locks where locktype = 'advisory' and classid = ${LOCKS} and objsubid = 2 and granted
+       and database = (select oid from pg_database where datname = current_database())
+     ) order by number limit 1`,
+  )
+  return row?.name
+}
+
 /** Ends the connection of a silent process: when it resumes, it finds its sign of life gone. */
 export const endConnection = (connection: OwnConnection, backend: number): Promise<unknown> =>
   first(connection, 'process_end', 'select pg_terminate_backend($1)', [backend])
