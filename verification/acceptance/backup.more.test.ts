@@ -319,3 +319,23 @@ onBoth('killed at any moment, a backup leaves no file under its name, or a whole
   }
   expect(seen.absent + seen.whole).toBe(5)
 })
+
+onBoth('a file that is no backup, is away, or is of the other database is refused with what to do, and nothing is made', async () => {
+  const { flags } = await newPlace()
+  const folder = folderOfTest()
+  const restore = async (name: string, content: string | undefined) => {
+    const file = join(folder, name)
+    if (content !== undefined) writeFileSync(file, content)
+    const { code, stderr } = await runCommandLine(['restore', file, ...flags])
+    expect(code).toBe(1)
+    return stderr.replace(file, 'FILE')
+  }
+  const other = await restore('other', isPostgres ? 'SQLite format 3\0' : 'PGDMP\x01')
+  expect(other).toBe(
+    isPostgres
+      ? 'countersign: FILE is a backup of the built-in database: take out DATABASE_URL, and name an empty folder with --data\n'
+      : 'countersign: FILE is a backup of Postgres: name an empty database with --database-url\n',
+  )
+  expect(await restore('away', undefined)).toBe('countersign: the backup FILE cannot be read (ENOENT)\n')
+  expect(await restore('text', 'hello')).toMatch(/^countersign: the backup FILE cannot be used: /)
+})

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createKey, drawKey } from '../../packages/server/src/identity/keys.ts'
 import { openBeside } from '../../packages/server/src/store/index.ts'
 import { databaseFlags, runCommandLine } from '../testing/run-command.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const talk = { config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi.' }] } }
 const withKey = (server: TestServer, key: string) => server.with({ authorization: `Bearer ${key}` })
@@ -122,4 +124,19 @@ test('the command gives out, lists and revokes keys beside the running server, a
   const { audit } = await server.dump()
   const rows = (audit as { scope: string; kind: string; actor: string }[]).filter(({ scope }) => scope === 'system')
   expect(rows.map(({ kind, actor }) => `${kind} ${actor}`)).toEqual(expect.arrayContaining(['key_made system', 'key_revoked system']))
+})
+
+test('a key command on a folder without a database makes none, except for a new key, and then says so', async () => {
+  using folder = temporaryFolder()
+  const data = join(folder.path, 'desk')
+  const command = (...args: string[]) => runCommandLine(['key', ...args, '--data', data])
+  for (const args of [['list'], ['revoke', 'key_1'], ['accept', 'key_1']]) {
+    const said = `countersign: there is no database in ${data}; name its folder with --data, or its Postgres with --database-url\n`
+    expect(await command(...args), args.join(' ')).toEqual({ code: 1, stdout: '', stderr: said })
+    expect(existsSync(data)).toBe(false)
+  }
+  const create = ['create', '--name', 'Ana', '--kind', 'person', '--role', 'admin']
+  const said = `There was no database in ${data}: it was made. Servers with other data do not know this key.`
+  expect(await command(...create)).toMatchObject({ code: 0, stderr: expect.stringContaining(said) })
+  expect((await command(...create)).stderr).not.toContain('There was no database')
 })

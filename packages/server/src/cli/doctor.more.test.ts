@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -27,6 +27,21 @@ async function examine(flags: Partial<DoctorFlags>, environment: Environment): P
   }
   return { problems: await doctor({ timeout: '10', ...flags }, { PATH, ...environment }, { write }), text }
 }
+
+test.skipIf(process.platform === 'win32')('a configuration or policy that every user of the machine can change is a problem', async () => {
+  using folder = temporaryFolder()
+  const [config, policy] = [join(folder.path, 'countersign.yaml'), join(folder.path, 'policy.yaml')]
+  writeFileSync(config, 'policy: policy.yaml\n', { mode: 0o644 })
+  writeFileSync(policy, 'default: deny\n', { mode: 0o644 })
+  const data = join(folder.path, 'data')
+  expect((await examine({ config, data }, {})).text).toContain('configuration files: other users cannot change them\n')
+  chmodSync(policy, 0o666)
+  const { problems, text } = await examine({ config, data }, {})
+  expect(text).toContain(
+    `PROBLEM  configuration files: every user of this machine can change the policy (${policy}): run chmod o-w on it\n`,
+  )
+  expect(problems).toBe(1)
+})
 
 test('the doctor finds nothing wrong with what works, says what would be asked, and changes nothing', async () => {
   using repository = tempRepository({ 'a.txt': 'a\n' })

@@ -8,9 +8,9 @@ import {
   type Config,
   ConfigError,
   type Environment,
-  findConfig,
   loadConfig,
   readSettings,
+  requireConfig,
   type Settings,
   secretsOf,
 } from '../config/index.ts'
@@ -19,6 +19,7 @@ import { type ApiFlags, withServerAddress } from './api.ts'
 import { isConnected, tryCanary } from './connect/canary.ts'
 import { HOST_SETTINGS } from './connect/settings.ts'
 import { type Check, type Finding, note, ok, problem, runChecks } from './doctor/check.ts'
+import { findOpenFiles } from './doctor/open-files.ts'
 import { findPolicyDoubts, type PolicyRow, policyTable } from './doctor/policy.ts'
 import { modelChecks, routeChecks } from './doctor/reach.ts'
 import { findSecrets } from './doctor/secrets.ts'
@@ -89,6 +90,9 @@ export async function doctor(flags: DoctorFlags, environment: Environment, out: 
       ...(file === undefined
         ? []
         : [{ name: `secrets in ${basename(file)}`, run: () => orFine(findSecrets(readFileSync(file, 'utf8')), 'none in plain text') }]),
+      ...(config
+        ? [{ name: 'configuration files', run: () => orFine(findOpenFiles(config.files), 'other users cannot change them') }]
+        : []),
       ...(settings
         ? [
             {
@@ -137,11 +141,7 @@ async function open(flags: DoctorFlags, environment: Environment): Promise<Opene
     }
   }
   const settings = await attempt('settings', () => readSettings(flags, environment))
-  const file = await attempt('configuration', async () => {
-    const found = flags.config ?? settings?.configFile ?? (await findConfig(resolve('.')))
-    if (found === undefined) throw new Error('there is no countersign.config.ts or countersign.yaml here: name one with --config')
-    return found
-  })
+  const file = await attempt('configuration', () => flags.config ?? settings?.configFile ?? requireConfig(resolve('.')))
   const config = file === undefined ? undefined : await attempt('configuration', () => loadConfig(file, environment))
   if (config) {
     const count = config.tools.all().length

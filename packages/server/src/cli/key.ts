@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs'
 import { CreateKeyBody, isCountersignError, type Key } from '@countersign/core'
 import { Command } from 'commander'
 import { type Environment, readSettings } from '../config/index.ts'
 import { acceptKey, createKey, drawKey, listKeys, revokeKey } from '../identity/keys.ts'
-import { openBeside, type Store } from '../store/index.ts'
+import { databaseFile, openBeside, requireExisting, type Store } from '../store/index.ts'
 
 interface DataFlags {
   data?: string
@@ -23,6 +24,7 @@ interface CreateFlags extends DataFlags {
 }
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
+const complain = (line: string) => process.stderr.write(`${line}\n`)
 
 const HELP = `
 Works on the data itself, so it needs no key: whoever can read the data folder or the database may give out keys. Servers may run
@@ -47,7 +49,7 @@ export const keyCommand = (environment: Environment): Command =>
         .option('--person <id>', 'the person who owns the agent or service; or who gets a further key')
         .option('--principal <id>', 'the principal who gets a further key')
         .option('--agent <name>', 'for an agent: its name in policy and grants (default: --name)')
-        .action((flags: CreateFlags) => onStore(flags, environment, (store) => create(store, flags))),
+        .action((flags: CreateFlags) => onStore(flags, environment, (store) => create(store, flags), true)),
     )
     .addCommand(
       withDataFlags(new Command('list').description('list the keys, newest first')).action((flags: DataFlags) =>
@@ -75,11 +77,21 @@ const withDataFlags = (command: Command): Command =>
     .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
     .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
 
-async function onStore(flags: DataFlags, environment: Environment, work: (store: Store) => Promise<void>): Promise<void> {
+/** @param mayCreate True for a command that makes sense before the first start of the server. */
+async function onStore(
+  flags: DataFlags,
+  environment: Environment,
+  work: (store: Store) => Promise<void>,
+  mayCreate = false,
+): Promise<void> {
   const { data, databaseUrl, databaseDirectUrl } = flags
-  const store = await openBeside(readSettings({ data, databaseUrl, databaseDirectUrl }, environment).database)
+  const { database } = readSettings({ data, databaseUrl, databaseDirectUrl }, environment)
+  const isNew = database.kind === 'sqlite' && !existsSync(databaseFile(database.dataDir))
+  if (isNew && !mayCreate) requireExisting(database.dataDir)
+  const store = await openBeside(database)
   try {
     await work(store)
+    if (isNew) complain(`There was no database in ${database.dataDir}: it was made. Servers with other data do not know this key.`)
   } catch (error) {
     throw isCountersignError(error) ? new Error(error.message) : error
   } finally {
@@ -109,7 +121,7 @@ async function create(
   const key = drawKey()
   const made = await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() }, read.data, key))
   say(key)
-  process.stderr.write(`It is shown only once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.\n`)
+  complain(`It is shown only once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.`)
 }
 
 /** The command line has no signed-in person who could own an agent. */

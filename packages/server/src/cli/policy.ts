@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { durationMs, type JsonObject, type Principal, parseJson, type ReplayedActions, TestPolicyBody } from '@countersign/core'
 import { Command, Option } from 'commander'
-import { type Config, type Environment, findConfig, loadConfig } from '../config/index.ts'
+import { type Config, type Environment, loadConfig, requireConfig } from '../config/index.ts'
 import { type CompiledPolicy, compilePolicy, type PolicyCall, readPolicy, warningsAbout } from '../policy/index.ts'
 import { starterCommand } from './policy-starter.ts'
 
@@ -54,8 +54,7 @@ export const policyCommand = (environment: Environment): Command =>
     .addCommand(starterCommand(environment))
 
 async function openConfig(file: string | undefined, environment: Environment): Promise<Config> {
-  const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await findConfig(resolve('.')))
-  if (found === undefined) throw new Error('there is no countersign.config.ts or countersign.yaml here: name one with --config')
+  const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await requireConfig(resolve('.')))
   const config = await loadConfig(found, environment)
   // Only the names and input schemas of its tools are needed.
   await config.close()

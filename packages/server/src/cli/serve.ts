@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { type Environment, findConfig, loadConfig, readSettings, secretsOf } from '../config/index.ts'
+import { type Environment, loadConfig, readSettings, requireConfig, secretsOf } from '../config/index.ts'
 import { createLog } from '../log.ts'
 import { startServer } from '../server.ts'
 import { openBrowser } from './open-browser.ts'
@@ -16,8 +16,7 @@ export const serveCommand = (environment: Environment): Command =>
     .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
     .action(async (flags: ServerFlags) => {
       const settings = readSettings(flags, environment)
-      const file = settings.configFile ?? (await findConfig(resolve('.')))
-      if (file === undefined) throw new Error('there is no countersign.config.ts or countersign.yaml here: name one with --config')
+      const file = settings.configFile ?? (await requireConfig(resolve('.')))
       const config = await loadConfig(file, environment)
       const server = await startServer({ config, settings, log: createLog(settings.logLevel, secretsOf(settings, config)) })
       say(`Countersign is ready at ${server.url}`)

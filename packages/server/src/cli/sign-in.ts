@@ -47,7 +47,8 @@ async function findServer(dataDir: string, port: string | undefined): Promise<Si
   if (first === undefined) {
     const which = port === undefined ? 'no server' : `no server on port ${port}`
     throw new Error(
-      `${which} that signs people in on this machine is running with the data folder ${folder}: start it, or name its folder with --data`,
+      `${which} that signs people in on this machine is running with the data folder ${folder}: start it, or name its folder with --data. ` +
+        'With a public address, a trusted proxy or a sign-in service there are no links: use a key or that service',
     )
   }
   if (others.length > 0) {

@@ -16,19 +16,29 @@ export const CONFIG_FILE_NAMES = ['countersign.config.ts', ...DATA.map((extensio
 
 /**
  * Returns the configuration file of a folder, or undefined when it has none.
- * @throws ConfigError when there are several: an implicit order would be easy to get wrong.
+ * @throws ConfigError when there are several: an implicit order would be easy to get wrong. Error when the folder cannot be read.
  */
 export async function findConfig(folder: string): Promise<string | undefined> {
   const found: string[] = []
   for (const name of CONFIG_FILE_NAMES) {
     const exists = await access(join(folder, name)).then(
       () => true,
-      () => false,
+      ({ code }: NodeJS.ErrnoException) => {
+        if (code === 'EACCES') throw new Error(`the folder ${folder} cannot be read: make it readable for the user of this process`)
+        return false
+      },
     )
     if (exists) found.push(name)
   }
   if (found.length > 1) throw new ConfigError(undefined, [{ path: [], message: `found ${found.join(' and ')} in ${folder}: keep one` }])
   return found[0] === undefined ? undefined : join(folder, found[0])
+}
+
+/** Returns the configuration file of a folder. @throws Error as {@link findConfig}, and when it has none. */
+export async function requireConfig(folder: string): Promise<string> {
+  const found = await findConfig(folder)
+  if (found === undefined) throw new Error(`there is no countersign.config.ts or countersign.yaml in ${folder}: name one with --config`)
+  return found
 }
 
 /** The content of a configuration file, and the files that were read for it. */
@@ -50,7 +60,8 @@ async function readModule(file: string): Promise<ReadConfig> {
   const { module, files } = await importWithFiles(pathToFileURL(file).href).catch((error: unknown) => {
     if (isModuleReadAsCommonJs(error))
       throw fault(file, 'cannot be loaded as CommonJS: run npm pkg set type=module in the folder of its package.json', error)
-    throw fault(file, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error)
+    const where = isPackageMissing(error) ? '; install it in the folder of this file' : ''
+    throw fault(file, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}${where}`, error)
   })
   if (typeof module === 'object' && module !== null && 'default' in module) return { document: module.default, files: [file, ...files] }
   throw fault(file, 'has no default export: write `export default defineConfig({ … })`')
@@ -59,6 +70,8 @@ async function readModule(file: string): Promise<ReadConfig> {
 /** `npm init` writes `"type": "commonjs"`, and Node then fails at the first import or export. */
 const isModuleReadAsCommonJs = (error: unknown): boolean =>
   error instanceof SyntaxError && /^(Cannot use import statement outside a module|Unexpected token 'export')$/.test(error.message)
+
+const isPackageMissing = (error: unknown): boolean => error instanceof Error && error.message.startsWith('Cannot find package ')
 
 /** Returns the data of a YAML or JSON file: one document, no duplicate keys, only values that JSON can hold. @throws ConfigError */
 export async function readData(file: string): Promise<unknown> {

@@ -7,7 +7,7 @@ import { DEFAULT_POLICY } from '@countersign/core'
 import { defineSource, defineTool } from '@countersign/toolkit'
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { ConfigError, findConfig, loadConfig, openConfig } from './index.ts'
+import { ConfigError, findConfig, loadConfig, openConfig, requireConfig } from './index.ts'
 import { type ConfigInput, defineConfig } from './schema.ts'
 
 const folders: string[] = []
@@ -330,6 +330,7 @@ test('a file that cannot be read, parsed or used is named', async () => {
     'proto.json': '{"tools": {"__proto__": {}}}',
     'none.ts': 'export const x = 1\n',
     'throws.ts': 'throw new Error("no luck")\n',
+    'without.ts': 'import "a-package-that-nobody-has"\n',
     'odd.toml': '',
     'policy.yaml': 'default: allow\n',
     'main.yaml': 'policy: policy.yaml\n',
@@ -343,6 +344,9 @@ test('a file that cannot be read, parsed or used is named', async () => {
   expect(await message('proto.json')).toMatch(/^proto\.json: the key "__proto__" is not allowed/)
   expect(await message('none.ts')).toMatch(/^none\.ts: has no default export/)
   expect(await message('throws.ts')).toBe('throws.ts: cannot be loaded: no luck')
+  expect(await message('without.ts')).toMatch(
+    /^without\.ts: cannot be loaded: Cannot find package .*; install it in the folder of this file$/,
+  )
   expect(await message('odd.toml')).toMatch(/^odd\.toml: has an unknown kind/)
   expect(await message('main.yaml')).toBe('policy.yaml: default: must be one of "ask", "deny"')
   expect(await message('lost.yaml')).toBe('nowhere.yaml: cannot be read (ENOENT)')
@@ -360,7 +364,11 @@ test('a source of one’s own that cannot be opened is named, with the reason', 
 })
 
 test('a folder has one configuration; two are refused', async () => {
-  expect(await findConfig(await folderWith({}))).toBeUndefined()
+  const none = await folderWith({})
+  expect(await findConfig(none)).toBeUndefined()
+  await expect(requireConfig(none)).rejects.toThrow(
+    `there is no countersign.config.ts or countersign.yaml in ${none}: name one with --config`,
+  )
   const one = await folderWith({ 'countersign.yml': '' })
   expect(await findConfig(one)).toBe(join(one, 'countersign.yml'))
   const two = await folderWith({ 'countersign.config.ts': '', 'countersign.json': '' })

@@ -71,6 +71,11 @@ test('the database is Postgres where an address names one', () => {
 test('an address that is none is named by its flag or variable, and never shown', () => {
   expect(refusal({ databaseUrl: 'mysql://u:secret@h/d' }, {})).toMatch(/^--database-url: must be a postgres:\/\/ address(?!.*secret)/s)
   expect(refusal({}, { DATABASE_URL: 'u:secret@h/d' })).toMatch(/^DATABASE_URL: must be a postgres:\/\/ address(?!.*secret)/s)
+  for (const password of ['se/cret', 'se%ret', 'secret#1']) {
+    const said = refusal({}, { DATABASE_URL: `postgres://u:${password}@h/d` })
+    expect(said).toMatch(/^DATABASE_URL: must be a postgres:\/\/ address, with special characters of the password encoded/)
+    expect(said).not.toContain('ret')
+  }
   const direct = refusal({}, { DATABASE_DIRECT_URL: 'postgres://u:secret@h/d' })
   expect(direct).toBe('DATABASE_DIRECT_URL: is of use only beside DATABASE_URL')
 })

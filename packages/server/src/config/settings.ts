@@ -116,8 +116,8 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   const [dataDir] = setting('data', '--data', 'COUNTERSIGN_DATA', './.countersign')
   const [url, urlFrom] = setting('databaseUrl', '--database-url', 'DATABASE_URL', '')
   const [directUrl, directFrom] = setting('databaseDirectUrl', '--database-direct-url', 'DATABASE_DIRECT_URL', '')
-  if (url !== '' && !isPostgresUrl(url)) fault(urlFrom, 'must be a postgres:// address; take it out to use the built-in database')
-  if (directUrl !== '' && !isPostgresUrl(directUrl)) fault(directFrom, 'must be a postgres:// address')
+  if (url !== '' && !isPostgresUrl(url)) fault(urlFrom, `${POSTGRES_URL}; take it out to use the built-in database`)
+  if (directUrl !== '' && !isPostgresUrl(directUrl)) fault(directFrom, POSTGRES_URL)
   if (directUrl !== '' && url === '') fault(directFrom, 'is of use only beside DATABASE_URL')
   const [publicUrl, publicUrlFrom] = setting('publicUrl', '--public-url', 'COUNTERSIGN_PUBLIC_URL', '')
   if (publicUrl !== '' && !isOrigin(publicUrl)) fault(publicUrlFrom, 'must be an http:// or https:// address without a path')
@@ -191,7 +191,17 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
   }
 }
 
-const isPostgresUrl = (text: string): boolean => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol)
+const POSTGRES_URL = 'must be a postgres:// address, with special characters of the password encoded (/ as %2F)'
+
+function isPostgresUrl(text: string): boolean {
+  try {
+    const { protocol, username, password, pathname } = new URL(text)
+    for (const part of [username, password, pathname]) decodeURIComponent(part)
+    return /^postgres(ql)?:$/.test(protocol)
+  } catch {
+    return false
+  }
+}
 
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 

@@ -124,7 +124,10 @@ export function requireSameOrigin({ headers: { origin, host } }: FastifyRequest,
     const page = new URL(origin)
     if (page.host === host || page.origin === publicUrl) return
   }
-  throw new CountersignError('forbidden', 'a console’s sign-in only acts from the console’s own pages (same Origin)')
+  throw new CountersignError(
+    'forbidden',
+    'a console’s sign-in only acts from the console’s own address (same Origin): open the console there, or set COUNTERSIGN_PUBLIC_URL to this one',
+  )
 }
 
 /**

@@ -58,6 +58,13 @@ export function requireDatabase(dataDir: string, acceptLoss: boolean): void {
   )
 }
 
+/** @throws Error when a folder has no database, or lost it. */
+export function requireExisting(dataDir: string): void {
+  requireDatabase(dataDir, false)
+  if (existsSync(databaseFile(dataDir))) return
+  throw new Error(`there is no database in ${dataDir}; name its folder with --data, or its Postgres with --database-url`)
+}
+
 /**
  * Moves the database of a folder, with all related files, to a new folder inside: `lost-2026-11-22T18-00-00.000Z`. The instance file is
  * moved, too: it belongs to the moved database.

@@ -1,5 +1,5 @@
 export { type BackupSummary, backupDatabase, restoreDatabase } from './backup/index.ts'
-export { databaseFile } from './data-folder.ts'
+export { databaseFile, requireExisting } from './data-folder.ts'
 export { findAnswer, type IdempotencyKey, idempotently, keepAnswer } from './idempotency.ts'
 export { type DatabaseLook, lookAtDatabase } from './inspect.ts'
 export { type DatabaseClient, type Machine, thisMachine } from './machine.ts'

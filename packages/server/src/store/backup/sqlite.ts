@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { databaseFile, moveAside, requireDatabase, restoringFile, tracesOfUse } from '../data-folder.ts'
+import { databaseFile, moveAside, requireExisting, restoringFile, tracesOfUse } from '../data-folder.ts'
 import { listMigrations, migrate, missing } from '../migrate.ts'
 import { openingError } from '../sqlite/errors.ts'
 import { own } from '../sqlite/sqlite.ts'
@@ -33,8 +33,7 @@ export async function backupSqlite(
   { overwrite, onProgress }: Omit<BackupOptions, 'environment'>,
 ): Promise<BackupSummary> {
   const source = databaseFile(dataDir)
-  requireDatabase(dataDir, false)
-  if (!existsSync(source)) throw new Error(`there is no database in ${dataDir}; name its folder with --data`)
+  requireExisting(dataDir)
   return writeWholeFile(file, overwrite, async (partial) => {
     const db = openToRead(source, dataDir)
     try {

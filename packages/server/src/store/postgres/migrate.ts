@@ -69,7 +69,9 @@ class OlderServerRunning extends Error {}
 async function requireNoServer(client: Client): Promise<void> {
   const name = await livingProcess(client)
   if (name !== undefined)
-    throw new OlderServerRunning(`a server of an older version (${name}) is running on this database: stop all of them, then start this one`)
+    throw new OlderServerRunning(
+      `a server of an older version (${name}) is running on this database: stop all of them, then start this one`,
+    )
 }
 
 /** Locks the tables once no open transaction uses them. */

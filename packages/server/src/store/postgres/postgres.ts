@@ -152,7 +152,9 @@ async function onOneConnection<T>(url: string, work: (client: Client) => Promise
   client.on('error', () => undefined)
   await client.connect().catch((cause) => {
     const { host, pathname } = new URL(url)
-    const why = cause.message || cause.code || cause
+    // The library names a step of the protocol where there is no password to answer with.
+    const isWithoutPassword = /client password must be a/.test(cause.message)
+    const why = isWithoutPassword ? 'it asks for a password: put it into DATABASE_URL or PGPASSWORD' : cause.message || cause.code || cause
     throw new Error(`the database ${pathname.slice(1)} at ${host || 'this machine'} cannot be opened: ${why}`, { cause })
   })
   try {

@@ -32,6 +32,7 @@ export function openingError(cause: unknown, dataDir: string, file: string): unk
   if (damage !== undefined) return new Error(`${damage}: ${WHAT_TO_DO_ABOUT_DAMAGE}`, { cause })
   const primary = (codeOf(cause) ?? 0) & 0xff
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (primary === 13 || code === 'ENOSPC') return new Error(`the disk of ${dataDir} is full: make room, and start again`, { cause })
   if (primary !== 8 && primary !== 14 && code !== 'EROFS' && code !== 'EACCES' && code !== 'EPERM') return cause
   return new Error(
     `the data folder ${dataDir} cannot be written: make it and its files writable for the user of this process, or name another with --data`,

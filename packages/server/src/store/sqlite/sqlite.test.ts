@@ -124,6 +124,13 @@ test('after close nothing is taken, and what was under way before is stored', as
   await rm(dataDir, { recursive: true })
 })
 
+test('a full disk is named at the start', async ({ skip }) => {
+  using disk = mountSmallDisk(1_000_000)
+  if (!disk) return skip('no small file system can be mounted here (needs root)')
+  disk.leave(0)
+  await expect(openTempSqlite(disk.path)).rejects.toThrow(`the disk of ${disk.path} is full: make room, and start again`)
+})
+
 test('on a full disk every transaction of the batch is refused as storage_full, nothing is half there, and with room it goes on', async ({
   skip,
 }) => {

@@ -13,6 +13,7 @@ import {
   keepState,
   readState,
   requireDatabase,
+  requireExisting,
   type StateKeeper,
 } from '../data-folder.ts'
 import { groupCommit } from '../group-commit.ts'
@@ -68,7 +69,7 @@ export function openSqlite({ dataDir, onCommitted, acceptLoss = false, onDamage,
  * @throws Error when there is no database, another archive run is in progress, or the server is of another version.
  */
 export function openSqliteForArchive(dataDir: string): Store {
-  if (!existsSync(databaseFile(dataDir))) throw new Error(`there is no database in ${dataDir}; name its folder with --data`)
+  requireExisting(dataDir)
   const archiver = holdLock(join(dataDir, 'archive.lock'))
   if (!archiver) throw new Error(`${dataDir} is being archived already; wait for that to end`)
   const owner = holdLock(join(dataDir, 'owner.lock'))
