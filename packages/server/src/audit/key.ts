@@ -24,7 +24,7 @@ const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
  * @throws Error when the file holds no Ed25519 key, or cannot be read or written.
  */
 export async function openAuditKey(store: Store, file: string | undefined): Promise<AuditKey> {
-  return readKey(file === undefined ? await openInDatabase(store) : await openInFile(file))
+  return file === undefined ? readKey(await openInDatabase(store), 'the database') : readKey(await openInFile(file), file)
 }
 
 async function openInDatabase(store: Store): Promise<string> {
@@ -45,18 +45,22 @@ async function openInFile(file: string): Promise<string> {
   const found = await readFile(file, 'utf8').catch(missing)
   if (found !== undefined) return found
   // Another process that starts at the same moment may have created it. Signatures must not outlive their key.
-  writeDurableFile(file, newPem())
+  try {
+    writeDurableFile(file, newPem())
+  } catch (cause) {
+    throw new Error(`the key of the record in ${file} cannot be written: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  }
   return readFile(file, 'utf8')
 }
 
-function readKey(pem: string): AuditKey {
+function readKey(pem: string, where: string): AuditKey {
   let privateKey: KeyObject
   try {
     privateKey = createPrivateKey(pem)
   } catch (cause) {
-    throw new Error('the key of the record is not a private key in PEM form', { cause })
+    throw new Error(`the key of the record in ${where} is not a private key in PEM form`, { cause })
   }
-  if (privateKey.asymmetricKeyType !== 'ed25519') throw new Error('the key of the record must be an Ed25519 key')
+  if (privateKey.asymmetricKeyType !== 'ed25519') throw new Error(`the key of the record in ${where} must be an Ed25519 key`)
   const bytes = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
   return {
     publicKey: bytes.subarray(SPKI.length).toString('base64url'),

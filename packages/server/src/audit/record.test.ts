@@ -1,3 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { defineTool } from '@countersign/toolkit'
 import { sql } from 'kysely'
@@ -6,7 +9,8 @@ import { z } from 'zod'
 import { openBareGate, rowOf, savePersons } from '../../../../verification/testing/bare-gate.ts'
 import { ana, ben } from '../../../../verification/testing/open-gate.ts'
 import { refuseRows } from '../../../../verification/testing/refuse-rows.ts'
-import { openTempPostgres, raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
+import { openTempPostgres, openTempSqlite, raw, STORES, type TempStore } from '../../../../verification/testing/temp-store.ts'
+import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { type ActionRow, type AuditRow, actions, audit, lock, type Store, type Tx } from '../store/index.ts'
 import { exportLines } from './export.ts'
 import { openAuditKey } from './key.ts'
@@ -159,4 +163,16 @@ test('nothing is sealed past a row that may still be committed', async () => {
   expect((await rowsIn(store)).map(({ scope }) => scope)).toEqual(['act_early', 'act_late'])
   const exported = await text(exportLines({ store, key, nowMs: 4 }))
   expect(await verifyExport(exported.split('\n').slice(0, -1))).toMatchObject({ problem: undefined, rows: 2, heads: { first: 1, last: 1 } })
+})
+
+test('a key file that cannot be used is named', async () => {
+  await using temp = await openTempSqlite()
+  using folder = temporaryFolder()
+  const file = (name: string) => join(folder.path, name)
+  writeFileSync(file('text.pem'), 'a key')
+  writeFileSync(file('rsa.pem'), generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const open = (name: string) => openAuditKey(temp.store, file(name))
+  await expect(open('text.pem')).rejects.toThrow(`the key of the record in ${file('text.pem')} is not a private key in PEM form`)
+  await expect(open('rsa.pem')).rejects.toThrow(`the key of the record in ${file('rsa.pem')} must be an Ed25519 key`)
+  await expect(open('away/key.pem')).rejects.toThrow(`the key of the record in ${file('away/key.pem')} cannot be written: ENOENT`)
 })
