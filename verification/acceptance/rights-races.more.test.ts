@@ -155,10 +155,11 @@ test.skipIf(inject('database') !== 'postgres')(
 )
 
 test('a grant that expires while calls are proposed allows what was proposed before that, and nothing begins by it later', async () => {
-  await using desk = await startDesk()
+  // On a fast machine, calls are proposed sooner than they begin: those that have not begun when the grant expires wait for people again.
+  await using desk = await startDesk({ rules: [], limits: { waitingPerAgent: 10_000 } })
   const bot = await desk.made({ name: 'bot', kind: 'agent' })
   const seen = { allowed: 0, asked: 0 }
-  for (let round = 0; isOneSided(seen) || round < ROUNDS / 2; round++) {
+  for (let round = 0; isOneSided(seen) || round < ROUNDS / 4; round++) {
     const call = (who: ApiClient, key: string): Promise<Action> =>
       who.post('/api/actions', { tool: 'keyed', arguments: { what: `round ${round}` } }, { 'idempotency-key': `${round}-${key}` })
     const { id } = await call(bot.here, 'first')
