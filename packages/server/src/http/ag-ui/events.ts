@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
+import type { Said } from './snapshot.ts'
 
 /** A question to people, which the next run of the thread answers. */
 export interface Interrupt {
@@ -26,7 +27,8 @@ export type SnapshotMessage =
 /** The events of AG-UI 1.0 that this server sends. An optional member is left out: clients end a stream with a null in it. */
 export type AgUiEvent =
   | { type: 'RUN_STARTED'; threadId: string; runId: string; protocolVersion: '1.0' }
-  | { type: 'MESSAGES_SNAPSHOT'; messages: SnapshotMessage[] }
+  /** Messages of the server, and those that the page has. */
+  | { type: 'MESSAGES_SNAPSHOT'; messages: readonly (SnapshotMessage | Said)[] }
   | { type: 'REASONING_START'; messageId: string }
   | { type: 'REASONING_MESSAGE_START'; messageId: string; role: 'reasoning' }
   | { type: 'REASONING_MESSAGE_CONTENT'; messageId: string; delta: string }

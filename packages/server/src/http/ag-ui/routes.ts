@@ -10,6 +10,7 @@ import { findThread, hashOf, openThread } from '../threads/find-thread.ts'
 import { lastPlace, placeOf } from '../threads/place.ts'
 import { earlierActions, followTurn } from '../threads/turn.ts'
 import { type AgUiEvent, frameOf } from './events.ts'
+import { trackPageMessages } from './page-messages.ts'
 import { knownIn, Said, snapshotFor, textOf } from './snapshot.ts'
 import { createAgUiWriter } from './turn-writer.ts'
 
@@ -80,10 +81,14 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
       await followTurn(deps, request, reply, {
         ...{ session, place, caller },
         open(to) {
-          const send = (event: AgUiEvent) => to.send({ type: 'ag-ui', data: null, frame: frameOf(event) })
+          const page = trackPageMessages(body.messages)
+          const send = (event: AgUiEvent) => {
+            page.take(event)
+            to.send({ type: 'ag-ui', data: null, frame: frameOf(event) })
+          }
           send({ type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' })
           if (snapshot) send({ type: 'MESSAGES_SNAPSHOT', messages: snapshot })
-          return createAgUiWriter({ send, threadId, runId, earlier, known, refusal })
+          return createAgUiWriter({ send, threadId, runId, earlier, known, page, refusal })
         },
       })
     },

@@ -4,6 +4,7 @@ import { approvalIdOf, cardOf } from '../threads/approval-id.ts'
 import { trackActions } from '../threads/track-actions.ts'
 import type { TurnWriter } from '../threads/turn.ts'
 import type { AgUiEvent, Interrupt } from './events.ts'
+import { type PageMessages, thoughtsOf } from './page-messages.ts'
 
 /** The part of the turn that a client has already. It is left out of the stream, and has no other effect. */
 export interface KnownMessages {
@@ -19,6 +20,8 @@ export interface AgUiWriterOptions {
   /** Actions from before the turn, which wait or which the client has. */
   earlier: readonly Action[]
   known: KnownMessages
+  /** What the page has, with everything that was sent to it in this run. */
+  page: PageMessages
   /** Why a decision was refused; the run ends with it. */
   refusal: string | undefined
 }
@@ -34,7 +37,7 @@ const RESPONSE_SCHEMA: JsonObject = {
  * Writes the events of a session as one run of AG-UI. A client appends what it receives, so calls, texts and results that it has are not
  * sent again: the arguments of a repeated call would be joined to those that it has.
  */
-export function createAgUiWriter({ send, threadId, runId, earlier, known, refusal }: AgUiWriterOptions): TurnWriter {
+export function createAgUiWriter({ send, threadId, runId, earlier, known, page, refusal }: AgUiWriterOptions): TurnWriter {
   /** The calls of the turn, and whether the client has their results. */
   const calls = new Map<string, { isEnded: boolean }>()
   const tracked = trackActions(
@@ -44,8 +47,7 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, refusa
     },
   )
   let openThoughts: string | undefined
-  let openText: { messageId: string; sentId: string; said: string } | undefined
-  let restarts = 0
+  let openText: { messageId: string; said: string } | undefined
 
   function closeThoughts(): void {
     if (openThoughts === undefined) return
@@ -55,7 +57,7 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, refusa
   }
 
   function think(messageId: string, delta: string): void {
-    const id = `${messageId}_thoughts`
+    const id = thoughtsOf(messageId)
     if (known.messageIds.has(messageId) || known.messageIds.has(id) || delta === '') return
     if (openThoughts !== id) {
       closeText()
@@ -68,7 +70,7 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, refusa
 
   function closeText(): void {
     closeThoughts()
-    if (openText && openText.said !== '') send({ type: 'TEXT_MESSAGE_END', messageId: openText.sentId })
+    if (openText && openText.said !== '') send({ type: 'TEXT_MESSAGE_END', messageId: openText.messageId })
     openText = undefined
   }
 
@@ -76,11 +78,19 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, refusa
     if (known.messageIds.has(messageId) || content === '') return
     if (openText?.messageId !== messageId || openThoughts !== undefined) {
       closeText()
-      openText = { messageId, sentId: restarts === 0 ? messageId : `${messageId}_${restarts}`, said: '' }
+      openText = { messageId, said: '' }
     }
-    if (openText.said === '') send({ type: 'TEXT_MESSAGE_START', messageId: openText.sentId, role: 'assistant' })
+    if (openText.said === '') send({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
     openText.said += content
-    send({ type: 'TEXT_MESSAGE_CONTENT', messageId: openText.sentId, delta: content })
+    send({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta: content })
+  }
+
+  /** What was sent of an answer is void: it begins anew. */
+  function takeBack(messageId: string): void {
+    if (known.messageIds.has(messageId)) return
+    closeText()
+    const messages = page.takeBack(messageId)
+    if (messages) send({ type: 'MESSAGES_SNAPSHOT', messages })
   }
 
   function addCall(toolCallId: string, name: string, input: JsonValue, parentMessageId: string): void {
@@ -129,21 +139,14 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, refusa
       switch (event.type) {
         case 'delta': {
           const { messageId, content, restart } = event.data
-          if (restart && openText?.messageId === messageId && openText.said !== '') {
-            // Text that was sent cannot be taken back: the answer begins again in a new message.
-            restarts++
-            closeText()
-          }
+          if (restart) takeBack(messageId)
           return say(messageId, content)
         }
         case 'message': {
           const { id, role, kind, content, toolCalls = [], toolCallId } = event.data.message
           if (role === 'assistant' && kind === 'text') {
             const said = openText?.messageId === id ? openText.said : ''
-            if (!content.startsWith(said)) {
-              restarts++
-              closeText()
-            }
+            if (!content.startsWith(said)) takeBack(id)
             say(id, content.startsWith(said) ? content.slice(said.length) : content)
             closeText()
             for (const call of toolCalls) addCall(call.id, call.name, call.arguments as JsonValue, id)
