@@ -43,7 +43,7 @@ export const PolicyRule = z
     match: PolicyMatch,
     /** `allow` runs the call, `ask` needs approval, `deny` refuses it. The strictest rule that matches counts. */
     verdict: Verdict,
-    /** The people who have to approve. Only with `ask`. */
+    /** The people who have to approve. Only with `ask`. Of several rules that ask, the first counts, even if a later one requires more. */
     requires: PolicyRequires.optional(),
     /** The reason that the agent is given; only with `deny`. */
     reason: z.string().trim().min(1).max(500).optional(),
@@ -93,7 +93,7 @@ export const PolicyDocument = z
     expires: Duration.optional(),
     /** By how much people may extend that time where the rule does not say, once. Default: not at all. */
     extend: Duration.optional(),
-    /** The rules, in any order. */
+    /** The rules. Their order matters where several ask: the first of them sets requirements, times and risk. */
     rules: z.array(PolicyRule).max(1_000).default([]),
     /** How many actions may wait for people at once. More proposals are refused. */
     limits: z

@@ -29,7 +29,7 @@ test('a policy is checked and asked from the command line, with exit codes for a
   const policy = file('policy.yaml', LARGE)
   const run = (...args: string[]) => runCommandLine(['policy', ...args, '--config', config])
   const call = (amount: number) => JSON.stringify({ tool: 'refund', arguments: { amount } })
-  const [fine, broken, large, small, misses, failing, colon, lost, noCall] = await Promise.all([
+  const [fine, broken, large, small, misses, failing, colon, lost, noCall, order] = await Promise.all([
     run('check', policy),
     run('check', file('broken.yaml', 'rules: [{ name: x, match: { tool: refnd }, verdict: deny }]')),
     run('test', '--policy', policy, '--call', call(700)),
@@ -39,7 +39,18 @@ test('a policy is checked and asked from the command line, with exit codes for a
     run('check', file('colon.yaml', 'rules:\n  - { name: x, verdict: deny }\n  - name: y\n    reason: Closed: ask support\n')),
     run('check', 'lost.yaml'),
     run('test', '--call', 'lost.json'),
+    run(
+      'check',
+      file(
+        'order.yaml',
+        'rules:\n  - { name: one, match: {}, verdict: ask }\n  - { name: two, match: {}, verdict: ask, requires: { quorum: 2 } }\n',
+      ),
+    ),
   ])
+  expect(order).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/Note: the rule "two" has requirements that do not count .* move it above/),
+  })
   expect(colon).toMatchObject({ code: 1, stderr: expect.stringMatching(/line 4: .*; a text that contains ": " needs quotes/) })
   expect(lost).toMatchObject({ code: 1, stderr: 'countersign: lost.yaml: cannot be read (ENOENT)\n' })
   expect(noCall).toMatchObject({ code: 1, stderr: expect.stringContaining('--call: is neither a file nor JSON') })
