@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '@countersign/core'
+import type { Action, PolicyDocument } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../packages/server/src/clock.ts'
 import type { ApiClient } from '../testing/api-client.ts'
@@ -11,6 +11,7 @@ const HOUR_MS = 3_600_000
 const POLICY: PolicyDocument = {
   default: 'ask',
   rules: [
+    { name: 'soon', match: { tool: 'unkeyed', when: 'args.what.startsWith("soon")' }, verdict: 'ask', remind: 'PT2S' },
     { name: 'two', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { quorum: 2 } },
     { name: 'all', match: {}, verdict: 'ask' },
   ],
@@ -81,6 +82,37 @@ test('a vote withdraws one’s own notification and leaves that of others, and w
   expect(service.said(other.endpoint)).toEqual(['show Unkeyed'])
   await bo.post(`/api/actions/${action.id}/decision`, { verdict: 'approve', arguments: { what: 'y' } })
   await expect.poll(() => service.said(at.endpoint)).toEqual(['show Unkeyed', 'withdraw', 'show Unkeyed'])
+})
+
+test('when an action is overdue, those are reminded whom it waits for; of one that is assigned, the assignee alone', async () => {
+  await using service = await startPushService()
+  await using desk = await openDesk()
+  const [ana, bo] = await Promise.all([atConsole(desk.server, 'Ana'), atConsole(desk.server, 'Bo')])
+  const [at, other] = await Promise.all([subscribe(ana, service), subscribe(bo, service)])
+  const bodiesOf = (endpoint: string, id: string): string[] =>
+    service.messages.flatMap(({ path, data: { show } }) => (endpoint.endsWith(path) && show?.tag === id ? [show.body] : []))
+  const forAll = await desk.propose('soon', 'unkeyed')
+  for (const endpoint of [at.endpoint, other.endpoint]) {
+    await expect
+      .poll(() => bodiesOf(endpoint, forAll.id))
+      .toEqual(['Medium risk · waits for your decision', 'Medium risk · waits for your decision · overdue'])
+  }
+  // A slow machine may be too late to assign it before it is overdue.
+  let assigned: Action
+  let tries = 0
+  do {
+    const { id } = await desk.propose(`soon ${++tries}`, 'unkeyed')
+    assigned = await ana.post(`/api/actions/${id}/assign`, { to: { person: bo.id } })
+  } while (assigned.overdue)
+  await expect.poll(() => bodiesOf(other.endpoint, assigned.id).at(-1)).toBe('Medium risk · assigned to you · overdue')
+  await desk.server.settle()
+  expect(bodiesOf(at.endpoint, assigned.id).filter((body) => body.endsWith('overdue'))).toEqual([])
+  // Whoever snoozed an action is reminded by its return, not by its delay.
+  const snoozed = await desk.propose('soon, but snoozed', 'unkeyed')
+  await Promise.all([ana, bo].map((who) => who.post(`/api/actions/${snoozed.id}/snooze`, { for: 'PT1H' })))
+  await expect.poll(async () => (await ana.get(`/api/actions/${snoozed.id}`)).overdue).toBe(true)
+  await desk.server.settle()
+  for (const { endpoint } of [at, other]) expect(bodiesOf(endpoint, snoozed.id).join()).not.toContain('overdue')
 })
 
 test('in quiet hours nothing is sent; what still waits is sent after them, and what was decided by then never', async () => {

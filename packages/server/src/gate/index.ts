@@ -35,6 +35,7 @@ export { countNear, findFullWaiting, limitsOf, noteRefusedAsk, queueNearLimit, t
 export { isWaitingFor, listWaitingFor } from './read/inbox-query.ts'
 export { searchActions } from './read/search-actions.ts'
 export {
+  isOverdue,
   isoTime,
   viewAction,
   viewActions,

@@ -4,7 +4,7 @@ import { type ActionRow, actions, type Tx } from '../../store/index.ts'
 import type { SessionContext } from '../context.ts'
 import { emitEvent } from '../events.ts'
 import { isoTime } from '../read/view.ts'
-import { tellOfDelay } from '../tell-webhooks.ts'
+import { lookWhomItWaitsFor, tellOfDelay } from '../tell-webhooks.ts'
 import { transitionById } from '../transition.ts'
 
 /**
@@ -33,5 +33,6 @@ export function* remindWaiting(context: SessionContext, due: Pick<ActionRow, 'id
   } as const
   yield* emitEvent(context, event)
   yield* tellOfDelay(outbox, row, nowMs)
+  yield* lookWhomItWaitsFor(outbox, row, nowMs)
   return true
 }

@@ -120,7 +120,8 @@ export const viewStartsAt = ({ state, starts_at }: Pick<ActionRow, 'state' | 'st
   state === 'approved' && starts_at !== null ? isoTime(starts_at) : null
 
 /** True for an action that waits and that people were reminded of: see `deadlinesOf`. */
-const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>): boolean => state === 'proposed' && remind_at === null
+export const isOverdue = ({ state, remind_at }: Pick<ActionRow, 'state' | 'remind_at'>): boolean =>
+  state === 'proposed' && remind_at === null
 
 /** The deadline that people may still set, where policy lets them. */
 function viewExtendable({ state, expires_at, extended }: ActionRow, extend: string | undefined): Pick<Action, 'extendableUntil'> {

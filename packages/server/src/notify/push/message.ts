@@ -9,15 +9,16 @@ const RISKS: Readonly<Record<RiskLevel, string>> = { low: 'Low risk', medium: 'M
 /**
  * Returns the notification of an action: what its tool does, and its risk. Nothing that the agent wrote and no argument is in it: it is shown
  * on screens that are locked.
- * @param isAssigned True when somebody assigned the action to the reader, or to a role of theirs.
+ * @param said `assignedAt` when somebody assigned the action to the reader, or to a role of theirs; `overdue` when they are reminded of it.
  */
-export function showMessage(row: ActionRow, isAssigned: boolean): PushMessage {
+export function showMessage(row: ActionRow, { assignedAt, overdue }: { assignedAt?: number; overdue?: true }): PushMessage {
   const { id, tool } = row
+  const waits = assignedAt === undefined ? 'waits for your decision' : 'assigned to you'
   return {
     show: {
       tag: id,
       title: titleOf(tool),
-      body: `${RISKS[stored.riskOf(row).level]} · ${isAssigned ? 'assigned to you' : 'waits for your decision'}`,
+      body: [RISKS[stored.riskOf(row).level], waits, ...(overdue ? ['overdue'] : [])].join(' · '),
       url: `/actions/${id}`,
     },
   }

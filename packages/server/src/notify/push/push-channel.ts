@@ -1,5 +1,5 @@
 import type { Principal } from '@countersign/core'
-import { isWaitingFor } from '../../gate/index.ts'
+import { isOverdue, isWaitingFor } from '../../gate/index.ts'
 import {
   type ActionRow,
   actions,
@@ -29,10 +29,13 @@ const MIN_TTL_SECONDS = 60
 /** Of these answers the next attempt would be another: the subscription has ended. */
 const GONE = new Set([404, 410])
 
+/** What a notification says about an action. */
 interface ShownFacts {
   revision: number
   /** When the action was assigned to the person. Absent where it was not. */
   assignedAt?: number
+  /** The action is overdue, and the person is reminded of it. */
+  overdue?: true
 }
 
 /**
@@ -59,7 +62,7 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
         const until = quietUntil(yield* preferenceOf(subscription.principal_id, 'quietHours'), now)
         if (until !== undefined) return { waitUntil: until }
       }
-      return attemptAt(subscription, isShown ? showMessage(row, isForAssignee(delivery)) : withdrawMessage(row.id), row)
+      return attemptAt(subscription, isShown ? showMessage(row, shownBy(delivery)) : withdrawMessage(row.id), row)
     },
   }
 
@@ -99,22 +102,33 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
   }
 }
 
-function* isStillToBeShown({ facts }: WebhookDeliveryRow, row: ActionRow, { id, now }: { id: string; now: number }): Tx<boolean> {
-  const { revision }: ShownFacts = JSON.parse(facts)
+/** False also for a message that the look after a later change replaces. */
+function* isStillToBeShown(delivery: WebhookDeliveryRow, row: ActionRow, { id, now }: { id: string; now: number }): Tx<boolean> {
   const person = yield* principals.findPrincipal.first({ id })
-  return row.revision === revision && person !== undefined && (yield* isToBeShown(row, principals.readPrincipal(person), now))
+  if (!person || !isSaid(shownBy(delivery), factsFor(row, person))) return false
+  return yield* isToBeShown(row, principals.readPrincipal(person), now)
 }
 
-/** True for a message that says that the action was assigned to its reader. */
-const isForAssignee = ({ facts }: WebhookDeliveryRow): boolean => (JSON.parse(facts) as ShownFacts).assignedAt !== undefined
+const shownBy = ({ facts }: Pick<WebhookDeliveryRow, 'facts'>): ShownFacts => JSON.parse(facts)
 
-/** When somebody else assigned the action to the person, or to a role of theirs; undefined where nobody did. */
-function assignedAtTo(row: ActionRow, { id, roles }: Pick<PrincipalRow, 'id' | 'roles'>): number | undefined {
+/** What a person is told of an action that waits for them. When one is assigned, only the assignees are reminded that it is overdue. */
+function factsFor(row: ActionRow, { id, roles }: Pick<PrincipalRow, 'id' | 'roles'>): ShownFacts {
   const assignment = stored.assignmentOf(row)
-  if (assignment === null || assignment.by === id) return undefined
-  const isTheirs = 'person' in assignment ? assignment.person === id : (JSON.parse(roles) as string[]).includes(assignment.role)
-  return isTheirs ? assignment.at : undefined
+  const isTheirs =
+    assignment !== null && ('person' in assignment ? assignment.person === id : (JSON.parse(roles) as string[]).includes(assignment.role))
+  return {
+    revision: row.revision,
+    // Nobody is told what they did themselves.
+    ...(isTheirs && assignment.by !== id && { assignedAt: assignment.at }),
+    ...(isOverdue(row) && (assignment === null || isTheirs) && { overdue: true as const }),
+  }
 }
+
+/** True when a browser that shows `shown` says all that is new for its person. */
+const isSaid = (shown: ShownFacts, { revision, assignedAt, overdue }: ShownFacts): boolean =>
+  shown.revision === revision &&
+  (assignedAt === undefined || shown.assignedAt === assignedAt) &&
+  (overdue === undefined || shown.overdue === overdue)
 
 /** True while the action waits for the person, and they did not snooze it. */
 function* isToBeShown(row: ActionRow, person: Principal, now: number): Tx<boolean> {
@@ -130,21 +144,18 @@ function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
     const waits = waitsFor.get(person.id) ?? (yield* isToBeShown(row, principals.readPrincipal(person), now))
     waitsFor.set(person.id, waits)
     const last = newest.get(subscription_id)
-    const shown: ShownFacts | undefined = last?.type === 'push.show' && last.state !== 'failed' ? JSON.parse(last.facts) : undefined
+    const shown = last?.type === 'push.show' && last.state !== 'failed' ? shownBy(last) : undefined
     // A message that no process has begun to send is dropped when it is due: there is nothing to withdraw, and quiet hours stay quiet.
     const isUnsent = last?.state === 'waiting' && last.epoch === 0
-    const assignedAt = waits ? assignedAtTo(row, person) : undefined
-    const isAsShown = shown?.revision === row.revision && (assignedAt === undefined || shown.assignedAt === assignedAt)
-    if (waits ? isAsShown : shown === undefined || isUnsent) continue
+    const facts = waits ? factsFor(row, person) : undefined
+    if (facts ? shown && isSaid(shown, facts) : shown === undefined || isUnsent) continue
     const quiet = waits ? quietUntil(yield* preferenceOf(person.id, 'quietHours'), now) : undefined
     yield* pushDeliveries.insertMessage.run({
       subscription_id,
       id: newId('evt', now),
       type: waits ? 'push.show' : 'push.withdraw',
       action_id: row.id,
-      facts: JSON.stringify(
-        waits ? ({ revision: row.revision, ...(assignedAt !== undefined && { assignedAt }) } satisfies ShownFacts) : {},
-      ),
+      facts: JSON.stringify(facts ?? {}),
       now,
       at: quiet ?? now,
     })
