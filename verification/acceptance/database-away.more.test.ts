@@ -106,3 +106,33 @@ onPostgres(
     await stream.next('done')
   },
 )
+
+onPostgres(
+  'a server that is stopped while its database is gone ends, and the next one takes over the attempt it left',
+  { timeout: 600_000 },
+  async () => {
+    const postgres = await startPostgres({ fsync: false })
+    onTestFinished(() => postgres[Symbol.asyncDispose]())
+    const held = Promise.withResolvers<void>()
+    await using all = await openSeveralServers({
+      databaseUrl: await createDatabase(postgres.url('postgres')),
+      speak: () => ({ text: 'Here I am.' }),
+      async answer() {
+        await held.promise
+        return { status: 200, body: { id: 6 } }
+      },
+    })
+    const first = await all.start()
+    const { id } = await first.admin.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'y' } })
+    await first.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+    await expect.poll(() => all.target.writes.length, SOON).toBe(1)
+    await postgres.stop('kill')
+    await first.stop()
+
+    await postgres.start()
+    const { admin } = await all.start()
+    expect(await settled({ admin }, id)).toMatchObject({ state: 'outcome_unknown', attempt: 1 })
+    held.resolve()
+    expect(all.target.writes).toHaveLength(1)
+  },
+)

@@ -77,6 +77,8 @@ export interface Engine {
   readonly sealer: Sealer
   /** Why nothing can be begun or decided at the moment; undefined while it can. */
   readonly trouble: string | undefined
+  /** Milliseconds since the database last answered; 0 on SQLite. */
+  readonly databaseSilentMs: number
   /** The hold because the database looks like a copy, and how to end it. */
   readonly hold: {
     /** The reason as a sentence; undefined while nothing is held. */

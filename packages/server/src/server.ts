@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { openAnchor, startRecordCheck } from './audit/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, type ConfiguredAgent, oidcOf, type Settings, secretsOf } from './config/index.ts'
-import { startRetention } from './dispatch/index.ts'
+import { startRetention, unlessDatabaseIsAway } from './dispatch/index.ts'
 import { type Engine, openEngine } from './engine.ts'
 import { type App, createApp } from './http/app.ts'
 import { createLogReader } from './http/log-reader.ts'
@@ -49,7 +49,10 @@ export interface RunningServer {
    * a sign-in service. A secret.
    */
   signInLink(): string | undefined
-  /** Ends streams, drains running work, closes the database. */
+  /**
+   * Ends streams, drains running work, closes the database. While a Postgres does not answer, it resolves after three seconds and leaves
+   * the rest to the next start; what waits for the database ends by itself within half a minute.
+   */
   close(): Promise<void>
 }
 
@@ -192,21 +195,25 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       engine,
       signInLink: () => local && signInLinks && signInLink(local.origin, mintLinkToken(signInLinks.secret, Date.now())),
       async close() {
-        stopping.abort()
-        await local?.[Symbol.asyncDispose]()
-        checkpoint('stop.asked')
-        streams.endAll()
-        await retention[Symbol.asyncDispose]()
-        await archiving?.[Symbol.asyncDispose]()
-        await check[Symbol.asyncDispose]()
-        await engine.drain()
-        await sender?.[Symbol.asyncDispose]()
-        await app.close()
-        await refusedSignIns.flush()
-        await engine.close()
-        await config.close()
-        log.info('server.stopped')
+        const isWhole = await unlessDatabaseIsAway(end(), { clock: thisMachine.clock, silentMs: () => engine.databaseSilentMs, log })
+        log.info({ isWhole }, 'server.stopped')
       },
+    }
+
+    async function end(): Promise<void> {
+      stopping.abort()
+      await local?.[Symbol.asyncDispose]()
+      checkpoint('stop.asked')
+      streams.endAll()
+      await retention[Symbol.asyncDispose]()
+      await archiving?.[Symbol.asyncDispose]()
+      await check[Symbol.asyncDispose]()
+      await engine.drain()
+      await sender?.[Symbol.asyncDispose]()
+      await app.close()
+      await refusedSignIns.flush()
+      await engine.close()
+      await config.close()
     }
   } catch (error) {
     await engine.close()

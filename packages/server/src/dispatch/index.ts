@@ -1,4 +1,5 @@
 export { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+export { unlessDatabaseIsAway } from './database-away.ts'
 export { type Dispatch, MODEL_CALLS, type Work } from './dispatch.ts'
 export { createEventHub, type EventHub, type EventListener } from './event-hub.ts'
 export { createDispatch } from './in-process/in-process.ts'

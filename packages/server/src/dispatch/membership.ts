@@ -19,6 +19,8 @@ export interface Membership {
   readonly processId: string
   /** Why nothing can be begun or decided here at the moment; undefined while it can. */
   readonly trouble: string | undefined
+  /** Milliseconds since the database last answered; 0 where it is part of this process. */
+  readonly silentMs: number
   /** Adopts the work that other processes left, now and from then on. */
   join(work: MembershipWork): Promise<void>
   /** Enqueues the due work again, after a time in which nothing was begun. Only after `join`. */
@@ -43,6 +45,7 @@ export function singleProcess({ store, dispatch, clock }: SingleProcessOptions):
   return {
     processId: newId('prc', clock.nowMs()),
     trouble: undefined,
+    silentMs: 0,
     async join(given) {
       work = given
       await adopt()

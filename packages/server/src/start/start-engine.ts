@@ -114,6 +114,9 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
     get trouble() {
       return store.health.damage ?? membership.trouble
     },
+    get databaseSilentMs() {
+      return membership.silentMs
+    },
     hold: {
       get why() {
         return guard?.held?.why

@@ -54,6 +54,9 @@ export function clusterMember({ processes, notices, hub, dispatch, resync, log }
       if (isLeaving) return 'the server is shutting down'
       return processes.isAlive ? undefined : 'the database does not answer'
     },
+    get silentMs() {
+      return processes.silentMs
+    },
     async adopt() {
       if (!joined) return
       await adoptOrphans(joined)

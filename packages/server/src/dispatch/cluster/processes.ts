@@ -51,6 +51,8 @@ export interface Processes {
   readonly connection: OwnConnection
   /** False without a sign of life: nothing is begun then. */
   readonly isAlive: boolean
+  /** Milliseconds since the database last answered. */
+  readonly silentMs: number
   /** Resolves when it is alive. @throws CountersignError `not_ready` when that takes too long. */
   whenAlive(): Promise<void>
   /** True when another process on the database is alive. */
@@ -188,6 +190,9 @@ export async function openProcesses({
     connection,
     get isAlive() {
       return isAlive()
+    },
+    get silentMs() {
+      return steadyMs() - seenAt
     },
     async whenAlive() {
       if (isAlive()) return
