@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type BallotPaper, holdsRole, tallyVotes } from './tally.ts'
+import { type BallotPaper, holdsRole, meetsRoles, tallyVotes } from './tally.ts'
 
 /** Every list of up to `length` of `options`. */
 function* lists<T>(options: readonly T[], length: number): Generator<T[]> {
@@ -61,4 +61,18 @@ test('an admin stands in for an approver and for nobody else', () => {
   expect(holdsRole(['approver'], ['finance'])).toBe(false)
   expect(holdsRole(['viewer', 'finance'], ['legal', 'finance'])).toBe(true)
   expect(holdsRole([], ['approver'])).toBe(false)
+})
+
+test('a member decides nothing, even where a rule names that role', () => {
+  expect(holdsRole(['member'], ['member'])).toBe(false)
+  expect(holdsRole(['member', 'finance'], ['member', 'finance'])).toBe(true)
+})
+
+test('where several lists of roles are required, a voter needs one role of each', () => {
+  const both = { roles: ['approver'], alsoRoles: [['finance', 'legal']] }
+  expect(meetsRoles(['approver', 'legal'], both)).toBe(true)
+  expect(meetsRoles(['approver'], both)).toBe(false)
+  expect(meetsRoles(['legal'], both)).toBe(false)
+  expect(meetsRoles(['approver'], { roles: ['approver'] })).toBe(true)
+  expect(meetsRoles([], { roles: ['approver'] })).toBe(false)
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_POLICY, PolicyDocument, type Verdict } from './document.ts'
-import { evaluatePolicy, type PolicySubject } from './evaluate.ts'
+import { evaluatePolicy, meansTool, overrules, type PolicySubject } from './evaluate.ts'
 
 const subject: PolicySubject = { tool: 'updateOrderStatus', group: 'shop', effect: 'write', agent: 'desk' }
 const verdicts: Verdict[] = ['allow', 'ask', 'deny']
@@ -58,6 +58,33 @@ describe('deny beats ask beats allow', () => {
     expect(decided({ default: 'ask', rules: [...rules, rule('deny')] })).toEqual({ verdict: 'deny', rule: 'deny' })
   })
 
+  test('where two rules ask, the requirements of the first count, even if the second requires more', () => {
+    const votes = (name: string, quorum: number) => ({ ...rule('ask', name), requires: { quorum } })
+    expect(evaluate({ default: 'ask', rules: [votes('one', 1), votes('two', 2)] }).requires.quorum).toBe(1)
+    expect(evaluate({ default: 'ask', rules: [votes('two', 2), votes('one', 1)] }).requires.quorum).toBe(2)
+  })
+
+  test('a rule that cannot change the answer is not evaluated: its condition costs nothing', () => {
+    const checked: number[] = []
+    const conditional = (name: string) => ({ name, match: { when: 'args.x' }, verdict: 'ask' as const })
+    const policy = { default: 'ask' as const, rules: [conditional('first'), conditional('second')] }
+    evaluatePolicy(policy, 1, subject, (_rule, at) => checked.push(at) > 0)
+    expect(checked).toEqual([0])
+  })
+
+  test('the time for a decision, and by how much it is extended, come from the rule, else from the document', () => {
+    const rules = [{ ...rule('ask'), extend: 'PT5M' }]
+    expect(decided({ default: 'ask', rules })).toEqual({ verdict: 'ask', rule: 'ask', extend: 'PT5M' })
+    const document = { default: 'ask' as const, expires: 'PT1M', extend: 'PT2M' }
+    expect(decided({ ...document, rules })).toMatchObject({ expiresMs: 60_000, extend: 'PT5M' })
+    expect(decided({ ...document, rules: [] })).toMatchObject({ expiresMs: 60_000, extend: 'PT2M' })
+  })
+
+  test('a rule without a risk leaves that of the tool', () => {
+    expect('risk' in evaluate({ default: 'ask', rules: [rule('ask')] })).toBe(false)
+    expect(evaluate({ default: 'ask', rules: [{ ...rule('ask'), risk: 'high' }] }).risk).toBe('high')
+  })
+
   test('a further rule never makes the verdict weaker than the rules before it', () => {
     const strength = (verdict: Verdict): number => verdicts.indexOf(verdict)
     fc.assert(
@@ -92,9 +119,52 @@ describe('what a rule matches', () => {
     expect(fits({ agent: 'desk' }, { ...subject, agent: undefined })).toBe(false)
   })
 
+  test('an allowing rule is about a tool that an agent registered only if it names it, or the group of such tools', () => {
+    const registered = { tool: 'refund', group: 'registered', effect: 'write' as const, isRegistered: true }
+    const isAbout = (match: object, verdict: Verdict) => meansTool({ name: 'r', match, verdict }, registered)
+    for (const match of [{ tool: 'refund' }, { tool: 'registered.refund' }, { tool: 'registered.*' }]) {
+      expect(verdicts.map((verdict) => isAbout(match, verdict))).toEqual([true, true, true])
+    }
+    for (const match of [{}, { effect: 'write' }, { tool: '*' }, { tool: 'ref*' }, { tool: '*.refund' }]) {
+      expect(verdicts.map((verdict) => isAbout(match, verdict))).toEqual([false, true, true])
+    }
+    expect(meansTool({ name: 'r', match: { tool: 'ref*' }, verdict: 'allow' }, { ...registered, isRegistered: false })).toBe(true)
+  })
+
   test('without a policy reads run and everything else asks', () => {
     expect(decided(DEFAULT_POLICY, { ...subject, effect: 'read' })).toEqual({ verdict: 'allow', rule: 'reads run' })
     expect(decided(DEFAULT_POLICY)).toEqual({ verdict: 'ask', rule: 'default' })
+  })
+})
+
+describe('a rule is overruled for good', () => {
+  const named = (verdict: Verdict, match: object = {}) => ({ ...rule(verdict), match })
+
+  test('by a stricter one anywhere, and by one as strict that stands before it', () => {
+    for (const [stricter, weaker] of [
+      ['deny', 'ask'],
+      ['deny', 'allow'],
+      ['ask', 'allow'],
+    ] as const) {
+      expect([overrules(rule(stricter), rule(weaker), true), overrules(rule(stricter), rule(weaker), false)]).toEqual([true, true])
+      expect([overrules(rule(weaker), rule(stricter), true), overrules(rule(weaker), rule(stricter), false)]).toEqual([false, false])
+    }
+    for (const same of verdicts) {
+      expect([overrules(rule(same), rule(same), true), overrules(rule(same), rule(same), false)]).toEqual([true, false])
+    }
+  })
+
+  test('never by one with a condition, nor by one for another agent', () => {
+    expect(overrules(named('deny', { when: 'args.x' }), rule('allow'), true)).toBe(false)
+    expect(overrules(named('deny', { agent: 'desk' }), rule('allow'), true)).toBe(false)
+    expect(overrules(named('deny', { agent: 'desk' }), named('allow', { agent: 'bot' }), true)).toBe(false)
+    expect(overrules(named('deny', { agent: 'desk' }), named('allow', { agent: 'desk' }), true)).toBe(true)
+  })
+
+  test('an allowing condition may fail and ask then, so that only what asks before it, or denies, overrules it', () => {
+    const allowing = named('allow', { when: 'args.x' })
+    expect(overrules(rule('allow'), allowing, true)).toBe(false)
+    expect(overrules(rule('ask'), allowing, false)).toBe(true)
   })
 })
 
@@ -122,6 +192,15 @@ describe('a policy document', () => {
     ['an unknown risk', { rules: [{ ...rule('ask'), risk: 'extreme' }] }],
     ['a reminder of what nobody decides', { rules: [{ ...rule('deny'), remind: 'PT1H' }] }],
   ])('%s is refused, never skipped', (_name, document) => expect(PolicyDocument.safeParse(document).success).toBe(false))
+
+  test('says where it is wrong: each name once, and none of those that mean something else', () => {
+    const placesOf = (document: object) => PolicyDocument.safeParse(document).error?.issues.map(({ code, path }) => [code, path.join('.')])
+    const twice = [rule('ask', 'x'), rule('deny', 'y'), rule('ask', 'x')]
+    expect(placesOf({ rules: twice })).toEqual([['custom', 'rules.2.name']])
+    for (const taken of ['default', 'approve all']) expect(placesOf({ rules: [rule('ask', taken)] })).toEqual([['custom', 'rules.0.name']])
+    expect(placesOf({ rules: [{ ...rule('ask'), reason: 'because' }] })).toEqual([['custom', 'rules.0.reason']])
+    expect(placesOf({ rules: [{ ...rule('deny'), remind: 'PT1H' }] })).toEqual([['custom', 'rules.0.remind']])
+  })
 
   test('an empty one asks for everything', () => expect(PolicyDocument.parse({})).toEqual({ default: 'ask', rules: [] }))
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { meetsRoles } from '../decision/tally.ts'
 import type { RiskLevel } from '../wire/action.ts'
-import type { PolicyResult, Requirements } from './evaluate.ts'
+import { DEFAULT_REQUIREMENTS, type PolicyResult, type Requirements } from './evaluate.ts'
 import { higherRisk, strictestRequirements, strictestResult } from './strictest.ts'
 
 const ROLES = ['approver', 'admin', 'finance', 'legal']
@@ -92,4 +92,35 @@ test('one answer is given back as it is', () => {
       expect(strictestResult([only], ownRisk)).toBe(only)
     }),
   )
+})
+
+test('the time is extended only where every answer lets people, by the shortest of these times', () => {
+  const answer = (rule: string, extend?: string): PolicyResult => ({
+    ...{ verdict: 'ask', rule, reason: rule, version: 1, requires: DEFAULT_REQUIREMENTS },
+    ...(extend !== undefined && { extend }),
+  })
+  const extended = (...times: (string | undefined)[]) =>
+    strictestResult(
+      times.map((extend, at) => answer(`r${at}`, extend)),
+      'low',
+    ).extend
+  expect(extended('PT5M', 'PT1M', 'PT3M')).toBe('PT1M')
+  expect(extended('PT1M', 'PT5M')).toBe('PT1M')
+  expect(extended('PT60S', 'PT1M')).toBe('PT60S')
+  expect(extended('PT5M', undefined)).toBeUndefined()
+  expect(extended(undefined, 'PT5M')).toBeUndefined()
+})
+
+test('of two grace periods the longer one counts, and one is not lost', () => {
+  const grace = (one?: string, other?: string) => {
+    const [a, b] = [one, other].map((time) => ({ ...DEFAULT_REQUIREMENTS, ...(time !== undefined && { grace: time }) }))
+    return strictestRequirements(a ?? DEFAULT_REQUIREMENTS, b ?? DEFAULT_REQUIREMENTS).grace
+  }
+  expect([grace('PT10S', 'PT1M'), grace('PT1M', 'PT10S')]).toEqual(['PT1M', 'PT1M'])
+  expect([grace('PT10S'), grace(undefined, 'PT10S')]).toEqual(['PT10S', 'PT10S'])
+  expect(grace()).toBeUndefined()
+})
+
+test('without an answer there is none to choose', () => {
+  expect(() => strictestResult([], 'low')).toThrow('at least one answer')
 })
