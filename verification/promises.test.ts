@@ -1,6 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { GUARANTEES } from './guarantees/guarantees.ts'
+import { hasTest } from './testing/test-titles.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
@@ -19,6 +21,19 @@ test('every test that the table of promises names is there', () => {
     const text = texts.get(file) ?? read(file)
     texts.set(file, text)
     expect(text.includes(name), `${id}: ${file} has no test "${name}"`).toBe(true)
+  }
+})
+
+test('every test that the list of guarantees names is there', () => {
+  for (const { id, tests } of GUARANTEES) {
+    for (const [file, names] of Object.entries(tests)) {
+      if (names.length === 0) expect(existsSync(new URL(`../${file}/`, import.meta.url)), `${id}: ${file}`).toBe(true)
+      else
+        expect(
+          names.filter((name) => !hasTest(read(file), name)),
+          `${id}: ${file}`,
+        ).toEqual([])
+    }
   }
 })
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { hasTest } from '../../testing/test-titles.ts'
 import { FAILURES } from './failures.ts'
 import { withTables } from './table.ts'
 
@@ -14,13 +15,7 @@ test('every bug in the list has a name of its own', () => {
 test('the test that every planted failure names is there', async () => {
   for (const { bug, test } of BUGS) {
     const text = await read(test.file)
-    const titles = [/'([^'\n]+)'/g, /`([^`\n]+)`/g, /"([^"\n]+)"/g].flatMap((quoted) =>
-      [...text.matchAll(quoted)].map(([, title = '']) => title),
-    )
-    expect(
-      titles.some((title) => patternOf(title).test(test.name)),
-      `${bug}: ${test.name}`,
-    ).toBe(true)
+    expect(hasTest(text, test.name), `${bug}: ${test.name}`).toBe(true)
   }
 })
 
@@ -39,9 +34,3 @@ test('a row that was changed by hand, added or lost is written anew', async () =
     expect(withTables(changed)).toBe(page)
   }
 })
-
-/** Returns a pattern for a test title: its words match themselves, a placeholder matches any text. */
-const patternOf = (title: string): RegExp => {
-  const words = title.split(/\$\{[^}]*\}|\$\w+|%s/)
-  return words.join('').length < 5 ? /$./ : new RegExp(`^${words.map((text) => RegExp.escape(text)).join('.+')}$`)
-}
