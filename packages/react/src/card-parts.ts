@@ -23,16 +23,16 @@ function partsOf(action: Action): readonly PartLoader<unknown>[] {
   const parts = needed.get(action) ?? [
     isSettled(action) ? SETTLED : MORE,
     ...(needsDiff(action) ? [DIFF] : []),
-    ...(hiddenParts(action).some(({ isFolded }) => isFolded) || hasList(action) ? [FOLDED] : []),
+    ...(hiddenParts(action).some(({ isFolded }) => isFolded) || hasValues(action) ? [FOLDED] : []),
     ...(needsMarks(action, changesOf(action.preview)) ? [MARKS] : []),
   ]
   needed.set(action, parts)
   return parts
 }
 
-/** True where a list is shown by its entries. */
-const hasList = ({ preview }: Action): boolean =>
-  changesOf(preview).some(({ oldValue, newValue }) => Array.isArray(oldValue) || Array.isArray(newValue))
+/** True where a list is shown by its entries, or a value may be a time or a number. */
+const hasValues = ({ preview }: Action): boolean =>
+  changesOf(preview).some(({ oldValue, newValue }) => /[[\d]/.test(JSON.stringify([oldValue, newValue]).slice(1)))
 
 /** True where one of these texts may have a name to mark, or two values have to be told apart. */
 export const needsMarks = (texts: unknown, changes: readonly { oldValue?: unknown; newValue?: unknown }[]): boolean =>

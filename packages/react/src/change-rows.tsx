@@ -50,7 +50,7 @@ export function ChangeRows({ action, nowMs, viewer, onLookAgain }: ChangeRowsPro
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows of one preview are never reordered, and a field may occur twice
         <li key={index}>
           <span className="cs-field">{showInvisible(row.field)}</span>
-          <Values row={row} path={`preview/${index}`} diffs={diffs} />
+          <Values row={row} rows={preview} path={`preview/${index}`} diffs={diffs} />
           {row.diff ? (
             <Diff parts={diffs} diff={row.diff} path={`preview/${index}/diff`} viewer={`${viewer} ${action.id} ${action.revision}`} />
           ) : null}
@@ -98,8 +98,16 @@ function Said({ rows }: { rows: readonly Row[] }) {
   )
 }
 
+type ValuesProps = {
+  row: Row
+  /** All rows of the preview: the currency of an amount is in another one. */
+  rows: readonly Row[]
+  path: string
+  diffs: DiffParts
+}
+
 /** Drawn once for each row: to tell long values apart takes a while. */
-const Values = memo(function Values({ row, path, diffs }: { row: Row; path: string; diffs: DiffParts }) {
+const Values = memo(function Values({ row, rows, path, diffs }: ValuesProps) {
   const { oldValue, newValue } = row
   const marks = usePart(MARKS, false)
   const isSame = stays({ oldValue, newValue })
@@ -110,7 +118,7 @@ const Values = memo(function Values({ row, path, diffs }: { row: Row; path: stri
   if (isSame) {
     return (
       <Box className="cs-values" dir={dirOf(newValue)}>
-        <Value value={newValue} path={`${path}/new`} />
+        <Value row={row} rows={rows} side="new" path={path} />
       </Box>
     )
   }
@@ -122,7 +130,7 @@ const Values = memo(function Values({ row, path, diffs }: { row: Row; path: stri
         <>
           <span className="cs-hidden">{newValue === undefined ? 'removes' : 'from'} </span>
           <del dir={dirOf(oldValue)} className={blockOf(oldValue)}>
-            <Value value={oldValue} other={newValue} path={`${path}/old`} against={against(newValue, 'old')} />
+            <Value row={row} rows={rows} side="old" path={path} against={against(newValue, 'old')} />
           </del>
         </>
       )}
@@ -131,7 +139,7 @@ const Values = memo(function Values({ row, path, diffs }: { row: Row; path: stri
         <>
           <span className="cs-hidden">{oldValue === undefined ? 'sets' : ' to'} </span>
           <ins dir={dirOf(newValue)} className={blockOf(newValue)}>
-            <Value value={newValue} other={oldValue} path={`${path}/new`} against={against(oldValue, 'new')} />
+            <Value row={row} rows={rows} side="new" path={path} against={against(oldValue, 'new')} />
           </ins>
         </>
       )}
@@ -149,12 +157,14 @@ const dirOf = (value: unknown): 'auto' | undefined => (Array.isArray(value) ? un
 /** A text of several lines has an edge of its own, so that no line of it can be taken for a field of the card. */
 const blockOf = (value: unknown): string | undefined => (splitLines(valueText(value)).length > 1 ? 'cs-several' : undefined)
 
-/** One value: a list by its entries, everything else as text. */
-function Value({ value, other, path, against }: { value: unknown; other?: unknown; path: string; against?: Against | undefined }) {
-  const isList = Array.isArray(value)
-  const { module } = usePart(FOLDED, isList)
-  if (isList && module) return <module.ListValue value={value} other={other} path={path} against={against} />
-  return <LongText text={valueText(value)} path={path} lines="between" against={against} />
+export type ValueProps = Pick<ValuesProps, 'row' | 'rows' | 'path'> & { side: 'old' | 'new'; against?: Against | undefined }
+
+/** One value: as text, until the part is there that shows a list by its entries, and a time or an amount as people read it. */
+function Value(props: ValueProps) {
+  const { module } = usePart(FOLDED, false)
+  const { row, side, path, against } = props
+  const text = <LongText text={valueText(row[`${side}Value`])} path={`${path}/${side}`} lines="between" against={against} />
+  return module ? <module.ShownValue {...props}>{text}</module.ShownValue> : text
 }
 
 function difference(oldValue: number, newValue: number): string {

@@ -1,4 +1,4 @@
 export { Find } from './find.tsx'
 export { FoldedRows } from './folded-rows.tsx'
 export { FoldedText } from './folded-text.tsx'
-export { ListValue } from './list-value.tsx'
+export { ShownValue } from './values/shown-value.tsx'

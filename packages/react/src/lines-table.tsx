@@ -1,5 +1,6 @@
 import { valueText } from '@countersign/core/text'
 import { showInvisible } from './show-text.ts'
+import { ReadAs } from './values/read-as.tsx'
 
 const MAX_COLUMNS = 6
 /** A longer list is text: its rows would take seconds to lay out. */
@@ -49,7 +50,9 @@ export function LinesTable({ lines, columns }: { lines: readonly Line[]; columns
               return (
                 <td key={column} data-column={showInvisible(column)}>
                   <span dir="auto" className={isFigure(text) ? 'cs-figure' : undefined}>
-                    {text}
+                    <ReadAs value={line[column]} place={{ name: column, beside: Object.entries(line) }}>
+                      {text}
+                    </ReadAs>
                   </span>
                 </td>
               )

@@ -3,7 +3,7 @@ import { NOT_LOADED } from './card/card-facts.ts'
 import { createPart, usePart } from './parts.ts'
 import { type LongTextProps, Shown, Whole } from './shown-text.tsx'
 
-/** Long texts with their button and their search, and lists. The card approves nothing that has one before it is loaded. */
+/** Long texts with their button and their search, lists, times and numbers. The card approves nothing that has one before it is loaded. */
 export const FOLDED = createPart(() => import('./folded.ts'))
 
 /** A text, whole when it is short, else collapsed: see `FoldedText`. */

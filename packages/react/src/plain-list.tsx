@@ -1,5 +1,8 @@
 import { valueText } from '@countersign/core/text'
 import { showInvisible } from './show-text.ts'
+import { ReadAs } from './values/read-as.tsx'
+
+const NO_NAME = { name: '' }
 
 /** The entries of a list of texts and numbers, such as labels or recipients; undefined for every other value. */
 export const itemsOf = (value: unknown): unknown[] | undefined =>
@@ -19,7 +22,9 @@ export const PlainList = ({ items, kept = [] }: { items: readonly unknown[]; kep
     <span key={index}>
       {index > 0 && ' '}
       <bdi className="cs-item" data-kept={kept.includes(item) || undefined}>
-        {showInvisible(valueText(item))}
+        <ReadAs value={item} place={NO_NAME}>
+          {showInvisible(valueText(item))}
+        </ReadAs>
       </bdi>
     </span>
   ))
