@@ -72,7 +72,10 @@ test('the tutorial works as it is written: routes, the console, the terminal, an
   await message.press('Enter')
   const card = page.getByTestId('approval-card')
   await card.getByRole('heading', { name: 'Set the balance of ana to 3000 cents' }).waitFor()
-  expect([await card.locator('del').textContent(), await card.locator('ins').textContent()]).toEqual(['2500', '3000'])
+  expect([await card.locator('del').textContent(), await card.locator('ins').textContent()]).toEqual([
+    '2,500, stored as 2500',
+    '3,000, stored as 3000',
+  ])
   expect(bank.output).not.toContain('cents')
   await press(card.getByRole('button', { name: /^Approve/ }))
   await bank.printed('ana now has 3000 cents')

@@ -110,6 +110,7 @@ type ValuesProps = {
 const Values = memo(function Values({ row, rows, path, diffs }: ValuesProps) {
   const { oldValue, newValue } = row
   const marks = usePart(MARKS, false)
+  const values = usePart(FOLDED, false).module
   const isSame = stays({ oldValue, newValue })
   // A list may be a table.
   const Box = Array.isArray(newValue ?? oldValue) ? 'div' : 'span'
@@ -124,7 +125,7 @@ const Values = memo(function Values({ row, rows, path, diffs }: ValuesProps) {
   }
   const MarkedText = isWordy(row) ? diffs.module?.MarkedText : undefined
   const against = (other: unknown, side: 'old' | 'new'): Against | undefined => MarkedText && { MarkedText, other: valueText(other), side }
-  return (
+  const sides = (
     <Box className="cs-values">
       {oldValue === undefined ? null : (
         <>
@@ -148,6 +149,13 @@ const Values = memo(function Values({ row, rows, path, diffs }: ValuesProps) {
       ) : null}
       {alike === undefined ? null : <strong className="cs-alike"> {alike}</strong>}
     </Box>
+  )
+  return values ? (
+    <values.ChangedLines row={row} path={path}>
+      {sides}
+    </values.ChangedLines>
+  ) : (
+    sides
   )
 })
 

@@ -1,4 +1,5 @@
 export { Find } from './find.tsx'
 export { FoldedRows } from './folded-rows.tsx'
 export { FoldedText } from './folded-text.tsx'
+export { ChangedLines } from './values/changed-lines.tsx'
 export { ShownValue } from './values/shown-value.tsx'

@@ -2,11 +2,11 @@ import { valueText } from '@countersign/core/text'
 import { showInvisible } from './show-text.ts'
 import { ReadAs } from './values/read-as.tsx'
 
-const MAX_COLUMNS = 6
+export const MAX_COLUMNS = 6
 /** A longer list is text: its rows would take seconds to lay out. */
 const MAX_LINES = 500
 
-type Line = Record<string, unknown>
+export type Line = Record<string, unknown>
 
 /** The columns of a list whose entries are objects of plain values, such as the lines of an order; undefined for every other value. */
 export function columnsOf(value: unknown): { lines: Line[]; columns: string[] } | undefined {
@@ -28,6 +28,29 @@ const MAX_FIGURE_CHARS = 14
 /** True for a price, a count, an id: short, with a digit. It must be read in one piece. */
 const isFigure = (text: string): boolean => text.length <= MAX_FIGURE_CHARS && /\d/.test(text)
 
+/** The value of a line in one column; undefined where the line has no such member. */
+export const cellOf = (line: Line, column: string): unknown => (Object.hasOwn(line, column) ? line[column] : undefined)
+
+/** One value of a line; nothing where the line has no such member. */
+export function LineCell({ line, column }: { line: Line; column: string }) {
+  const value = cellOf(line, column)
+  const text = value === undefined ? '' : showInvisible(valueText(value))
+  return (
+    <span dir="auto" className={isFigure(text) ? 'cs-figure' : undefined}>
+      <ReadAs value={value} place={{ name: column, beside: Object.entries(line) }}>
+        {text}
+      </ReadAs>
+    </span>
+  )
+}
+
+/** The name of a column, above its cells. */
+export const ColumnHead = ({ column }: { column: string }) => (
+  <th scope="col" className={column.length <= MAX_FIGURE_CHARS ? 'cs-figure' : undefined}>
+    {showInvisible(column)}
+  </th>
+)
+
 /** The lines of a list, one row each; where that is too narrow, each value stands beside the name of its column. */
 export function LinesTable({ lines, columns }: { lines: readonly Line[]; columns: readonly string[] }) {
   return (
@@ -35,9 +58,7 @@ export function LinesTable({ lines, columns }: { lines: readonly Line[]; columns
       <thead>
         <tr>
           {columns.map((column) => (
-            <th key={column} scope="col" className={column.length <= MAX_FIGURE_CHARS ? 'cs-figure' : undefined}>
-              {showInvisible(column)}
-            </th>
+            <ColumnHead key={column} column={column} />
           ))}
         </tr>
       </thead>
@@ -45,18 +66,11 @@ export function LinesTable({ lines, columns }: { lines: readonly Line[]; columns
         {lines.map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one list are never reordered
           <tr key={index}>
-            {columns.map((column) => {
-              const text = Object.hasOwn(line, column) ? showInvisible(valueText(line[column])) : ''
-              return (
-                <td key={column} data-column={showInvisible(column)}>
-                  <span dir="auto" className={isFigure(text) ? 'cs-figure' : undefined}>
-                    <ReadAs value={line[column]} place={{ name: column, beside: Object.entries(line) }}>
-                      {text}
-                    </ReadAs>
-                  </span>
-                </td>
-              )
-            })}
+            {columns.map((column) => (
+              <td key={column} data-column={showInvisible(column)}>
+                <LineCell line={line} column={column} />
+              </td>
+            ))}
           </tr>
         ))}
       </tbody>

@@ -44,7 +44,7 @@ function List<Entry>({ entries, path, draw }: ListProps<Entry>) {
     return (
       <>
         {draw(entries.slice(0, shown))}
-        {shown < entries.length ? <RevealButton path={path} hidden={count(entries.length - shown)} onReveal={reveal} /> : null}
+        <RevealButton path={path} hidden={count(entries.length - shown)} onReveal={reveal} />
       </>
     )
   }
@@ -63,9 +63,9 @@ function List<Entry>({ entries, path, draw }: ListProps<Entry>) {
   )
 }
 
-/** How many entries are shown at first: as much of the JSON as of a long text, which is what `hiddenParts` counts as shown. */
+/** How many entries are shown at first: as much of the JSON as of a long text, which is what `hiddenParts` counts as shown. Never all: then no button would open the list. */
 function headOf(entries: readonly unknown[]): number {
   let [count, chars] = [0, 0]
-  while (count < entries.length && chars < HEAD_CHARS + TAIL_CHARS) chars += valueText(entries[count++]).length
+  while (count < entries.length - 1 && chars < HEAD_CHARS + TAIL_CHARS) chars += valueText(entries[count++]).length
   return count
 }

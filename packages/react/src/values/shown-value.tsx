@@ -1,3 +1,4 @@
+import { stays } from '@countersign/core/text'
 import type { ReactNode } from 'react'
 import type { ValueProps } from '../change-rows.tsx'
 import { ListValue } from '../list-value.tsx'
@@ -8,7 +9,8 @@ import type { Place } from './read-value.ts'
 export function ShownValue({ children, ...props }: ValueProps & { children: ReactNode }) {
   const { row, side, path, against } = props
   const [value, other] = side === 'new' ? [row.newValue, row.oldValue] : [row.oldValue, row.newValue]
-  if (Array.isArray(value)) return <ListValue value={value} other={other} path={`${path}/${side}`} against={against} />
+  if (Array.isArray(value))
+    return <ListValue value={value} other={stays(row) ? undefined : other} path={`${path}/${side}`} against={against} />
   return (
     <ReadAs value={value} place={placeOf(props)}>
       {children}
