@@ -1,20 +1,25 @@
 import { LONG_DIFF_CHARS } from '@countersign/core/text'
-import { memo, useState } from 'react'
+import { memo, useMemo, useState } from 'react'
 import { CopyButton } from '../copy-button.tsx'
 import { EndMark } from '../end-mark.tsx'
 import { FOLDED } from '../long-text.tsx'
+import { usePart } from '../parts.ts'
 import { RevealButton, useReveal } from '../reveal.tsx'
+import { CODE, languageOf } from './code-part.ts'
 import { markWords, type Piece, piecesOf } from './mark-words.ts'
 import { Pieces } from './pieces.tsx'
 import { useViewed } from './viewed.ts'
 
 const MARKS: Record<string, 'ins' | 'del'> = { '+': 'ins', '-': 'del' }
 
-type Line = { text: string; mark: 'ins' | 'del' | undefined }
+type Line = { text: string; mark: 'ins' | 'del' | undefined; isCode: boolean }
+
+/** Gives the pieces of a line of code their colours. */
+type Colour = (pieces: readonly Piece[]) => readonly Piece[]
 
 /**
- * A unified diff of one file as it is, each changed line marked by its sign and its colour, and the words that changed inside it. Where there
- * is room, removed and added lines stand side by side. It can be folded, and marked as viewed, which folds it. A long one has a search.
+ * A unified diff of one file as it is, each changed line marked by its sign and its colour, and the words that changed inside it; code has the colours of its
+ * language. Where there is room, removed and added lines stand side by side. It can be folded, and marked as viewed, which folds it. A long one has a search.
  * @param viewer Names the person and the version of the action, for the mark.
  */
 export function DiffText({ diff, path, viewer }: { diff: string; path: string; viewer: string }) {
@@ -22,6 +27,12 @@ export function DiffText({ diff, path, viewer }: { diff: string; path: string; v
   const [isViewed, markViewed] = useViewed(`${viewer} ${path}`)
   const [chosen, setChosen] = useState<boolean>()
   const isUnfolded = chosen ?? !isViewed
+  const language = languageOf(diff)
+  const code = usePart(CODE, language !== undefined).module
+  const colour = useMemo<Colour | undefined>(
+    () => (code && language !== undefined ? (pieces) => code.colourPieces(pieces, language) : undefined),
+    [code, language],
+  )
   const lines = linesOf(diff)
   const shown = isOpen ? lines.length : `${diff}\n`.slice(0, LONG_DIFF_CHARS).split('\n').length - 1
   const hidden = lines.length - shown
@@ -39,8 +50,8 @@ export function DiffText({ diff, path, viewer }: { diff: string; path: string; v
         </summary>
         {Find && isUnfolded ? <Find text={diff} box={box} isOpen={hidden === 0} onOpen={open} /> : null}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-        <pre ref={box} tabIndex={0} data-part={hidden > 0 ? undefined : path}>
-          <Lines diff={diff} shown={shown} />
+        <pre ref={box} tabIndex={0} data-language={colour && language} data-part={hidden > 0 ? undefined : path}>
+          <Lines diff={diff} shown={shown} colour={colour} />
           {hidden > 0 ? null : <EndMark path={path} />}
         </pre>
         {hidden > 0 ? <RevealButton path={path} hidden={`${hidden} lines`} onReveal={reveal} /> : null}
@@ -64,7 +75,11 @@ export function DiffText({ diff, path, viewer }: { diff: string; path: string; v
 function linesOf(diff: string): Line[] {
   const texts = diff.replace(/\n$/, '').split('\n')
   const first = texts.findIndex((line) => line.startsWith('@@'))
-  return texts.map((text, at) => ({ text, mark: at > first ? MARKS[text.charAt(0)] : undefined }))
+  return texts.map((text, at) => ({
+    text,
+    mark: at > first ? MARKS[text.charAt(0)] : undefined,
+    isCode: at > first && /^[ +-]/.test(text),
+  }))
 }
 
 /** Lines that follow each other, changed or not: a change stands side by side as a whole. */
@@ -80,27 +95,28 @@ function blocksOf(lines: readonly Line[]): { isChange: boolean; lines: Line[] }[
 }
 
 /** Drawn once: a card draws itself every few seconds, and to compare words takes a while. */
-const Lines = memo(function Lines({ diff, shown }: { diff: string; shown: number }) {
+const Lines = memo(function Lines({ diff, shown, colour }: { diff: string; shown: number; colour: Colour | undefined }) {
   return blocksOf(linesOf(diff).slice(0, shown)).map(({ isChange, lines }, at) =>
     isChange ? (
       // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one diff are never reordered
       <span key={at} className="cs-hunk">
-        {drawLines(lines)}
+        {drawLines(lines, colour)}
       </span>
     ) : (
-      drawLines(lines)
+      drawLines(lines, colour)
     ),
   )
 })
 
-function drawLines(lines: readonly Line[]) {
+function drawLines(lines: readonly Line[], colour: Colour = (pieces) => pieces) {
   const marked = markChange(lines)
   return lines.map((line, at) => {
     const Mark = line.mark ?? 'span'
+    const pieces = marked.get(line) ?? piecesOf(line.text)
     return (
       // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one diff are never reordered
       <Mark key={at} className="cs-diff-line">
-        <Pieces pieces={marked.get(line) ?? piecesOf(line.text)} />
+        <Pieces pieces={line.isCode ? colour(pieces) : pieces} />
         {'\n'}
       </Mark>
     )

@@ -1,8 +1,19 @@
 import { showInvisible, splitLines, tellApart } from '@countersign/core/text'
 import { diffArrays } from 'diff'
 
-/** A piece of a line as it is shown. `alike` says how a new piece differs from the old one that looks the same. */
-export type Piece = { text: string; isChanged: boolean; isSpace: boolean; alike?: string | undefined }
+/**
+ * A piece of a line as it is shown. `alike` says how a new piece differs from the old one that looks the same; `code` has its
+ * text, cut where the colours of code change.
+ */
+export type Piece = {
+  text: string
+  isChanged: boolean
+  isSpace: boolean
+  alike?: string | undefined
+  code?: readonly Code[]
+}
+
+export type Code = { text: string; colour: 'word' | 'string' | 'number' | 'comment' | 'name' | undefined }
 
 /** Tabs, which stay tabs in copied text, and the spaces at the end of a line. */
 const SPACES = /(\t+|(?<=.) +$)/
