@@ -3,6 +3,7 @@ import { EndMark } from './end-mark.tsx'
 import { Find } from './find.tsx'
 import { RevealButton, useReveal } from './reveal.tsx'
 import { type LongTextProps, Shown, Whole } from './shown-text.tsx'
+import { ShownImage } from './values/shown-image.tsx'
 
 /**
  * A long text: head and tail around a button that says how much is hidden, and a search. Once it is open it scrolls in a box of its own and takes the
@@ -16,6 +17,8 @@ export function FoldedText(props: LongTextProps) {
   const tailStart = wholeCharacter(text, text.length - TAIL_CHARS)
   return (
     <>
+      {/* Among the arguments, a text is in quotes. */}
+      <ShownImage text={text.replace(/^"(.*)"$/, '$1')} />
       {isOpen ? null : (
         <>
           <Shown text={text.slice(0, headEnd)} lines={lines} />

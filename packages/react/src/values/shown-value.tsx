@@ -1,9 +1,10 @@
-import { stays } from '@countersign/core/text'
+import { LONG_TEXT_CHARS, stays } from '@countersign/core/text'
 import type { ReactNode } from 'react'
 import type { ValueProps } from '../change-rows.tsx'
 import { ListValue } from '../list-value.tsx'
 import { ReadAs } from './read-as.tsx'
 import type { Place } from './read-value.ts'
+import { ShownImage } from './shown-image.tsx'
 
 /** One value of a preview: a list by its entries, a time or an amount as people read it beside what is stored; everything else as text, `children`. */
 export function ShownValue({ children, ...props }: ValueProps & { children: ReactNode }) {
@@ -12,9 +13,13 @@ export function ShownValue({ children, ...props }: ValueProps & { children: Reac
   if (Array.isArray(value))
     return <ListValue value={value} other={stays(row) ? undefined : other} path={`${path}/${side}`} against={against} />
   return (
-    <ReadAs value={value} place={placeOf(props)}>
-      {children}
-    </ReadAs>
+    <>
+      {/* A longer text shows its picture itself. */}
+      {typeof value === 'string' && value.length <= LONG_TEXT_CHARS ? <ShownImage text={value} /> : null}
+      <ReadAs value={value} place={placeOf(props)}>
+        {children}
+      </ReadAs>
+    </>
   )
 }
 
