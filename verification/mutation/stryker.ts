@@ -104,6 +104,7 @@ export default defineConfig({
     include: ${JSON.stringify(tests)},
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
     setupFiles: 'scripts/fixed-seed.ts',
     globalSetup: ['verification/testing/postgres-server.ts'],
     provide: { propertySeed: 20_261_121, database: 'sqlite' },
