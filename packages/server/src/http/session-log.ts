@@ -1,5 +1,5 @@
 import { type Action, assert, eventTypes, type Message, type NewEvent, type Principal } from '@countersign/core'
-import type { EventHub } from '../dispatch/index.ts'
+import type { EventHub, EventListener } from '../dispatch/index.ts'
 import { readerOf, viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
 import { actions, events, messages, type SessionRow, type StoredEvent, sessions, type Tx, visibility } from '../store/index.ts'
 import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
@@ -42,29 +42,58 @@ const MAY_CHANGE_READERS = eventTypes({
  * conversation is visible as a whole or not at all. Whether a reader may have a page is checked after the page was read, so rights that
  * have ended since do not count.
  */
-export const sessionLog = ({ store, hub, sessionId, principal }: SessionLogOptions): FollowedLog => {
-  const reader = readerOf(principal)
-  const refusalOf = (who: visibility.Reader) =>
-    store.read(() => findRefusal(who, sessionId), `access to ${sessionId} of ${who.id} ${who.roles}`)
-  /** True while the roles alone may show the session to this reader. The answer is the same for everybody with these roles. */
-  let mayBeByRole = reader !== undefined && reader.roles.length > 0
+export const sessionLog = (options: SessionLogOptions): FollowedLog => new SessionLog(options)
 
-  return {
-    subscribe: (listener) => hub.onSession(sessionId, listener),
-    async read(after, limit, isFirst) {
-      const page = await store.read(
-        () => readFor({ sessionId, after, limit, isFirst }),
-        `session ${sessionId} ${after} ${limit} ${isFirst}`,
-      )
-      if (!reader) return page
-      if (mayBeByRole && !(await refusalOf({ id: NOBODY, personId: null, roles: reader.roles }))) return page
-      mayBeByRole = false
-      return (await refusalOf(reader)) ?? page
-    },
-    placeOf: ({ seq }) => seq,
-    isHandedOver: ({ type }) => reader === undefined || !MAY_CHANGE_READERS.has(type),
-    isVisible: () => true,
-    frames,
+/** A class, because a closure for each function would cost each open stream more memory than its state. */
+class SessionLog implements FollowedLog {
+  readonly frames = frames
+  readonly #store: LogReader
+  readonly #hub: EventHub
+  readonly #sessionId: string
+  readonly #reader: visibility.Reader | undefined
+  /** True while the roles alone may show the session to this reader. The answer is the same for everybody with these roles. */
+  #mayBeByRole: boolean
+
+  constructor({ store, hub, sessionId, principal }: SessionLogOptions) {
+    this.#store = store
+    this.#hub = hub
+    this.#sessionId = sessionId
+    this.#reader = readerOf(principal)
+    this.#mayBeByRole = this.#reader !== undefined && this.#reader.roles.length > 0
+  }
+
+  subscribe(listener: EventListener): Promise<() => void> {
+    return this.#hub.onSession(this.#sessionId, listener)
+  }
+
+  async read(after: number, limit: number, isFirst: boolean): Promise<LogPage> {
+    const sessionId = this.#sessionId
+    const page = await this.#store.read(
+      () => readFor({ sessionId, after, limit, isFirst }),
+      `session ${sessionId} ${after} ${limit} ${isFirst}`,
+    )
+    const reader = this.#reader
+    if (!reader) return page
+    if (this.#mayBeByRole && !(await this.#refusalOf({ id: NOBODY, personId: null, roles: reader.roles }))) return page
+    this.#mayBeByRole = false
+    return (await this.#refusalOf(reader)) ?? page
+  }
+
+  #refusalOf(who: visibility.Reader): Promise<LogPage | undefined> {
+    const sessionId = this.#sessionId
+    return this.#store.read(() => findRefusal(who, sessionId), `access to ${sessionId} of ${who.id} ${who.roles}`)
+  }
+
+  placeOf({ seq }: StoredEvent): number | null {
+    return seq
+  }
+
+  isHandedOver({ type }: NewEvent): boolean {
+    return this.#reader === undefined || !MAY_CHANGE_READERS.has(type)
+  }
+
+  isVisible(): boolean {
+    return true
   }
 }
 

@@ -200,3 +200,22 @@ test('a stream whose reader is gone is closed, and writing to it does nothing', 
   stream.onClose(() => told++)
   expect(told).toBe(1)
 })
+
+test('each of many streams gets its heartbeats, also one that comes later or after all others have ended', async () => {
+  const { port, nextStream } = await openServer({ heartbeatMs: 30 })
+  const beats = ({ text }: { text: string }) => text.split(': heartbeat\n\n').length - 1
+  const openMany = async (count: number) => {
+    const readers: Awaited<ReturnType<typeof open>>[] = []
+    const streams: EventStream[] = []
+    for (let i = 0; i < count; i++) {
+      readers.push(await open(port, get('/events')))
+      streams.push(await nextStream())
+    }
+    return { readers, streams }
+  }
+  const first = await openMany(40)
+  await expect.poll(() => first.readers.every((reader) => beats(reader) >= 2), WITHIN).toBe(true)
+  for (const stream of first.streams) stream.end()
+  const later = await openMany(2)
+  await expect.poll(() => later.readers.every((reader) => beats(reader) >= 2), WITHIN).toBe(true)
+})

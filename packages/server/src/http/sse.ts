@@ -50,45 +50,82 @@ export interface Streams {
  * there are many. Every dropped reader resumes from its last id.
  */
 export function createStreams({ heartbeatMs = 15_000, patienceBeats = 4, maxHeldBytes = 32_000_000 }: StreamLimits = {}): Streams {
-  const streams = new Set<EventStream>()
+  const heart = createHeart(heartbeatMs)
   /** The bytes that each slow reader holds, the longest behind first. */
-  const behind = new Map<() => void, number>()
+  const behind = new Map<SseStream, number>()
   let heldBytes = 0
 
-  const catchUp = (drop: () => void): void => {
-    heldBytes -= behind.get(drop) ?? 0
-    behind.delete(drop)
+  const catchUp = (stream: SseStream): void => {
+    heldBytes -= behind.get(stream) ?? 0
+    behind.delete(stream)
   }
-  const fallBehind = (drop: () => void, bytes: number): void => {
-    catchUp(drop)
-    behind.set(drop, bytes)
-    heldBytes += bytes
-    for (const dropLongest of behind.keys()) {
-      if (heldBytes <= maxHeldBytes) return
-      dropLongest()
-    }
+  const upkeep: Upkeep = {
+    patienceBeats,
+    catchUp,
+    fallBehind(stream, bytes) {
+      catchUp(stream)
+      behind.set(stream, bytes)
+      heldBytes += bytes
+      for (const longest of behind.keys()) {
+        if (heldBytes <= maxHeldBytes) return
+        longest.hangUp()
+      }
+    },
+    closed(stream) {
+      catchUp(stream)
+      heart.remove(stream)
+    },
   }
 
   return {
     open(request, reply) {
-      const stream = openStream(request, reply, { heartbeatMs, patienceBeats, catchUp, fallBehind })
-      streams.add(stream)
-      stream.onClose(() => streams.delete(stream))
+      const stream = openStream(request, reply, upkeep)
+      if (!stream.isClosed) heart.add(stream)
       return stream
     },
     endAll() {
-      for (const stream of streams) stream.end()
+      for (const stream of heart.streams()) stream.end()
     },
   }
 }
 
-interface Upkeep extends Required<Pick<StreamLimits, 'heartbeatMs' | 'patienceBeats'>> {
-  /** Called when a reader has not taken what it was sent, with the size of that; `drop` ends its stream. */
-  fallBehind(drop: () => void, bytes: number): void
-  catchUp(drop: () => void): void
+/** In how many parts all streams get their heartbeat: of 5,000 streams at once, the last would keep other requests waiting. */
+const TURNS = 15
+
+/** One timer for the heartbeats of all streams, which is stopped while there are none: a timer of its own costs each stream 180 bytes. */
+function createHeart(heartbeatMs: number) {
+  const turns = Array.from({ length: TURNS }, () => new Set<SseStream>())
+  let turn = 0
+  let count = 0
+  let timer: NodeJS.Timeout | undefined
+  const beat = () => {
+    turn = (turn + 1) % TURNS
+    for (const stream of turns[turn] ?? []) stream.beat()
+  }
+  return {
+    /** The first beat comes after a whole interval. */
+    add(stream: SseStream): void {
+      turns[turn]?.add(stream)
+      count++
+      timer ??= setInterval(beat, heartbeatMs / TURNS)
+    },
+    remove(stream: SseStream): void {
+      if (!turns.some((streams) => streams.delete(stream)) || --count > 0) return
+      clearInterval(timer)
+      timer = undefined
+    },
+    streams: () => turns.flatMap((streams) => [...streams]),
+  }
 }
 
-function openStream(request: FastifyRequest, reply: FastifyReply, upkeep: Upkeep): EventStream {
+interface Upkeep extends Required<Pick<StreamLimits, 'patienceBeats'>> {
+  /** Called when a reader has not taken what it was sent, with the size of that. */
+  fallBehind(stream: SseStream, bytes: number): void
+  catchUp(stream: SseStream): void
+  closed(stream: SseStream): void
+}
+
+function openStream(request: FastifyRequest, reply: FastifyReply, upkeep: Upkeep): SseStream {
   reply.hijack()
   const stream = new SseStream(request, reply.raw, upkeep)
   // A HEAD request gets only the headers.
@@ -101,8 +138,6 @@ class SseStream implements EventStream {
   readonly #request: FastifyRequest
   readonly #raw: ServerResponse
   readonly #upkeep: Upkeep
-  readonly #heartbeat: NodeJS.Timeout
-  readonly #drop = () => this.#hangUp()
   #callbacks: (() => void)[] = []
   #taken: PromiseWithResolvers<void> | undefined
   #beatsBehind = 0
@@ -113,7 +148,6 @@ class SseStream implements EventStream {
     this.#raw = raw
     this.#upkeep = upkeep
     writeHead(raw)
-    this.#heartbeat = setInterval(() => this.#beat(), upkeep.heartbeatMs)
     const close = () => this.#close()
     raw.on('drain', () => this.#drained())
     raw.on('close', close)
@@ -146,34 +180,34 @@ class SseStream implements EventStream {
     this.#close()
   }
 
-  #beat(): void {
+  beat(): void {
     if (!this.isFull) this.#write(HEARTBEAT)
-    else if (++this.#beatsBehind >= this.#upkeep.patienceBeats) this.#hangUp()
+    else if (++this.#beatsBehind >= this.#upkeep.patienceBeats) this.hangUp()
   }
 
-  #write(frame: Buffer): void {
-    if (this.isClosed || this.#raw.write(frame)) return
-    this.#upkeep.fallBehind(this.#drop, this.#raw.writableLength)
-  }
-
-  #drained(): void {
-    this.#beatsBehind = 0
-    this.#upkeep.catchUp(this.#drop)
-    this.#taken?.resolve()
-    this.#taken = undefined
-  }
-
-  #hangUp(): void {
+  /** Drops a reader that takes nothing. */
+  hangUp(): void {
     this.#request.log.warn({ bytes: this.#raw.writableLength }, 'stream.dropped_slow_reader')
     this.#raw.destroy()
     this.#close()
   }
 
+  #write(frame: Buffer): void {
+    if (this.isClosed || this.#raw.write(frame)) return
+    this.#upkeep.fallBehind(this, this.#raw.writableLength)
+  }
+
+  #drained(): void {
+    this.#beatsBehind = 0
+    this.#upkeep.catchUp(this)
+    this.#taken?.resolve()
+    this.#taken = undefined
+  }
+
   #close(): void {
     if (this.isClosed) return
     this.isClosed = true
-    clearInterval(this.#heartbeat)
-    this.#upkeep.catchUp(this.#drop)
+    this.#upkeep.closed(this)
     this.#taken?.resolve()
     for (const callback of this.#callbacks) callback()
     this.#callbacks = []

@@ -32,43 +32,67 @@ const rightsOf = ({ id, kind, roles, scopes }: Principal): string => JSON.string
  */
 export async function watchStanding(
   { hub, clock }: { hub: EventHub; clock: Clock },
-  { principal: before, standing }: FastifyRequest,
+  { principal, standing }: FastifyRequest,
 ): Promise<StandingWatch> {
-  if (!before || !standing) throw new CountersignError('unauthenticated', 'sign in, or send a key: Authorization: Bearer <key>')
-  const listeners: (() => void)[] = []
-  let now: Standing | undefined
-  let judged = Promise.resolve()
-  let isOver = false
-  let stopWaiting = () => {}
+  if (!principal || !standing) throw new CountersignError('unauthenticated', 'sign in, or send a key: Authorization: Bearer <key>')
+  const watch = new CallerWatch(principal, standing, clock)
+  await watch.begin(hub)
+  return watch
+}
 
+/** A class, because a closure for each function would cost each open stream more memory than its state. */
+class CallerWatch implements StandingWatch {
+  readonly #before: Principal
+  readonly #standing: NonNullable<FastifyRequest['standing']>
+  readonly #clock: Clock
+  #listeners: (() => void)[] = []
+  #now: Standing | undefined
+  #judged = Promise.resolve()
+  #isOver = false
+  #stopWaiting: (() => void) | undefined
+  #unsubscribe: (() => void) | undefined
   /** Runs checks one after the other, so that the last result belongs to the check that began last. */
-  const judge = (): Promise<void> => (judged = judged.then(judgeNow))
-  async function judgeNow(): Promise<void> {
-    if (isOver) return
-    const found = await standing?.().catch(() => undefined)
-    if (isOver) return
-    now = found
-    stopWaiting()
-    if (now?.endsAt !== undefined) stopWaiting = clock.after(Math.max(now.endsAt - clock.nowMs(), ASK_AGAIN_MS), judge)
-    for (const listener of listeners) listener()
-  }
-  // The subscription comes first, so that a change between the two steps is not missed.
-  const unsubscribe = hub.onAccess(before.id, judge)
-  await judge()
+  readonly #judge = (): Promise<void> => (this.#judged = this.#judged.then(() => this.#judgeNow()))
 
-  return {
-    get principal() {
-      if (now) return now.principal
-      throw new CountersignError('unauthenticated', 'your credential has ended meanwhile: sign in again, or send another key')
-    },
-    get isSame() {
-      return now !== undefined && rightsOf(now.principal) === rightsOf(before)
-    },
-    onJudged: (listener) => void listeners.push(listener),
-    [Symbol.dispose]() {
-      isOver = true
-      stopWaiting()
-      unsubscribe()
-    },
+  constructor(before: Principal, standing: NonNullable<FastifyRequest['standing']>, clock: Clock) {
+    this.#before = before
+    this.#standing = standing
+    this.#clock = clock
+  }
+
+  async begin(hub: EventHub): Promise<void> {
+    // The subscription comes first, so that a change between the two steps is not missed.
+    this.#unsubscribe = hub.onAccess(this.#before.id, this.#judge)
+    await this.#judge()
+  }
+
+  async #judgeNow(): Promise<void> {
+    if (this.#isOver) return
+    const found = await this.#standing().catch(() => undefined)
+    if (this.#isOver) return
+    this.#now = found
+    this.#stopWaiting?.()
+    const endsAt = found?.endsAt
+    if (endsAt !== undefined) this.#stopWaiting = this.#clock.after(Math.max(endsAt - this.#clock.nowMs(), ASK_AGAIN_MS), this.#judge)
+    for (const listener of this.#listeners) listener()
+  }
+
+  get principal(): Principal {
+    if (this.#now) return this.#now.principal
+    throw new CountersignError('unauthenticated', 'your credential has ended meanwhile: sign in again, or send another key')
+  }
+
+  get isSame(): boolean {
+    return this.#now !== undefined && rightsOf(this.#now.principal) === rightsOf(this.#before)
+  }
+
+  onJudged(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true
+    this.#stopWaiting?.()
+    this.#unsubscribe?.()
   }
 }
