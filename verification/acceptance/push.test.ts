@@ -124,7 +124,12 @@ test('in quiet hours nothing is sent; what still waits is sent after them, and w
   const hour = new Date().getUTCHours()
   const time = (hours: number) => `${String((hours + 24) % 24).padStart(2, '0')}:00`
   const quietHours = { from: time(hour - 1), to: time(hour + 3), timeZone: 'UTC' }
-  expect((await ana.send('PATCH', '/api/preferences', { body: { quietHours } })).body).toEqual({ quietHours, undoTime: null, views: [] })
+  expect((await ana.send('PATCH', '/api/preferences', { body: { quietHours } })).body).toEqual({
+    quietHours,
+    undoTime: null,
+    density: 'comfortable',
+    views: [],
+  })
   const [stays, decided] = [await desk.propose('stays'), await desk.propose('decided')]
   await expect.poll(() => service.said(other.endpoint)).toEqual(['show Keyed', 'show Keyed'])
   await bo.post(`/api/actions/${decided.id}/decision`, { verdict: 'decline' })
@@ -246,8 +251,8 @@ test('saved views are a person’s own, and a change of them leaves the quiet ho
   const views = [{ page: 'inbox', name: 'Refunds', query: 'q=tool%3Arefund&view=waiting' }]
   await ana.send('PATCH', '/api/preferences', { body: { quietHours } })
   await ana.send('PATCH', '/api/preferences', { body: { views } })
-  expect(await ana.get('/api/preferences')).toEqual({ quietHours, undoTime: null, views })
-  expect(await bo.get('/api/preferences')).toEqual({ quietHours: null, undoTime: null, views: [] })
+  expect(await ana.get('/api/preferences')).toEqual({ quietHours, undoTime: null, density: 'comfortable', views })
+  expect(await bo.get('/api/preferences')).toEqual({ quietHours: null, undoTime: null, density: 'comfortable', views: [] })
   for (const wrong of [{ name: ' ' }, { page: 'else' }, { query: '' }, { more: 1 }]) {
     const { status } = await ana.send('PATCH', '/api/preferences', { body: { views: [{ ...views[0], ...wrong }] } })
     expect(status, JSON.stringify(wrong)).toBe(400)

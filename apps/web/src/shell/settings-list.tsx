@@ -1,3 +1,4 @@
+import { DENSITIES, useDensity } from '../preferences/density.ts'
 import { useNotifySwitch } from '../preferences/notify.ts'
 import { useShortcuts } from '../preferences/shortcuts.ts'
 import { UNDO_TIMES, UNDO_WORDS, useUndoTime } from '../preferences/undo-time.ts'
@@ -15,6 +16,7 @@ const THEMES = [
 /** The choices behind the settings button; a choice leaves the menu open, so that its effect can be seen. */
 export default function SettingsList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
   const { mode, setMode } = useColorScheme()
+  const [density, setDensity] = useDensity()
   const [shortcuts, setShortcuts] = useShortcuts()
   const notify = useNotifySwitch()
   const [undoTime, setUndoTime] = useUndoTime()
@@ -26,6 +28,18 @@ export default function SettingsList({ id, anchor, onClose }: { id: string; anch
         <MenuItem key={each} role="menuitemradio" aria-checked={mode === each} divider={each === 'system'} onClick={() => setMode(each)}>
           <Mark on={mode === each} />
           Theme: {word}
+        </MenuItem>
+      ))}
+      {DENSITIES.map((each) => (
+        <MenuItem
+          key={each}
+          role="menuitemradio"
+          aria-checked={density === each}
+          divider={each === DENSITIES.at(-1)}
+          onClick={() => setDensity(each)}
+        >
+          <Mark on={density === each} />
+          Rows: {each}
         </MenuItem>
       ))}
       {UNDO_TIMES.map((each) => (

@@ -6,6 +6,7 @@ import { OpenActionsContext } from '../live/open-actions.ts'
 import { useBadge } from '../live/use-badge.ts'
 import { useNotifications } from '../live/use-notifications.ts'
 import { useWaiting } from '../live/use-waiting.ts'
+import { useKnownDensity } from '../preferences/density.ts'
 import { useMediaQuery } from '../ui/index.ts'
 import { UndoBar } from '../undo/undo-bar.tsx'
 import { Boundary } from './boundary.tsx'
@@ -20,6 +21,7 @@ const SidebarDrawer = lazy(() => import('./sidebar-drawer.tsx'))
 
 /** The frame of every page: sidebar (a drawer on narrow screens), and live regions. */
 export function Shell() {
+  const density = useKnownDensity()
   const narrow = useMediaQuery('(max-width: 820px)')
   const [open, setOpen] = useState(false)
   const [opened, setOpened] = useState<{ menu: BarMenu; on: string } | null>(null)
@@ -46,7 +48,7 @@ export function Shell() {
       <a className="skip-link" href="#main">
         Skip to content
       </a>
-      <div className="shell" data-narrow={narrow}>
+      <div className="shell" data-narrow={narrow} data-density={density}>
         {narrow ? (
           open && (
             <Boundary>

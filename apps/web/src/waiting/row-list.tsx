@@ -1,13 +1,14 @@
 import type { Action } from '@countersign/client'
 import { defaultRangeExtractor, type Range, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from 'react'
+import { useDensity } from '../preferences/density.ts'
 import { useServices } from '../services.tsx'
 import { useSnoozes } from '../snooze/use-snoozes.ts'
 import { useNow } from '../time/use-now.ts'
 import { Row } from './row.tsx'
 
-/** The height of a row in px, as in waiting.css. */
-const ROW_PX = 56
+/** The heights of a row in px, as in waiting.css. A finger needs 44. */
+const ROW_PX = { comfortable: 56, compact: 44 } as const
 /** Drawn above and below what is in sight. */
 const OVERSCAN_ROWS = 5
 /** Where the list is being scrolled away from: each row drawn costs its share of the frame. At rest both sides have the same. */
@@ -38,15 +39,21 @@ export function RowList({ rows, selectedId, chosenIds, box, wantsFocus, onMove, 
   const { me } = useServices()
   const nowMs = useNow()
   const snoozes = useSnoozes()
+  const [density] = useDensity()
+  const rowPx = ROW_PX[density]
   const selectedAt = rows.findIndex(({ id }) => id === selectedId)
   const virtual: Virtualizer<HTMLDivElement, Element> = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: OVERSCAN_ROWS,
     getItemKey: (at) => rows[at]?.id ?? at,
     rangeExtractor: (range) => withRow(rowsAround(range, virtual.scrollDirection), selectedAt),
   })
+
+  // The list keeps the heights that it was given first.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another height is the event
+  useLayoutEffect(() => virtual.measure(), [rowPx])
 
   useLayoutEffect(() => {
     if (!wantsFocus.current || selectedAt < 0) return

@@ -91,7 +91,7 @@ export {
   TestPolicyBody,
   VerdictChange,
 } from './policy.ts'
-export { ChangePreferencesBody, Preferences, QuietHours, SavedView, UndoTime } from './preferences.ts'
+export { ChangePreferencesBody, Density, Preferences, QuietHours, SavedView, UndoTime } from './preferences.ts'
 export { CreatedKey, CreateKeyBody, Key, KeyList, KeyScope, Principal, PrincipalKind, personOf } from './principal.ts'
 export { PushSubscriptionBody, PushSubscriptionList, PushSubscriptionView } from './push.ts'
 export { RegisteredTool, RegisterToolBody } from './registered-tool.ts'

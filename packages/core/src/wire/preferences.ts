@@ -34,14 +34,24 @@ export type SavedView = z.infer<typeof SavedView>
 export const UndoTime = z.enum(['PT5S', 'PT10S', 'PT30S'])
 export type UndoTime = z.infer<typeof UndoTime>
 
-/** How a person has set up the console. Null or empty is how it is at first. */
-export const Preferences = z.object({ quietHours: QuietHours.nullable(), undoTime: UndoTime.nullable(), views: z.array(SavedView) })
+/** How close the rows of the inbox and of tables stand. */
+export const Density = z.enum(['comfortable', 'compact'])
+export type Density = z.infer<typeof Density>
+
+/** How a person has set up the console. Null, empty or `comfortable` is how it is at first. */
+export const Preferences = z.object({
+  quietHours: QuietHours.nullable(),
+  undoTime: UndoTime.nullable(),
+  density: Density,
+  views: z.array(SavedView),
+})
 export type Preferences = z.infer<typeof Preferences>
 
 /** Members that are left out stay. */
 export const ChangePreferencesBody = z.strictObject({
   quietHours: QuietHours.nullable().optional(),
   undoTime: UndoTime.nullable().optional(),
+  density: Density.optional(),
   /** All of them, in the order of their tabs. */
   views: z.array(SavedView).max(50).optional(),
 })

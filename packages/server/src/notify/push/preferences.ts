@@ -1,7 +1,7 @@
 import type { Preferences } from '@countersign/core'
 import { preferences, type Tx } from '../../store/index.ts'
 
-const AT_FIRST: Preferences = { quietHours: null, undoTime: null, views: [] }
+const AT_FIRST: Preferences = { quietHours: null, undoTime: null, density: 'comfortable', views: [] }
 
 /** Returns one part of a person's preferences, which is stored by its name. */
 export function* preferenceOf<Name extends keyof Preferences>(principalId: string, name: Name): Tx<Preferences[Name]> {
@@ -13,6 +13,7 @@ export function* preferencesOf(principalId: string): Tx<Preferences> {
   return {
     quietHours: yield* preferenceOf(principalId, 'quietHours'),
     undoTime: yield* preferenceOf(principalId, 'undoTime'),
+    density: yield* preferenceOf(principalId, 'density'),
     views: yield* preferenceOf(principalId, 'views'),
   }
 }

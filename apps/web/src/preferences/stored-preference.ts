@@ -1,0 +1,39 @@
+import type { ChangePreferencesBody, Preferences } from '@countersign/client'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { PREFERENCES } from '../saved-views/use-saved-views.ts'
+import { useServices } from '../services.tsx'
+import { useStoredChoice } from './stored-switch.ts'
+
+type StoredPreference<T extends string> = {
+  /** Its key in this browser. */
+  key: string
+  choices: readonly T[]
+  initially: T
+  /** Its value among those of the server. */
+  readFrom: (preferences: Preferences) => T
+  toStore: (chosen: T) => ChangePreferencesBody
+}
+
+/** A choice that the server stores for the person, the same in every browser. This browser remembers it, and has it at once after a start. */
+export function useStoredPreference<T extends string>(preference: StoredPreference<T>): [chosen: T, choose: (to: T) => void] {
+  const { key, choices, initially, readFrom, toStore } = preference
+  const { client } = useServices()
+  const cache = useQueryClient()
+  const [known, remember] = useStoredChoice<T>(key, choices, initially)
+  const { data } = useQuery({ queryKey: PREFERENCES, queryFn: ({ signal }) => client.preferences.get({ signal }) })
+  const stored = data && readFrom(data)
+  useEffect(() => {
+    if (stored !== undefined && stored !== known) remember(stored)
+  })
+  function choose(to: T): void {
+    const change = toStore(to)
+    cache.setQueryData(PREFERENCES, data && { ...data, ...change })
+    const storing = client.preferences.change(change)
+    storing.then(
+      (changed) => cache.setQueryData(PREFERENCES, changed),
+      () => cache.setQueryData(PREFERENCES, data),
+    )
+  }
+  return [stored ?? known, choose]
+}
