@@ -21,6 +21,7 @@ export const accessTexts: WireTexts = {
   'PushSubscriptionList.publicKey': 'The `applicationServerKey` to subscribe with.',
   quietHours: 'When nothing is pushed; null for never.',
   undoTime: 'How long an approval can be taken back before it starts; null for not at all.',
+  density: 'How close the rows of the inbox and of tables stand in the console.',
   'QuietHours.from': 'The time of day at which they begin, as `22:00`.',
   'QuietHours.to': 'The time of day at which they end.',
   timeZone: 'The time zone, as `Europe/Berlin`.',
