@@ -82,7 +82,7 @@ async function installCounterparts() {
 async function installCodingAgents() {
   const folder = join(root, 'scripts', 'coding-agents')
   if (isInstalled(folder)) return
-  await ci('Installing the coding agents that tests drive (npm ci in scripts/coding-agents, 1.9 GB), a minute', folder, [
+  await ci('Installing the coding agents that tests drive (npm ci in scripts/coding-agents, 2.2 GB), two minutes', folder, [
     '--ignore-scripts',
   ])
 }

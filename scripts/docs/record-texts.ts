@@ -37,6 +37,7 @@ const RECORD_TEXTS: Readonly<Record<AuditKind, string>> = {
   released: 'While held, a person started the action.',
   voided: 'While held, a person cancelled the action with `note`.',
   withdrawn: 'The proposer took the action back: `reason`, `error`.',
+  ran_elsewhere: 'A program carried out what was declined, had expired or was taken back: `ranBy`, and its `report`.',
   redacted: 'An admin redacted the action: `reason`.',
   approve_all: `Somebody approved all that the agent does in a session, which makes a grant. ${GRANT}`,
   grant_made: `A grant was made. ${GRANT}`,

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
@@ -19,6 +19,8 @@ export const versionOf = (name: string): string => JSON.parse(readFileSync(insta
 export const CLAUDE = () => installed(`@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`)
 export const OPENCODE = () => installed(`opencode-${process.platform}-${process.arch}/bin/opencode`)
 export const CODEX = () => installed('@openai/codex/bin/codex.js')
+export const GEMINI = () => installed('@google/gemini-cli/bundle/gemini.js')
+export const COPILOT = () => installed(`@github/copilot-${process.platform}-${process.arch}/copilot`)
 
 /** The environment of Claude Code with a model at `url`: no account, no updates, a home of its own. */
 export const claudeEnvironment = (home: string, url: string): Record<string, string> => ({
@@ -48,4 +50,22 @@ export function run(command: string, args: readonly string[], options: { cwd: st
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))
   const ended = Promise.all([code, text(child.stdout), text(child.stderr)]).then(([at, stdout, stderr]) => ({ code: at, stdout, stderr }))
   return { child, ended }
+}
+
+/** Kills the hooks that a program has started, and nothing else. @returns How many. */
+export function killHooksOf({ child }: Running): number {
+  const running = readdirSync('/proc').flatMap((pid) => {
+    try {
+      const parent = Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+      return [{ pid: Number(pid), parent, command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ') }]
+    } catch {
+      // No process, or one that has just ended.
+      return []
+    }
+  })
+  const below = (parent: number): typeof running =>
+    running.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)])
+  const hooks = below(child.pid ?? 0).filter(({ command }) => command.includes(' hook '))
+  for (const { pid } of hooks) process.kill(pid, 'SIGKILL')
+  return hooks.length
 }

@@ -17,6 +17,9 @@ export interface ScriptedEndpoint extends AsyncDisposable {
   requests: ModelRequest[]
 }
 
+/** The shell tools of the programs. */
+const SHELL = /"name":\s*"(Bash|bash|shell|exec_command|shell_command|run_shell_command)"/
+
 /**
  * Starts a model for a coding agent. Requests that carry the program's tools take the next step; others (titles, safety checks) get a word.
  * A request past the last step gets "Done."
@@ -32,11 +35,13 @@ export async function startScriptedEndpoint(steps: readonly Speech[]): Promise<S
         ? 'openai-responses'
         : path.includes('/chat/completions')
           ? 'openai-chat'
-          : undefined
+          : path.includes('generateContent') || path.includes('streamGenerateContent')
+            ? 'google-generateContent'
+            : undefined
     if (request.method !== 'POST' || !api || path.includes('count_tokens')) {
       return response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":1,"data":[]}')
     }
-    const isMain = /"tools":\s*\[\s*\{/.test(body) && /"name":\s*"(Bash|bash|shell|exec_command|shell_command)"/.test(body)
+    const isMain = /"tools":\s*\[\s*\{/.test(body) && SHELL.test(body)
     if (isMain) requests.push({ path, body })
     const speech = isMain ? (steps[requests.length - 1] ?? { text: 'Done.' }) : { text: 'ok' }
     const answer = speak(api, speech)

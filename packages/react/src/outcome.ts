@@ -35,6 +35,8 @@ export function outcomeText(action: Action, nowMs: number): string {
   const at = clockText(updatedAt, nowMs)
   const message = error === null ? '' : showInvisible(error.message)
   const tries = attempt > 1 ? `attempt ${attempt}` : ''
+  // Its program carried it out although it was not allowed here.
+  if (error?.kind === 'ran_elsewhere') return joined(message, at)
   switch (state) {
     case 'proposed':
       return ''
@@ -57,7 +59,9 @@ export function outcomeText(action: Action, nowMs: number): string {
     case 'expired':
       return `Expired ${at}, not run`
     case 'cancelled':
-      return error?.kind === 'withdrawn' ? joined(message, `${at}, not run`) : joined(`Cancelled ${at}, not run`, message)
+      // What a program does by itself is not known here.
+      if (error?.kind === 'withdrawn') return joined(message, executor === 'client' ? `${at}, not allowed` : `${at}, not run`)
+      return joined(`Cancelled ${at}, not run`, message)
     case 'outcome_unknown': {
       const checking = checks ? (checks.ended ? 'no longer checking' : `checking until ${clockText(checks.until, nowMs)}`) : ''
       return joined(`May or may not have run. Last sign ${at}`, message, checking)

@@ -25,6 +25,7 @@ const WORDS: Record<AuditKind, string> = {
   released: 'Released while held',
   voided: 'Voided',
   withdrawn: 'Withdrawn',
+  ran_elsewhere: 'Ran without an approval',
   redacted: 'Redacted',
   approve_all: 'Approved all',
   grant_made: 'Grant made',

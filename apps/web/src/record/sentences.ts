@@ -75,6 +75,7 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   released: ({ who, what }) => `${who} released ${what} while everything was held`,
   voided: ({ who, what, text }) => `${who} voided ${what} while everything was held${because(text('note'))}`,
   withdrawn: ({ who, what, text }) => `${who} took ${what} back${because(text('reason'))}`,
+  ran_elsewhere: ({ who, what, text }) => `${who} reports that ${text('ranBy')} ran ${what} without an approval`,
   redacted: ({ who, what, text }) => `${who} redacted ${what}${because(text('reason'))}`,
   approve_all: ({ who }) => `${who} approved everything else that this session asks for`,
   grant_made: ({ who, text }) => `${who} made a grant${text('tool') === '' ? '' : ` for ${text('tool')}`}`,

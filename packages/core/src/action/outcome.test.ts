@@ -17,6 +17,7 @@ const facts = (changed: Partial<OutcomeFacts>): OutcomeFacts => ({
   votes: [],
   error: null,
   resolution: null,
+  executor: 'server',
   ...changed,
 })
 const edited = { why: 'edit', reason: 'Ana changed the arguments', by: person, at: '' } as const
@@ -73,6 +74,21 @@ describe('the outcome says what happened', () => {
       { state: 'cancelled', error: { kind: 'withdrawn', message: 'Withdrawn by the agent desk: mistake', retryable: false } },
       'withdrawn',
       /^Withdrawn by the agent desk: mistake \(act_1\)\. Nothing/,
+    ],
+    [
+      'a withdrawal of what a client carries out',
+      { state: 'cancelled', executor: 'client', error: { kind: 'withdrawn', message: 'Withdrawn by the agent desk', retryable: false } },
+      'withdrawn',
+      /^Withdrawn by the agent desk \(act_1\)\. It was not allowed\.$/,
+    ],
+    [
+      'a declined call that its program ran',
+      {
+        state: 'declined',
+        error: { kind: 'ran_elsewhere', message: 'This was declined. Codex says that it ran this', retryable: false },
+      },
+      'declined',
+      /^This was declined\. Codex says that it ran this \(act_1\)\.$/,
     ],
     ['a cancellation', { state: 'cancelled' }, 'cancelled', /cancelled before it began \(act_1\)\. Nothing/],
     ['an unknown outcome', { state: 'outcome_unknown' }, 'outcome_unknown', /not known whether this was carried out/],

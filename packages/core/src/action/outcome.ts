@@ -38,6 +38,7 @@ export type OutcomeFacts = Pick<
   | 'error'
   | 'result'
   | 'resolution'
+  | 'executor'
   | 'redactedAt'
 >
 
@@ -71,7 +72,10 @@ const OUTCOMES: Readonly<Record<ActionState, (action: OutcomeFacts) => ActionOut
  */
 export function actionOutcome(action: OutcomeFacts): ActionOutcome | null {
   const outcome = OUTCOMES[action.state](action)
-  return outcome && { ...outcome, text: shortened(outcome.text) }
+  const { id, error } = action
+  // Its program carried it out although it was not allowed here.
+  const text = error?.kind === 'ran_elsewhere' ? `${error.message} (${id}).` : outcome?.text
+  return outcome && { ...outcome, text: shortened(text ?? '') }
 }
 
 function successText({ description, result = null, resolution, redactedAt }: OutcomeFacts): string {
@@ -94,8 +98,11 @@ function declinedOutcome({ id, policy, votes }: OutcomeFacts): ActionOutcome {
   return { status: 'declined', text: joined(text, said) }
 }
 
-function cancelledOutcome({ id, error }: OutcomeFacts): ActionOutcome {
-  if (error?.kind === 'withdrawn') return { status: 'withdrawn', text: `${error.message} (${id}). Nothing was carried out.` }
+function cancelledOutcome({ id, error, executor }: OutcomeFacts): ActionOutcome {
+  // What its program does by itself is not known here.
+  const end = executor === 'client' ? 'It was not allowed.' : 'Nothing was carried out.'
+  if (error?.kind === 'withdrawn') return { status: 'withdrawn', text: `${error.message} (${id}). ${end}` }
+  if (error?.kind === 'ran_elsewhere') return { status: 'withdrawn', text: error.message }
   const why = error === null ? '' : `${error.message.replace(/\.$/, '')}.`
   return { status: 'cancelled', text: joined(`This was cancelled before it began (${id}).`, why, 'Nothing was carried out.') }
 }

@@ -32,6 +32,7 @@ export const AUDIT_KINDS = [
   'released',
   'voided',
   'withdrawn',
+  'ran_elsewhere',
   'redacted',
   'approve_all',
   'grant_made',

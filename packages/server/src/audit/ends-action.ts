@@ -28,6 +28,7 @@ const ENDS: Readonly<Record<AuditKind, 'ended' | 'unknown' | 'no'>> = {
   released: 'no',
   voided: 'ended',
   withdrawn: 'ended',
+  ran_elsewhere: 'no',
   redacted: 'no',
   approve_all: 'no',
   grant_made: 'no',

@@ -36,6 +36,7 @@ import { decideMany } from './decide/decide-many.ts'
 import { createDelegation, endDelegation } from './decide/delegations.ts'
 import { approveEdited } from './decide/edit.ts'
 import { extend } from './decide/extend.ts'
+import { noteRanElsewhere, type RanElsewhere } from './decide/ran-elsewhere.ts'
 import { createRefresh, type Refresh } from './decide/refresh.ts'
 import { undo } from './decide/undo.ts'
 import { voidVotesOf } from './decide/void-votes.ts'
@@ -114,6 +115,8 @@ export interface Gate {
   endAttemptsBefore(heldAtMs: number, by?: Accepter): Promise<void>
   /** Withdraws an action that has not started, for its proposer. */
   withdraw(actionId: string, body: WithdrawBody, caller: Caller): Promise<Action>
+  /** Records that a program carried out, by itself, an action that was refused, had expired or was taken back. */
+  noteRanElsewhere(actionId: string, said: RanElsewhere, caller: Caller): Promise<Action>
   /** Takes an approval back while the grace period of the action lasts. */
   undo(actionId: string, caller: Caller): Promise<Action>
   /** Extends the deadline of a waiting action, once. */
@@ -161,6 +164,7 @@ export const createGate = (deps: GateDeps): Gate => ({
   void: (actionId, body, caller) => voidHeld(deps, actionId, body, caller),
   endAttemptsBefore: (heldAtMs, by) => endAttemptsBefore(deps, heldAtMs, by),
   withdraw: (actionId, body, caller) => withdraw(deps, actionId, body, caller),
+  noteRanElsewhere: (actionId, said, caller) => noteRanElsewhere(deps, actionId, said, caller),
   undo: (actionId, caller) => undo(deps, actionId, caller),
   extend: (actionId, caller) => extend(deps, actionId, caller),
   assign: (actionId, body, caller) => assign(deps, actionId, body, caller),

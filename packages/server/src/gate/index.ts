@@ -15,6 +15,7 @@ export {
 export type { CallerContext } from './context.ts'
 export { alreadyDecided, decideInSession } from './decide/decide.ts'
 export { delegationsSeenBy, viewDelegation } from './decide/delegations.ts'
+export type { RanElsewhere } from './decide/ran-elsewhere.ts'
 export { requestersIn } from './decide/requesters.ts'
 export { findRight, requirementsOf } from './decide/rights.ts'
 export { EXPIRED, INSISTED, type RunContext, STOPPED, type StopReason, stopRun } from './decide/stop-run.ts'

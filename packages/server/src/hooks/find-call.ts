@@ -100,15 +100,27 @@ export function findCall(
   })
 }
 
-/** Returns the action that a report is about: the one that runs, or else one that is still undecided. */
-export function findReported(store: Store, call: GateCall, requestedBy: string): Promise<ActionRow | undefined> {
+/** For so long the report of a call without an id is looked for among those that are settled. */
+const REPORTED_WITHIN_MS = 3_600_000
+
+/** The newest settled action of a call that has no id: a host that runs what was refused reports it like any other. */
+function* lastSettled(call: GateCall, requestedBy: string, nowMs: number): Tx<ActionRow | undefined> {
+  if (call.callId !== undefined) return undefined
+  const { tool, argumentsText } = call
+  const asked = { requested_by: requestedBy, tool: tool.name, arguments: argumentsText, since: nowMs - REPORTED_WITHIN_MS }
+  return (yield* hostCalls.settledCallsOf.all(asked)).find((row) => isSame(row, call))
+}
+
+/** Returns the action that a report is about: the one that runs, or else one that is still undecided, or else the one that was settled last. */
+export function findReported(store: Store, call: GateCall, requestedBy: string, nowMs: number): Promise<ActionRow | undefined> {
   return store.read(function* (): Tx<ActionRow | undefined> {
     const same = yield* sameCall(call, requestedBy)
     if (same) return same
     // The oldest first: calls of one session run in turn.
     const open = (yield* hostCalls.openCallsOf.all({ requested_by: requestedBy })).reverse()
     const fitting = open.filter((row) => isSame(row, call))
-    return fitting.find(({ state }) => state === 'executing') ?? fitting[0]
+    const running = fitting.find(({ state }) => state === 'executing') ?? fitting[0]
+    return running ?? (yield* lastSettled(call, requestedBy, nowMs))
   })
 }
 

@@ -1,12 +1,12 @@
 import { isCountersignError, type JsonValue } from '@countersign/core'
 import { HOST_NAMES, isOwnAffair } from '../coding-agent/index.ts'
-import type { Caller } from '../gate/index.ts'
+import type { Caller, RanElsewhere } from '../gate/index.ts'
 import type { HttpDeps } from '../http/app.ts'
 import type { ActionRow } from '../store/index.ts'
 import { findOpenOf, findReported, runOf, toGateCall } from './find-call.ts'
 import type { HookEvent } from './shapes/index.ts'
 
-type Deps = Pick<HttpDeps, 'store' | 'gate' | 'tools' | 'log'>
+type Deps = Pick<HttpDeps, 'store' | 'gate' | 'tools' | 'log' | 'clock'>
 type Report = Extract<HookEvent, { kind: 'report' }>
 type Who = Omit<Caller, 'once'>
 
@@ -16,16 +16,17 @@ const MAX_ERROR_CHARS = 1_500
 
 /**
  * Stores what a host says came of a call. A call that ran while people were still asked here was answered at the host: its action is
- * withdrawn, so that a later approval has nothing left to approve.
+ * withdrawn, so that a later approval has nothing left to approve. One that ran although it was refused or taken back keeps its end, and says so.
  */
 export async function takeReport(deps: Deps, { call, session, callId, report }: Report, caller: Who): Promise<void> {
   if (isOwnAffair(call)) return
-  const row = await findReported(deps.store, toGateCall(deps.tools.all(), call, session, callId), caller.principal.id)
+  const row = await findReported(deps.store, toGateCall(deps.tools.all(), call, session, callId), caller.principal.id, deps.clock.nowMs())
   if (!row) return
   const { id, state, epoch } = row
   const host = HOST_NAMES[call.host]
   if (state === 'proposed' || state === 'approved') {
-    await ignoreLate(deps.gate.withdraw(id, { reason: `answered elsewhere: it was allowed in ${host}, which ran it` }, caller))
+    await ignoreLate(deps.gate.withdraw(id, { reason: `answered elsewhere: it was allowed in ${host}` }, caller))
+    await ignoreLate(deps.gate.noteRanElsewhere(id, saidBy(host, report), caller))
   } else if (state === 'executing' || state === 'outcome_unknown') {
     const body =
       'ok' in report
@@ -34,8 +35,14 @@ export async function takeReport(deps: Deps, { call, session, callId, report }: 
     await ignoreLate(deps.gate.takeClientResult(id, body, caller))
   } else if (state !== 'succeeded' && state !== 'failed') {
     deps.log.warn({ actionId: id, state, host: call.host }, 'hook.ran_without_approval')
+    await ignoreLate(deps.gate.noteRanElsewhere(id, saidBy(host, report), caller))
   }
 }
+
+const saidBy = (ranBy: string, report: Report['report']): RanElsewhere => ({
+  ranBy,
+  report: 'ok' in report ? cutReport(report.ok) : { failed: cutText(report.failed) },
+})
 
 /** Closes what a session leaves behind: nobody waits for it any more, and nobody will say what came of it. */
 export async function endSession(

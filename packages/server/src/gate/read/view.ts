@@ -230,6 +230,7 @@ export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutc
     error: stored.errorOf(row),
     result: stored.resultOf(row) ?? undefined,
     resolution: stored.resolutionOf(row),
+    executor: row.executor,
     redactedAt: row.redacted_at === null ? undefined : isoTime(row.redacted_at),
   })
 }

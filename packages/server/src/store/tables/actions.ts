@@ -148,6 +148,11 @@ export const assignAction = notedUpdate(['assigned', 'updated_at'], (update, p: 
   update.where('state', 'in', [lit('proposed'), lit('outcome_unknown')]).where(sql<boolean>`coalesce(assigned, '') = ${p.was}`),
 )
 
+/** Says of an action that was not allowed that its program carried it out all the same. No row changes in every other state. */
+export const noteRanElsewhere = notedUpdate(['error', 'updated_at'], (update) =>
+  update.where('state', 'in', [lit('declined'), lit('expired'), lit('cancelled')]),
+)
+
 /** The earliest of the other timers and a new deadline. */
 const earliestOf = (until: number) =>
   sql<number>`(select min(at) from (select cast(${until} as bigint) as at union all select remind_at union all select escalate_at) as timers)`

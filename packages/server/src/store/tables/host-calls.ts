@@ -17,6 +17,22 @@ export const openCallsOf = question<{ requested_by: string }, ActionRow>((db, p)
     .limit(lit(LIMIT)),
 )
 
+/** The actions of a requester that a client executes, outside of sessions, settled since a time: the newest first. */
+export const settledCallsOf = question<{ requested_by: string; tool: string; arguments: string; since: number }, ActionRow>((db, p) =>
+  db
+    .selectFrom('action')
+    .selectAll()
+    .where('settled_at', '>=', p.since)
+    .where('session_id', 'is', null)
+    .where('requested_by', '=', p.requested_by)
+    .where('executor', '=', lit('client'))
+    .where('tool', '=', p.tool)
+    .where('arguments', '=', p.arguments)
+    .orderBy('settled_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(lit(20)),
+)
+
 /** The actions of a requester for a call with this id: the newest first. */
 export const actionsOfCall = question<{ requested_by: string; tool_call_id: string }, ActionRow>((db, p) =>
   db
