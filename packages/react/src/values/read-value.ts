@@ -4,7 +4,7 @@ import { type Reader, readEpoch, readTimeText } from './read-time.ts'
 /** How a value reads in one person's language. `iso` is set for a time. */
 export type Reading = { text: string; iso?: string }
 
-/** Where a value stands: the name of its member, and the other members of the same object. */
+/** Where a value stands: the name of its member, and the other members of the same object, or those of them that name a currency. */
 export type Place = { name: string; beside?: readonly (readonly [name: string, value: unknown])[] }
 
 /**
@@ -38,8 +38,10 @@ const lastWordOf = (name: string): string =>
         ?.toLowerCase() ?? '')
     : ''
 
+export const isCurrencyName = (name: string): boolean => /^currency([ _]?code)?$/i.test(name.trim())
+
 /** The one currency of an object. With two of them, nobody knows whose currency it is. */
 function currencyOf(members: readonly (readonly [string, unknown])[]): string | undefined {
-  const [first, ...others] = members.filter(([name]) => /^currency([ _]?code)?$/i.test(name.trim()))
+  const [first, ...others] = members.filter(([name]) => isCurrencyName(name))
   return first && others.length === 0 ? readCurrency(first[1]) : undefined
 }
