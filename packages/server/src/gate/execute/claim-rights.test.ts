@@ -1,0 +1,89 @@
+import type { Principal } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
+import { sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
+import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
+import { openTempSqlite, raw } from '../../../../../verification/testing/temp-store.ts'
+import { principals } from '../../store/index.ts'
+
+const agent: Principal = { id: 'prn_bot', kind: 'agent', name: 'bot', roles: [] }
+const other: Principal = { id: 'prn_other', kind: 'agent', name: 'other', roles: [] }
+const viewer: Principal = { id: 'prn_vera', kind: 'person', name: 'Vera', roles: ['viewer'] }
+const approver: Principal = { id: 'prn_cy', kind: 'person', name: 'Cy', roles: ['approver'] }
+
+async function open() {
+  const temp = await openTempSqlite()
+  const common = { description: 'Pay', input: { type: 'object' }, effect: 'write' } as const
+  const tools = [
+    defineTool({ ...common, name: 'pay', executor: 'client', idempotent: true }),
+    defineTool({ ...common, name: 'serve', execute: () => null }),
+  ]
+  const gate = openBareGate(temp.store, tools, 'prc_1')
+  await temp.store.transact(function* () {
+    for (const one of [ana, ben, agent, other, viewer, approver]) yield* principals.savePrincipal(one, 1)
+  })
+  return {
+    gate,
+    row: (id: string) => rowOf(temp.store, id),
+    update: (id: string, set: ReturnType<typeof sql>) => temp.store.transact(() => raw(sql`update action set ${set} where id = ${id}`)),
+    async approved(tool = 'pay'): Promise<string> {
+      const { id } = await gate.propose({ tool: `own.${tool}`, arguments: {} }, { principal: agent })
+      await gate.decide(id, { verdict: 'approve' }, { principal: ana })
+      return id
+    },
+    [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose](),
+  }
+}
+
+const CLAIMED = { action: { state: 'executing' }, epoch: 1 }
+
+test('who may decide and who asked for an action claim it; nobody else does, and an agent that may not see it is told of none', async () => {
+  await using it = await open()
+  for (const principal of [ana, ben, approver, agent]) {
+    expect(await it.gate.claim(await it.approved(), {}, { principal }), principal.name).toMatchObject(CLAIMED)
+  }
+  const id = await it.approved()
+  await expect(it.gate.claim(id, {}, { principal: viewer })).rejects.toMatchObject({ code: 'forbidden' })
+  await expect(it.gate.claim(id, {}, { principal: other })).rejects.toMatchObject({ code: 'not_found' })
+  expect(await it.row(id)).toMatchObject({ state: 'approved', claimed_by: null })
+})
+
+test('what failed is carried out again by who may decide, and not by the agent that asked for it', async () => {
+  await using it = await open()
+  const id = await it.approved()
+  const { epoch } = await it.gate.claim(id, {}, { principal: agent })
+  await it.gate.takeClientResult(id, { epoch, error: { kind: 'refused', message: 'No.' } }, { principal: agent })
+  await expect(it.gate.claim(id, {}, { principal: agent })).rejects.toMatchObject({ code: 'illegal_transition' })
+  await expect(it.gate.claim(id, { retry: true }, { principal: agent })).rejects.toMatchObject({
+    code: 'forbidden',
+    message: `bot may not start ${id} again`,
+  })
+  expect(await it.gate.claim(id, { retry: true }, { principal: ben })).toMatchObject({ action: { state: 'executing', attempt: 2 } })
+})
+
+test('what the server carries out is not claimed, and nothing is before its grace period is over', async () => {
+  await using it = await open()
+  const { id } = await it.gate.propose({ tool: 'own.serve', arguments: {} }, { principal: agent })
+  await expect(it.gate.claim(id, {}, { principal: ana })).rejects.toMatchObject({ message: `action ${id} is carried out by the server` })
+  const waiting = await it.gate.propose({ tool: 'own.pay', arguments: {} }, { principal: agent })
+  await it.gate.decide(waiting.id, { verdict: 'approve', startAfter: 'PT1H' }, { principal: ana })
+  await expect(it.gate.claim(waiting.id, {}, { principal: ana })).rejects.toMatchObject({
+    code: 'illegal_transition',
+    message: expect.stringContaining('until then its approval can be taken back'),
+    extra: { action: { state: 'approved' } },
+  })
+  const past = Date.now() - 1
+  await it.update(waiting.id, sql`starts_at = ${past}, due_at = ${past}`)
+  expect(await it.gate.claim(waiting.id, {}, { principal: ana })).toMatchObject(CLAIMED)
+})
+
+test('a claim that is repeated with its Idempotency-Key gets the same hold, and another key gets none', async () => {
+  await using it = await open()
+  const id = await it.approved()
+  const once = (key: string) => ({ scope: `claim ${id} of ${agent.id}`, key, requestHash: 'same' })
+  const first = await it.gate.claim(id, {}, { principal: agent, once: once('a') })
+  expect(await it.gate.claim(id, {}, { principal: agent, once: once('a') })).toEqual(first)
+  await expect(it.gate.claim(id, {}, { principal: agent, once: once('b') })).rejects.toMatchObject({ code: 'illegal_transition' })
+  expect(await it.row(id)).toMatchObject({ epoch: 1, attempt: 1 })
+})
