@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
-import { openAnchor, startRecordCheck } from './audit/index.ts'
+import { type AnchorSender, openAnchor, startRecordCheck } from './audit/index.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { type Config, type ConfiguredAgent, oidcOf, type Settings, secretsOf } from './config/index.ts'
 import { startRetention, unlessDatabaseIsAway } from './dispatch/index.ts'
@@ -74,59 +74,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-async function start({ config, settings, log, clientKey, clock: ownClock }: ServerOptions): Promise<RunningServer> {
-  // All agents share the state of a model.
-  const circuits = createCircuits(thisMachine)
-  const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, { config, settings, circuits, log })))
-  const { database, executions, modelCalls, auditKeyFile, headFile, instance } = settings
-  tightenFiles({ dataDir: settings.dataDir, files: [auditKeyFile, headFile, instance.file] }, log)
-  const { policy } = config
-  const sources = config.sources.values()
-  const ownFiles = ownFilesOf(settings, config)
+async function start(options: ServerOptions): Promise<RunningServer> {
+  const { config, settings, log, clientKey } = options
   const sender = config.anchor && openAnchor({ settings: config.anchor, network: config.network, clock: systemClock, log })
-  const record = { auditKeyFile, headFile, anchor: sender && { sender, file: config.anchor?.file } }
-  const webhooks = { network: config.network, publicUrl: settings.publicUrl }
-  const engine = await openEngine({
-    ...{
-      database,
-      clock: ownClock,
-      instance,
-      executions,
-      modelCalls,
-      ...record,
-      agents,
-      tools: config.tools,
-      sources,
-      ownFiles,
-      policy,
-      webhooks,
-      log,
-    },
-  })
+  const engine = await openServerEngine(options, sender)
   const { store, clock } = engine
   const streams = createStreams()
   const stopping = new AbortController()
   try {
-    const oidc = oidcOf(settings, config.signIn)
-    // Behind a proxy or under a public address, requests from this machine may come from anybody.
-    const isReachedDirectly = settings.publicUrl === undefined && settings.trustedProxies.length === 0
-    const signInLinks = LOOPBACK.has(settings.host) && isReachedDirectly && !oidc ? createSignInLinks(Date.now) : undefined
-    const directory = await openDirectory({
-      store,
-      clock,
-      log,
-      savePrincipal: engine.savePrincipal,
-      bootstrapKey: settings.bootstrapKey,
-      clientKey,
-      // Otherwise that person signs in with the bootstrap key alone, and the user of the process says nothing about their identity.
-      localName: signInLinks ? userInfo().username : 'Bootstrap key',
-    })
-    const secret = await openSecret(store, 'cookie_secret')
-    const signInService =
-      oidc &&
-      (await import('./identity/oidc.ts')).createSignInService({ settings: oidc, store, clock, log, secret, network: config.network })
-    const refusedSignIns = createRefusedSignIns({ store, clock, log })
+    const opened = { config, settings, log, engine }
+    const { signInLinks, ...identity } = await openIdentity(opened, clientKey)
     const app = await createApp({
+      ...identity,
+      signInLinks,
       store,
       gate: engine.gate,
       refusals: engine.refusals,
@@ -138,18 +98,7 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       registered: engine.registered,
       sources: config.sources,
       hub: engine.hub,
-      directory,
-      consoleSessions: createConsoleSessions({
-        store,
-        clock,
-        log,
-        limits: settings.sessionLimits,
-        accepts: (how) => how === 'key' || (how === 'local' ? signInLinks !== undefined : signInService !== undefined),
-        byKeyHash: directory.byHash,
-        keyStanding: directory.standingIn,
-      }),
       consoleCredential: createConsoleCredential(settings.publicUrl),
-      signInService,
       limits: createLimits(settings.rateLimits, clock),
       publicUrl: settings.publicUrl,
       trustedProxies: settings.trustedProxies,
@@ -163,8 +112,6 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       log,
       streams,
       logs: createLogReader(store),
-      signInLinks,
-      refusedSignIns,
       keepsObjectives: [...config.sources.values()].some(({ kind }) => kind === 'objectives'),
       consoleDir: CONSOLE_DIRS.find((dir) => existsSync(join(dir, 'index.html'))),
       hold: engine.hold,
@@ -181,15 +128,9 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
     })
     const url = await listen(app, settings)
     const local = signInLinks && (await openLocalConsole({ app, settings, url, secret: signInLinks.secret, log }))
-    const check = startRecordCheck({ store, sealer: engine.sealer, clock, log })
-    const retention = startRetention({ store, clock, log, limits: config.retention, sessionLimits: settings.sessionLimits })
-    const { archive } = config
-    const folder = archive?.folder ?? join(settings.dataDir, 'archive')
-    const trouble = () => engine.trouble ?? engine.hold.why
-    const archiving =
-      archive && (await import('./archive/schedule.ts')).startArchiveSchedule({ ...archive, folder, store, database, clock, log, trouble })
+    const rounds = await startRounds(opened)
     checkpoint('start.listening')
-    log.info({ url, database: nameOf(settings.database), agents: agents.map((agent) => agent.name) }, 'server.listening')
+    log.info({ url, database: nameOf(settings.database), agents: [...engine.agents.keys()] }, 'server.listening')
     return {
       url,
       engine,
@@ -205,13 +146,11 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
       await local?.[Symbol.asyncDispose]()
       checkpoint('stop.asked')
       streams.endAll()
-      await retention[Symbol.asyncDispose]()
-      await archiving?.[Symbol.asyncDispose]()
-      await check[Symbol.asyncDispose]()
+      await rounds[Symbol.asyncDispose]()
       await engine.drain()
       await sender?.[Symbol.asyncDispose]()
       await app.close()
-      await refusedSignIns.flush()
+      await identity.refusedSignIns.flush()
       await engine.close()
       await config.close()
     }
@@ -219,6 +158,78 @@ async function start({ config, settings, log, clientKey, clock: ownClock }: Serv
     await engine.close()
     throw error
   }
+}
+
+async function openServerEngine({ config, settings, log, clock }: ServerOptions, sender: AnchorSender | undefined): Promise<Engine> {
+  // All agents share the state of a model.
+  const circuits = createCircuits(thisMachine)
+  const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, { config, settings, circuits, log })))
+  const { database, executions, modelCalls, auditKeyFile, headFile, instance } = settings
+  tightenFiles({ dataDir: settings.dataDir, files: [auditKeyFile, headFile, instance.file] }, log)
+  return openEngine({
+    ...{ database, clock, instance, executions, modelCalls, auditKeyFile, headFile, agents, log },
+    anchor: sender && { sender, file: config.anchor?.file },
+    tools: config.tools,
+    sources: config.sources.values(),
+    ownFiles: ownFilesOf(settings, config),
+    policy: config.policy,
+    webhooks: { network: config.network, publicUrl: settings.publicUrl },
+  })
+}
+
+interface Opened {
+  config: Config
+  settings: Settings
+  log: Logger
+  engine: Engine
+}
+
+/** Opens what tells people and programs apart. */
+async function openIdentity({ config, settings, log, engine }: Opened, clientKey: string | undefined) {
+  const { store, clock } = engine
+  const oidc = oidcOf(settings, config.signIn)
+  // Behind a proxy or under a public address, requests from this machine may come from anybody.
+  const isReachedDirectly = settings.publicUrl === undefined && settings.trustedProxies.length === 0
+  const signInLinks = LOOPBACK.has(settings.host) && isReachedDirectly && !oidc ? createSignInLinks(Date.now) : undefined
+  const directory = await openDirectory({
+    store,
+    clock,
+    log,
+    savePrincipal: engine.savePrincipal,
+    bootstrapKey: settings.bootstrapKey,
+    clientKey,
+    // Otherwise that person signs in with the bootstrap key alone, and the user of the process says nothing about their identity.
+    localName: signInLinks ? userInfo().username : 'Bootstrap key',
+  })
+  const secret = await openSecret(store, 'cookie_secret')
+  const signInService =
+    oidc && (await import('./identity/oidc.ts')).createSignInService({ settings: oidc, store, clock, log, secret, network: config.network })
+  const consoleSessions = createConsoleSessions({
+    store,
+    clock,
+    log,
+    limits: settings.sessionLimits,
+    accepts: (how) => how === 'key' || (how === 'local' ? signInLinks !== undefined : signInService !== undefined),
+    byKeyHash: directory.byHash,
+    keyStanding: directory.standingIn,
+  })
+  return { signInLinks, directory, signInService, consoleSessions, refusedSignIns: createRefusedSignIns({ store, clock, log }) }
+}
+
+/** Starts the work that comes again and again: checks of the record, deletion of old rows, the archive. */
+async function startRounds({ config, settings, log, engine }: Opened): Promise<AsyncDisposable> {
+  const { store, clock } = engine
+  const rounds = new AsyncDisposableStack()
+  rounds.use(startRecordCheck({ store, sealer: engine.sealer, clock, log }))
+  rounds.use(startRetention({ store, clock, log, limits: config.retention, sessionLimits: settings.sessionLimits }))
+  const { archive } = config
+  if (archive) {
+    const folder = archive.folder ?? join(settings.dataDir, 'archive')
+    const trouble = () => engine.trouble ?? engine.hold.why
+    const { startArchiveSchedule } = await import('./archive/schedule.ts')
+    rounds.use(startArchiveSchedule({ ...archive, folder, store, database: settings.database, clock, log, trouble }))
+  }
+  return rounds
 }
 
 /** Returns where the data is, without the password. */
