@@ -28,6 +28,7 @@ if (isWithoutRecordings) console.warn(`Left out, because ../shared/fixtures is n
 // These tests of models, tools and HTTP do not depend on the database, so they run on SQLite only.
 const ON_ANY_DATABASE = [
   'acp',
+  'acp-hostile',
   'acp-schema',
   'api-documents',
   'authority',

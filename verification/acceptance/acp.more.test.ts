@@ -6,6 +6,8 @@ import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { createAcpDialect } from '../../packages/server/src/cli/acp/acp-dialect.ts'
+import { between } from '../testing/between-programs.ts'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
 import { counterpart } from '../testing/counterparts.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
@@ -16,7 +18,7 @@ const SDK = 'dist/v1/stable/acp.js'
 
 /** An agent of the protocol's own package. A prompt is a command: it asks, runs it with the shell, and says what came of it. */
 const AGENT = `
-import { execSync } from 'node:child_process'
+import { execSync, spawn } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
 const acp = await import(process.argv[1])
 let folder
@@ -30,6 +32,15 @@ acp.agent({ name: 'scripted' })
     if (command === 'env') {
       const content = { type: 'text', text: JSON.stringify(Object.keys(process.env)) }
       await client.notify('session/update', { sessionId, update: { sessionUpdate: 'agent_message_chunk', content } })
+      return { stopReason: 'end_turn' }
+    }
+    if (command === 'leave a program') {
+      spawn('sleep', ['120'], { stdio: ['ignore', 'inherit', 'ignore'], detached: true })
+      return { stopReason: 'end_turn' }
+    }
+    if (command === 'never end') {
+      process.on('SIGTERM', () => undefined)
+      setInterval(() => undefined, 1_000)
       return { stopReason: 'end_turn' }
     }
     const toolCallId = 'call_' + ++calls
@@ -170,6 +181,28 @@ test('the agent does not get the key, and the editor that closes ends it and clo
   expect(ran(editor)).toBe('')
 })
 
+test('the agent dies and a program that it started lives on: the card is closed, and the command ends', async () => {
+  const editor = await openEditor()
+  await editor.prompt('leave a program')
+  editor.prompt(APPEND).catch(() => undefined)
+  const card = await waiting(server)
+  const ended = once(editor.child, 'exit')
+  await editor.cancel()
+  expect(await ended).toEqual([3, null])
+  expect((await settled(server, card.id)).state).toBe('cancelled')
+})
+
+test('an agent that does not end when its editor is gone is ended, and its card is closed', async () => {
+  const editor = await openEditor()
+  await editor.prompt('never end')
+  editor.prompt(APPEND).catch(() => undefined)
+  const card = await waiting(server)
+  const ended = once(editor.child, 'exit')
+  editor.child.stdin?.end()
+  await ended
+  expect((await settled(server, card.id)).state).toBe('cancelled')
+})
+
 test('the agent dies: its exit code is ours, and its card is closed; one that cannot be started is a sentence', async () => {
   const editor = await openEditor()
   editor.prompt(APPEND).catch(() => undefined)
@@ -185,4 +218,15 @@ test('the agent dies: its exit code is ours, and its card is closed; one that ca
   const [said, [failed]] = await Promise.all([text(child.stderr), once(child, 'close')])
   expect(failed).toBe(1)
   expect(said).toContain('countersign: /no/such/agent could not be started')
+})
+
+test('a call that comes in 150,000 pieces is passed on in the time that its pieces take', async () => {
+  const { editor, agent } = between(createAcpDialect(), { base: 'http://127.0.0.1:9', authorization: 'Bearer cs_x' })
+  const content = { type: 'content', content: { type: 'text', text: 'x' } }
+  const update = { sessionUpdate: 'tool_call_content_chunk', toolCallId: 'a', content }
+  const line = `${JSON.stringify({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's1', update } })}\n`
+  // Copied with each piece, they would take longer than the test may.
+  const pieces = 150_000
+  for (let sent = 0; sent < pieces; sent += 1_000) agent.raw(Buffer.from(line.repeat(1_000)))
+  for (let got = 0; got < pieces; got++) await editor.next()
 })

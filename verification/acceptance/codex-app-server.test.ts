@@ -170,6 +170,29 @@ test('changed files are on the card as a patch; what is not shown, and what last
   expect((await server.admin.get('/api/actions')).items).toHaveLength(1)
 })
 
+test('a patch that Codex changes while people are asked about it is declined: they would approve something else', async () => {
+  const desk = await start()
+  const { server, agent, editor } = desk
+  const changesOf = (diff: string) => [{ path: `${FOLDER}/a.ts`, kind: { type: 'add' }, diff }]
+  const started = {
+    method: 'item/started',
+    params: { threadId: 't1', item: { type: 'fileChange', id: 'call_1', changes: changesOf('x\n') } },
+  }
+  agent.send(started)
+  await editor.next()
+  const card = await ask(desk, {
+    ...command(1, ''),
+    method: 'item/fileChange/requestApproval',
+    params: { threadId: 't1', itemId: 'call_1' },
+  })
+  agent.send(started)
+  await editor.next()
+  const changed = { method: 'item/fileChange/patchUpdated', params: { threadId: 't1', itemId: 'call_1', changes: changesOf('y\n') } }
+  agent.send(changed)
+  expect(await agent.message()).toEqual({ id: 1, result: { decision: 'decline' } })
+  expect((await settled(server, card.id)).state).toBe('cancelled')
+})
+
 test('a turn that is interrupted while it waits withdraws the card, and Codex gets no answer that it does not wait for', async () => {
   const desk = await start()
   const card = await ask(desk, command(0, 'npm publish'))

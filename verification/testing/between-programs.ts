@@ -14,7 +14,7 @@ function receiver(stream: PassThrough) {
 }
 
 /** The proxy between an editor and an agent that are both in the hands of the test. */
-export function between(dialect: Dialect, at: { base: string; authorization: string }) {
+export function between(dialect: Dialect, at: { base: string; authorization: string }, withinMs = 60_000) {
   const [editorOut, editorIn, agentOut, agentIn] = [new PassThrough(), new PassThrough(), new PassThrough(), new PassThrough()]
   const complaints: string[] = []
   const proxy = openProxy(
@@ -22,8 +22,7 @@ export function between(dialect: Dialect, at: { base: string; authorization: str
     {
       dialect,
       complain: (message) => complaints.push(message),
-      post: (body, signal) =>
-        postHook({ server: at, path: `/hooks/${dialect.host}?limit=600`, body, withinMs: 60_000, ...(signal && { signal }) }),
+      post: (body, signal) => postHook({ server: at, path: `/hooks/${dialect.host}?limit=600`, body, withinMs, ...(signal && { signal }) }),
     },
   )
   const send = (to: PassThrough) => (message: unknown) => to.write(typeof message === 'string' ? message : `${JSON.stringify(message)}\n`)

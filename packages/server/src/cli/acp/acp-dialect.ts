@@ -1,8 +1,8 @@
 import type { JsonObject } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
-import type { Dialect } from '../proxy/dialect.ts'
+import type { Dialect, Ended } from '../proxy/dialect.ts'
 import { isRequest, paramsOf } from '../proxy/messages.ts'
-import { optionsOf, readEditorAnswer } from './editor-answer.ts'
+import { optionOf, readEditorAnswer } from './editor-answer.ts'
 import { readRequest } from './read-request.ts'
 import { createToolCalls } from './tool-calls.ts'
 
@@ -23,12 +23,15 @@ export function createAcpDialect(): Dialect {
     read(request) {
       const read = readRequest(request, calls)
       if (typeof read === 'string') return read
-      if (!optionsOf(request).some(({ kind }) => kind === 'allow_once')) return 'the agent offers no permission for one call only.'
-      return { session: read.session, callId: String(read.toolCall.toolCallId), about: { ...read } }
+      if (!optionOf(request, 'allow_once')) return 'the agent offers no permission for one call only.'
+      const { session, toolCall } = read
+      // The id of a call has an end, and a second request about it is a question of its own.
+      const callId = typeof toolCall.toolCallId === 'string' ? calls.askAbout(session, toolCall.toolCallId) : ''
+      return { session, callId, about: { ...read, toolCall: { ...toolCall, toolCallId: callId } } }
     },
     // Without an option of the kind nothing is selected, which runs nothing.
     answer(request, isAllowed, reason) {
-      const option = optionsOf(request).find(({ kind }) => kind === (isAllowed ? 'allow_once' : 'reject_once'))
+      const option = optionOf(request, isAllowed ? 'allow_once' : 'reject_once')
       const outcome: JsonObject = option ? { outcome: 'selected', optionId: option.optionId } : { outcome: 'cancelled' }
       const about: JsonObject = reason === undefined ? {} : { _meta: { 'countersign/reason': reason } }
       return { jsonrpc: '2.0', id: request.id ?? null, result: { outcome, ...about } }
@@ -42,11 +45,10 @@ export function createAcpDialect(): Dialect {
       if (typeof session !== 'string' || !isObject(update)) return []
       const { toolCallId: callId, status } = update
       if (typeof callId !== 'string' || (status !== 'completed' && status !== 'failed' && status !== 'cancelled')) return []
-      calls.forget(session, callId)
-      const output = update.rawOutput ?? update.content ?? null
-      return [
-        status === 'cancelled' ? { session, callId, status: 'failed', output: { status, output } } : { session, callId, status, output },
-      ]
+      const said = update.rawOutput ?? update.content ?? null
+      const ended: Pick<Ended, 'status' | 'output'> =
+        status === 'cancelled' ? { status: 'failed', output: { status, output: said } } : { status, output: said }
+      return calls.end(session, callId).map((one) => ({ session, callId: one, ...ended }))
     },
   }
 }

@@ -15,13 +15,19 @@ const REJECT = ['reject_once', 'reject_always']
 /** The name of an option is cut to this length, because the agent chooses it. */
 const MAX_NAME_CHARS = 100
 
-export function optionsOf(request: JsonObject): Option[] {
+function optionsOf(request: JsonObject): Option[] {
   const { options } = paramsOf(request)
   return (Array.isArray(options) ? options : []).flatMap((option) => {
     if (!isObject(option)) return []
     const { optionId, name, kind } = option
     return typeof optionId === 'string' && typeof kind === 'string' ? [{ optionId, name: String(name ?? ''), kind }] : []
   })
+}
+
+/** The option of a kind. One whose id also stands for another option is left out: the agent may read it as either. */
+export function optionOf(request: JsonObject, kind: string): Option | undefined {
+  const options = optionsOf(request)
+  return options.find((one) => one.kind === kind && options.filter(({ optionId }) => optionId === one.optionId).length === 1)
 }
 
 /** Reads the answer of an editor to a permission request. Kinds of options and outcomes that are not known here allow nothing. */

@@ -1,22 +1,28 @@
-import type { JsonObject } from '@countersign/core'
+import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
-import { isAnswer, isRequest, keyOf, paramsOf } from '../proxy/messages.ts'
+import type { AskedCall } from '../proxy/dialect.ts'
+import { keepNewest } from '../proxy/keep-newest.ts'
+import { isAnswer, isRequest, isSameJson, keyOf, paramsOf } from '../proxy/messages.ts'
+import { createQuestions } from './questions.ts'
 
 /** The fields that are kept of each call, because updates name only changed ones. */
 const FIELDS = ['title', 'name', 'kind', 'rawInput', 'content', 'locations'] as const
 const OPENS = ['session/new', 'session/load', 'session/resume', 'session/fork']
-const MAX_CALLS = 1_000
+const OPENS_AGAIN = ['session/load', 'session/resume']
 
 export interface ToolCalls {
   /** Reads a message of the editor. */
   fromEditor(message: JsonObject): void
-  /** Reads a message of the agent. */
-  fromAgent(message: JsonObject): void
+  /** Reads a message of the agent. Returns the calls that it changed after a question about them. */
+  fromAgent(message: JsonObject): AskedCall[]
   /** The folder of a session. */
   folderOf(session: string): string
   /** A call with all that is known of it. */
   whole(session: string, toolCall: JsonObject): JsonObject
-  forget(session: string, toolCallId: string): void
+  /** Returns the id of another question about a call: the first has the id of the call. */
+  askAbout(session: string, toolCallId: string): string
+  /** Returns the ids of all questions about a call that ended, and forgets what the call was. */
+  end(session: string, toolCallId: string): string[]
 }
 
 /** Remembers what the messages between editor and agent say about sessions and calls. */
@@ -26,6 +32,7 @@ export function createToolCalls(): ToolCalls {
   /** In version 2 of the protocol a field that is null takes back what was said; in version 1 it says nothing. */
   let clearsNull = false
   const calls = new Map<string, JsonObject>()
+  const questions = createQuestions()
   const keyOfCall = (session: string, id: unknown) => JSON.stringify([session, id])
 
   function remember(session: string, update: JsonObject): JsonObject {
@@ -35,11 +42,16 @@ export function createToolCalls(): ToolCalls {
       return value === undefined || (value === null && !clearsNull) ? [] : [[field, value] as const]
     })
     const call: JsonObject = { ...calls.get(key), ...Object.fromEntries(said), toolCallId: update.toolCallId ?? null }
-    calls.delete(key)
-    calls.set(key, call)
-    const [oldest] = calls.keys()
-    if (calls.size > MAX_CALLS && oldest !== undefined) calls.delete(oldest)
+    keepNewest(calls, key, call)
     return call
+  }
+
+  function update(session: string, said: JsonObject): AskedCall[] {
+    const before = calls.get(keyOfCall(session, said.toolCallId))
+    const after = remember(session, said)
+    const asked = typeof said.toolCallId === 'string' ? questions.about(session, said.toolCallId) : []
+    if (!before || asked.length === 0 || isSameSubject(before, after)) return []
+    return asked.map((callId) => ({ session, callId }))
   }
 
   return {
@@ -47,7 +59,9 @@ export function createToolCalls(): ToolCalls {
       const { cwd, sessionId } = paramsOf(message)
       if (!OPENS.some((method) => isRequest(message, method)) || typeof cwd !== 'string') return
       opening.set(keyOf(message.id), cwd)
-      if (typeof sessionId === 'string') folders.set(sessionId, cwd)
+      if (typeof sessionId !== 'string') return
+      folders.set(sessionId, cwd)
+      if (OPENS_AGAIN.some((method) => isRequest(message, method))) questions.openAgain(sessionId)
     },
     fromAgent(message) {
       if (isAnswer(message)) {
@@ -58,18 +72,38 @@ export function createToolCalls(): ToolCalls {
         const version = isObject(message.result) ? message.result.protocolVersion : undefined
         if (typeof version === 'number') clearsNull = version >= 2
       }
-      if (!isRequest(message, 'session/update')) return
-      const { sessionId, update } = paramsOf(message)
-      if (typeof sessionId !== 'string' || !isObject(update)) return
-      if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') remember(sessionId, update)
-      if (update.sessionUpdate === 'tool_call_content_chunk') {
-        const { toolCallId = null, content = null } = update
+      if (!isRequest(message, 'session/update')) return []
+      const { sessionId, update: said } = paramsOf(message)
+      if (typeof sessionId !== 'string' || !isObject(said)) return []
+      if (said.sessionUpdate === 'tool_call' || said.sessionUpdate === 'tool_call_update') return update(sessionId, said)
+      if (said.sessionUpdate === 'tool_call_content_chunk') {
+        const { toolCallId = null, content = null } = said
         const before = calls.get(keyOfCall(sessionId, toolCallId))?.content
-        remember(sessionId, { toolCallId, content: [...(Array.isArray(before) ? before : []), content] })
+        // In place: a call may come in a hundred thousand pieces.
+        if (Array.isArray(before)) before.push(content)
+        else remember(sessionId, { toolCallId, content: [content] })
       }
+      return []
     },
     folderOf: (session) => folders.get(session) ?? '',
-    whole: remember,
-    forget: (session, toolCallId) => void calls.delete(keyOfCall(session, toolCallId)),
+    whole(session, toolCall) {
+      const call = remember(session, toolCall)
+      return Array.isArray(call.content) ? { ...call, content: [...call.content] } : call
+    },
+    askAbout: questions.ask,
+    end(session, toolCallId) {
+      calls.delete(keyOfCall(session, toolCallId))
+      return questions.about(session, toolCallId)
+    },
   }
 }
+
+/** True when a call would do the same as before. What is said for the first time is no change. */
+function isSameSubject(before: JsonObject, after: JsonObject): boolean {
+  const fields = (['rawInput', 'kind', 'name'] as const).filter((field) => before[field] !== undefined)
+  const isSame = fields.every((field) => isSameJson(before[field] ?? null, after[field] ?? null))
+  return isSame && (diffsOf(before).length === 0 || isSameJson(diffsOf(before), diffsOf(after)))
+}
+
+const diffsOf = ({ content }: JsonObject): JsonValue[] =>
+  Array.isArray(content) ? content.filter((one) => isObject(one) && one.type === 'diff') : []

@@ -1,11 +1,10 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
-import type { Dialect, Ended, ServerMessage } from '../proxy/dialect.ts'
-import { isAnswer, isRequest, paramsOf } from '../proxy/messages.ts'
+import type { AskedCall, Dialect, Ended, ServerMessage } from '../proxy/dialect.ts'
+import { keepNewest } from '../proxy/keep-newest.ts'
+import { isAnswer, isRequest, isSameJson, paramsOf } from '../proxy/messages.ts'
 import { COMMAND, FILES, readAnswer } from './editor-answer.ts'
 import { innerCommand, patchOf } from './inputs.ts'
-
-const MAX_ITEMS = 1_000
 
 /** The JSON-RPC of `codex app-server`. Its approvals have no time limit, and it tells the editor itself when one was answered. */
 export function createCodexDialect(): Dialect {
@@ -33,6 +32,15 @@ export function createCodexDialect(): Dialect {
     return { cwd, tool_name: networkApprovalContext ? 'network' : String(kind ?? 'command'), tool_input: input }
   }
 
+  /** Notes the changes of an item. Returns the questions that were about other changes. */
+  function change(thread: JsonValue | undefined, item: JsonValue | undefined, now: JsonValue = null): AskedCall[] {
+    const key = keyOfItem(thread, item)
+    const before = changes.get(key)
+    keepNewest(changes, key, now)
+    if (typeof thread !== 'string' || before === undefined || isSameJson(before, now)) return []
+    return (asked.get(key) ?? []).map((callId) => ({ session: thread, callId }))
+  }
+
   return {
     host: 'codex',
     toServer,
@@ -48,12 +56,9 @@ export function createCodexDialect(): Dialect {
     fromAgent(message) {
       const { thread, threadId, item } = isAnswer(message) && isObject(message.result) ? message.result : paramsOf(message)
       if (isObject(thread) && typeof thread.id === 'string' && typeof thread.cwd === 'string') folders.set(thread.id, thread.cwd)
-      if (isObject(item) && item.type === 'fileChange' && isRequest(message, 'item/started'))
-        keep(changes, keyOfItem(threadId, item.id), item.changes ?? null)
-      if (isRequest(message, 'item/fileChange/patchUpdated')) {
-        const { itemId, changes: now } = paramsOf(message)
-        keep(changes, keyOfItem(threadId, itemId), now ?? null)
-      }
+      if (isObject(item) && item.type === 'fileChange' && isRequest(message, 'item/started')) return change(threadId, item.id, item.changes)
+      const { itemId, changes: now } = paramsOf(message)
+      return isRequest(message, 'item/fileChange/patchUpdated') ? change(threadId, itemId, now) : []
     },
     read(request) {
       const params = paramsOf(request)
@@ -65,7 +70,7 @@ export function createCodexDialect(): Dialect {
       const key = keyOfItem(session, itemId)
       const ids = asked.get(key) ?? []
       const callId = ids.length === 0 ? itemId : `${itemId} ${ids.length + 1}`
-      keep(asked, key, [...ids, callId])
+      keepNewest(asked, key, [...ids, callId])
       return { session, callId, about: { session_id: session, tool_use_id: callId, ...read } }
     },
     // After a refusal the model goes on; the protocol has no place for the reason.
@@ -100,12 +105,4 @@ function toServer(message: ServerMessage): JsonObject {
   const { status, output } = message
   if (status === 'completed') return { hook_event_name: 'PostToolUse', ...about, tool_response: output }
   return { hook_event_name: 'PostToolUseFailure', ...about, error: output }
-}
-
-/** Keeps the newest, so that a long session does not grow without end. */
-function keep<T>(map: Map<string, T>, key: string, value: T): void {
-  map.delete(key)
-  map.set(key, value)
-  const [oldest] = map.keys()
-  if (map.size > MAX_ITEMS && oldest !== undefined) map.delete(oldest)
 }

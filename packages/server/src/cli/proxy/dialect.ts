@@ -7,10 +7,14 @@ export type ServerMessage =
   | { event: 'report'; about: JsonObject; status: Ended['status']; output: JsonValue }
   | { event: 'ended'; session: string }
 
-/** A permission request, as the server is told about it. */
-export interface Asked {
+/** The call that a permission request is about. */
+export interface AskedCall {
   session: string
   callId: string
+}
+
+/** A permission request, as the server is told about it. */
+export interface Asked extends AskedCall {
   /** The fields of its messages to the server, the same for the question, the answer and the report. */
   about: JsonObject
 }
@@ -24,9 +28,7 @@ export interface EditorAnswer {
 }
 
 /** The outcome of a call, as the agent reports it. */
-export interface Ended {
-  session: string
-  callId: string
+export interface Ended extends AskedCall {
   status: 'completed' | 'failed'
   output: JsonValue
 }
@@ -40,7 +42,8 @@ export interface Dialect {
   fromServer(answer: JsonObject): JsonObject
   isAsk(message: JsonValue | undefined): message is JsonObject
   fromEditor(message: JsonObject): void
-  fromAgent(message: JsonObject): void
+  /** Reads a message of the agent. Returns the calls that it changed after people were asked about them. */
+  fromAgent(message: JsonObject): AskedCall[]
   /** Reads a permission request. Returns the reason for one that is refused without asking. */
   read(request: JsonObject): Asked | string
   /** The answer to a request: for one call, never one that lasts. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
 
@@ -23,3 +24,12 @@ export const isAnswer = (message: JsonValue | undefined): message is JsonObject 
 export const paramsOf = (message: JsonObject): JsonObject => (isObject(message.params) ? message.params : {})
 
 export const lineOf = (message: JsonObject): Buffer => Buffer.from(`${JSON.stringify(message)}\n`)
+
+/** True for the same values, whatever the order of their keys. What is too deep to compare counts as different. */
+export function isSameJson(one: JsonValue, other: JsonValue): boolean {
+  try {
+    return isDeepStrictEqual(one, other)
+  } catch {
+    return false
+  }
+}

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import type { Asked, Dialect, Ended, ServerMessage } from './dialect.ts'
+import type { Asked, AskedCall, Dialect, Ended, ServerMessage } from './dialect.ts'
 import { keyOf, lineOf } from './messages.ts'
 
 export interface PermissionDeps {
@@ -19,6 +19,10 @@ export interface Permissions {
   answer(answer: JsonObject, line: Buffer): boolean
   /** The agent does not need the answer any more. */
   cancel(id: string): void
+  /** The agent changed a call. While people are asked about it, it is refused: they would approve something else. */
+  changed(call: AskedCall): void
+  /** The agent uses the id of an earlier request for another message, so an answer of the editor may be to that one. */
+  useAnew(id: string): void
   /** The agent says what came of a call. */
   report(ended: Ended): void
   /** Nobody answers any more. Resolves when the server knows. */
@@ -36,14 +40,14 @@ interface Open extends Asked {
 export function createPermissions({ dialect, post, toAgent, toEditor, complain }: PermissionDeps): Permissions {
   const tell = async (message: ServerMessage, signal?: AbortSignal) => dialect.fromServer(await post(dialect.toServer(message), signal))
   const open = new Map<string, Open>()
-  /** Requests that Countersign answered: the editor's late answer is dropped. */
+  /** Requests that have their answer: each further one of the editor is dropped, because the agent may read it as the one that counts. */
   const closed = new Set<string>()
   /** Calls that may run, with the text of their permission requests. */
   const allowed = new Map<string, JsonObject>()
   const sessions = new Set<string>()
   const reports = new Set<Promise<void>>()
 
-  const callKey = ({ session, callId }: Pick<Asked, 'session' | 'callId'>) => JSON.stringify([session, callId])
+  const callKey = ({ session, callId }: AskedCall) => JSON.stringify([session, callId])
   const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
   function refuse(request: JsonObject, reason: string): void {
@@ -53,7 +57,11 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain }
 
   /** True for the first answer to a request. */
   function settle(id: string): boolean {
-    return open.delete(id)
+    if (!open.delete(id)) return false
+    closed.add(id)
+    const [oldest] = closed
+    if (closed.size > MAX_CLOSED && oldest !== undefined) closed.delete(oldest)
+    return true
   }
 
   /** Countersign's answer: to the agent, and the editor's prompt is taken back. */
@@ -63,9 +71,14 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain }
     else if (reason !== undefined) complain(reason)
     const { request } = asked
     toAgent(lineOf(dialect.answer(request, isAllowed, reason)))
-    closed.add(id)
     const closing = dialect.closePrompt(request)
     if (closing) toEditor(lineOf(closing))
+  }
+
+  /** Refuses an open request, and withdraws its card. */
+  function refuseOpen(id: string, asked: Open, reason: string): void {
+    settleHere(id, asked, false, reason)
+    asked.stop.abort()
   }
 
   async function askServer(id: string, asked: Open): Promise<void> {
@@ -107,7 +120,12 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain }
   return {
     ask(request, line) {
       const id = keyOf(request.id)
-      if (open.has(id)) return refuse(request, 'Not allowed: the agent used the id of this request twice.')
+      const other = open.get(id)
+      // The answer to one of them could be read as that to the other.
+      if (other) {
+        refuseOpen(id, other, USED_TWICE)
+        return refuse(request, USED_TWICE)
+      }
       const read = dialect.read(request)
       if (typeof read === 'string') return refuse(request, `Not allowed: ${read}`)
       const asked = { ...read, request, stop: new AbortController(), isAnswering: false }
@@ -120,16 +138,20 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain }
     answer(answer, line) {
       const id = keyOf(answer.id)
       const asked = open.get(id)
-      if (asked) void takeEditors(id, asked, answer, line)
-      return asked !== undefined || closed.delete(id)
+      // A second answer while the first one is recorded does not count.
+      if (asked && !asked.isAnswering) void takeEditors(id, asked, answer, line)
+      return asked !== undefined || closed.has(id)
     },
     cancel(id) {
       const asked = open.get(id)
       if (!asked || !settle(id)) return
-      closed.add(id)
       asked.stop.abort()
       if (dialect.answersTakenBack) toAgent(lineOf(dialect.answer(asked.request, false, 'The agent cancelled its request.')))
     },
+    changed(call) {
+      for (const [id, asked] of open) if (callKey(asked) === callKey(call)) refuseOpen(id, asked, CHANGED)
+    },
+    useAnew: (id) => void closed.delete(id),
     report(ended) {
       const key = callKey(ended)
       const about = allowed.get(key)
@@ -154,8 +176,15 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain }
 }
 
 const MAX_OUTPUT_CHARS = 100_000
+const MAX_CLOSED = 10_000
+const USED_TWICE = 'Not allowed: the agent has two requests open under one id, so an answer could be read as that to the other.'
+const CHANGED = 'Not allowed: the agent changed this call while people were asked about it. Ask again.'
 
 function cut(output: JsonObject[string]): JsonObject[string] {
-  const text = JSON.stringify(output)
-  return text.length <= MAX_OUTPUT_CHARS ? output : `${text.slice(0, MAX_OUTPUT_CHARS).toWellFormed()}… (cut)`
+  try {
+    const text = JSON.stringify(output)
+    return text.length <= MAX_OUTPUT_CHARS ? output : `${text.slice(0, MAX_OUTPUT_CHARS).toWellFormed()}… (cut)`
+  } catch {
+    return 'The report is nested too deep and was left out.'
+  }
 }

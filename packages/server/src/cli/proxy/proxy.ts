@@ -43,7 +43,8 @@ export function openProxy({ editor, agent }: ProxyEnds, deps: Pick<PermissionDep
         continue
       }
       if (isObject(message)) {
-        dialect.fromAgent(message)
+        if (message.method !== undefined && message.id !== undefined) permissions.useAnew(keyOf(message.id))
+        for (const call of dialect.fromAgent(message)) permissions.changed(call)
         const takenBack = dialect.takesBack(message)
         if (takenBack !== undefined) permissions.cancel(keyOf(takenBack))
         for (const ended of dialect.ended(message)) permissions.report(ended)

@@ -29,13 +29,17 @@ export async function runProxy({ command, flags, environment, dialect }: RunProx
   const [program = '', ...args] = command
   const server = serverOf(flags, environment)
   const limitSeconds = secondsOf(flags.limit)
-  const { COUNTERSIGN_KEY: _key, COUNTERSIGN_KEY_FILE: _file, ...rest } = environment
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env: rest })
-  const ended = once(child, 'close')
+  const { COUNTERSIGN_KEY: _key, COUNTERSIGN_KEY_FILE: _file, ...others } = environment
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env: others })
+  const exited = once(child, 'exit')
   await once(child, 'spawn').catch((cause: unknown) => {
     throw new Error(`${program} could not be started: ${cause instanceof Error ? cause.message : cause}`, { cause })
   })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+  const endSoon = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    setTimeout(() => child.kill('SIGKILL'), AGENT_END_MS).unref()
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => endSoon(signal))
   // Either side may be gone while something is written to it.
   child.stdin.on('error', () => undefined)
   process.stdout.on('error', () => child.stdin.end())
@@ -59,10 +63,13 @@ export async function runProxy({ command, flags, environment, dialect }: RunProx
     .catch(() => undefined)
     .then(() => {
       child.stdin.end()
-      setTimeout(() => child.kill(), AGENT_END_MS).unref()
+      setTimeout(() => endSoon('SIGTERM'), AGENT_END_MS).unref()
     })
-  const [code, signal]: [number | null, NodeJS.Signals | null] = await ended.then(([code, signal]) => [code, signal])
+  const [code, signal]: [number | null, NodeJS.Signals | null] = await exited.then(([code, signal]) => [code, signal])
+  // A program that the agent left running holds its output open, and no answer reaches the agent any more.
+  const cutOff = setTimeout(() => child.stdout.destroy(), AGENT_END_MS)
   await proxy.agentEnded.catch(() => undefined)
+  clearTimeout(cutOff)
   await proxy.end()
   process.exit(code ?? 128 + (signal ? constants.signals[signal] : 0))
 }
