@@ -25,3 +25,9 @@ test('a program whose log is refused, as on a full disk, goes on and ends', asyn
   expect(await logTo('/dev/full', goOn)).toBe(7)
   expect(await logTo('/dev/full', `log.info('one'); process.exit(7)`)).toBe(7)
 })
+
+test('an error that throws when it is read is a line like any other', async () => {
+  const trap = `{ get: () => { throw new Error('trap') } }`
+  const line = `log.error({ error: Object.defineProperty(new Error('x'), 'stack', ${trap}) }, 'one'); process.exitCode = 3`
+  expect(await logTo('/dev/null', line)).toBe(3)
+})

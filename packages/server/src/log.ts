@@ -14,12 +14,21 @@ export function createLog(level: LogLevel, secrets: readonly string[] = []): Log
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      serializers: { error: pino.stdSerializers.err },
+      serializers: { error: readError },
       redact: ['req.headers.authorization', 'req.headers.cookie', 'req.headers["countersign-console"]'],
       hooks: { streamWrite: redactor.text },
     },
     openStandardError(),
   )
+}
+
+/** An error as a line has it. Code of others throws anything, also an object that throws again when it is read. */
+function readError(error: unknown): unknown {
+  try {
+    return pino.stdSerializers.err(error as Error)
+  } catch {
+    return { message: 'an error that cannot be read' }
+  }
 }
 
 /**

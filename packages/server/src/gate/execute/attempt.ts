@@ -1,10 +1,11 @@
-import type { ActionErrorView, JsonObject, JsonValue, Tool, ToolError } from '@countersign/core'
+import type { ActionErrorView, JsonObject, JsonValue, Tool } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { sendsOf } from './attempt-key.ts'
 import type { Found } from './checks.ts'
 import { untilItWorks, withinTimeout } from './retry.ts'
+import { readToolError } from './tool-error.ts'
 import { verifyBinding } from './verify-binding.ts'
 
 /** A result larger than this is no answer for a person or a model. */
@@ -105,8 +106,9 @@ function resultUrl({ log }: GateDeps, tool: Tool, args: JsonObject, output: Json
 /** A write without a trustworthy answer is lost, never failed: `failed` may be tried again under another key, and that would act twice. */
 function readError(deps: GateDeps, tool: Tool, row: ActionRow, error: unknown): Settled | Lost {
   const isWrite = tool.effect === 'write'
-  if (isToolError(error)) {
-    const { kind, message, retryable, retryAfterMs } = error
+  const said = readToolError(error)
+  if (said) {
+    const { kind, message, retryable, retryAfterMs } = said
     return isWrite && kind === 'ambiguous'
       ? { to: 'lost', kind, message, retryAfterMs }
       : notDone(row, tool, failed(kind, message, retryable))
@@ -132,8 +134,5 @@ export function notDone(row: ActionRow, tool: Tool | undefined, failure: Failed)
 
 /** A message of a tool's, ended as a sentence, so that another can follow. */
 export const sentence = (message: string): string => (/[.!?…]$/.test(message) ? message : `${message}.`)
-
-/** True for a `ToolError` of any copy of its package. */
-export const isToolError = (error: unknown): error is ToolError => error instanceof Error && error.name === 'ToolError' && 'kind' in error
 
 export const failed = (kind: string, message: string, retryable: boolean): Failed => ({ to: 'failed', error: { kind, message, retryable } })

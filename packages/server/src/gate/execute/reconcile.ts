@@ -2,12 +2,13 @@ import type { JsonObject, Tool, Verification } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, stored } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
-import { failed, isToolError, type Lost, type Settled, sentence, succeeded } from './attempt.ts'
+import { failed, type Lost, type Settled, sentence, succeeded } from './attempt.ts'
 import { sendsOf } from './attempt-key.ts'
 import { foundOf } from './checks.ts'
 import { pause, retryUntilStored, withinTimeout } from './retry.ts'
 import type { FoundOut } from './settle.ts'
 import { resendAttempt } from './start-attempt.ts'
+import { readToolError } from './tool-error.ts'
 import { mayResend, verifyBinding } from './verify-binding.ts'
 
 /** A read that did not survive so many sends may be what ends the process, and what it reads is not worth another one. */
@@ -96,7 +97,7 @@ export async function askOnce(deps: GateDeps, tool: Tool, row: ActionRow): Promi
     return { found, askedMs: 0 }
   } catch (error) {
     deps.log.warn({ actionId: row.id, tool: tool.name, error }, 'tool.verify_failed')
-    return { ...NO_ANSWER, askedMs: (isToolError(error) ? error.retryAfterMs : undefined) ?? 0 }
+    return { ...NO_ANSWER, askedMs: readToolError(error)?.retryAfterMs ?? 0 }
   } finally {
     checkpoint('verify.answered')
   }

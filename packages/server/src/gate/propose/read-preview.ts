@@ -1,7 +1,7 @@
 import type { JsonObject, Preview, PreviewField, Tool } from '@countersign/core'
 import type { Clock } from '../../clock.ts'
-import { isToolError } from '../execute/attempt.ts'
 import { withinTimeout } from '../execute/retry.ts'
+import { readToolError } from '../execute/tool-error.ts'
 import { preconditionOf } from './digest.ts'
 
 /** A target that takes longer than this to be read gets a card without current values, and no start where values were shown. */
@@ -51,8 +51,9 @@ export async function readPreview(tool: Tool, args: JsonObject, clock: Clock): P
       impossible: false,
     }
   } catch (error) {
-    if (!isToolError(error)) return { ...NOT_SEEN, previewError: 'the current values could not be read' }
-    return { ...NOT_SEEN, previewError: error.message, impossible: error.impossible === true }
+    const said = readToolError(error)
+    if (!said) return { ...NOT_SEEN, previewError: 'the current values could not be read' }
+    return { ...NOT_SEEN, previewError: said.message, impossible: said.impossible }
   }
 }
 
