@@ -17,6 +17,8 @@ export interface GroupCommitOptions {
   onCommitted(outbox: Outbox): void
   /** Called after each commit with the place of its last event, before any caller gets an answer. Default: does nothing. */
   onStored?: ((position: number) => void) | undefined
+  /** Called before each commit. What it throws is thrown to every member of the batch, and nothing is written. Default: does nothing. */
+  requirePlace?: (() => void) | undefined
   /** Learns from every error. Once it refuses, everything in the queue is rejected with that error. Default: does nothing. */
   watch?: Pick<DamageWatch, 'refusal' | 'learn'>
   /**
@@ -37,7 +39,14 @@ type Outcome = { ok: true; value: unknown; outbox: Outbox } | { ok: false; error
 /**
  * Creates a store on a migrated SQLite connection: transactions in flight together share one commit. Closing it leaves the connection open.
  */
-export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, schedule = setImmediate }: GroupCommitOptions): Store {
+export function groupCommit({
+  db,
+  onCommitted,
+  onStored,
+  requirePlace,
+  watch = NO_WATCH,
+  schedule = setImmediate,
+}: GroupCommitOptions): Store {
   const runQuery = queryRunner(db, SQLITE, (table, { isNoted, rows }) => {
     // The writer of a session updates one row at a time.
     memory.forget(table, isNoted ? (rows ?? 1) : undefined)
@@ -146,6 +155,7 @@ export function groupCommit({ db, onCommitted, onStored, watch = NO_WATCH, sched
       joinOthers()
       outcomes = runBatch(batch)
       checkpoint('batch.before_commit')
+      requirePlace?.()
       commit.run()
       sessions.committed()
       checkpoint('batch.after_commit')

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { copyFileSync, renameSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -176,6 +176,23 @@ test('a database that takes no writes refuses them as full storage, goes on read
   await temp.store.read(() => raw(sql`pragma query_only = off`))
   await put(temp, 'after')
   expect(temp.committed).toHaveLength(2)
+})
+
+test('a database whose file or log is moved or deleted under it takes no writes until it is back: they would be gone with the process', async () => {
+  for (const name of ['countersign.db', 'countersign.db-wal']) {
+    await using temp = await openTempSqlite()
+    await put(temp, 'before')
+    const [file, elsewhere] = [join(temp.dataDir, name), join(temp.dataDir, 'elsewhere')]
+    renameSync(file, elsewhere)
+    await expect(put(temp, 'meanwhile')).rejects.toMatchObject({ code: 'not_ready', message: expect.stringContaining(`${file} was moved`) })
+    // Another file of that name is not it.
+    copyFileSync(elsewhere, file)
+    await expect(put(temp, 'meanwhile')).rejects.toMatchObject({ code: 'not_ready' })
+    renameSync(elsewhere, file)
+    await put(temp, 'after')
+    expect([await settingOf(temp, 'before'), await settingOf(temp, 'meanwhile')]).toEqual(['before', undefined])
+    expect(onDisk(temp, 'after')).toBe('after')
+  }
 })
 
 const bytesOf = (file: string): number => statSync(file).size

@@ -21,6 +21,7 @@ import { migrate, requireMigrated } from '../migrate.ts'
 import type { Outbox, Store } from '../store.ts'
 import { watchHealth } from '../watch-health.ts'
 import { damagedFile, openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
+import { openPlaceCheck } from './file-place.ts'
 import { findLastPlace } from './last-place.ts'
 import { sqliteRoom } from './room.ts'
 
@@ -117,7 +118,8 @@ interface OpenedSqlite extends Pick<SqliteOptions, 'dataDir' | 'onCommitted' | '
 function openStore({ db, dataDir, lock, onCommitted, onDamage, state, isChecked = true }: OpenedSqlite): Store {
   const file = databaseFile(dataDir)
   const watch = watchDamage({ damageOf: (error) => sqliteDamage(error, file), whatToDo: WHAT_TO_DO_ABOUT_DAMAGE, onDamage })
-  const store = watchHealth(groupCommit({ db, onCommitted, onStored: state?.reached, watch }), { watch, findRoom: sqliteRoom(dataDir) })
+  const commits = groupCommit({ db, onCommitted, onStored: state?.reached, requirePlace: openPlaceCheck(file), watch })
+  const store = watchHealth(commits, { watch, findRoom: sqliteRoom(dataDir) })
   const endCheck = isChecked ? undefined : checkPagesBeside(file, (damage) => watch.learn(damagedFile(damage)))
   return {
     ...store,
