@@ -7,6 +7,8 @@ import { whyNotUnnamed } from './unnamed.ts'
 
 /** For how long a person must have been shown an action before a typed word decides it. */
 const SHOWN_MS = 1_000
+/** The clocks of two processes differ by less. */
+const SET_BACK_MS = 60_000
 
 /** The actions that a typed word can decide. */
 export interface WordContext {
@@ -113,11 +115,14 @@ function whyNotByWord(row: ActionRow, context: WordContext): string | undefined 
 function wasShown(row: ActionRow, { shown, announcements, caller, nowMs }: WordContext): boolean {
   if (shown === undefined) {
     const sentAt = announcements.firstSentAt(caller.principal.id, row.id, row.revision)
-    return sentAt !== undefined && nowMs - sentAt >= SHOWN_MS
+    return sentAt !== undefined && isLongAgo(sentAt, nowMs)
   }
   const card = shown.find(({ actionId }) => actionId === row.id)
   if (card?.revision !== row.revision || card.digest !== row.digest) return false
   // Nobody can have seen an action before it existed, whatever the client says.
   const sinceMs = stored.revisedOf(row)?.at ?? row.created_at
-  return Math.min(card.forMs, nowMs - sinceMs) >= SHOWN_MS
+  return card.forMs >= SHOWN_MS && isLongAgo(sinceMs, nowMs)
 }
+
+/** True for what was shown {@link SHOWN_MS} ago. What lies this far ahead was before the clock was set back. */
+const isLongAgo = (atMs: number, nowMs: number): boolean => nowMs - atMs >= SHOWN_MS || atMs - nowMs > SET_BACK_MS

@@ -3,6 +3,9 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 /** How long a sign-in link is valid. */
 export const LINK_GOOD_MS = 10 * 60_000
 
+/** More than a person opens while one of them is valid. */
+const MAX_ENDED = 1_000
+
 const NONCE_BYTES = 16
 const EXPIRY_BYTES = 6
 const CLAIM_BYTES = NONCE_BYTES + EXPIRY_BYTES
@@ -42,10 +45,11 @@ export const signInLink = (origin: string, token: string): string => `${origin}/
 /** @param nowMs This machine's time: links are made and used on the same machine. */
 export function createSignInLinks(nowMs: () => number): SignInLinks {
   const secret = randomBytes(32).toString('base64url')
-  /** Used links until they expire. Only a program that knows the secret can add to it. */
-  const used = new Map<string, number>()
-  // A clock that is set back must not make a used link valid again.
-  let latestMs = 0
+  /**
+   * Links that were tried, and how each ended: a clock that is set must not make them valid again. Only a program that knows the secret can
+   * add to it.
+   */
+  const ended = new Map<string, Exclude<LinkRefusal, 'unknown'>>()
 
   return {
     secret,
@@ -54,13 +58,15 @@ export function createSignInLinks(nowMs: () => number): SignInLinks {
       const bytes = Buffer.from(token, 'base64url')
       const claim = bytes.subarray(0, CLAIM_BYTES)
       if (!timingSafeEqual(macOf(secret, claim), bytes.subarray(CLAIM_BYTES))) return 'unknown'
-      latestMs = Math.max(latestMs, nowMs())
+      const before = ended.get(token)
+      if (before) return before
+      const now = nowMs()
       const expiresAt = claim.readUIntBE(NONCE_BYTES, EXPIRY_BYTES)
-      if (expiresAt <= latestMs || expiresAt > latestMs + 2 * LINK_GOOD_MS) return used.has(token) ? 'used' : 'expired'
-      if (used.has(token)) return 'used'
-      for (const [earlier, until] of used) if (until + LINK_GOOD_MS <= latestMs) used.delete(earlier)
-      used.set(token, expiresAt)
-      return undefined
+      const isGood = expiresAt > now && expiresAt <= now + 2 * LINK_GOOD_MS
+      ended.set(token, isGood ? 'used' : 'expired')
+      const [oldest] = ended.keys()
+      if (ended.size > MAX_ENDED && oldest !== undefined) ended.delete(oldest)
+      return isGood ? undefined : 'expired'
     },
   }
 }

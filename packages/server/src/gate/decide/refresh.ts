@@ -31,7 +31,7 @@ export function createRefresh(deps: GateDeps): Refresh {
   function readOnce(row: ActionRow, tool: Tool): Promise<PreparedAction> {
     const nowMs = deps.clock.nowMs()
     const last = readings.get(row.id)
-    if (last && nowMs - last.atMs < AT_MOST_EVERY_MS) return last.prepared
+    if (last && Math.abs(nowMs - last.atMs) < AT_MOST_EVERY_MS) return last.prepared
     const prepared = prepareAgain(deps, row, { tool })
     readings.delete(row.id)
     readings.set(row.id, { atMs: nowMs, prepared })
