@@ -139,6 +139,67 @@ test('an answer that is expired, for somebody else, of another sign-in, signed b
   expect(console_session).toHaveLength(1)
 })
 
+test('an answer that names another issuer, brings a token of its own, or says something twice signs nobody in', async () => {
+  await using desk = await startDesk()
+  const odd: Record<string, (answer: URLSearchParams) => unknown> = {
+    'another issuer': (answer) => answer.set('iss', 'https://evil.example'),
+    'an ID token': (answer) => answer.set('id_token', 'x.y.z'),
+    'a signed answer': (answer) => answer.set('response', 'x.y.z'),
+    'two codes': (answer) => answer.append('code', 'planted'),
+    'two states': (answer) => answer.append('state', 'planted'),
+    'no code': (answer) => answer.delete('code'),
+    'an error beside the code': (answer) => answer.set('error', 'server_error'),
+  }
+  for (const [what, change] of Object.entries(odd)) {
+    const begun = await desk.begin()
+    const { search } = await desk.service.visit(begun.url)
+    const answer = new URLSearchParams(search)
+    change(answer)
+    expect(await desk.finish(begun.cookie, `?${answer}`), what).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
+  }
+  expect((await desk.server.dump()).console_session).toEqual([])
+})
+
+test('without its code challenge, or with another one, a sign-in that was tampered with on its way ends nowhere', async () => {
+  await using desk = await startDesk()
+  for (const change of [
+    (url: URL) => url.searchParams.delete('code_challenge'),
+    (url: URL) => url.searchParams.set('code_challenge', 'a'.repeat(43)),
+    (url: URL) => url.searchParams.set('code_challenge_method', 'plain'),
+    (url: URL) => url.searchParams.set('nonce', 'planted'),
+    (url: URL) => url.searchParams.set('state', 'planted'),
+  ]) {
+    const begun = await desk.begin()
+    const url = new URL(begun.url)
+    change(url)
+    const search = await desk.service.visit(url.href).then(
+      (at) => at.search,
+      () => '?error=invalid_request',
+    )
+    expect((await desk.finish(begun.cookie, search)).status, String(change)).toBe(401)
+  }
+  expect((await desk.server.dump()).console_session).toEqual([])
+})
+
+test('two accounts with one address are two people, and an address that nobody verified is not shown as a name', async () => {
+  await using desk = await startDesk()
+  const { name: _, ...nameless } = ADA
+  const principals = []
+  for (const [sub, more] of [
+    ['a', { email_verified: true }],
+    ['b', {}],
+    ['c', { email_verified: false }],
+    ['d', { email_verified: 'false' }],
+  ] as const) {
+    desk.service.person = { ...nameless, ...more, sub }
+    // In the ID token as well as at the userinfo endpoint.
+    desk.service.change = (claims) => ({ ...claims, email: ADA.email, ...more })
+    principals.push((await desk.signIn()).answer.body.principal)
+  }
+  expect(new Set(principals.map(({ id }) => id)).size).toBe(4)
+  expect(principals.map(({ name }) => name)).toEqual([ADA.email, ADA.email, 'c', 'd'])
+})
+
 test('signing out ends the session here and leads to the provider’s own way out', async () => {
   await using desk = await startDesk()
   const { cookie } = await desk.signIn()

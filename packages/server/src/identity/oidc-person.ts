@@ -30,9 +30,13 @@ const groupsOf = (claim: unknown): string[] =>
     .filter((group): group is string => typeof group === 'string' && group.length > 0 && group.length <= 64)
     .slice(0, MAX_GROUPS)
 
-/** Returns a readable name: without characters that are invisible or change the reading direction. */
-function nameOf({ name, preferred_username, email, sub }: Claims): string {
-  for (const candidate of [name, preferred_username, email, sub]) {
+/**
+ * Returns a readable name: without characters that are invisible or change the reading direction. An address that the service has not
+ * verified may be somebody else's, so it is no name.
+ */
+function nameOf({ name, preferred_username, email, email_verified, sub }: Claims): string {
+  const isUnverified = email_verified === false || email_verified === 'false'
+  for (const candidate of [name, preferred_username, isUnverified ? undefined : email, sub]) {
     if (typeof candidate !== 'string') continue
     const plain = candidate.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim()
     if (plain !== '') return plain.slice(0, 120)
