@@ -24,6 +24,17 @@ export const DECIDED: readonly Guarantee[] = [
         'what is approved starts when the database takes it again, once',
         'what was begun is sent once although its process stood still and the database was away when it went on',
       ],
+      'packages/server/src/gate/execute/hostile-tools.test.ts': [
+        'whatever pause a tool names, its action is not left executing, and is looked at again',
+        'whatever a tool throws, its action is not left executing, and is sent once',
+      ],
+      'verification/acceptance/stood-still.more.test.ts': [
+        'a process that stands still while it carries out many actions and takes decisions: the others notice, nothing is done twice or decided late',
+      ],
+      'verification/acceptance/set-clock.test.ts': [
+        'a clock that is set ahead and back: what expired stays expired, what waits waits as much longer, and nothing is done twice',
+        'a clock that is wrong for an hour locks nobody out: sign-ins, keys, tokens, grants and chat words end with it, and are good again',
+      ],
       'verification/simulation': [],
       'verification/campaign/features': [],
       'packages/server/src/gate/execute/claim.test.ts': [
@@ -219,6 +230,20 @@ export const DECIDED: readonly Guarantee[] = [
       ],
       'verification/acceptance/key-scopes.test.ts': [
         'a key does on every route what it is limited to, and what it may not do with it changes nothing',
+      ],
+    },
+  },
+  {
+    id: 'I10',
+    says: 'A person is one vote, whichever ways it comes and however many people they stand in for',
+    tests: {
+      'verification/acceptance/one-person.test.ts': [
+        'one person by key, second key, console, chat word, bulk and every chat route is one vote of two, with two delegations as well',
+        'a delegate of two people is one person and one vote, and stands in for the one of them who has not voted',
+        'a host’s person with two embed tokens is one vote of two, and the id of a person here makes nobody that person',
+      ],
+      'verification/acceptance/oidc.test.ts': [
+        'two accounts with one address are two people, and an address that nobody verified is not shown as a name',
       ],
     },
   },

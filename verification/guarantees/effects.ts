@@ -17,6 +17,22 @@ export const EFFECTS: readonly Guarantee[] = [
     },
   },
   {
+    id: 'I1',
+    says: 'Behind `countersign acp` and `countersign codex`, an agent gets one answer to each request, for what people were shown. What is unclear runs nothing',
+    tests: {
+      'verification/acceptance/acp-hostile.test.ts': [
+        'a second request about a call that was allowed is a question of its own, running or ended',
+        'an agent that has two requests open under one id is refused both: an answer could be read as that to the other',
+        'the agent gets one answer to a request, however often the editor answers, and the record has that one',
+        'an option id that stands for two kinds is never selected: the agent could read either',
+        'a call that the agent changes while people are asked about it is refused: they would approve something else',
+      ],
+      'verification/acceptance/codex-app-server.test.ts': [
+        'a patch that Codex changes while people are asked about it is declined: they would approve something else',
+      ],
+    },
+  },
+  {
     id: 'I2',
     says: "An action has one final state. Callers that lose a race get the winner's result. Concurrent votes are neither lost nor counted twice",
     tests: {
@@ -98,6 +114,10 @@ export const EFFECTS: readonly Guarantee[] = [
         'a payment marked not done, retried, and then booked after all was sent under one key both times',
         'a payment that is booked long after its request timed out is never called a failure, and is found by itself',
         'kill -9 while a payment is under way: the next process does not call it a failure, and finds it when it is booked',
+      ],
+      'packages/server/src/gate/execute/hostile-tools.test.ts': [
+        'a write that fails with an error of an unknown kind may have acted: it is of unknown outcome, and no retry has a new key',
+        'a look-up that says done and then not, or not and then done, is believed once: nothing is sent again',
       ],
       'packages/server/src/gate/execute/outcome.test.ts': [
         '"not found" settles nothing, however often it was said: the lost request may still be on its way',

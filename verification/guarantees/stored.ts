@@ -77,6 +77,18 @@ export const STORED: readonly Guarantee[] = [
   },
   {
     id: 'I8',
+    says: 'Nothing is acknowledged into an SQLite file that was moved or deleted, nor by a Postgres that takes no writes. `/readyz` says so, and work goes on by itself',
+    tests: {
+      'packages/server/src/store/sqlite/sqlite.test.ts': [
+        'a database whose file or log is moved or deleted under it takes no writes until it is back: they would be gone with the process',
+      ],
+      'verification/acceptance/no-writes.more.test.ts': [
+        'a database that takes no writes for a time, or is moved away: readyz says so, what was acknowledged stays, and all goes on by itself',
+      ],
+    },
+  },
+  {
+    id: 'I8',
     says: 'A backup of a running server has every decision acknowledged before it began. It is complete or absent, and it restores',
     tests: {
       'verification/acceptance/backup.more.test.ts': [
