@@ -6,10 +6,16 @@ import { FAILURES } from '../campaign/failures/failures.ts'
 /** Folders where a bug could let an undecided action run, or lose a decision. */
 const PLACES = ['packages/core/src', 'packages/server/src/policy', 'packages/server/src/gate', 'packages/server/src/store']
 
-/** Tests of a whole server in this process that hold what the unit tests of a folder leave to them. */
+/** Tests of a whole server in this process that hold what unit tests leave to them, by the beginning of a path. */
 const WHOLE_SERVER: Readonly<Record<string, readonly string[]>> = {
-  'packages/server/src/policy': ['verification/acceptance/policy.test.ts', 'verification/acceptance/whose-words.test.ts'],
+  'packages/server/src/policy/': ['policy', 'whose-words'],
+  'packages/server/src/gate/execute/claim.ts': ['client', 'registered-tools'],
 }
+
+const wholeServerTests = (files: readonly string[]): string[] =>
+  Object.entries(WHOLE_SERVER)
+    .filter(([place]) => files.some((file) => file.startsWith(place)))
+    .flatMap(([, names]) => names.map((name) => `verification/acceptance/${name}.test.ts`))
 
 /** Files that are mutated together, and the tests that may notice. */
 export interface Batch {
@@ -52,5 +58,5 @@ function testsFor(root: string, folder: string, files: readonly string[]): strin
     .flatMap(({ bugs }) => bugs.map(({ test }) => test.file))
     .filter((file) => /\.test\.ts$/.test(file) && !/\.browser(\.more)?\.test\.ts$/.test(file))
   const more = isCore ? [] : globSync('packages/core/src/{action,decision,policy}/*.test.ts', { cwd: root })
-  return [...new Set([...units, ...named, ...more, ...(WHOLE_SERVER[part] ?? [])])].filter((file) => !isMore(file)).sort()
+  return [...new Set([...units, ...named, ...more, ...wholeServerTests(files)])].filter((file) => !isMore(file)).sort()
 }

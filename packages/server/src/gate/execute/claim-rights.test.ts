@@ -3,7 +3,9 @@ import { defineTool } from '@countersign/toolkit'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openBareGate, rowOf } from '../../../../../verification/testing/bare-gate.ts'
-import { ana, ben } from '../../../../../verification/testing/open-gate.ts'
+import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
+import { ana, ben, openGate } from '../../../../../verification/testing/open-gate.ts'
+import { startTarget } from '../../../../../verification/testing/target.ts'
 import { openTempSqlite, raw } from '../../../../../verification/testing/temp-store.ts'
 import { principals } from '../../store/index.ts'
 
@@ -12,12 +14,13 @@ const other: Principal = { id: 'prn_other', kind: 'agent', name: 'other', roles:
 const viewer: Principal = { id: 'prn_vera', kind: 'person', name: 'Vera', roles: ['viewer'] }
 const approver: Principal = { id: 'prn_cy', kind: 'person', name: 'Cy', roles: ['approver'] }
 
+const PAY = { description: 'Pay', input: { type: 'object' }, effect: 'write' } as const
+
 async function open() {
   const temp = await openTempSqlite()
-  const common = { description: 'Pay', input: { type: 'object' }, effect: 'write' } as const
   const tools = [
-    defineTool({ ...common, name: 'pay', executor: 'client', idempotent: true }),
-    defineTool({ ...common, name: 'serve', execute: () => null }),
+    defineTool({ ...PAY, name: 'pay', executor: 'client', idempotent: true }),
+    defineTool({ ...PAY, name: 'serve', execute: () => null }),
   ]
   const gate = openBareGate(temp.store, tools, 'prc_1')
   await temp.store.transact(function* () {
@@ -86,4 +89,48 @@ test('a claim that is repeated with its Idempotency-Key gets the same hold, and 
   expect(await it.gate.claim(id, {}, { principal: agent, once: once('a') })).toEqual(first)
   await expect(it.gate.claim(id, {}, { principal: agent, once: once('b') })).rejects.toMatchObject({ code: 'illegal_transition' })
   expect(await it.row(id)).toMatchObject({ epoch: 1, attempt: 1 })
+})
+
+test('a person whose role was reduced to looking, or whose key does not propose, carries nothing out that they asked for', async () => {
+  await using it = await open()
+  const { id } = await it.gate.propose({ tool: 'own.pay', arguments: {} }, { principal: approver })
+  await it.gate.decide(id, { verdict: 'approve' }, { principal: ana })
+  const looks = { ...approver, roles: ['viewer'] }
+  await expect(it.gate.claim(id, {}, { principal: looks })).rejects.toMatchObject({ message: expect.stringContaining('may look, not act') })
+  const asks = { ...approver, roles: ['member'] }
+  expect(await it.gate.claim(id, {}, { principal: asks })).toMatchObject(CLAIMED)
+})
+
+test('the hold of a client that says nothing ends by the clock, without a restart', async () => {
+  const clock = manualClock()
+  const pay = defineTool({ ...PAY, name: 'pay', executor: 'client', timeoutMs: 60_000 })
+  await using gate = await openGate([pay], { clock })
+  const { id } = await gate.approve('pay')
+  await gate.engine.gate.claim(id, {}, { principal: ana })
+  clock.pass(59_000)
+  expect(await gate.until(id, () => true)).toMatchObject({ state: 'executing' })
+  clock.pass(2_000)
+  expect(await gate.until(id)).toMatchObject({ state: 'outcome_unknown' })
+})
+
+test('where a client sends the request of a route, the claim has that request, with the version that people saw', async () => {
+  await using target = await startTarget(() => ({ status: 200, headers: { etag: '"7"' }, body: { name: 'before' } }))
+  const rename = {
+    ...{ method: 'PATCH' as const, path: '/things/{id}', executor: 'client' as const, body: { name: '{name}' } },
+    input: {
+      ...{ type: 'object', required: ['id', 'name'], additionalProperties: false },
+      properties: { id: { type: 'string' }, name: { type: 'string' } },
+    },
+  }
+  const versioned = { ...rename, before: { get: '/things/{id}', compare: { name: '{name}' }, ifMatch: true } }
+  const tools = { shop: { prefix: false, routes: { baseUrl: target.url, tools: { rename, versioned } } } }
+  await using gate = await openGate([], { tools })
+  const claim = async (tool: string) => {
+    const { id } = await gate.engine.gate.propose({ tool, arguments: { id: '1', name: 'after' } }, { principal: ana })
+    await gate.engine.gate.decide(id, { verdict: 'approve' }, { principal: ana })
+    return gate.engine.gate.claim(id, {}, { principal: ana })
+  }
+  const request = { method: 'PATCH', url: `${target.url}/things/1`, body: { name: 'after' } }
+  expect((await claim('rename')).request).toEqual(request)
+  expect((await claim('versioned')).request).toEqual({ ...request, ifMatch: '"7"' })
 })
