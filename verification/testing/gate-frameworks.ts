@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messag
 import { fakeModel } from '@langchain/core/testing'
 import { tool as langchainTool } from '@langchain/core/tools'
 import { createReactAgent } from '@langchain/langgraph/prebuilt'
-import { Agent, tool as agentsTool, Runner } from '@openai/agents-core'
+import { Agent, type AgentInputItem, tool as agentsTool, Runner } from '@openai/agents-core'
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing'
 import { tool as aiTool, generateText, isStepCount } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
@@ -32,7 +32,7 @@ export type RunOptions = GateOptions & { signal?: AbortSignal }
 export type RunAgent = (client: Client, work: Work, calls: readonly ScriptedCall[], options?: RunOptions) => Promise<Record<string, string>>
 
 const READ = { description: 'Reads an order.', schema: z.object({ order: z.string() }) }
-const SET = { description: 'Sets the status of an order.', schema: z.object({ order: z.string(), status: z.string() }) }
+export const SET = { description: 'Sets the status of an order.', schema: z.object({ order: z.string(), status: z.string() }) }
 
 const USAGE = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -59,7 +59,7 @@ const aiModel = (...calls: ScriptedCall[]): MockLanguageModelV4 =>
   })
 
 /** The same for the OpenAI Agents SDK. */
-const agentsModel = (...calls: ScriptedCall[]): ScriptedModel =>
+export const agentsModel = (...calls: ScriptedCall[]): ScriptedModel =>
   new ScriptedModel([calls.map(({ id, name, args }) => functionCall(name, args, { callId: id })), [assistantMessage('I see.')]])
 
 /** The same for LangChain. */
@@ -96,6 +96,17 @@ const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string,
     }),
   )
 }
+
+/** The same for a model of the OpenAI Agents SDK. */
+export const toldToAgents = ({ input }: { input?: string | AgentInputItem[] } = {}): Record<string, string> =>
+  Object.fromEntries(
+    (Array.isArray(input) ? input : []).flatMap((item) => {
+      if (item.type !== 'function_call_result') return []
+      const { callId, output } = item
+      const text = typeof output === 'string' ? output : 'text' in output ? String(output.text) : JSON.stringify(output)
+      return [[callId, text]]
+    }),
+  )
 
 interface MastraStream {
   textStream: AsyncIterable<string>
@@ -160,15 +171,7 @@ export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents
     ]
     const agent = new Agent({ name: 'desk', model, tools })
     await new Runner({ tracingDisabled: true }).run(agent, 'go', { ...(signal && { signal }) })
-    const { input } = model.calls[1]?.request ?? {}
-    return Object.fromEntries(
-      (Array.isArray(input) ? input : []).flatMap((item) => {
-        if (item.type !== 'function_call_result') return []
-        const { callId, output } = item
-        const text = typeof output === 'string' ? output : 'text' in output ? String(output.text) : JSON.stringify(output)
-        return [[callId, text]]
-      }),
-    )
+    return toldToAgents(model.calls[1]?.request)
   },
 
   async langchain(client, work, calls, { signal, ...options } = {}) {

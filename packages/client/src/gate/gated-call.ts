@@ -1,8 +1,9 @@
-import type { Action, ActionContext, ActionOutcome, Claim, ProposeBody } from '@countersign/core'
+import type { Action, ActionOutcome, Claim } from '@countersign/core'
 import { isApiError } from '../api-error.ts'
 import { CarryOutError, carryOut, isCarryOutError } from '../carry-out.ts'
 import { untilItWorks, waitToRetry } from '../reconnect.ts'
-import { type GateClient, type RegisterOption, registerOnce } from './register.ts'
+import { openProposal, orRefused } from './propose-call.ts'
+import type { GateClient, RegisterOption } from './register.ts'
 
 /** The options of all calls through a gate. */
 export type GateOptions = {
@@ -52,6 +53,9 @@ export type GatedCall = {
   perform(args: Readonly<Record<string, unknown>>, how: PerformInput): unknown
 }
 
+/** A call as it is proposed. */
+export type AskedCall = Omit<GatedCall, 'perform' | 'signal'>
+
 export type PerformInput = {
   /** Aborts with the call, and when the server's hold on the action ends. */
   signal: AbortSignal
@@ -79,8 +83,6 @@ const POLL_SECONDS = 50
 const SHORT_POLL_MS = 1_000
 /** For so long a withdrawal is tried again. */
 const WITHDRAW_MS = 10_000
-/** Refusals of a call that a model can correct. */
-const REFUSALS: ReadonlySet<string> = new Set(['invalid_arguments', 'impossible', 'too_many_waiting'])
 /** Refusals of a claim that say: the action is not what it was, look again. */
 const MOVED: ReadonlySet<string> = new Set(['illegal_transition', 'stale_preview', 'busy'])
 
@@ -91,12 +93,9 @@ const MOVED: ReadonlySet<string> = new Set(['illegal_transition', 'stale_preview
  * @throws ApiError where the server knows neither tool nor key, or the tool call id was used for another call; the signal's reason.
  */
 export async function gatedCall(client: GateClient, call: GatedCall, options: GateOptions = {}): Promise<GateAnswer> {
-  const { signal, tool, description, schema } = call
+  const { signal } = call
   signal?.throwIfAborted()
-  await registerOnce(client, { tool, description, schema, option: options.register })
-  const body = proposalOf(call, options)
-  const idempotencyKey = await keyOf(call, options)
-  const propose = () => client.actions.propose(body, { idempotencyKey })
+  const propose = await openProposal(client, call, options)
   let proposed: Action | GateAnswer
   try {
     proposed = await untilItWorks(() => orRefused(propose()), { ...(signal && { signal }) })
@@ -112,37 +111,6 @@ export async function gatedCall(client: GateClient, call: GatedCall, options: Ga
   } catch (error) {
     if (signal?.aborted) await withdraw(client, () => client.actions.get(id))
     throw signal?.aborted ? signal.reason : error
-  }
-}
-
-function proposalOf({ tool, arguments: args }: GatedCall, { run, url, callback, group, expiresIn }: GateOptions): ProposeBody {
-  const context: ActionContext = { ...(run !== undefined && { run }), ...(url !== undefined && { url }) }
-  return {
-    tool: group === undefined ? tool : `${group}.${tool}`,
-    // As JSON carries them: what cannot be sent is not part of the call.
-    arguments: JSON.parse(JSON.stringify(args)),
-    ...(Object.keys(context).length > 0 && { context }),
-    ...(callback !== undefined && { callback: { url: callback } }),
-    ...(expiresIn !== undefined && { expiresIn }),
-  }
-}
-
-/** One key per call of a run. Hashed, because the ids of some models are longer than a key may be. */
-async function keyOf({ toolCallId }: GatedCall, { run }: GateOptions): Promise<string> {
-  if (toolCallId === undefined) return crypto.randomUUID()
-  const bytes = new TextEncoder().encode(JSON.stringify([run ?? null, toolCallId]))
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-  return `call-${Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
-}
-
-async function orRefused(proposing: Promise<Action>): Promise<Action | GateAnswer> {
-  try {
-    return await proposing
-  } catch (error) {
-    if (!isApiError(error) || !REFUSALS.has(error.code)) throw error
-    const issues = error.issues.map(({ path, message }) => `${path} ${message}`.trim())
-    const text = [error.detail, ...issues.filter((issue) => !error.detail.includes(issue))].join('; ')
-    return { status: 'refused', text: `This was not taken: ${text}. Nothing was carried out.`, actionId: null }
   }
 }
 
@@ -229,7 +197,7 @@ async function orCancelled(working: Promise<Action>, signal: AbortSignal | undef
 }
 
 /** The action after its next change, or as it is after a while. */
-async function waitForNews(client: GateClient, { id, state }: Action, signal: AbortSignal | undefined): Promise<Action> {
+export async function waitForNews(client: GateClient, { id, state }: Action, signal?: AbortSignal): Promise<Action> {
   const options = { ...(signal && { signal }) }
   const until = state === 'proposed' ? 'decided' : 'settled'
   const startedMs = performance.now()

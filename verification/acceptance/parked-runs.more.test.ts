@@ -1,0 +1,114 @@
+// Runs that their framework stops at a call, in its own way: stored, and gone on with later. The tools are gated, so that a call runs once
+// with the arguments that people approved, whatever the stored run says.
+import { expect, test } from 'vitest'
+import { openGateServer, openLedger } from '../testing/gate-server.ts'
+import { PARKINGS, type Parking, type ParkingRun } from '../testing/parked-runs.ts'
+
+const SHIP = { order: 'ORD-1', status: 'shipped' }
+const CALL = { id: 'call_1', name: 'setStatus', args: SHIP } as const
+const SECOND = { id: 'call_2', name: 'setStatus', args: { order: 'ORD-2', status: 'lost' } } as const
+
+const each = test.each(Object.entries(PARKINGS))
+
+async function start(parking: Parking, run: ParkingRun, calls: readonly (typeof CALL | typeof SECOND)[] = [CALL]): Promise<string> {
+  const { saved } = await parking.start(run, calls)
+  if (saved === undefined) throw new Error('the run was not stopped')
+  return saved
+}
+
+async function openRun(options?: ParkingRun['options']) {
+  const desk = await openGateServer()
+  const ledger = openLedger()
+  return {
+    desk,
+    ledger,
+    run: { client: desk.client, work: ledger, ...(options && { options }) } satisfies ParkingRun,
+    [Symbol.asyncDispose]: () => desk[Symbol.asyncDispose](),
+  }
+}
+
+each('%s: a stored run goes on once people approved its call, which runs once, also when the run is resumed again', async (_, parking) => {
+  await using place = await openRun()
+  const { desk, ledger, run } = place
+  const saved = await start(parking, run)
+  expect(ledger.ran).toEqual([])
+  const both = Promise.all([parking.resume(run, saved, true), parking.resume(run, saved, true)])
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  const told = { call_1: '{"done":"shipped"}' }
+  expect(await both).toEqual([{ told }, { told }])
+  expect(await parking.resume(run, saved, true)).toEqual({ told })
+  expect(ledger.ran).toEqual([SHIP])
+  expect(await desk.all()).toMatchObject([{ state: 'succeeded', attempt: 1 }])
+})
+
+each('%s: a stored run that is resumed too early stops again, and nothing runs', async (_, parking) => {
+  await using place = await openRun()
+  const { desk, ledger, run } = place
+  const first = await parking.resume(run, await start(parking, run), false)
+  const action = await desk.nextWaiting()
+  const again = await parking.resume(run, first.saved ?? '', false)
+  expect(ledger.ran).toEqual([])
+  expect(await desk.all()).toHaveLength(1)
+  await desk.decide(action, 'approve')
+  expect(await parking.resume(run, again.saved ?? '', false)).toEqual({ told: { call_1: '{"done":"shipped"}' } })
+  expect(ledger.ran).toEqual([SHIP])
+})
+
+each('%s: what a person changed is what a stored run carries out, and the model is told', async (_, parking) => {
+  await using place = await openRun()
+  const { desk, ledger, run } = place
+  const resumed = parking.resume(run, await start(parking, run), true)
+  const changed = { order: 'ORD-1', status: 'cancelled' }
+  await desk.decide(await desk.nextWaiting(), 'approve', { arguments: changed })
+  expect((await resumed).told?.call_1).toMatch(/"done":"cancelled".*changed the arguments before approving/)
+  expect(ledger.ran).toEqual([changed])
+})
+
+each('%s: a declined call of a stored run never runs, and the reason reaches the model', async (_, parking) => {
+  await using place = await openRun()
+  const { desk, ledger, run } = place
+  const saved = await start(parking, run)
+  const resumed = parking.resume(run, saved, true)
+  await desk.decide(await desk.nextWaiting(), 'decline', { reason: 'The customer has not paid.' })
+  expect((await resumed).told?.call_1).toMatch(/A person declined this .* They said: The customer has not paid\./)
+  expect((await parking.resume(run, saved, true)).told?.call_1).toMatch(/A person declined this/)
+  expect(ledger.ran).toEqual([])
+})
+
+each('%s: a call of a stored run that nobody decides about in time never runs, and the model is told', async (_, parking) => {
+  await using place = await openRun({ expiresIn: 'PT1S' })
+  const { ledger, run } = place
+  const { told } = await parking.resume(run, await start(parking, run), true)
+  expect(told?.call_1).toMatch(/Nobody decided about this in time/)
+  expect(ledger.ran).toEqual([])
+})
+
+each(
+  '%s: of two calls of a stored run the approved one runs although the other is declined, and each is told its own end',
+  async (_, parking) => {
+    await using place = await openRun()
+    const { desk, ledger, run } = place
+    const resumed = parking.resume(run, await start(parking, run, [CALL, SECOND]), true)
+    const waiting = async () => (await desk.all()).filter(({ state }) => state === 'proposed')
+    await expect.poll(async () => (await waiting()).length).toBe(2)
+    for (const action of await waiting()) await desk.decide(action, action.arguments.order === 'ORD-1' ? 'approve' : 'decline')
+    expect((await resumed).told).toEqual({ call_1: '{"done":"shipped"}', call_2: expect.stringContaining('A person declined this') })
+    expect(ledger.ran).toEqual([SHIP])
+  },
+)
+
+each('%s: of two calls of a stored run one may be decided later, and each runs once', async (_, parking) => {
+  await using place = await openRun()
+  const { desk, ledger, run } = place
+  const first = await parking.resume(run, await start(parking, run, [CALL, SECOND]), false)
+  const [one, two] = (await desk.all()).sort((a, b) => String(a.arguments.order).localeCompare(String(b.arguments.order)))
+  if (!one || !two) throw new Error('two calls were expected')
+  await desk.decide(one, 'approve')
+  const second = await parking.resume(run, first.saved ?? '', false)
+  expect(second.told).toBeUndefined()
+  await desk.decide(two, 'approve')
+  expect(await parking.resume(run, second.saved ?? '', false)).toEqual({
+    told: { call_1: '{"done":"shipped"}', call_2: '{"done":"lost"}' },
+  })
+  expect(ledger.ran).toEqual([SHIP, SECOND.args])
+})
