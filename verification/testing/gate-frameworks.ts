@@ -63,14 +63,14 @@ export const agentsModel = (...calls: ScriptedCall[]): ScriptedModel =>
   new ScriptedModel([calls.map(({ id, name, args }) => functionCall(name, args, { callId: id })), [assistantMessage('I see.')]])
 
 /** The same for LangChain. */
-const langchainModel = (...calls: ScriptedCall[]) => fakeModel().respondWithTools(calls).respond(new AIMessage('I see.'))
+export const langchainModel = (...calls: ScriptedCall[]) => fakeModel().respondWithTools(calls).respond(new AIMessage('I see.'))
 
 const langchainTools = (client: Client, work: Work, options: GateOptions) =>
   [langchainTool(work.readOrder, { name: 'readOrder', ...READ }), langchainTool(work.setStatus, { name: 'setStatus', ...SET })].map(
     (tool) => gateLangchain(client, tool, options),
   )
 
-const toldToLangchain = (messages: readonly BaseMessage[]): Record<string, string> =>
+export const toldToLangchain = (messages: readonly BaseMessage[]): Record<string, string> =>
   Object.fromEntries(
     messages.flatMap((message) => (ToolMessage.isInstance(message) ? [[message.tool_call_id, String(message.content)]] : [])),
   )

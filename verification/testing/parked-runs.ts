@@ -1,10 +1,17 @@
 import { deserialize, serialize } from 'node:v8'
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
+import { AIMessage, type BaseMessage } from '@langchain/core/messages'
+import { fakeModel } from '@langchain/core/testing'
+import { tool as langchainTool, type StructuredToolInterface } from '@langchain/core/tools'
+import { interrupt, isInterrupted, MemorySaver } from '@langchain/langgraph'
+import { createReactAgent } from '@langchain/langgraph/prebuilt'
 import { Agent, tool as agentsTool, Runner, RunState } from '@openai/agents-core'
 import { assistantMessage, ScriptedModel } from '@openai/agents-core/testing'
-import { z } from 'zod'
+import { createAgent } from 'langchain'
+import { gate as gateLangchain, type ParkedAtGate } from '../../packages/client/src/gate/langchain.ts'
 import { answerInterruptions, gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
 import type { Client, GateOptions } from '../../packages/client/src/index.ts'
-import { agentsModel, type ScriptedCall, SET, toldToAgents } from './gate-frameworks.ts'
+import { agentsModel, langchainModel, type ScriptedCall, SET, toldToAgents, toldToLangchain } from './gate-frameworks.ts'
 import type { openLedger } from './gate-server.ts'
 
 type Work = Pick<ReturnType<typeof openLedger>, 'setStatus'>
@@ -56,4 +63,46 @@ const openaiAgents: Parking = {
   },
 }
 
-export const PARKINGS: Readonly<Record<'openai-agents', Parking>> = { 'openai-agents': openaiAgents }
+interface Graph {
+  invoke(input: typeof GO | null, config: typeof THREAD): Promise<{ messages: BaseMessage[] }>
+}
+type MakeGraph = (model: BaseChatModel, tools: StructuredToolInterface[], checkpointer: MemorySaver) => Graph
+
+const THREAD = { configurable: { thread_id: 'conv-1' } }
+const GO = { messages: [{ role: 'user', content: 'go' }] }
+
+/** A graph whose gated tool stops it. What its checkpointer holds is the stored run. */
+const graphParking = (makeGraph: MakeGraph): Parking => {
+  const open = ({ client, work, options }: ParkingRun, model: BaseChatModel, saved?: string) => {
+    const checkpointer = new MemorySaver()
+    if (saved !== undefined) Object.assign(checkpointer, deserialize(Buffer.from(saved, 'base64')))
+    const setStatus = gateLangchain(client, langchainTool(work.setStatus, { name: 'setStatus', ...SET }), { ...options, interrupt })
+    return { checkpointer, graph: makeGraph(model, [setStatus], checkpointer) }
+  }
+  const parked = ({ storage, writes }: MemorySaver): ParkedRun => ({ saved: serialize({ storage, writes }).toString('base64') })
+  return {
+    async start(run, calls) {
+      const { graph, checkpointer } = open(run, langchainModel(...calls))
+      const state = await graph.invoke(GO, THREAD)
+      return isInterrupted(state) ? parked(checkpointer) : { told: toldToLangchain(state.messages) }
+    },
+    async resume(run, saved, wait) {
+      const { graph, checkpointer } = open(run, fakeModel().respond(new AIMessage('I see.')), saved)
+      for (;;) {
+        const state = await graph.invoke(null, THREAD)
+        if (!isInterrupted<ParkedAtGate>(state)) return { told: toldToLangchain(state.messages) }
+        if (!wait) return parked(checkpointer)
+        await Promise.all(
+          state.__interrupt__.map(({ value }) => run.client.actions.get(value?.actionId ?? '', { waitSeconds: 50, until: 'decided' })),
+        )
+      }
+    },
+  }
+}
+
+/** Every framework that can stop a run, by name. */
+export const PARKINGS: Readonly<Record<'openai-agents' | 'langgraph' | 'langchain', Parking>> = {
+  'openai-agents': openaiAgents,
+  langgraph: graphParking((llm, tools, checkpointer) => createReactAgent({ llm, tools, checkpointer })),
+  langchain: graphParking((model, tools, checkpointer) => createAgent({ model, tools, checkpointer })),
+}

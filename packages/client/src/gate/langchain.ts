@@ -1,5 +1,6 @@
 import { approvedInput } from './approved-input.ts'
-import { type GateOptions, gatedCall } from './gated-call.ts'
+import { type AskedCall, type GateOptions, gatedCall } from './gated-call.ts'
+import { lookAtCall } from './parked-call.ts'
 import type { GateClient } from './register.ts'
 
 interface CallConfig {
@@ -14,6 +15,17 @@ interface ToolLike {
   responseFormat?: string
 }
 
+export type LangchainGateOptions = GateOptions & {
+  /**
+   * LangGraph's `interrupt`: a call that waits then stops the graph instead of blocking it. The graph needs a checkpointer, and goes on with
+   * `invoke(null, config)`, also in another process. Default: the call waits.
+   */
+  interrupt?: (value: ParkedAtGate) => unknown
+}
+
+/** The value of the interrupt. */
+export type ParkedAtGate = { actionId: string; tool: string; description: string }
+
 type Call = (input: unknown, runManager: unknown, config: CallConfig | undefined) => unknown
 
 /**
@@ -24,27 +36,48 @@ type Call = (input: unknown, runManager: unknown, config: CallConfig | undefined
  * @example
  * const agent = createAgent({ model, tools: [payInvoice, getInvoice].map((tool) => gate(client, tool)) })
  */
-export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, options: GateOptions = {}): Tool {
+export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, options: LangchainGateOptions = {}): Tool {
+  const { interrupt, ...gateOptions } = options
   const run: unknown = Reflect.get(tool, '_call')
   if (typeof run !== 'function') throw new TypeError('gate() takes a tool of LangChain: what tool() makes, or a StructuredTool')
   const call: Call = async (input, runManager, config) => {
+    const asked = {
+      tool: tool.name,
+      ...{ description: tool.description, schema: tool.schema },
+      toolCallId: config?.toolCall?.id,
+      arguments: argumentsOf(config?.toolCall?.args ?? input),
+    }
+    if (interrupt) await untilDecided(client, asked, gateOptions, interrupt)
     const { status, text, output, changedArguments } = await gatedCall(
       client,
       {
-        tool: tool.name,
-        ...{ description: tool.description, schema: tool.schema },
-        toolCallId: config?.toolCall?.id,
-        arguments: argumentsOf(config?.toolCall?.args ?? input),
-        signal: config?.signal,
+        ...asked,
+        // The end of a run that was stopped does not take its call back.
+        signal: interrupt ? undefined : config?.signal,
         perform: async (args, { signal }) =>
           returnedBy(await (run as Call).call(tool, await approvedInput(tool.schema, args), runManager, { ...config, signal })),
       },
-      options,
+      gateOptions,
     )
     if (status === 'succeeded' && !changedArguments) return output
     return tool.responseFormat === 'content_and_artifact' ? [text, output] : text
   }
   return Object.create(tool, { _call: { value: call } }) as Tool
+}
+
+/** Stops the graph while the call waits. A resume value decides nothing: the call is looked at again. */
+async function untilDecided(
+  client: GateClient,
+  call: AskedCall,
+  options: GateOptions,
+  interrupt: NonNullable<LangchainGateOptions['interrupt']>,
+): Promise<void> {
+  for (;;) {
+    const looked = await lookAtCall(client, call, options, { wait: false })
+    if (looked.is !== 'waiting') return
+    const { id, tool, description } = looked.action
+    interrupt({ actionId: id, tool, description })
+  }
 }
 
 /** A tool for one text calls it `input`. */
