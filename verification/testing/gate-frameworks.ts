@@ -3,7 +3,7 @@ import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messag
 import { fakeModel } from '@langchain/core/testing'
 import { tool as langchainTool } from '@langchain/core/tools'
 import { createReactAgent } from '@langchain/langgraph/prebuilt'
-import { Agent, type AgentInputItem, tool as agentsTool, Runner } from '@openai/agents-core'
+import { Agent, tool as agentsTool, Runner } from '@openai/agents-core'
 import { assistantMessage, functionCall, ScriptedModel } from '@openai/agents-core/testing'
 import { tool as aiTool, generateText, isStepCount } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
@@ -39,31 +39,30 @@ const USAGE = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 }
 
-/** A model of the AI SDK that makes these calls, then says something. */
-const aiModel = (...calls: ScriptedCall[]): MockLanguageModelV4 =>
-  new MockLanguageModelV4({
-    doGenerate: [
-      {
-        content: calls.map(({ id, name, args }) => ({
-          type: 'tool-call',
-          toolCallId: id,
-          toolName: name,
-          input: JSON.stringify(args),
-        })),
-        finishReason: { unified: 'tool-calls', raw: undefined },
-        usage: USAGE,
-        warnings: [],
-      },
-      { content: [{ type: 'text', text: 'I see.' }], finishReason: { unified: 'stop', raw: undefined }, usage: USAGE, warnings: [] },
-    ],
-  })
+/** A model of the AI SDK that makes these calls, if there are any, then says something. */
+export const aiModel = (...calls: ScriptedCall[]): MockLanguageModelV4 => {
+  const more = { usage: USAGE, warnings: [] }
+  const content = calls.map(({ id, name, args }) => ({
+    type: 'tool-call' as const,
+    toolCallId: id,
+    toolName: name,
+    input: JSON.stringify(args),
+  }))
+  const step = { content, finishReason: { unified: 'tool-calls' as const, raw: undefined }, ...more }
+  const end = { content: [{ type: 'text' as const, text: 'I see.' }], finishReason: { unified: 'stop' as const, raw: undefined }, ...more }
+  return new MockLanguageModelV4({ doGenerate: calls.length > 0 ? [step, end] : [end] })
+}
 
 /** The same for the OpenAI Agents SDK. */
 export const agentsModel = (...calls: ScriptedCall[]): ScriptedModel =>
-  new ScriptedModel([calls.map(({ id, name, args }) => functionCall(name, args, { callId: id })), [assistantMessage('I see.')]])
+  new ScriptedModel([
+    ...(calls.length > 0 ? [calls.map(({ id, name, args }) => functionCall(name, args, { callId: id }))] : []),
+    [assistantMessage('I see.')],
+  ])
 
 /** The same for LangChain. */
-export const langchainModel = (...calls: ScriptedCall[]) => fakeModel().respondWithTools(calls).respond(new AIMessage('I see.'))
+export const langchainModel = (...calls: ScriptedCall[]) =>
+  (calls.length > 0 ? fakeModel().respondWithTools(calls) : fakeModel()).respond(new AIMessage('I see.'))
 
 const langchainTools = (client: Client, work: Work, options: GateOptions) =>
   [langchainTool(work.readOrder, { name: 'readOrder', ...READ }), langchainTool(work.setStatus, { name: 'setStatus', ...SET })].map(
@@ -84,9 +83,9 @@ export const MODELS = {
   mastra: aiModel,
 } as const
 
-/** What the model of the AI SDK was told in its second step, by tool call id. */
-const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string, string> => {
-  const results = doGenerateCalls[1]?.prompt.flatMap(({ role, content }) => (role === 'tool' ? content : [])) ?? []
+/** What the model of the AI SDK was told before its last step, by tool call id. */
+export const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string, string> => {
+  const results = doGenerateCalls.at(-1)?.prompt.flatMap(({ role, content }) => (role === 'tool' ? content : [])) ?? []
   return Object.fromEntries(
     results.flatMap((part) => {
       if (part.type !== 'tool-result') return []
@@ -98,8 +97,9 @@ const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string,
 }
 
 /** The same for a model of the OpenAI Agents SDK. */
-export const toldToAgents = ({ input }: { input?: string | AgentInputItem[] } = {}): Record<string, string> =>
-  Object.fromEntries(
+export const toldToAgents = ({ calls }: ScriptedModel): Record<string, string> => {
+  const input = calls.at(-1)?.request.input
+  return Object.fromEntries(
     (Array.isArray(input) ? input : []).flatMap((item) => {
       if (item.type !== 'function_call_result') return []
       const { callId, output } = item
@@ -107,6 +107,7 @@ export const toldToAgents = ({ input }: { input?: string | AgentInputItem[] } = 
       return [[callId, text]]
     }),
   )
+}
 
 interface MastraStream {
   textStream: AsyncIterable<string>
@@ -171,7 +172,7 @@ export const FRAMEWORKS: Readonly<Record<'functions' | 'ai-sdk' | 'openai-agents
     ]
     const agent = new Agent({ name: 'desk', model, tools })
     await new Runner({ tracingDisabled: true }).run(agent, 'go', { ...(signal && { signal }) })
-    return toldToAgents(model.calls[1]?.request)
+    return toldToAgents(model)
   },
 
   async langchain(client, work, calls, { signal, ...options } = {}) {

@@ -1,17 +1,29 @@
 import { deserialize, serialize } from 'node:v8'
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
-import { AIMessage, type BaseMessage } from '@langchain/core/messages'
-import { fakeModel } from '@langchain/core/testing'
+import type { BaseMessage } from '@langchain/core/messages'
 import { tool as langchainTool, type StructuredToolInterface } from '@langchain/core/tools'
 import { interrupt, isInterrupted, MemorySaver } from '@langchain/langgraph'
 import { createReactAgent } from '@langchain/langgraph/prebuilt'
 import { Agent, tool as agentsTool, Runner, RunState } from '@openai/agents-core'
-import { assistantMessage, ScriptedModel } from '@openai/agents-core/testing'
+import type { ScriptedModel } from '@openai/agents-core/testing'
+import { tool as aiTool, type ModelMessage, ToolLoopAgent } from 'ai'
+import type { MockLanguageModelV4 } from 'ai/test'
 import { createAgent } from 'langchain'
+import { answerApprovals, gate as gateAiSdk } from '../../packages/client/src/gate/ai-sdk.ts'
 import { gate as gateLangchain, type ParkedAtGate } from '../../packages/client/src/gate/langchain.ts'
 import { answerInterruptions, gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
 import type { Client, GateOptions } from '../../packages/client/src/index.ts'
-import { agentsModel, langchainModel, type ScriptedCall, SET, toldToAgents, toldToLangchain } from './gate-frameworks.ts'
+import {
+  agentsModel,
+  aiModel,
+  importMastra,
+  langchainModel,
+  type ScriptedCall,
+  SET,
+  toldToAgents,
+  toldToAiModel,
+  toldToLangchain,
+} from './gate-frameworks.ts'
 import type { openLedger } from './gate-server.ts'
 
 type Work = Pick<ReturnType<typeof openLedger>, 'setStatus'>
@@ -54,14 +66,39 @@ const openaiAgents: Parking = {
     return { saved: state.toString() }
   },
   async resume(run, saved, wait) {
-    const model = new ScriptedModel([[assistantMessage('I see.')]])
+    const model = agentsModel()
     const agent = parkedAgent(run, model)
     const state = await RunState.fromString(agent, saved)
     await answerInterruptions(state, { wait })
     const result = await new Runner({ tracingDisabled: true }).run(agent, state)
-    return result.interruptions.length > 0 ? { saved: result.state.toString() } : { told: toldToAgents(model.calls[0]?.request) }
+    return result.interruptions.length > 0 ? { saved: result.state.toString() } : { told: toldToAgents(model) }
   },
 }
+
+const aiSdk: Parking = (() => {
+  const open = ({ client, work, options }: ParkingRun, model: MockLanguageModelV4) => {
+    const setStatus = aiTool({ description: SET.description, inputSchema: SET.schema, execute: work.setStatus })
+    const tools = gateAiSdk(client, { setStatus }, options)
+    return { tools, agent: new ToolLoopAgent({ model, tools, toolApproval: { setStatus: 'user-approval' } }) }
+  }
+  return {
+    async start(run, calls) {
+      const { agent } = open(run, aiModel(...calls))
+      const go: ModelMessage = { role: 'user', content: 'go' }
+      const { responseMessages } = await agent.generate({ messages: [go] })
+      return { saved: JSON.stringify([go, ...responseMessages]) }
+    },
+    async resume(run, saved, wait) {
+      const model = aiModel()
+      const { tools, agent } = open(run, model)
+      const messages: ModelMessage[] = JSON.parse(saved)
+      const answers = await answerApprovals(tools, messages, { wait })
+      if (!answers) return { saved }
+      await agent.generate({ messages: [...messages, answers] })
+      return { told: toldToAiModel(model) }
+    },
+  }
+})()
 
 interface Graph {
   invoke(input: typeof GO | null, config: typeof THREAD): Promise<{ messages: BaseMessage[] }>
@@ -87,7 +124,7 @@ const graphParking = (makeGraph: MakeGraph): Parking => {
       return isInterrupted(state) ? parked(checkpointer) : { told: toldToLangchain(state.messages) }
     },
     async resume(run, saved, wait) {
-      const { graph, checkpointer } = open(run, fakeModel().respond(new AIMessage('I see.')), saved)
+      const { graph, checkpointer } = open(run, langchainModel(), saved)
       for (;;) {
         const state = await graph.invoke(null, THREAD)
         if (!isInterrupted<ParkedAtGate>(state)) return { told: toldToLangchain(state.messages) }
@@ -101,7 +138,8 @@ const graphParking = (makeGraph: MakeGraph): Parking => {
 }
 
 /** Every framework that can stop a run, by name. */
-export const PARKINGS: Readonly<Record<'openai-agents' | 'langgraph' | 'langchain', Parking>> = {
+export const PARKINGS: Readonly<Record<'ai-sdk' | 'openai-agents' | 'langgraph' | 'langchain', Parking>> = {
+  'ai-sdk': aiSdk,
   'openai-agents': openaiAgents,
   langgraph: graphParking((llm, tools, checkpointer) => createReactAgent({ llm, tools, checkpointer })),
   langchain: graphParking((model, tools, checkpointer) => createAgent({ model, tools, checkpointer })),
