@@ -13,6 +13,7 @@ import { gate as gateAiSdk } from '../../packages/client/src/gate/ai-sdk.ts'
 import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.ts'
 import { gate as gateMastra } from '../../packages/client/src/gate/mastra.ts'
 import { gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
+import type { ParkedAtGate } from '../../packages/client/src/gate/parked-call.ts'
 import { type Client, type GateOptions, gate as gateFunctions } from '../../packages/client/src/index.ts'
 import { counterpart } from './counterparts.ts'
 import type { openLedger } from './gate-server.ts'
@@ -113,12 +114,20 @@ interface MastraStream {
   textStream: AsyncIterable<string>
 }
 
+/** What an agent of Mastra generated, or the call at which a tool suspended it. */
+interface MastraOutput {
+  finishReason: string
+  runId: string
+  suspendPayload?: { suspendPayload: ParkedAtGate }
+}
+
 /** The members of Mastra that the tests use. It is a program of others for tests only, so its types are not here. */
 export interface Mastra {
   Agent: new (
     options: object,
   ) => {
-    generate(prompt: string, options: object): Promise<unknown>
+    generate(prompt: string, options: object): Promise<MastraOutput>
+    resumeGenerate(resumeData: object, options: { runId: string }): Promise<MastraOutput>
     stream(prompt: string): Promise<MastraStream & { runId: string; fullStream: AsyncIterable<{ type: string }> }>
     approveToolCall(call: { runId: string }): Promise<MastraStream>
   }
@@ -130,13 +139,15 @@ export interface Mastra {
     requireApproval?: boolean
     execute(input: z.infer<Input>): unknown
   }): { id: string }
+  Mastra: new (options: { agents: object; storage: object; logger: false }) => object
+  InMemoryStore: new () => { stores: { workflows: { db: { workflows: Map<string, unknown> } } } }
 }
 export const importMastra = async (): Promise<Mastra> => {
   process.env.MASTRA_TELEMETRY_DISABLED = '1'
-  const [agent, tools] = await Promise.all(
-    ['agent', 'tools'].map((name) => import(pathToFileURL(counterpart(`@mastra/core/dist/${name}/index.js`)).href)),
+  const parts = await Promise.all(
+    ['agent', 'tools', 'mastra', 'storage'].map((name) => import(pathToFileURL(counterpart(`@mastra/core/dist/${name}/index.js`)).href)),
   )
-  return { ...agent, ...tools }
+  return Object.assign({}, ...parts)
 }
 
 /** Every way to put tools behind the gate, by name. */

@@ -10,8 +10,10 @@ import { tool as aiTool, type ModelMessage, ToolLoopAgent } from 'ai'
 import type { MockLanguageModelV4 } from 'ai/test'
 import { createAgent } from 'langchain'
 import { answerApprovals, gate as gateAiSdk } from '../../packages/client/src/gate/ai-sdk.ts'
-import { gate as gateLangchain, type ParkedAtGate } from '../../packages/client/src/gate/langchain.ts'
+import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.ts'
+import { gate as gateMastra } from '../../packages/client/src/gate/mastra.ts'
 import { answerInterruptions, gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
+import type { ParkedAtGate } from '../../packages/client/src/gate/parked-call.ts'
 import type { Client, GateOptions } from '../../packages/client/src/index.ts'
 import {
   agentsModel,
@@ -129,18 +131,51 @@ const graphParking = (makeGraph: MakeGraph): Parking => {
         const state = await graph.invoke(null, THREAD)
         if (!isInterrupted<ParkedAtGate>(state)) return { told: toldToLangchain(state.messages) }
         if (!wait) return parked(checkpointer)
-        await Promise.all(
-          state.__interrupt__.map(({ value }) => run.client.actions.get(value?.actionId ?? '', { waitSeconds: 50, until: 'decided' })),
-        )
+        await Promise.all(state.__interrupt__.map(({ value }) => untilDecided(run, value)))
       }
     },
   }
 }
 
+const mastra: Parking = (() => {
+  const open = async ({ client, work, options }: ParkingRun, model: MockLanguageModelV4, stored: Iterable<[string, unknown]> = []) => {
+    const { Agent: MastraAgent, createTool, Mastra, InMemoryStore } = await importMastra()
+    const storage = new InMemoryStore()
+    const { workflows } = storage.stores.workflows.db
+    for (const [id, workflow] of stored) workflows.set(id, workflow)
+    const about = { id: 'setStatus', description: SET.description, inputSchema: SET.schema }
+    const setStatus = gateMastra(client, createTool({ ...about, execute: work.setStatus }), { ...options, suspend: true })
+    const agent = new MastraAgent({ id: 'desk', name: 'desk', instructions: 'go', model, tools: { setStatus } })
+    new Mastra({ agents: { desk: agent }, storage, logger: false })
+    return { agent, save: (runId: string) => ({ saved: serialize([runId, [...workflows]]).toString('base64') }) }
+  }
+  return {
+    async start(run, calls) {
+      const { agent, save } = await open(run, aiModel(...calls))
+      return save((await agent.generate('go', { maxSteps: 3 })).runId)
+    },
+    async resume(run, saved, wait) {
+      const model = aiModel()
+      const [runId, stored] = deserialize(Buffer.from(saved, 'base64'))
+      const { agent, save } = await open(run, model, stored)
+      for (;;) {
+        const { finishReason, suspendPayload } = await agent.resumeGenerate({}, { runId })
+        if (finishReason !== 'suspended') return { told: toldToAiModel(model) }
+        if (!wait) return save(runId)
+        await untilDecided(run, suspendPayload?.suspendPayload)
+      }
+    },
+  }
+})()
+
+const untilDecided = ({ client }: ParkingRun, parked: ParkedAtGate | undefined) =>
+  client.actions.get(parked?.actionId ?? '', { waitSeconds: 50, until: 'decided' })
+
 /** Every framework that can stop a run, by name. */
-export const PARKINGS: Readonly<Record<'ai-sdk' | 'openai-agents' | 'langgraph' | 'langchain', Parking>> = {
+export const PARKINGS: Readonly<Record<'ai-sdk' | 'openai-agents' | 'langgraph' | 'langchain' | 'mastra', Parking>> = {
   'ai-sdk': aiSdk,
   'openai-agents': openaiAgents,
   langgraph: graphParking((llm, tools, checkpointer) => createReactAgent({ llm, tools, checkpointer })),
   langchain: graphParking((model, tools, checkpointer) => createAgent({ model, tools, checkpointer })),
+  mastra,
 }

@@ -1,6 +1,6 @@
 import { approvedInput } from './approved-input.ts'
 import { type AskedCall, type GateOptions, gatedCall } from './gated-call.ts'
-import { lookAtCall } from './parked-call.ts'
+import { lookAtCall, type ParkedAtGate, parkedAtGate } from './parked-call.ts'
 import type { GateClient } from './register.ts'
 
 interface CallConfig {
@@ -22,9 +22,6 @@ export type LangchainGateOptions = GateOptions & {
    */
   interrupt?: (value: ParkedAtGate) => unknown
 }
-
-/** The value of the interrupt. */
-export type ParkedAtGate = { actionId: string; tool: string; description: string }
 
 type Call = (input: unknown, runManager: unknown, config: CallConfig | undefined) => unknown
 
@@ -75,8 +72,7 @@ async function untilDecided(
   for (;;) {
     const looked = await lookAtCall(client, call, options, { wait: false })
     if (looked.is !== 'waiting') return
-    const { id, tool, description } = looked.action
-    interrupt({ actionId: id, tool, description })
+    interrupt(parkedAtGate(looked.action))
   }
 }
 

@@ -1,5 +1,6 @@
 import { approvedInput } from './approved-input.ts'
 import { type GateOptions, gatedCall } from './gated-call.ts'
+import { lookAtCall, type ParkedAtGate, parkedAtGate } from './parked-call.ts'
 import type { GateClient } from './register.ts'
 
 interface ToolLike {
@@ -13,7 +14,15 @@ interface ToolLike {
 /** Mastra's second argument of `execute`. */
 interface ExecuteContext {
   abortSignal?: AbortSignal
-  agent?: { toolCallId?: string }
+  agent?: { toolCallId?: string; suspend?(payload: unknown): Promise<unknown> }
+}
+
+export type MastraGateOptions = GateOptions & {
+  /**
+   * `true` suspends the run while a call waits, with a {@link ParkedAtGate}, instead of blocking it. Mastra needs a storage, and goes on with
+   * `resumeGenerate` or `resumeStream`, also in another process. Default `false`.
+   */
+  suspend?: boolean
 }
 
 /**
@@ -24,20 +33,23 @@ interface ExecuteContext {
  * @example
  * const agent = new Agent({ id, name, instructions, model, tools: { payInvoice: gate(client, payInvoice) } })
  */
-export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, options: GateOptions = {}): Tool {
+export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, { suspend = false, ...options }: MastraGateOptions = {}): Tool {
   const { id, description, inputSchema, execute, toModelOutput } = tool
   if (typeof execute !== 'function') throw new TypeError(`${id} has no execute, so it cannot be put behind the gate: leave it out`)
   /** The texts that stand for an output. */
   const told = new Set<unknown>()
   const gated = {
     async execute(input: Readonly<Record<string, unknown>>, context: ExecuteContext = {}) {
+      const asked = { tool: id, description, schema: inputSchema, toolCallId: context.agent?.toolCallId, arguments: input }
+      if (suspend && context.agent?.suspend) {
+        const looked = await lookAtCall(client, asked, options, { wait: false })
+        // Resume data decides nothing: a resumed call is looked at again.
+        if (looked.is === 'waiting') return context.agent.suspend(parkedAtGate(looked.action))
+      }
       const answer = await gatedCall(
         client,
         {
-          tool: id,
-          ...{ description, schema: inputSchema },
-          toolCallId: context.agent?.toolCallId,
-          arguments: input,
+          ...asked,
           signal: context.abortSignal,
           perform: async (args, { signal }) =>
             execute.call(tool, await approvedInput(inputSchema, args), { ...context, abortSignal: signal }),

@@ -36,3 +36,8 @@ export async function lookAtCall(
   if (action.state === 'proposed') return { is: 'waiting', action }
   return action.outcome && NEVER_RUN.has(action.state) ? { is: 'refused', text: action.outcome.text } : { is: 'approved' }
 }
+
+/** What a stopped run says about the call that waits. */
+export type ParkedAtGate = { actionId: string; tool: string; description: string }
+
+export const parkedAtGate = ({ id, tool, description }: Action): ParkedAtGate => ({ actionId: id, tool, description })
