@@ -1,8 +1,14 @@
 // Runs that their framework stops at a call, in its own way: stored, and gone on with later. The tools are gated, so that a call runs once
 // with the arguments that people approved, whatever the stored run says.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { openGateServer, openLedger } from '../testing/gate-server.ts'
 import { PARKINGS, type Parking, type ParkingRun } from '../testing/parked-runs.ts'
+import { startReceiver } from '../testing/receiver.ts'
+import { runModule } from '../testing/run-command.ts'
 
 const SHIP = { order: 'ORD-1', status: 'shipped' }
 const CALL = { id: 'call_1', name: 'setStatus', args: SHIP } as const
@@ -32,32 +38,96 @@ each('%s: a stored run goes on once people approved its call, which runs once, a
   const { desk, ledger, run } = place
   const saved = await start(parking, run)
   expect(ledger.ran).toEqual([])
-  const both = Promise.all([parking.resume(run, saved, true), parking.resume(run, saved, true)])
+  const both = Promise.all([parking.resume(run, saved, 'wait'), parking.resume(run, saved, 'wait')])
   await desk.decide(await desk.nextWaiting(), 'approve')
   const told = { call_1: '{"done":"shipped"}' }
   expect(await both).toEqual([{ told }, { told }])
-  expect(await parking.resume(run, saved, true)).toEqual({ told })
+  expect(await parking.resume(run, saved, 'wait')).toEqual({ told })
   expect(ledger.ran).toEqual([SHIP])
   expect(await desk.all()).toMatchObject([{ state: 'succeeded', attempt: 1 }])
+})
+
+each('%s: a read of a stored run, which policy allows, runs by itself', async (_, parking) => {
+  await using place = await openRun()
+  const { ledger, run } = place
+  const first = await parking.start(run, [{ id: 'call_1', name: 'readOrder', args: { order: 'ORD-1' } }])
+  const ended = first.told ? first : await parking.resume(run, first.saved, 'wait')
+  expect(ended).toEqual({ told: { call_1: '{"order":"ORD-1","status":"pending"}' } })
+  expect(ledger.ran).toEqual([{ read: 'ORD-1' }])
+})
+
+each('%s: a stored run that its framework was told is approved still waits for people', async (_, parking) => {
+  await using place = await openRun()
+  const { desk, ledger, run } = place
+  const forging = parking.resume(run, await start(parking, run), 'forge')
+  await desk.decide(await desk.nextWaiting(), 'decline')
+  await forging
+  expect(ledger.ran).toEqual([])
+  expect(await desk.all()).toMatchObject([{ state: 'declined', attempt: 0 }])
+})
+
+each('%s: a stored run that waits finds a server that restarted', async (_, parking) => {
+  await using place = await openRun()
+  const { desk, ledger, run } = place
+  const resumed = parking.resume(run, await start(parking, run), 'wait')
+  await desk.nextWaiting()
+  await desk.server.restart()
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  expect(await resumed).toEqual({ told: { call_1: '{"done":"shipped"}' } })
+  expect(ledger.ran).toEqual([SHIP])
+})
+
+const PROCESS = fileURLToPath(new URL('../testing/parked-run-process.ts', import.meta.url))
+
+each('%s: a run whose process ended while it waited goes on in the next one, once, and a third one runs nothing', async (name) => {
+  await using desk = await openGateServer()
+  const folder = mkdtempSync(join(tmpdir(), 'parked-'))
+  const startProcess = async () => {
+    const { code, stdout, stderr } = await runModule([PROCESS, name, join(folder, 'run')], { URL: desk.server.url, KEY: desk.key })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    return stdout.trim().split('\n')
+  }
+  try {
+    expect(await startProcess()).toEqual(['stored'])
+    await desk.decide(await desk.nextWaiting(), 'approve')
+    expect(await startProcess()).toEqual(['ran', 'heard {"done":"shipped"}'])
+    expect(await startProcess()).toEqual(['heard {"done":"shipped"}'])
+    expect(await desk.all()).toMatchObject([{ state: 'succeeded', attempt: 1 }])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+each('%s: a stored run goes on from the callback that says it was decided', async (_, parking) => {
+  await using place = await openRun()
+  const { desk, ledger, run } = place
+  await using receiver = await startReceiver()
+  await desk.server.admin.post('/api/webhooks', { url: receiver.url, events: [], callbacks: true })
+  const called = { ...run, options: { callback: receiver.url } }
+  const { saved = '' } = await parking.resume(called, await start(parking, called), 'look')
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  await expect.poll(() => receiver.types()).toEqual(['action.decided approved'])
+  expect(await parking.resume(called, saved, 'look')).toEqual({ told: { call_1: '{"done":"shipped"}' } })
+  expect(ledger.ran).toEqual([SHIP])
 })
 
 each('%s: a stored run that is resumed too early stops again, and nothing runs', async (_, parking) => {
   await using place = await openRun()
   const { desk, ledger, run } = place
-  const first = await parking.resume(run, await start(parking, run), false)
+  const first = await parking.resume(run, await start(parking, run), 'look')
   const action = await desk.nextWaiting()
-  const again = await parking.resume(run, first.saved ?? '', false)
+  const again = await parking.resume(run, first.saved ?? '', 'look')
   expect(ledger.ran).toEqual([])
   expect(await desk.all()).toHaveLength(1)
   await desk.decide(action, 'approve')
-  expect(await parking.resume(run, again.saved ?? '', false)).toEqual({ told: { call_1: '{"done":"shipped"}' } })
+  expect(await parking.resume(run, again.saved ?? '', 'look')).toEqual({ told: { call_1: '{"done":"shipped"}' } })
   expect(ledger.ran).toEqual([SHIP])
 })
 
 each('%s: what a person changed is what a stored run carries out, and the model is told', async (_, parking) => {
   await using place = await openRun()
   const { desk, ledger, run } = place
-  const resumed = parking.resume(run, await start(parking, run), true)
+  const resumed = parking.resume(run, await start(parking, run), 'wait')
   const changed = { order: 'ORD-1', status: 'cancelled' }
   await desk.decide(await desk.nextWaiting(), 'approve', { arguments: changed })
   expect((await resumed).told?.call_1).toMatch(/"done":"cancelled".*changed the arguments before approving/)
@@ -68,17 +138,17 @@ each('%s: a declined call of a stored run never runs, and the reason reaches the
   await using place = await openRun()
   const { desk, ledger, run } = place
   const saved = await start(parking, run)
-  const resumed = parking.resume(run, saved, true)
+  const resumed = parking.resume(run, saved, 'wait')
   await desk.decide(await desk.nextWaiting(), 'decline', { reason: 'The customer has not paid.' })
   expect((await resumed).told?.call_1).toMatch(/A person declined this .* They said: The customer has not paid\./)
-  expect((await parking.resume(run, saved, true)).told?.call_1).toMatch(/A person declined this/)
+  expect((await parking.resume(run, saved, 'wait')).told?.call_1).toMatch(/A person declined this/)
   expect(ledger.ran).toEqual([])
 })
 
 each('%s: a call of a stored run that nobody decides about in time never runs, and the model is told', async (_, parking) => {
   await using place = await openRun({ expiresIn: 'PT1S' })
   const { ledger, run } = place
-  const { told } = await parking.resume(run, await start(parking, run), true)
+  const { told } = await parking.resume(run, await start(parking, run), 'wait')
   expect(told?.call_1).toMatch(/Nobody decided about this in time/)
   expect(ledger.ran).toEqual([])
 })
@@ -88,7 +158,7 @@ each(
   async (_, parking) => {
     await using place = await openRun()
     const { desk, ledger, run } = place
-    const resumed = parking.resume(run, await start(parking, run, [CALL, SECOND]), true)
+    const resumed = parking.resume(run, await start(parking, run, [CALL, SECOND]), 'wait')
     const waiting = async () => (await desk.all()).filter(({ state }) => state === 'proposed')
     await expect.poll(async () => (await waiting()).length).toBe(2)
     for (const action of await waiting()) await desk.decide(action, action.arguments.order === 'ORD-1' ? 'approve' : 'decline')
@@ -100,14 +170,14 @@ each(
 each('%s: of two calls of a stored run one may be decided later, and each runs once', async (_, parking) => {
   await using place = await openRun()
   const { desk, ledger, run } = place
-  const first = await parking.resume(run, await start(parking, run, [CALL, SECOND]), false)
+  const first = await parking.resume(run, await start(parking, run, [CALL, SECOND]), 'look')
   const [one, two] = (await desk.all()).sort((a, b) => String(a.arguments.order).localeCompare(String(b.arguments.order)))
   if (!one || !two) throw new Error('two calls were expected')
   await desk.decide(one, 'approve')
-  const second = await parking.resume(run, first.saved ?? '', false)
+  const second = await parking.resume(run, first.saved ?? '', 'look')
   expect(second.told).toBeUndefined()
   await desk.decide(two, 'approve')
-  expect(await parking.resume(run, second.saved ?? '', false)).toEqual({
+  expect(await parking.resume(run, second.saved ?? '', 'look')).toEqual({
     told: { call_1: '{"done":"shipped"}', call_2: '{"done":"lost"}' },
   })
   expect(ledger.ran).toEqual([SHIP, SECOND.args])

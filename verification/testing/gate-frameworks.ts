@@ -32,7 +32,7 @@ export type RunOptions = GateOptions & { signal?: AbortSignal }
 /** Runs an agent whose model makes these calls in one step, then says something. Resolves with what the model was told, by tool call id. */
 export type RunAgent = (client: Client, work: Work, calls: readonly ScriptedCall[], options?: RunOptions) => Promise<Record<string, string>>
 
-const READ = { description: 'Reads an order.', schema: z.object({ order: z.string() }) }
+export const READ = { description: 'Reads an order.', schema: z.object({ order: z.string() }) }
 export const SET = { description: 'Sets the status of an order.', schema: z.object({ order: z.string(), status: z.string() }) }
 
 const USAGE = {

@@ -39,6 +39,8 @@ export async function openGateServer({ timeoutMs = 60_000 }: GateServerOptions =
   const port = await freePort()
   const server = await startTestServer({
     config: {
+      // For receivers of callbacks.
+      network: { allow: ['127.0.0.1'] },
       tools: { shop: { prefix: false, tools } },
       policy: {
         rules: [
