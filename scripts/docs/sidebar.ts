@@ -21,6 +21,7 @@ const SECTIONS: readonly { folder: string; title: string; groups: Readonly<Recor
         'coding-agent-rules',
         'gate',
         'gate-frameworks',
+        'stored-runs',
         'python',
         'python-frameworks',
         'ai-sdk-ui',

@@ -4,7 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { tool } from '@langchain/core/tools'
+import { Command, isInterrupted, MemorySaver } from '@langchain/langgraph'
+import { createAgent, humanInTheLoopMiddleware } from 'langchain'
 import { expect, test } from 'vitest'
+import { MODELS, type ScriptedCall, SET } from '../testing/gate-frameworks.ts'
 import { openGateServer, openLedger } from '../testing/gate-server.ts'
 import { PARKINGS, type Parking, type ParkingRun } from '../testing/parked-runs.ts'
 import { startReceiver } from '../testing/receiver.ts'
@@ -16,7 +20,7 @@ const SECOND = { id: 'call_2', name: 'setStatus', args: { order: 'ORD-2', status
 
 const each = test.each(Object.entries(PARKINGS))
 
-async function start(parking: Parking, run: ParkingRun, calls: readonly (typeof CALL | typeof SECOND)[] = [CALL]): Promise<string> {
+async function start(parking: Parking, run: ParkingRun, calls: readonly ScriptedCall[] = [CALL]): Promise<string> {
   const { saved } = await parking.start(run, calls)
   if (saved === undefined) throw new Error('the run was not stopped')
   return saved
@@ -181,4 +185,40 @@ each('%s: of two calls of a stored run one may be decided later, and each runs o
     told: { call_1: '{"done":"shipped"}', call_2: '{"done":"lost"}' },
   })
   expect(ledger.ran).toEqual([SHIP, SECOND.args])
+})
+
+test('LangGraph: a call that still runs when another one stops its graph runs once, and its output is kept', async () => {
+  await using place = await openRun()
+  const { desk, ledger, run } = place
+  const finish = Promise.withResolvers<void>()
+  const work: ParkingRun['work'] = {
+    ...ledger,
+    async readOrder(order) {
+      await finish.promise
+      return ledger.readOrder(order)
+    },
+  }
+  const saved = await start(PARKINGS.langgraph, { ...run, work }, [{ id: 'call_2', name: 'readOrder', args: { order: 'ORD-2' } }, CALL])
+  expect(ledger.ran).toEqual([])
+  finish.resolve()
+  const resumed = PARKINGS.langgraph.resume(run, saved, 'wait')
+  await desk.decide(await desk.nextWaiting(), 'approve')
+  expect(await resumed).toEqual({ told: { call_1: '{"done":"shipped"}', call_2: '{"order":"ORD-2","status":"pending"}' } })
+  expect(ledger.ran).toEqual([{ read: 'ORD-2' }, SHIP])
+})
+
+test('LangChain: its own middleware asks without the id of the call, and when it rejects one of two calls the approved one never runs', async () => {
+  const ledger = openLedger()
+  const agent = createAgent({
+    model: MODELS.langchain(CALL, SECOND),
+    tools: [tool(ledger.setStatus, { name: 'setStatus', ...SET })],
+    middleware: [humanInTheLoopMiddleware({ interruptOn: { setStatus: { allowedDecisions: ['approve', 'reject'] } } })],
+    checkpointer: new MemorySaver(),
+  })
+  const thread = { configurable: { thread_id: 'conv-1' } }
+  const stopped = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, thread)
+  expect(JSON.stringify(stopped)).toContain('actionRequests')
+  expect(JSON.stringify(isInterrupted(stopped) && stopped.__interrupt__)).not.toContain('call_')
+  await agent.invoke(new Command({ resume: { decisions: [{ type: 'approve' }, { type: 'reject' }] } }), thread)
+  expect(ledger.ran).toEqual([])
 })

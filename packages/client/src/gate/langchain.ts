@@ -3,6 +3,8 @@ import { type AskedCall, type GateOptions, gatedCall } from './gated-call.ts'
 import { lookAtCall, type ParkedAtGate, parkedAtGate } from './parked-call.ts'
 import type { GateClient } from './register.ts'
 
+export type { ParkedAtGate }
+
 interface CallConfig {
   toolCall?: { id?: string; args?: unknown }
   signal?: AbortSignal

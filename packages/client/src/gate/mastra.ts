@@ -3,6 +3,8 @@ import { type GateOptions, gatedCall } from './gated-call.ts'
 import { lookAtCall, type ParkedAtGate, parkedAtGate } from './parked-call.ts'
 import type { GateClient } from './register.ts'
 
+export type { ParkedAtGate }
+
 interface ToolLike {
   id: string
   description?: unknown
