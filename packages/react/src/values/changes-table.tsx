@@ -14,7 +14,7 @@ const SIGNS = { added: '+', removed: '−', changed: '~', unchanged: '' }
  */
 export function ChangesTable({ columns, rows, all, isReordered }: LinesChange & { all: readonly ChangedLine[] }) {
   return (
-    <table className="cs-lines" data-wide={columns.length > 3 || undefined}>
+    <table className="cs-lines" data-wide={columns.length + Number(isReordered) > 4 || undefined}>
       <caption>
         {summaryOf(all)}
         {isReordered ? '; the order changes' : ''}
@@ -34,9 +34,15 @@ export function ChangesTable({ columns, rows, all, isReordered }: LinesChange & 
           return (
             <tr key={`${row.from} ${row.to}`} data-change={kind}>
               <td data-column="Change" className="cs-figure">
-                <span aria-hidden="true">{SIGNS[kind]}</span> {kind}
+                <span>
+                  <span aria-hidden="true">{SIGNS[kind]}</span> {kind}
+                </span>
               </td>
-              {isReordered ? <td data-column="Place">{placeOf(row)}</td> : null}
+              {isReordered ? (
+                <td data-column="Place">
+                  <span className="cs-figure">{placeOf(row)}</span>
+                </td>
+              ) : null}
               {columns.map((column) => (
                 <td key={column} data-column={showInvisible(column)}>
                   <Cell row={row} column={column} />
@@ -66,8 +72,9 @@ function Cell({ row, column }: { row: ChangedLine; column: string }) {
   const isChange = changesIn(row, column)
   if (before && after && !isChange) return <LineCell line={after} column={column} />
   const [old, now] = [before, after].map((line) => (line && cellOf(line, column) !== undefined ? line : undefined))
+  // One box: where the table is narrow, it stands beside the name of its column.
   return (
-    <>
+    <span>
       {old ? (
         <del>
           {isChange ? <span className="cs-hidden">from </span> : null}
@@ -82,7 +89,7 @@ function Cell({ row, column }: { row: ChangedLine; column: string }) {
         </ins>
       ) : null}
       {old && now ? <Alike old={valueText(cellOf(old, column))} now={valueText(cellOf(now, column))} /> : null}
-    </>
+    </span>
   )
 }
 

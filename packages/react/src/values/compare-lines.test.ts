@@ -66,6 +66,7 @@ test.each([
   [[], []],
   [[{ a: 1, b: 1, c: 1, d: 1 }], [{ e: 1, f: 1, g: 1 }]],
   [undefined, [{ a: 1 }]],
+  [[{ id: 1 }], [{ id: 2, ' Change': 'unchanged' }]],
 ])('lists of anything but lines are no table: %j → %j', (before, after) => {
   expect(compareLines(before, after)).toBeUndefined()
 })

@@ -11,6 +11,9 @@ export type LinesChange = {
   isReordered: boolean
 }
 
+/** The columns of the card itself. A list with a member of that name is no table: it could say "unchanged" of what changes. */
+const OWN_COLUMNS = /^(change|place)$/i
+
 /** The members that may identify the entries of a list. */
 const IDENTITIES = ['id', '_id', 'uuid', 'key', 'sku']
 
@@ -22,7 +25,7 @@ export function compareLines(before: unknown, after: unknown): LinesChange | und
   const [old, now] = [linesOf(before), linesOf(after)]
   if (!old || !now || old.lines.length + now.lines.length === 0) return undefined
   const columns = [...new Set([...old.columns, ...now.columns])]
-  if (columns.length > MAX_COLUMNS) return undefined
+  if (columns.length > MAX_COLUMNS || columns.some((column) => OWN_COLUMNS.test(column.trim()))) return undefined
   const identity = identityOf(columns, old.lines, now.lines)
   const nameOf = (line: Line) =>
     JSON.stringify(
