@@ -83,80 +83,138 @@ export interface Settings {
  * readSettings({ port: '8080' }, { COUNTERSIGN_DATA: '/var/lib/countersign' }).port // 8080
  */
 export function readSettings(flags: SettingsFlags, environment: Environment): Settings {
+  const read = createReader(flags, environment)
+  const [host, hostFrom] = read.setting('host', '--host', 'COUNTERSIGN_HOST', '127.0.0.1')
+  if (!/^[\w.:%-]+$/.test(host)) read.fault(hostFrom, `must be an address or a host name to listen on, not ${JSON.stringify(host)}`)
+  const port = readPort(read)
+  const logLevel = readLogLevel(read)
+  const executions = {
+    perProcess: read.count('maxExecutions', '--max-executions', 'COUNTERSIGN_MAX_EXECUTIONS', 128),
+    perSession: read.count('maxExecutionsPerSession', '--max-executions-per-session', 'COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION', 8),
+  }
+  const modelCalls = read.count('maxModelCalls', '--max-model-calls', 'COUNTERSIGN_MAX_MODEL_CALLS', 200)
+  const [dataDir] = read.setting('data', '--data', 'COUNTERSIGN_DATA', './.countersign')
+  const database = readDatabase(read, dataDir, flags.acceptLoss === true)
+  const reached = readReached(read)
+  const sessionLimits = {
+    idleMs: read.duration('COUNTERSIGN_SESSION_IDLE', 'PT12H'),
+    maxMs: read.duration('COUNTERSIGN_SESSION_MAX', 'P30D'),
+  }
+  const rateLimits: RateLimits = {
+    requestsPerSecond: read.rate('COUNTERSIGN_MAX_REQUESTS', 5_000),
+    failuresPerMinute: read.rate('COUNTERSIGN_MAX_FAILURES', 600),
+  }
+  const oidc = {
+    issuer: read.setting('oidcIssuer', '--oidc-issuer', 'COUNTERSIGN_OIDC_ISSUER', '')[0] || undefined,
+    clientId: read.setting('oidcClientId', '--oidc-client-id', 'COUNTERSIGN_OIDC_CLIENT_ID', '')[0] || undefined,
+    clientSecret: read.variable('COUNTERSIGN_OIDC_CLIENT_SECRET'),
+  }
+  const bootstrapKey = readBootstrapKey(read)
+  const { hold = false, acceptCopy = false } = flags
+  if (hold && acceptCopy) read.fault('--hold', 'cannot be given together with --accept-copy')
+  const instance = {
+    hold,
+    acceptCopy,
+    file: read.variable('COUNTERSIGN_INSTANCE_FILE'),
+    token: read.variable('COUNTERSIGN_INSTANCE_TOKEN'),
+  }
+  const models = readModels(read)
+  if (read.problems.length > 0 || !logLevel) throw new ConfigError(undefined, read.problems)
+  return {
+    ...{ host, port, dataDir, database, executions, modelCalls, logLevel, ...reached, sessionLimits, rateLimits, oidc, bootstrapKey },
+    configFile: read.setting('config', '--config', 'COUNTERSIGN_CONFIG', '')[0] || undefined,
+    auditKeyFile: read.variable('COUNTERSIGN_AUDIT_KEY_FILE'),
+    headFile: read.variable('COUNTERSIGN_AUDIT_HEAD_FILE'),
+    ...{ instance, models },
+  }
+}
+
+type Reader = ReturnType<typeof createReader>
+
+/** Reads one flag or variable after the other, and notes what cannot be used. */
+function createReader(flags: SettingsFlags, environment: Environment) {
   const problems: SetupProblem[] = []
   const fault = (name: string, message: string) => problems.push({ path: [name], message })
   const variable = (name: string): string | undefined => environment[name] || undefined
   /** Returns the value and the flag or variable that set it. */
   const setting = (flag: keyof SettingsFlags, flagName: string, name: string, fallback: string): [value: string, from: string] =>
     flags[flag] === undefined ? [variable(name) ?? fallback, name] : [String(flags[flag]), flagName]
-  const provider = (keys: readonly string[], baseUrlName: string): ProviderSettings => {
-    const baseUrl = variable(baseUrlName)
-    if (baseUrl !== undefined && !isHttpUrl(baseUrl)) fault(baseUrlName, 'must be an http:// or https:// address')
-    return { apiKey: keys.map(variable).find((key) => key !== undefined), baseUrl: baseUrl?.replace(/\/+$/, '') }
+  return {
+    ...{ problems, fault, variable, setting },
+    count(flag: keyof SettingsFlags, flagName: string, name: string, fallback: number): number {
+      const [text, from] = setting(flag, flagName, name, String(fallback))
+      if (!/^[1-9]\d{0,3}$/.test(text)) fault(from, `must be a number from 1 to 9999, not ${JSON.stringify(text)}`)
+      return Number(text)
+    },
+    duration(name: string, fallback: string): number {
+      const text = variable(name) ?? fallback
+      const ms = durationMs(text)
+      if (ms === undefined) fault(name, `must be an ISO 8601 duration such as ${fallback}, not ${JSON.stringify(text)}`)
+      return ms ?? 0
+    },
+    rate(name: string, fallback: number): number {
+      const text = variable(name) ?? String(fallback)
+      if (!/^\d{1,7}$/.test(text)) fault(name, `must be a whole number, 0 for no limit, not ${JSON.stringify(text)}`)
+      return Number(text)
+    },
   }
+}
 
-  const [host, hostFrom] = setting('host', '--host', 'COUNTERSIGN_HOST', '127.0.0.1')
-  if (!/^[\w.:%-]+$/.test(host)) fault(hostFrom, `must be an address or a host name to listen on, not ${JSON.stringify(host)}`)
-  const [portText, portFrom] = setting('port', '--port', 'COUNTERSIGN_PORT', '4319')
-  if (!/^\d{1,5}$/.test(portText) || Number(portText) > 65_535)
-    fault(portFrom, `must be a port from 0 to 65535, not ${JSON.stringify(portText)}`)
-  const [levelText, levelFrom] = setting('logLevel', '--log-level', 'COUNTERSIGN_LOG_LEVEL', 'info')
-  const logLevel = LOG_LEVELS.find((level) => level === levelText)
-  if (!logLevel) fault(levelFrom, `must be one of ${LOG_LEVELS.join(', ')}, not ${JSON.stringify(levelText)}`)
-  const count = (flag: keyof SettingsFlags, flagName: string, name: string, fallback: number): number => {
-    const [text, from] = setting(flag, flagName, name, String(fallback))
-    if (!/^[1-9]\d{0,3}$/.test(text)) fault(from, `must be a number from 1 to 9999, not ${JSON.stringify(text)}`)
-    return Number(text)
-  }
-  const executions = {
-    perProcess: count('maxExecutions', '--max-executions', 'COUNTERSIGN_MAX_EXECUTIONS', 128),
-    perSession: count('maxExecutionsPerSession', '--max-executions-per-session', 'COUNTERSIGN_MAX_EXECUTIONS_PER_SESSION', 8),
-  }
-  const modelCalls = count('maxModelCalls', '--max-model-calls', 'COUNTERSIGN_MAX_MODEL_CALLS', 200)
-  const [dataDir] = setting('data', '--data', 'COUNTERSIGN_DATA', './.countersign')
+function readPort({ setting, fault }: Reader): number {
+  const [text, from] = setting('port', '--port', 'COUNTERSIGN_PORT', '4319')
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) fault(from, `must be a port from 0 to 65535, not ${JSON.stringify(text)}`)
+  return Number(text)
+}
+
+function readLogLevel({ setting, fault }: Reader): LogLevel | undefined {
+  const [text, from] = setting('logLevel', '--log-level', 'COUNTERSIGN_LOG_LEVEL', 'info')
+  const logLevel = LOG_LEVELS.find((level) => level === text)
+  if (!logLevel) fault(from, `must be one of ${LOG_LEVELS.join(', ')}, not ${JSON.stringify(text)}`)
+  return logLevel
+}
+
+const POSTGRES_URL = 'must be a postgres:// address, with special characters of the password encoded (/ as %2F)'
+
+function readDatabase({ setting, fault }: Reader, dataDir: string, acceptLoss: boolean): Database {
   const [url, urlFrom] = setting('databaseUrl', '--database-url', 'DATABASE_URL', '')
   const [directUrl, directFrom] = setting('databaseDirectUrl', '--database-direct-url', 'DATABASE_DIRECT_URL', '')
   if (url !== '' && !isPostgresUrl(url)) fault(urlFrom, `${POSTGRES_URL}; take it out to use the built-in database`)
   if (directUrl !== '' && !isPostgresUrl(directUrl)) fault(directFrom, POSTGRES_URL)
   if (directUrl !== '' && url === '') fault(directFrom, 'is of use only beside DATABASE_URL')
-  const [publicUrl, publicUrlFrom] = setting('publicUrl', '--public-url', 'COUNTERSIGN_PUBLIC_URL', '')
-  if (publicUrl !== '' && !isOrigin(publicUrl)) fault(publicUrlFrom, 'must be an http:// or https:// address without a path')
+  if (url === '') return { kind: 'sqlite', dataDir, ...(acceptLoss ? { acceptLoss } : {}) }
+  return { kind: 'postgres', url, directUrl: directUrl || undefined }
+}
+
+/** Where the server is reached, and by way of whom. */
+function readReached({ setting, variable, fault }: Reader): Pick<Settings, 'publicUrl' | 'trustedProxies'> {
+  const [publicUrl, from] = setting('publicUrl', '--public-url', 'COUNTERSIGN_PUBLIC_URL', '')
+  const isUsable = publicUrl === '' || isOrigin(publicUrl)
+  if (!isUsable) fault(from, 'must be an http:// or https:// address without a path')
   const trustedProxies = (variable('COUNTERSIGN_TRUST_PROXY') ?? '').split(',').flatMap((part) => part.trim() || [])
   for (const proxy of trustedProxies) {
     if (!isAddressOrRange(proxy))
       fault('COUNTERSIGN_TRUST_PROXY', `must list addresses or ranges such as 10.0.0.0/8, not ${JSON.stringify(proxy)}`)
   }
-  const duration = (name: string, fallback: string): number => {
-    const text = variable(name) ?? fallback
-    const ms = durationMs(text)
-    if (ms === undefined) fault(name, `must be an ISO 8601 duration such as ${fallback}, not ${JSON.stringify(text)}`)
-    return ms ?? 0
-  }
-  const sessionLimits = { idleMs: duration('COUNTERSIGN_SESSION_IDLE', 'PT12H'), maxMs: duration('COUNTERSIGN_SESSION_MAX', 'P30D') }
-  const rate = (name: string, fallback: number): number => {
-    const text = variable(name) ?? String(fallback)
-    if (!/^\d{1,7}$/.test(text)) fault(name, `must be a whole number, 0 for no limit, not ${JSON.stringify(text)}`)
-    return Number(text)
-  }
-  const rateLimits: RateLimits = {
-    requestsPerSecond: rate('COUNTERSIGN_MAX_REQUESTS', 5_000),
-    failuresPerMinute: rate('COUNTERSIGN_MAX_FAILURES', 600),
-  }
-  const oidc = {
-    issuer: setting('oidcIssuer', '--oidc-issuer', 'COUNTERSIGN_OIDC_ISSUER', '')[0] || undefined,
-    clientId: setting('oidcClientId', '--oidc-client-id', 'COUNTERSIGN_OIDC_CLIENT_ID', '')[0] || undefined,
-    clientSecret: variable('COUNTERSIGN_OIDC_CLIENT_SECRET'),
-  }
-  const bootstrapKey = variable('COUNTERSIGN_BOOTSTRAP_KEY')
-  if (bootstrapKey !== undefined && !/^[\x21-\x7e]*$/.test(bootstrapKey)) {
+  return { publicUrl: publicUrl === '' || !isUsable ? undefined : new URL(publicUrl).origin, trustedProxies }
+}
+
+function readBootstrapKey({ variable, fault }: Reader): string | undefined {
+  const key = variable('COUNTERSIGN_BOOTSTRAP_KEY')
+  if (key !== undefined && !/^[\x21-\x7e]*$/.test(key)) {
     fault('COUNTERSIGN_BOOTSTRAP_KEY', 'must be printable ASCII without spaces: it is sent in a header')
-  } else if (bootstrapKey !== undefined && bootstrapKey.length < MIN_KEY_CHARACTERS) {
-    fault('COUNTERSIGN_BOOTSTRAP_KEY', `must have at least ${MIN_KEY_CHARACTERS} characters, it has ${bootstrapKey.length}`)
+  } else if (key !== undefined && key.length < MIN_KEY_CHARACTERS) {
+    fault('COUNTERSIGN_BOOTSTRAP_KEY', `must have at least ${MIN_KEY_CHARACTERS} characters, it has ${key.length}`)
   }
-  const { hold = false, acceptCopy = false } = flags
-  if (hold && acceptCopy) fault('--hold', 'cannot be given together with --accept-copy')
-  const instance = { hold, acceptCopy, file: variable('COUNTERSIGN_INSTANCE_FILE'), token: variable('COUNTERSIGN_INSTANCE_TOKEN') }
-  const models: ModelSettings = {
+  return key
+}
+
+function readModels({ variable, fault }: Reader): ModelSettings {
+  const provider = (keys: readonly string[], baseUrlName: string): ProviderSettings => {
+    const baseUrl = variable(baseUrlName)
+    if (baseUrl !== undefined && !isHttpUrl(baseUrl)) fault(baseUrlName, 'must be an http:// or https:// address')
+    return { apiKey: keys.map(variable).find((key) => key !== undefined), baseUrl: baseUrl?.replace(/\/+$/, '') }
+  }
+  return {
     openai: provider(['OPENAI_API_KEY'], 'OPENAI_BASE_URL'),
     anthropic: provider(['ANTHROPIC_API_KEY'], 'ANTHROPIC_BASE_URL'),
     google: provider(['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'], 'GOOGLE_BASE_URL'),
@@ -165,33 +223,7 @@ export function readSettings(flags: SettingsFlags, environment: Environment): Se
       ...(variable('OPENAI_COMPATIBLE_PICTURES') === 'true' && { pictures: true }),
     },
   }
-  if (problems.length > 0 || !logLevel) throw new ConfigError(undefined, problems)
-  return {
-    host,
-    port: Number(portText),
-    dataDir,
-    database:
-      url === ''
-        ? { kind: 'sqlite', dataDir, ...(flags.acceptLoss ? { acceptLoss: true } : {}) }
-        : { kind: 'postgres', url, directUrl: directUrl || undefined },
-    configFile: setting('config', '--config', 'COUNTERSIGN_CONFIG', '')[0] || undefined,
-    executions,
-    modelCalls,
-    logLevel,
-    publicUrl: publicUrl === '' ? undefined : new URL(publicUrl).origin,
-    trustedProxies,
-    sessionLimits,
-    rateLimits,
-    oidc,
-    bootstrapKey,
-    auditKeyFile: variable('COUNTERSIGN_AUDIT_KEY_FILE'),
-    headFile: variable('COUNTERSIGN_AUDIT_HEAD_FILE'),
-    instance,
-    models,
-  }
 }
-
-const POSTGRES_URL = 'must be a postgres:// address, with special characters of the password encoded (/ as %2F)'
 
 function isPostgresUrl(text: string): boolean {
   try {
