@@ -6,14 +6,15 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createAcpDialect } from '../../packages/server/src/cli/acp/acp-dialect.ts'
 import { between } from '../testing/between-programs.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
+import { freePort } from '../testing/free-port.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-async function start() {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } } })
+async function start(flags = {}) {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } }, flags })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { key } = await server.makeKey({ name: 'ana agent', kind: 'agent', agent: 'zed', roles: ['agent'] })
   const at = { base: server.url, authorization: `Bearer ${key}` }
-  return { server: { admin: server.admin, at }, ...between(createAcpDialect(), at) }
+  return { server: Object.assign(server, { at }), ...between(createAcpDialect(), at) }
 }
 
 const OPTIONS = [
@@ -238,12 +239,50 @@ test('a server that takes the question and says nothing holds no refusal of the 
     silent.close()
   })
   const { port } = silent.address() as AddressInfo
-  const { editor, agent } = between(createAcpDialect(), { base: `http://127.0.0.1:${port}`, authorization: 'Bearer cs_x' }, 1_000)
+  const { editor, agent } = between(
+    createAcpDialect(),
+    { base: `http://127.0.0.1:${port}`, authorization: 'Bearer cs_x' },
+    { withinMs: 1_000 },
+  )
   agent.send(request(1, { toolCallId: 'a', command: 'ls' }))
   await editor.next()
   editor.send(selected(1, 'no'))
   expect(await agent.message()).toMatchObject(selected(1, 'no'))
   agent.send(request(2, { toolCallId: 'b', command: 'ls' }))
   editor.send(selected(2, 'yes'))
+  expect(await agent.message()).toMatchObject(selected(2, 'no'))
+})
+
+test('a server that is restarted while people are asked keeps the question: the approval after it counts, once', async () => {
+  const { server, editor, agent } = await start({ port: await freePort() })
+  agent.send(request(1, { toolCallId: 'a', command: 'npm publish' }))
+  await editor.next()
+  const card = await waiting(server)
+  for (const _ of ['once', 'twice']) await server.restart()
+  expect((await waiting(server)).id).toBe(card.id)
+  await decide(server, card, { verdict: 'approve' })
+  expect(await agent.message()).toMatchObject(selected(1, 'yes'))
+  expect(await actionsOf(server)).toHaveLength(1)
+})
+
+test('a connection that breaks while people are asked is made again; a server that does not come back is a refusal', async () => {
+  let asked = 0
+  const breaking = createServer((_, response) => {
+    asked++
+    if (asked <= 2) response.destroy()
+    else response.end(JSON.stringify({ decision: asked === 3 ? 'allow' : 'deny' }))
+  }).listen(0, '127.0.0.1')
+  await once(breaking, 'listening')
+  const { port } = breaking.address() as AddressInfo
+  const { editor, agent } = between(createAcpDialect(), { base: `http://127.0.0.1:${port}`, authorization: 'Bearer cs_x' }, { againMs: 1 })
+  agent.send(request(1, { toolCallId: 'a', command: 'ls' }))
+  await editor.next()
+  expect(await agent.message()).toMatchObject(selected(1, 'yes'))
+  expect(asked).toBe(3)
+  asked = -1_000
+  agent.send(request(2, { toolCallId: 'b', command: 'ls' }))
+  await expect.poll(() => asked).toBeGreaterThan(-1_000)
+  breaking.close()
+  breaking.closeAllConnections()
   expect(await agent.message()).toMatchObject(selected(2, 'no'))
 })

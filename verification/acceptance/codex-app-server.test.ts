@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createCodexDialect } from '../../packages/server/src/cli/codex/codex-dialect.ts'
 import { between } from '../testing/between-programs.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
+import { freePort } from '../testing/free-port.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 // With the messages of codex app-server 0.169.0, as it sent them; `npm run test:agents` drives the program itself.
@@ -10,8 +11,8 @@ import { startTestServer } from '../testing/test-server.ts'
 const FOLDER = '/home/ana/shop'
 const DENY = { name: 'no deploys', match: { tool: 'host.shell', when: 'args.command.contains("deploy")' }, verdict: 'deny' as const }
 
-async function start() {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [DENY] } } })
+async function start(flags = {}) {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [DENY] } }, flags })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { key } = await server.makeKey({ name: 'ana codex', kind: 'agent', agent: 'codex', roles: ['agent'] })
   const ends = between(createCodexDialect(), { base: server.url, authorization: `Bearer ${key}` })
@@ -191,6 +192,17 @@ test('a patch that Codex changes while people are asked about it is declined: th
   agent.send(changed)
   expect(await agent.message()).toEqual({ id: 1, result: { decision: 'decline' } })
   expect((await settled(server, card.id)).state).toBe('cancelled')
+})
+
+test('a server that is restarted while people are asked keeps the question, and an approval after it counts', async () => {
+  const { server, agent, editor } = await start({ port: await freePort() })
+  agent.send(command(1, 'npm publish'))
+  await editor.next()
+  const card = await waiting(server)
+  await server.restart()
+  expect((await waiting(server)).id).toBe(card.id)
+  await decide(server, card, { verdict: 'approve' })
+  expect(await agent.message()).toEqual({ id: 1, result: { decision: 'accept' } })
 })
 
 test('a turn that is interrupted while it waits withdraws the card, and Codex gets no answer that it does not wait for', async () => {

@@ -8,6 +8,7 @@ import { postHook } from '../../packages/server/src/cli/connect/post-hook.ts'
 import { createBridge } from '../../packages/server/src/cli/opencode/bridge.ts'
 import { createOpencodeApi } from '../../packages/server/src/cli/opencode/opencode-api.ts'
 import { decide, settled, waiting } from '../testing/decisions.ts'
+import { freePort } from '../testing/free-port.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
@@ -80,8 +81,8 @@ const bridgeTo = (opencode: { url: string }, at: { base: string; authorization: 
     post: (body, signal) => postHook({ server: at, path: '/hooks/opencode?limit=600', body, withinMs: 60_000, ...(signal && { signal }) }),
   })
 
-async function start() {
-  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [DENY] } } })
+async function start(flags = {}) {
+  const server = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } }, policy: { rules: [DENY] } }, flags })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { key } = await server.makeKey({ name: 'ana opencode', kind: 'agent', agent: 'opencode', roles: ['agent'] })
   const opencode = await startOpencode()
@@ -121,6 +122,17 @@ test('what waited before is asked about once, an approval replies for one call, 
     state: 'succeeded',
     result: { ranBy: 'opencode', report: { output: 'published' } },
   })
+  expect(opencode.replies).toHaveLength(1)
+})
+
+test('a server that is restarted while people are asked keeps the question, and an approval after it counts', async () => {
+  const { server, opencode, bridge } = await start({ port: await freePort() })
+  bridge.take(opencode.wait('p1', 'bash', 'bash', { command: 'npm publish' }))
+  const card = await waiting(server)
+  await server.restart()
+  expect((await waiting(server)).id).toBe(card.id)
+  await decide(server, card, { verdict: 'approve' })
+  expect(await opencode.nextReply()).toEqual({ id: 'p1', reply: 'once' })
   expect(opencode.replies).toHaveLength(1)
 })
 

@@ -72,6 +72,21 @@ export const DECIDED: readonly Guarantee[] = [
   },
   {
     id: 'I9',
+    says: 'A restart of the server refuses nothing that an agent behind `countersign acp`, `codex` or `opencode` asks',
+    tests: {
+      'verification/acceptance/acp-hostile.test.ts': [
+        'a server that is restarted while people are asked keeps the question: the approval after it counts, once',
+      ],
+      'verification/acceptance/codex-app-server.test.ts': [
+        'a server that is restarted while people are asked keeps the question, and an approval after it counts',
+      ],
+      'verification/acceptance/opencode-bridge.test.ts': [
+        'a server that is restarted while people are asked keeps the question, and an approval after it counts',
+      ],
+    },
+  },
+  {
+    id: 'I9',
     says: 'An approved action that has not started 10 s after its turn raises an alarm in log, metrics and `/readyz`, which clears by itself',
     tests: {
       'verification/acceptance/overdue.more.test.ts': [

@@ -14,7 +14,7 @@ function receiver(stream: PassThrough) {
 }
 
 /** The proxy between an editor and an agent that are both in the hands of the test. */
-export function between(dialect: Dialect, at: { base: string; authorization: string }, withinMs = 60_000) {
+export function between(dialect: Dialect, at: { base: string; authorization: string }, { withinMs = 60_000, againMs = 100 } = {}) {
   const [editorOut, editorIn, agentOut, agentIn] = [new PassThrough(), new PassThrough(), new PassThrough(), new PassThrough()]
   const complaints: string[] = []
   const proxy = openProxy(
@@ -22,6 +22,7 @@ export function between(dialect: Dialect, at: { base: string; authorization: str
     {
       dialect,
       complain: (message) => complaints.push(message),
+      againMs,
       post: (body, signal) => postHook({ server: at, path: `/hooks/${dialect.host}?limit=600`, body, withinMs, ...(signal && { signal }) }),
     },
   )

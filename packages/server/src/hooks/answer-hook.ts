@@ -153,7 +153,8 @@ function changedInput({ call }: Ask, args: JsonObject): JsonObject | undefined {
 async function undecided(deps: HookDeps, hook: Waiting, ask: Ask, action: Action): Promise<Verdict> {
   if (hook.hungUp.aborted) {
     if (!deps.holders.isHeldByOthers(action.id) && !deps.stopping.aborted) await takeBack(deps, hook, ask, action)
-  } else if (hook.parks) return { kind: 'defer' }
+  } else if (ask.asksAgain && deps.stopping.aborted) return { kind: 'defer', again: true }
+  else if (hook.parks) return { kind: 'defer' }
   return { kind: 'deny', reason: `${NOT_DECIDED} ${deniedAbout(action, hook.consoleUrl)}` }
 }
 

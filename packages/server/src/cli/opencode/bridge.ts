@@ -1,5 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
+import { askUntilAnswered } from '../proxy/ask-until-answered.ts'
 import { type OpencodeApi, type Permission, permissionOf, type ToolPart, toolPartOf } from './opencode-api.ts'
 
 export interface BridgeDeps {
@@ -56,7 +57,8 @@ export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
   /** The verdict of the server. A call that the server cannot be asked about is refused. */
   async function verdictOf(about: Promise<JsonObject>, signal: AbortSignal): Promise<{ isAllowed: boolean; reason: string }> {
     try {
-      const { decision, reason } = await post({ event: 'ask', ...(await about) }, signal)
+      const question = { event: 'ask', ...(await about), again: true }
+      const { decision, reason } = await askUntilAnswered((stop) => post(question, stop), { signal })
       return { isAllowed: decision === 'allow', reason: typeof reason === 'string' ? reason : 'Not allowed. Nothing was run.' }
     } catch (error) {
       return { isAllowed: false, reason: `Not allowed: Countersign could not be asked (${sentenceOf(error)}). Nothing was run.` }

@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 
-/** A message of the proxy to the server. Its answer is a `decision` with a `reason`, or `accepted` with `reports`. */
+/**
+ * A message of the proxy to the server. Its answer is a `decision` with a `reason`, or `accepted` with `reports`. The decision `later` asks for
+ * the same question again: the server stops.
+ */
 export type ServerMessage =
   | { event: 'ask'; about: JsonObject }
   | { event: 'answered'; about: JsonObject; allowed: boolean; said?: string }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@countersign/core'
+import { askUntilAnswered } from './ask-until-answered.ts'
 import type { Asked, AskedCall, Dialect, Ended, ServerMessage } from './dialect.ts'
 import { keyOf, lineOf } from './messages.ts'
 
@@ -9,6 +10,8 @@ export interface PermissionDeps {
   toAgent(line: Buffer): void
   toEditor(line: Buffer): void
   complain(message: string): void
+  /** The wait before a question is asked again. Default: a second. */
+  againMs?: number
 }
 
 /** Permission requests that are open in the editor and in Countersign. */
@@ -37,7 +40,7 @@ interface Open extends Asked {
 }
 
 /** The first answer wins, and the other prompt closes. The editor's permission counts once the server has recorded it. */
-export function createPermissions({ dialect, post, toAgent, toEditor, complain }: PermissionDeps): Permissions {
+export function createPermissions({ dialect, post, toAgent, toEditor, complain, againMs }: PermissionDeps): Permissions {
   const tell = async (message: ServerMessage, signal?: AbortSignal) => dialect.fromServer(await post(dialect.toServer(message), signal))
   const open = new Map<string, Open>()
   /** Requests that have their answer: each further one of the editor is dropped, because the agent may read it as the one that counts. */
@@ -83,7 +86,10 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain }
 
   async function askServer(id: string, asked: Open): Promise<void> {
     try {
-      const { decision, reason } = await tell({ event: 'ask', about: asked.about }, asked.stop.signal)
+      const { decision, reason } = await askUntilAnswered((signal) => tell({ event: 'ask', about: asked.about }, signal), {
+        signal: asked.stop.signal,
+        againMs,
+      })
       // The card was closed by the editor's permission: whether that counts is in the other answer.
       if (decision !== 'allow' && asked.isAnswering) return
       settleHere(id, asked, decision === 'allow', typeof reason === 'string' ? reason : undefined)

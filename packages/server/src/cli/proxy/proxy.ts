@@ -22,7 +22,7 @@ export interface Proxy {
 /**
  * Passes every line on as it came, both ways. Permission requests also go to Countersign, and the answer that comes second is dropped.
  */
-export function openProxy({ editor, agent }: ProxyEnds, deps: Pick<PermissionDeps, 'dialect' | 'post' | 'complain'>): Proxy {
+export function openProxy({ editor, agent }: ProxyEnds, deps: Pick<PermissionDeps, 'dialect' | 'post' | 'complain' | 'againMs'>): Proxy {
   const { dialect } = deps
   const permissions = createPermissions({
     ...deps,
