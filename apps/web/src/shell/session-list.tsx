@@ -31,7 +31,12 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
   const sessions = useSessions(filter)
   const isFiltered = search !== ''
   const rows = sessions.data?.pages.flatMap((page) => page.items) ?? []
-  const { shown, fresh, apply, hold } = useSteadyList(rows, idOf)
+  const {
+    shown,
+    fresh: { length: fresh },
+    apply,
+    hold,
+  } = useSteadyList(rows, idOf)
   const nowMs = useNow()
   const loadMore = () => {
     // An empty list has no row to keep in place, so new rows are shown even while the pointer is here.

@@ -5,8 +5,9 @@ import { holdList, type Steady } from './steady-list.ts'
  * Returns a list that does not change while the pointer is over it or the focus is in it.
  * Spread `hold` on the element around the rows; `apply` lets the waiting rows in, or shows other rows from now on.
  * @param alsoHeld Another reason to hold it, such as a place further down that somebody scrolled to.
+ * @param keep What a held row keeps, as for {@link holdList}.
  */
-export function useSteadyList<T>(rows: readonly T[], idOf: (row: T) => string, alsoHeld = false) {
+export function useSteadyList<T>(rows: readonly T[], idOf: (row: T) => string, alsoHeld = false, keep?: (before: T, latest: T) => T) {
   const [pointerIn, setPointerIn] = useState(false)
   const [focusIn, setFocusIn] = useState(false)
   const held = pointerIn || focusIn || alsoHeld
@@ -20,8 +21,8 @@ export function useSteadyList<T>(rows: readonly T[], idOf: (row: T) => string, a
     isKnown && last.current
       ? last.current.steady
       : held && drawn.current.length > 0
-        ? holdList(drawn.current, rows, idOf)
-        : { shown: rows, fresh: 0, gone: 0 }
+        ? holdList(drawn.current, rows, idOf, keep)
+        : { shown: rows, fresh: [], gone: [] }
   last.current = { rows, held, steady }
   drawn.current = steady.shown
 
