@@ -9,7 +9,7 @@ import { Dialog } from '../ui/overlays.ts'
 import { countText, type Outcome } from './outcome.tsx'
 import { planBulk, type Verdict } from './plan.ts'
 import { decideAll } from './send.ts'
-import { type Shape, shapesOf } from './shape.ts'
+import { cellText, type Shape, shapesOf } from './shape.ts'
 import { useRest } from './use-rest.ts'
 import './bulk.css'
 
@@ -126,7 +126,7 @@ function ShapeTable({ shape: { title, actions, columns } }: { shape: Shape }) {
                   <bdi>{showInvisible(action.description)}</bdi>
                 </th>
                 {shown.map((name) => (
-                  <td key={name}>{showInvisible(valueText(action.arguments[name]))}</td>
+                  <td key={name}>{cellText(action, name)}</td>
                 ))}
               </tr>
             ))}
@@ -136,5 +136,3 @@ function ShapeTable({ shape: { title, actions, columns } }: { shape: Shape }) {
     </table>
   )
 }
-
-const valueText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))

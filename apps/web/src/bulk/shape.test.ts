@@ -22,6 +22,10 @@ test('sentences have in common what they begin and end with; the rest is an elli
   expect(commonTitle(['Pay a a', 'Pay a'])).toBe('Pay a …')
   expect(commonTitle(['One', 'Two'])).toBe('…')
   expect(commonTitle(['Only this'])).toBe('Only this')
+  expect(commonTitle(['Pay a b', 'Pay  a  b', 'Pay a b'])).toBe('Pay a b')
+  expect(commonTitle(['a b', 'a  b', 'a b a b'])).toBe('a b …')
+  expect(commonTitle(['Set 1 to x', 'Set 2 to x', 'Set 3 to x', 'Set 4 to y'])).toBe('Set …')
+  expect(commonTitle(['Set 1 to x', 'Set 2 to x', 'Set to x', 'Set 4 5 to x'])).toBe('Set … to x')
 })
 
 test('actions are of one shape with the same tool, rule, requirements, risk and names of arguments; what differs is a column', () => {

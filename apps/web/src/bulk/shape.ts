@@ -1,4 +1,5 @@
 import type { Action } from '@countersign/client'
+import { showInvisible } from '@countersign/react'
 
 /** Actions that differ in their arguments only: same tool, same rule, same requirements, same risk. */
 export type Shape = {
@@ -12,7 +13,8 @@ export type Shape = {
 /** Of thousands of rows each is put into a key once, not at each change of the list. */
 const keys = new WeakMap<Action, string>()
 
-function keyOf(action: Action): string {
+/** Returns a text that actions of the same shape share. */
+export function shapeKey(action: Action): string {
   const known = keys.get(action)
   if (known !== undefined) return known
   const { tool, policy, requires, risk, arguments: args, executor } = action
@@ -22,25 +24,36 @@ function keyOf(action: Action): string {
 }
 
 /** True for actions of the same shape. */
-export const isAlike = (one: Action, other: Action): boolean => keyOf(one) === keyOf(other)
+export const isAlike = (one: Action, other: Action): boolean => shapeKey(one) === shapeKey(other)
 
 /** Puts actions of the same shape together, in the order of the first of each. */
 export function shapesOf(actions: readonly Action[]): Shape[] {
-  const groups = [...Map.groupBy(actions, keyOf).values()]
-  return groups.map((group) => ({
+  return [...Map.groupBy(actions, shapeKey).values()].map((group) => ({
     title: commonTitle(group.map(({ description }) => description)),
     actions: group,
     columns: columnsOf(group),
   }))
 }
 
-function columnsOf(actions: readonly Action[]): string[] {
-  const [first] = actions
+/** The arguments that differ between actions of the same shape. */
+export function columnsOf([first, ...others]: readonly Action[]): string[] {
   if (!first) return []
-  return Object.keys(first.arguments).filter((name) => {
-    const text = JSON.stringify(first.arguments[name])
-    return actions.some((action) => JSON.stringify(action.arguments[name]) !== text)
-  })
+  const names = Object.keys(first.arguments)
+  const alike = new Set(names)
+  for (const { arguments: args } of others) {
+    if (alike.size === 0) break
+    for (const name of alike) if (!isSameValue(args[name], first.arguments[name])) alike.delete(name)
+  }
+  return names.filter((name) => !alike.has(name))
+}
+
+const isSameValue = (one: unknown, other: unknown): boolean =>
+  one === other || (typeof one === 'object' && typeof other === 'object' && JSON.stringify(one) === JSON.stringify(other))
+
+/** An argument as the text of a cell. */
+export function cellText(action: Action, name: string): string {
+  const value = action.arguments[name]
+  return showInvisible(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 }
 
 /**
@@ -49,14 +62,35 @@ function columnsOf(actions: readonly Action[]): string[] {
  * @example
  * commonTitle(['Set order 1 to cancelled', 'Set order 2 to cancelled']) // 'Set order … to cancelled'
  */
-export function commonTitle(sentences: readonly string[]): string {
-  const [first = [], ...others] = sentences.map((sentence) => sentence.split(/\s+/u))
-  const isShared = (at: number) => others.every((words) => words.at(at) === first.at(at))
-  const most = Math.min(first.length, ...others.map(({ length }) => length))
-  let begin = 0
-  while (begin < most && isShared(begin)) begin++
-  if (others.every(({ length }) => length === begin) && first.length === begin) return first.join(' ')
-  let end = 0
-  while (end < most - begin && isShared(-1 - end)) end++
+export function commonTitle([sentence = '', ...others]: readonly string[]): string {
+  const first = wordsOf(sentence)
+  let [begin, end, most] = [first.length, first.length, first.length]
+  let isSame = true
+  let [head, tail] = ['', '']
+  for (const other of others) {
+    // Of thousands of one shape most bring nothing new: they are not split into words.
+    const isKnown = isSame
+      ? other === sentence
+      : other.length >= head.length + tail.length && other.startsWith(head) && other.endsWith(tail)
+    if (isKnown) continue
+    const words = wordsOf(other)
+    most = Math.min(most, words.length)
+    begin = countShared(first, words, begin)
+    end = countShared(first.toReversed(), words.toReversed(), end)
+    isSame &&= begin === first.length && words.length === begin
+    head = begin === 0 ? '' : `${first.slice(0, begin).join(' ')} `
+    tail = end === 0 ? '' : ` ${first.slice(-end).join(' ')}`
+  }
+  if (isSame) return first.join(' ')
+  end = Math.min(end, most - begin)
   return [...first.slice(0, begin), '…', ...(end === 0 ? [] : first.slice(-end))].join(' ')
+}
+
+const wordsOf = (sentence: string): string[] => sentence.split(/\s+/u)
+
+/** How many words two sentences begin with, of the first `most`. */
+function countShared(some: readonly string[], others: readonly string[], most: number): number {
+  let count = 0
+  while (count < most && count < others.length && some[count] === others[count]) count++
+  return count
 }
