@@ -24,7 +24,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await expect(page.getByTestId('waiting-row')).toHaveCount(2)
     await expect(cards(page)).toHaveCount(1)
     await expectNoViolations(page)
-    for (const search of ['?view=overdue', '?view=decided', '?q=sate:x']) {
+    for (const search of ['?group=shape', '?group=tool', '?view=overdue', '?view=decided', '?q=sate:x']) {
       await page.goto(`${demo.url}/waiting${search}`)
       await page.locator('[data-testid=waiting-empty], [data-testid=waiting-row]').first().waitFor()
       await expectNoViolations(page)

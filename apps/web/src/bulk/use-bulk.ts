@@ -24,7 +24,8 @@ export function useBulk({ chosen, choose }: Pick<ReturnType<typeof useChosen>, '
     keepFocus,
     asking,
     outcome,
-    ask: (task: BulkTask) => setAsking({ task, chosen }),
+    /** Opens the dialog about the chosen rows, or about `of`. */
+    ask: (task: BulkTask, of: readonly Action[] = chosen) => setAsking({ task, chosen: of }),
     close: () => setAsking(undefined),
     finish: (next: Outcome) =>
       keepFocus(() => {

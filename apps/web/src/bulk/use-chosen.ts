@@ -14,6 +14,11 @@ export function useChosen(rows: readonly Action[]) {
     /** Adds one row to the chosen ones, or takes it out. */
     toggle: (id: string) =>
       setIds((before) => (before.has(id) ? new Set([...before].filter((other) => other !== id)) : new Set([...before, id]))),
+    /** Adds all of these to the chosen ones or, where all of them are chosen, takes them out. */
+    toggleAll: (actions: readonly Action[]) => {
+      const all = new Set(actions.map(({ id }) => id))
+      setIds((before) => (all.isSubsetOf(before) ? before.difference(all) : before.union(all)))
+    },
     choose: (actions: readonly Action[]) => setIds(new Set(actions.map(({ id }) => id))),
     clear: () => setIds(NONE),
   }

@@ -197,6 +197,15 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
     },
     shows: ['Action.description', 'Action.requires.roles', ASSIGNED, 'Person.name', 'Person.other.name'],
   },
+  'waiting, a group beside the list': {
+    at: '/waiting?group=agent',
+    width: 1_000,
+    steps: async (page) => {
+      await page.getByTestId('waiting-group').first().click()
+      await page.getByRole('region', { name: 'Selected group' }).waitFor()
+    },
+    shows: ['Action.agent', 'Action.tool', 'Action.requesters.0.name'],
+  },
   decided: {
     at: '/waiting?view=decided',
     steps: (page) => page.locator('[data-row]').nth(1).waitFor(),

@@ -8,7 +8,7 @@ export type InboxKeys = {
   /** Opens the preview of what is chosen to approve or decline it; where nothing is chosen, gives the key to the card that is shown. */
   press: (key: 'a' | 'd') => void
   edit: () => void
-  /** Adds the row to the chosen ones, or takes it out. */
+  /** Adds the row, or all of the group, to the chosen ones, or takes it out. */
   choose: () => void
   /** Chooses all rows of the same shape. */
   chooseAlike: () => void
@@ -19,7 +19,7 @@ export type InboxKeys = {
   back: () => void
 }
 
-const CONTROLS = 'a, button, summary, [role=option], .cs-card'
+const CONTROLS = 'a, button, summary, [role=option], [role=treeitem], .cs-card'
 
 /** Listens to the single keys of the inbox on the whole page, unless they are switched off, and never while somebody types. */
 export function useInboxKeys(keys: InboxKeys): void {

@@ -1,5 +1,5 @@
 import type { Action, ConnectionState } from '@countersign/client'
-import { type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { lazy, type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
 import { AssignDialog } from '../assign/assign-button.tsx'
@@ -12,13 +12,15 @@ import { useChosen } from '../bulk/use-chosen.ts'
 import { useOffer } from '../palette/commands.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { SnoozeDialog } from '../snooze/snooze-button.tsx'
-import { useSteadyList } from '../steady/use-steady-list.ts'
 import { Button, Icon, useMediaQuery } from '../ui/index.ts'
 import { cardIn, openEdit, pressOn } from './card-in.ts'
+import type { Grouping } from './groups.ts'
 import { type InboxKeys, useInboxKeys } from './inbox-keys.ts'
 import { EmptyPane, LazyPane, WIDE } from './lazy-pane.tsx'
 import { leavePlace } from './place.ts'
 import { focusRow, RowList } from './row-list.tsx'
+import type { Folds } from './use-folds.ts'
+import { useLines } from './use-lines.ts'
 import type { Rows } from './use-rows.ts'
 import { useSelection } from './use-selection.ts'
 import { needsPerson, type View } from './views.ts'
@@ -27,12 +29,15 @@ type InboxProps = {
   of: Rows
   view: View
   connection: ConnectionState
+  grouping: Grouping | undefined
+  folds: Folds
   /** The row to begin with: where somebody left the inbox. */
   firstId: string | undefined
   /** Shown instead of an empty list. */
   empty: ReactNode
 }
 
+const GroupPane = lazy(() => import('./group-pane.tsx'))
 const idOf = (action: Action) => action.id
 /** The entries of the command palette while rows are chosen. */
 const offersFor = (chosen: number, ask: (task: BulkTask) => void) => [
@@ -42,7 +47,7 @@ const offersFor = (chosen: number, ask: (task: BulkTask) => void) => [
 const NONE: ReadonlySet<string> = new Set()
 
 /** The list and, where there is room, the card of the selected row. Nothing in it moves under a pointer, the focus or a finger. */
-export function Inbox({ of: { rows, isReading, readMore, failure }, view, connection, firstId, empty }: InboxProps) {
+export function Inbox({ of: { rows, isReading, readMore, failure }, view, connection, grouping, folds, firstId, empty }: InboxProps) {
   const isWide = useMediaQuery(WIDE)
   // The rows come first, the card is drawn after them.
   const hasRows = useDeferredValue(true, false)
@@ -50,12 +55,15 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   // Decided rows that were there when the list was refreshed, and that the inbox itself forgets only seconds later.
   const [dropped, setDropped] = useState<ReadonlySet<string>>(NONE)
   const current = useMemo(() => rows.filter((action) => !dropped.has(action.id) || needsPerson(action)), [rows, dropped])
-  const { shown: steady, fresh, gone, apply, hold } = useSteadyList(current, idOf, isScrolled)
-  const { shown, selected, isKept, pick, unpick } = useSelection(steady, firstId)
-  const choice = useChosen(shown)
+  const { lines, shown: unfolded, fresh, gone, apply, hold } = useLines(current, { grouping, folds, isScrolled })
+  const { shown, selected: line, kept, pick, unpick } = useSelection(unfolded, lines, firstId)
+  const actions = useMemo(() => [...lines.flatMap(({ action }) => action ?? []), ...(kept ? [kept] : [])], [lines, kept])
+  const selected = line?.action
+  const group = selected ? undefined : line?.group
+  const choice = useChosen(actions)
   // An empty list has no row: then the heading of the page.
   const bulk = useBulk(choice, () => focusRow() || document.querySelector<HTMLElement>('h1')?.focus())
-  const selectable = useMemo(() => shown.filter(needsPerson), [shown])
+  const selectable = useMemo(() => actions.filter(needsPerson), [actions])
   const alike = useMemo(() => (selected ? selectable.filter((action) => isAlike(action, selected)) : []), [selectable, selected])
   const likeChosen = useMemo(() => {
     const [first, ...others] = choice.chosen
@@ -67,8 +75,8 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   const pane = useRef<HTMLElement>(null)
   const wantsFocus = useRef(firstId !== undefined)
   const navigate = useNavigate()
-  const updates = gone + Number(isKept)
-  const at = selected ? shown.indexOf(selected) : -1
+  const updates = gone + Number(kept !== undefined)
+  const at = line ? shown.indexOf(line) : -1
 
   function select(to: number) {
     const next = shown[Math.min(shown.length - 1, Math.max(0, to))]
@@ -77,6 +85,14 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     flushSync(() => pick(next.id))
     // Where it was selected already nothing was drawn, and no later drawing may take the focus.
     wantsFocus.current = !focusRow()
+  }
+
+  function fold(groupId: string) {
+    wantsFocus.current = true
+    flushSync(() => {
+      pick(groupId)
+      folds.toggle(groupId)
+    })
   }
 
   function open(id: string | undefined) {
@@ -106,7 +122,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   /** After a decision by key the next one that needs a person is selected, never after a click: its buttons must not come under the pointer. */
   function selectNext() {
     if (!pane.current?.querySelector(':focus-visible')) return
-    const next = [...shown.slice(at + 1), ...shown.slice(0, at).reverse()].find((action) => needsPerson(action))
+    const next = [...shown.slice(at + 1), ...shown.slice(0, at).reverse()].find(({ action }) => action && needsPerson(action))
     if (next) select(shown.indexOf(next))
   }
 
@@ -117,19 +133,21 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     else open(selected?.id)
   }
   const ask = (what: 'snooze' | 'assign') => selected && needsPerson(selected) && setAsking({ what, action: selected })
-  const askFor = (what: 'snooze' | 'assign') => (choice.chosen.length > 0 ? bulk.ask(what) : ask(what))
+  const askOfGroup = (task: BulkTask) => bulk.ask(task, group?.open)
+  const askFor = (what: 'snooze' | 'assign') => (choice.chosen.length > 0 ? bulk.ask(what) : group ? askOfGroup(what) : ask(what))
   const isOffline = connection.kind !== 'live'
   const keys: InboxKeys = {
     move: (by) => select(at + by),
-    open: () => open(selected?.id),
+    open: () => (group ? fold(group.id) : open(selected?.id)),
     press: (key) => {
-      if (choice.chosen.length === 0) return onCard((card) => pressOn(card, key))
+      const isMany = choice.chosen.length > 0
+      if (!isMany && !group) return onCard((card) => pressOn(card, key))
       // Opens the preview of what is chosen, as the buttons do: no key decides about many.
-      if (!isOffline) bulk.ask(key === 'a' ? 'approve' : 'decline')
+      if (!isOffline) (isMany ? bulk.ask : askOfGroup)(key === 'a' ? 'approve' : 'decline')
     },
     edit: () => onCard(openEdit),
-    choose: () => selected && choice.toggle(selected.id),
-    chooseAlike: () => choice.choose(alike),
+    choose: () => (group ? choice.toggleAll(group.open) : selected && choice.toggle(selected.id)),
+    chooseAlike: () => choice.choose(group?.open ?? alike),
     snooze: () => askFor('snooze'),
     assign: () => askFor('assign'),
     back: () => select(at),
@@ -149,27 +167,24 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   return (
     <div {...hold} className="inbox-frame">
       <div className="inbox-list">
-        {fresh + updates > 0 && (
-          <div className="floating">
-            <button type="button" className="pill" onClick={letIn} data-testid="waiting-fresh">
-              <Icon name="refresh" size={14} />
-              {fresh > 0 ? `${fresh} new` : `${updates} ${updates === 1 ? 'update' : 'updates'}`}
-            </button>
-          </div>
-        )}
+        {fresh + updates > 0 && <LetIn fresh={fresh} updates={updates} onClick={letIn} />}
         <div className="inbox-scroll" ref={setBox} onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > 0)}>
           {isEmpty ? (
             empty
           ) : (
             <RowList
-              rows={shown}
-              selectedId={selected?.id}
+              lines={shown}
+              isGrouped={grouping !== undefined}
+              folds={folds}
+              selectedId={line?.id}
               chosenIds={choice.ids}
               box={box}
               wantsFocus={wantsFocus}
               onMove={keys.move}
               onPick={onPick}
               onChoose={choice.toggle}
+              onChooseGroup={({ open }) => choice.toggleAll(open)}
+              onFold={fold}
               onOpen={keys.open}
               onEnd={onEnd}
             />
@@ -202,7 +217,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
         <LazyPane
           key={selected.id}
           known={selected}
-          place={`${(at + 1).toLocaleString('en')} of ${shown.length.toLocaleString('en')}`}
+          place={`${(actions.indexOf(selected) + 1).toLocaleString('en')} of ${actions.length.toLocaleString('en')}`}
           alike={alike.length}
           onChooseAlike={keys.chooseAlike}
           onSnooze={() => ask('snooze')}
@@ -211,6 +226,11 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           pane={pane}
           onSettled={selectNext}
         />
+      )}
+      {isWide && group && (
+        <Boundary fallback={<EmptyPane />}>
+          <GroupPane group={group} connection={connection} onAsk={askOfGroup} />
+        </Boundary>
       )}
       {asking && (
         <Boundary>
@@ -221,3 +241,13 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
     </div>
   )
 }
+
+/** Says what waits to be let in, and lets it in. */
+const LetIn = ({ fresh, updates, onClick }: { fresh: number; updates: number; onClick: () => void }) => (
+  <div className="floating">
+    <button type="button" className="pill" onClick={onClick} data-testid="waiting-fresh">
+      <Icon name="refresh" size={14} />
+      {fresh > 0 ? `${fresh} new` : `${updates} ${updates === 1 ? 'update' : 'updates'}`}
+    </button>
+  </div>
+)

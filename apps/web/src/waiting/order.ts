@@ -1,6 +1,6 @@
 import type { Action } from '@countersign/client'
 
-const RISKS: Action['risk']['level'][] = ['critical', 'high', 'medium', 'low']
+export const RISKS: Action['risk']['level'][] = ['critical', 'high', 'medium', 'low']
 
 type Compare = (a: Action, b: Action) => number
 

@@ -3,6 +3,7 @@ import { clockText, RISK_WORDS, STATE_WORDS, showInvisible } from '@countersign/
 import { memo } from 'react'
 import { useAction } from '../action/use-action.ts'
 import { assignedText } from '../assign/words.ts'
+import { cellText } from '../bulk/shape.ts'
 import { fullTime } from '../time/relative.ts'
 import { Seconds } from '../undo/seconds.tsx'
 import { ageText, askedText, endText, standingText } from './row-words.ts'
@@ -11,6 +12,8 @@ import { needsPerson } from './views.ts'
 type RowProps = RowTextProps & {
   at: number
   of: number
+  /** Where the list is grouped: 2 for a row below a heading, 1 for one that stands for itself. */
+  level: 1 | 2 | undefined
   /** True for the row whose card is shown. */
   isSelected: boolean
   /** True for a row that was chosen to be decided together with others. */
@@ -27,22 +30,25 @@ type RowTextProps = {
   nowMs: number
   /** When the snoozed action returns, as ISO 8601. */
   until: string | undefined
+  /** The arguments that stand for the headline, below a heading that has the words of it; none where the headline itself is shown. */
+  columns: readonly string[]
 }
 
 /**
  * One action in a line: risk, what would happen, who asked, and what is pressing about it. Dozens of them come with each frame while the list is
  * scrolled, so the list asks once for what all of them need, and those that stay are not drawn again.
  */
-export const Row = memo(function Row({ at, of, isSelected, isChosen, top, onPick, onChoose, ...text }: RowProps) {
+export const Row = memo(function Row({ at, of, level, isSelected, isChosen, top, onPick, onChoose, ...text }: RowProps) {
   const { action } = text
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are on the list
+    // biome-ignore-start lint/a11y: the keys are on the list, and the role is that of an option or of a tree item
     <div
-      role="option"
+      role={level === undefined ? 'option' : 'treeitem'}
+      aria-level={level}
       tabIndex={isSelected ? 0 : -1}
       aria-selected={isSelected}
       aria-checked={needsPerson(action) ? isChosen : undefined}
-      aria-posinset={at + 1}
+      aria-posinset={at}
       aria-setsize={of}
       className="inbox-row"
       style={{ transform: `translateY(${top}px)` }}
@@ -54,11 +60,12 @@ export const Row = memo(function Row({ at, of, isSelected, isChosen, top, onPick
       {needsPerson(action) && <ChooseBox isChosen={isChosen} onChoose={() => onChoose(action.id)} />}
       {needsPerson(action) ? <RowText {...text} /> : <DecidedRowText {...text} />}
     </div>
+    // biome-ignore-end lint/a11y: see above
   )
 })
 
 /** Chooses a row with the pointer or a finger, in place of its mark. X does it for the selected row, which says whether it is chosen. */
-function ChooseBox({ isChosen, onChoose }: { isChosen: boolean; onChoose: () => void }) {
+export function ChooseBox({ isChosen, onChoose }: { isChosen: boolean | 'mixed'; onChoose: () => void }) {
   return (
     <span
       className="inbox-choose"
@@ -71,7 +78,7 @@ function ChooseBox({ isChosen, onChoose }: { isChosen: boolean; onChoose: () => 
         onChoose()
       }}
     >
-      <span>{isChosen && '✓'}</span>
+      <span>{isChosen === 'mixed' ? '–' : isChosen && '✓'}</span>
     </span>
   )
 }
@@ -82,7 +89,7 @@ function DecidedRowText({ action: known, ...text }: RowTextProps) {
   return <RowText {...text} action={action} />
 }
 
-function RowText({ action, meId, nowMs, until }: RowTextProps) {
+function RowText({ action, meId, nowMs, until, columns }: RowTextProps) {
   const assigned = assignedText(action, { id: meId })
   const standing = standingText(action, nowMs)
   const { text, isAlarm } = until === undefined ? standing : { text: `Snoozed until ${clockText(until, nowMs)}`, isAlarm: false }
@@ -91,7 +98,7 @@ function RowText({ action, meId, nowMs, until }: RowTextProps) {
     <>
       <RowMark action={action} />
       <span className="inbox-what" title={showInvisible(action.description)}>
-        {showInvisible(action.description)}
+        {columns.length === 0 ? showInvisible(action.description) : <Cells action={action} columns={columns} />}
       </span>
       <time className="inbox-age" dateTime={since} title={fullTime(since)}>
         {ageText(action, nowMs)}
@@ -115,15 +122,36 @@ function RowText({ action, meId, nowMs, until }: RowTextProps) {
   )
 }
 
+/** What differs from the other rows of the group. The names of the columns stand in its heading, and are said with each value. */
+const Cells = ({ action, columns }: { action: Action; columns: readonly string[] }) => (
+  <span className="inbox-cells">
+    {columns.map((name) => (
+      <span key={name} className="inbox-cell">
+        <span className="visually-hidden">{showInvisible(name)}: </span>
+        <bdi>{cellText(action, name)}</bdi>
+        <span className="visually-hidden">. </span>
+      </span>
+    ))}
+  </span>
+)
+
 const RISK_MARKS: Readonly<Record<RiskLevel, string>> = { low: '', medium: '!', high: '!!', critical: '!!!' }
 
-/** The risk by shape and colour, in words for who does not see it; once it is decided, the mark of its state. */
+/** The risk by shape and colour, and in words for who does not see it. */
+export const RiskMark = ({ level }: { level: RiskLevel }) => (
+  <span className="inbox-mark" data-level={level} data-state="proposed">
+    <span aria-hidden="true">{RISK_MARKS[level]}</span>
+    <span className="visually-hidden">{RISK_WORDS[level]}. </span>
+  </span>
+)
+
+/** The risk or, once it is decided, the mark of its state. */
 function RowMark({ action: { state, risk } }: { action: Action }) {
-  const isWaiting = state === 'proposed'
+  if (state === 'proposed') return <RiskMark level={risk.level} />
   return (
-    <span className="inbox-mark" data-level={isWaiting ? risk.level : undefined} data-state={state}>
-      <span aria-hidden="true">{isWaiting ? RISK_MARKS[risk.level] : STATE_WORDS[state].mark}</span>
-      <span className="visually-hidden">{isWaiting ? RISK_WORDS[risk.level] : STATE_WORDS[state].word}. </span>
+    <span className="inbox-mark" data-state={state}>
+      <span aria-hidden="true">{STATE_WORDS[state].mark}</span>
+      <span className="visually-hidden">{STATE_WORDS[state].word}. </span>
     </span>
   )
 }

@@ -1,23 +1,26 @@
 import { showInvisible } from '@countersign/react'
 import { Link } from 'react-router'
 import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
-import { SearchInput, Unseen } from '../ui/index.ts'
+import { Button, SearchInput, Unseen } from '../ui/index.ts'
+import { GROUPINGS, isGrouping } from './groups.ts'
 import { isOrder, ORDERS } from './order.ts'
 import { focusRow } from './row-list.tsx'
 import { readSearch } from './search.ts'
+import type { Folds } from './use-folds.ts'
 import type { useInboxAddress } from './use-inbox-address.ts'
 import { VIEWS, type View, type WaitingView } from './views.ts'
 
 type ToolbarProps = {
   address: ReturnType<typeof useInboxAddress>
+  folds: Folds
   counts: Record<WaitingView, number> | undefined
   /** True when there are more than are counted. */
   more: boolean
 }
 
-/** The views with how many each holds, the search and the order. */
-export function Toolbar({ address, counts, more }: ToolbarProps) {
-  const { view, order, text, typed, setTyped, setOrder, hrefOf } = address
+/** The views with how many each holds, the search, the order and the groups. */
+export function Toolbar({ address, folds, counts, more }: ToolbarProps) {
+  const { view, text, typed, setTyped, hrefOf } = address
   const { problems } = readSearch(text)
   // Most people snooze nothing most of the time.
   const isShown = (each: View) => each !== 'snoozed' || view === 'snoozed' || (counts?.snoozed ?? 0) > 0
@@ -54,27 +57,56 @@ export function Toolbar({ address, counts, more }: ToolbarProps) {
             <kbd>/</kbd>
           </span>
         </search>
-        {view !== 'decided' && (
-          <select
-            aria-label="Order"
-            value={order}
-            onChange={({ currentTarget: { value } }) => {
-              if (isOrder(value)) setOrder(value)
-            }}
-          >
-            {Object.entries(ORDERS).map(([name, { words }]) => (
-              <option key={name} value={name}>
-                {words}
-              </option>
-            ))}
-          </select>
-        )}
       </div>
-      <SavedViewButtons page="inbox" />
+      <div className="inbox-arrangement">
+        {view !== 'decided' && <Arrangement address={address} folds={folds} />}
+        <SavedViewButtons page="inbox" />
+      </div>
       <Unseen text={typed} />
       <p id="inbox-search-problems" className="inbox-problems" role="status">
         {showInvisible(problems.join(' '))}
       </p>
     </section>
+  )
+}
+
+/** The order of the rows, and how they are grouped. */
+function Arrangement({
+  address: { order, setOrder, grouping, setGrouping },
+  folds: { areAllFolded, foldAll },
+}: Pick<ToolbarProps, 'address' | 'folds'>) {
+  return (
+    <>
+      <select
+        aria-label="Order"
+        value={order}
+        onChange={({ currentTarget: { value } }) => {
+          if (isOrder(value)) setOrder(value)
+        }}
+      >
+        {Object.entries(ORDERS).map(([name, { words }]) => (
+          <option key={name} value={name}>
+            {words}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label="Group"
+        value={grouping ?? ''}
+        onChange={({ currentTarget: { value } }) => setGrouping(isGrouping(value) ? value : '')}
+      >
+        <option value="">No groups</option>
+        {Object.entries(GROUPINGS).map(([name, { words }]) => (
+          <option key={name} value={name}>
+            {words}
+          </option>
+        ))}
+      </select>
+      {grouping && (
+        <Button variant="text" onClick={() => foldAll(!areAllFolded)}>
+          {areAllFolded ? 'Unfold all' : 'Fold all'}
+        </Button>
+      )}
+    </>
   )
 }

@@ -1,18 +1,31 @@
-import type { Action } from '@countersign/client'
 import { useRef, useState } from 'react'
+import type { Line, Shown } from './groups.ts'
 
 /**
- * Which row is selected: the one that somebody picked, else the first. A picked row stays in its place when it leaves the list, until
- * another is picked; `isKept` then.
+ * Which line is selected: the one that somebody picked, else the first action, or the first group if it is folded. Where a picked action was folded
+ * away, its group is selected. A picked action stays in its place when it leaves the list, until another line is picked; `kept` then.
+ * @param lines All lines, also those of folded groups.
  */
-export function useSelection(rows: readonly Action[], firstId: string | undefined) {
+export function useSelection(shown: readonly Shown[], lines: readonly Line[], firstId: string | undefined) {
   const [pickedId, pick] = useState(firstId)
-  const last = useRef<{ action: Action; at: number }>(undefined)
-  const at = rows.findIndex(({ id }) => id === pickedId)
-  const picked = rows[at]
-  if (picked) last.current = { action: picked, at }
-  const kept = picked === undefined && last.current?.action.id === pickedId ? last.current : undefined
-  const shown = kept ? rows.toSpliced(kept.at, 0, kept.action) : rows
-  const selected = picked ?? kept?.action ?? shown[0]
-  return { shown, selected, isKept: kept !== undefined, pick, unpick: () => pick(undefined) }
+  const last = useRef<{ line: Shown; at: number }>(undefined)
+  const at = shown.findIndex(({ id }) => id === pickedId)
+  const picked = shown[at]
+  if (picked) last.current = { line: picked, at }
+  const folded = picked || pickedId === undefined ? undefined : lines.find(({ id }) => id === pickedId)
+  const heading = folded && shown.find(({ id }) => id === folded.groupId)
+  const isKept = !picked && !folded && last.current?.line.action !== undefined && last.current.line.id === pickedId
+  const kept = isKept ? last.current : undefined
+  const withKept = kept ? shown.toSpliced(kept.at, 0, kept.line) : shown
+  return {
+    shown: withKept,
+    selected: picked ?? heading ?? kept?.line ?? firstOf(withKept),
+    kept: kept?.line.action,
+    pick,
+    unpick: () => pick(undefined),
+  }
 }
+
+/** The heading of a group that is not folded is no choice of anybody: its first action is shown. */
+const firstOf = ([first, second]: readonly Shown[]): Shown | undefined =>
+  first?.action === undefined && second !== undefined && second.groupId === first?.id ? second : first

@@ -14,6 +14,7 @@ import { FullNotice } from './full-notice.tsx'
 import { Inbox } from './inbox.tsx'
 import { forgetPlace, placeLeft } from './place.ts'
 import { Toolbar } from './toolbar.tsx'
+import { useFolds } from './use-folds.ts'
 import { useInboxAddress } from './use-inbox-address.ts'
 import { type Rows, useRows } from './use-rows.ts'
 import { countViews } from './views.ts'
@@ -29,6 +30,9 @@ export default function WaitingPage() {
   const connection = useConnection(stream)
   const address = useInboxAddress()
   const { view, order, text } = address
+  // Decided ones are read page by page: a group would be of what was read so far.
+  const grouping = view === 'decided' ? undefined : address.grouping
+  const folds = useFolds()
   const found = useRows(view, text, order)
   const counts = useMemo(
     () => (loaded ? countViews(items, { me, standsFor, snoozes }) : undefined),
@@ -55,7 +59,7 @@ export default function WaitingPage() {
       }
     >
       <div className="inbox">
-        <Toolbar address={address} counts={counts} more={more} />
+        <Toolbar address={address} folds={folds} counts={counts} more={more} />
         <div className="inbox-notices">
           <ConnectionBanner connection={connection} />
           <FullNotice />
@@ -64,10 +68,12 @@ export default function WaitingPage() {
         {!found.isLoaded && found.failure === null && <LoadingRows />}
         {found.isLoaded && (
           <Inbox
-            key={`${view} ${order} ${text}`}
+            key={`${view} ${order} ${grouping} ${text}`}
             of={found}
             view={view}
             connection={connection}
+            grouping={grouping}
+            folds={folds}
             firstId={firstId}
             empty={<Empty address={address} waiting={waiting + unknown} />}
           />

@@ -1,0 +1,160 @@
+import type { Action, RiskLevel } from '@countersign/client'
+import { RISK_WORDS, showInvisible } from '@countersign/react'
+import { columnsOf, commonTitle, shapeKey } from '../bulk/shape.ts'
+import { RISKS } from './order.ts'
+import { needsPerson } from './views.ts'
+
+type Way = {
+  words: string
+  keyOf: (action: Action) => string
+  /** The heading of a group, from the key that its actions had when they came, and from the actions in it. */
+  titleOf: (key: string, actions: readonly Action[]) => string
+  columnsOf?: (actions: readonly Action[]) => readonly string[]
+  /** So many actions make a group; fewer stand for themselves. */
+  least: number
+}
+
+const agentKey = ({ agent, agentVerified }: Pick<Action, 'agent' | 'agentVerified'>): string => JSON.stringify({ agent, agentVerified })
+
+function agentTitle(key: string): string {
+  const { agent, agentVerified }: Pick<Action, 'agent' | 'agentVerified'> = JSON.parse(key)
+  return agent === null ? 'No agent' : `${showInvisible(agent)}${agentVerified ? '' : ' (not verified)'}`
+}
+
+/** The ways to group the inbox: their words, and which actions belong together. */
+export const GROUPINGS = {
+  shape: {
+    words: 'Same shape',
+    keyOf: shapeKey,
+    titleOf: (_, actions) => showInvisible(commonTitle(actions.map(({ description }) => description))),
+    columnsOf,
+    least: 2,
+  },
+  tool: { words: 'Tool', keyOf: ({ tool }) => tool, titleOf: showInvisible, least: 1 },
+  agent: { words: 'Agent', keyOf: agentKey, titleOf: agentTitle, least: 1 },
+  risk: { words: 'Risk', keyOf: ({ risk }) => risk.level, titleOf: (key) => RISK_WORDS[key as RiskLevel], least: 1 },
+} as const satisfies Record<string, Way>
+
+export type Grouping = keyof typeof GROUPINGS
+
+export const isGrouping = (text: string | null): text is Grouping => text !== null && Object.hasOwn(GROUPINGS, text)
+
+/** A line of the inbox: an action, or the heading above the actions of a group. An action that stands for itself has no `groupId`. */
+export type Line = { id: string; action: Action; groupId: string | undefined } | { id: string; action: undefined; groupId: string }
+
+/** Returns the lines of the inbox. Groups stand in the order of their first actions, and each keeps the order of its own. */
+export function linesOf(actions: readonly Action[], grouping: Grouping | undefined): Line[] {
+  if (grouping === undefined) return actions.map((action) => ({ id: action.id, action, groupId: undefined }))
+  const { keyOf, least } = GROUPINGS[grouping]
+  const lines: Line[] = []
+  for (const [key, members] of Map.groupBy(actions, keyOf)) {
+    const groupId = members.length < least ? undefined : `${grouping} ${key}`
+    if (groupId !== undefined) lines.push({ id: groupId, action: undefined, groupId })
+    for (const action of members) lines.push({ id: action.id, action, groupId })
+  }
+  return lines
+}
+
+/** A line that may not move stays in the group that it was put into, even if its action belongs to another one by now. */
+export const keepGroup = (before: Line, latest: Line): Line =>
+  latest.action === undefined || before.groupId === latest.groupId ? latest : { ...latest, groupId: before.groupId }
+
+/** What the heading of a group says of the lines below it. */
+export type Group = {
+  id: string
+  title: string
+  /** All of the group, also those that were decided a moment ago. */
+  members: readonly Action[]
+  /** Those that need a person. */
+  open: readonly Action[]
+  /** The names of the arguments that differ: those that its rows show. */
+  columns: readonly string[]
+  /** How many more differ. */
+  moreColumns: number
+  /** The highest risk among `open`; undefined where nothing is open. */
+  risk: RiskLevel | undefined
+  /** When the oldest of `open` was asked for, as ISO 8601; undefined where nothing is open. */
+  since: string | undefined
+}
+
+export type Groups = ReadonlyMap<string, Group>
+
+/** Returns the group of each heading. Those in which nothing changed are the same as `before`: few of thousands of lines change at a time. */
+export function groupsOf(lines: readonly Line[], grouping: Grouping | undefined, before?: Groups): Groups {
+  const groups = new Map<string, Group>()
+  if (grouping === undefined) return groups
+  const members = new Map<string, Action[]>()
+  for (const { action, groupId } of lines) {
+    if (action === undefined) members.set(groupId, [])
+    else if (groupId !== undefined) members.get(groupId)?.push(action)
+  }
+  for (const [id, actions] of members) {
+    const known = before?.get(id)
+    groups.set(id, known && isSame(known.members, actions) ? known : groupOf(id, actions, grouping, known?.columns))
+  }
+  return groups
+}
+
+/** There is no room for more beside a card or on a phone. */
+const MOST_COLUMNS = 3
+
+function groupOf(id: string, members: readonly Action[], grouping: Grouping, knownColumns: readonly string[] = []): Group {
+  const way: Way = GROUPINGS[grouping]
+  const open = members.filter(needsPerson)
+  let risk = RISKS.length
+  let since: string | undefined
+  for (const action of open) {
+    risk = Math.min(risk, RISKS.indexOf(action.risk.level))
+    if (since === undefined || action.createdAt < since) since = action.createdAt
+  }
+  const all = way.columnsOf?.(members) ?? []
+  const columns = all.slice(0, MOST_COLUMNS)
+  return {
+    id,
+    title: way.titleOf(id.slice(grouping.length + 1), members),
+    members,
+    open,
+    // The same array where nothing changed, so that no row is drawn again.
+    columns: isSame(columns, knownColumns) ? knownColumns : columns,
+    moreColumns: all.length - columns.length,
+    risk: RISKS[risk],
+    since,
+  }
+}
+
+const isSame = <T>(some: readonly T[], others: readonly T[]): boolean =>
+  some.length === others.length && some.every((each, at) => each === others[at])
+
+/** A line that is shown, and its place. */
+export type Shown = Line & {
+  /** The group of a heading or of a row below one. */
+  group: Group | undefined
+  /** Where in the list the heading of its group is; -1 where it has none. */
+  heading: number
+  /** How many rows are shown below it; 0 where it is no heading. */
+  rows: number
+  /** From 1: among the rows of the same group or, for headings and for what stands for itself, among each other. */
+  at: number
+  of: number
+}
+
+/** Returns the lines that are shown: not those of folded groups. */
+export function shownLines(lines: readonly Line[], groups: Groups, isFolded: (groupId: string) => boolean): Shown[] {
+  const shown: Shown[] = []
+  const tops: Shown[] = []
+  let top: Shown | undefined
+  for (const line of lines) {
+    const group = line.groupId === undefined ? undefined : groups.get(line.groupId)
+    if (top?.group !== undefined && group !== undefined && line.action !== undefined) {
+      if (isFolded(group.id)) continue
+      top.rows++
+      shown.push({ ...line, group, heading: top.heading, rows: 0, at: top.rows, of: group.members.length })
+    } else {
+      top = { ...line, group, heading: group ? shown.length : -1, rows: 0, at: tops.length + 1, of: 0 }
+      tops.push(top)
+      shown.push(top)
+    }
+  }
+  for (const each of tops) each.of = tops.length
+  return shown
+}
