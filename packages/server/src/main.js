@@ -3,6 +3,13 @@
 // which takes 15 MB and 0.1 s.
 const OLDEST_NODE = 24
 
+// Hosts of a hook take 2 for a denial. After any other failure, of an option as of this program, most of them run the call.
+if (process.argv[2] === 'hook') {
+  process.on('exit', (code) => {
+    if (code !== 0) process.exitCode = 2
+  })
+}
+
 // This runs before any import: an older Node fails at the first module that it does not have, with a stack trace.
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
   console.error(

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { HOOK_HOSTS, HOST_NAMES, type HookHost, isObject } from '../coding-agent/hosts.ts'
 import type { Environment } from '../config/index.ts'
 import { HOOK_SHAPES, type HookEvent } from '../hooks/shapes/index.ts'
-import { type ApiFlags, Refused, serverOf, withServerAddress } from './api.ts'
+import { type ApiFlags, serverOf, Unreachable, withServerAddress } from './api.ts'
 import { postHook } from './connect/post-hook.ts'
 
 interface HookFlags extends ApiFlags {
@@ -21,7 +21,7 @@ GitHub Copilot CLI and Claude Code with an allow rule run the call by themselves
 
 The key is that of an agent: COUNTERSIGN_KEY in the environment, or a file that holds it.
 
-Exit code: 0 with an answer. 2 when the message cannot be read, which these hosts take for a denial.`
+Exit code: 0 with an answer. 2 when there is none, because of a message, an option or a failure, which these hosts take for a denial.`
 
 /** `countersign hook`: one command for the hooks of every host. */
 export const hookCommand = (environment: Environment): Command =>
@@ -70,7 +70,7 @@ async function runHook(
     process.stderr.write(`countersign: ${why}\n`)
     // A report that is lost only leaves its outcome unknown.
     if (event.kind !== 'ask') return { output: {} }
-    const reason = `Not allowed: Countersign could not be asked (${why}). Nothing was run. Ask the person to ${error instanceof Refused ? 'correct that' : 'start it'}, and do not try another way.`
+    const reason = `Not allowed: Countersign could not be asked (${why}). Nothing was run. Ask the person to ${error instanceof Unreachable ? 'start it' : 'correct that'}, and do not try another way.`
     return { output: HOOK_SHAPES[host].answer(event.event, { kind: 'deny', reason }) }
   }
 }

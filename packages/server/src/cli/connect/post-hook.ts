@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
-import { Refused, type Server } from '../api.ts'
+import { Refused, type Server, Unreachable } from '../api.ts'
 
 export interface PostHook {
   server: Server
@@ -16,7 +16,7 @@ export interface PostHook {
 
 /**
  * Posts the message of a hook and returns the answer. `fetch` would give up after five minutes without a header, and people may take longer.
- * @throws Error when the server is away, refuses the message, or does not answer in time.
+ * @throws Unreachable when the server is away or does not answer in time; Refused when it refuses the message.
  */
 export async function postHook({ server: { base, authorization }, path, body, withinMs, signal }: PostHook): Promise<JsonObject> {
   const url = new URL(base + path)
@@ -32,7 +32,7 @@ export async function postHook({ server: { base, authorization }, path, body, wi
   sent.on('error', answered.reject)
   sent.end(payload)
   const { status, answer } = await answered.promise.catch((cause: unknown) => {
-    throw new Error(late.aborted ? `${url.origin} did not answer in time` : `${url.origin} cannot be reached`, { cause })
+    throw new Unreachable(late.aborted ? `${url.origin} did not answer in time` : `${url.origin} cannot be reached`, { cause })
   })
   const read = readJson(answer)
   if (status !== 200) throw new Refused(status, typeof read?.detail === 'string' ? read.detail : `${url.origin} answered ${status}`)

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import { z } from 'zod'
 import type { Host } from '../../coding-agent/index.ts'
-import { type HookEvent, type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
+import { type HookEvent, type HookShape, inputOf, Json, noTool, readShape, Text } from './shape.ts'
 
 const Body = z.looseObject({
   session_id: z.string().min(1).max(200),
@@ -22,7 +22,8 @@ const REPORTS = new Set(['PostToolUse', 'PostToolUseFailure'])
 function readEvent(host: Host, body: JsonObject, mayEdit: (event: string) => boolean): HookEvent {
   const { hook_event_name: event, session_id: session, cwd, tool_name, tool_input, tool_use_id, ...rest } = readShape(Body, body, host)
   if (event === 'SessionEnd') return { kind: 'ended', host, event, session }
-  if (tool_name === undefined || !(isAbout(host, event) || REPORTS.has(event))) return { kind: 'ignored', event }
+  if (!(isAbout(host, event) || REPORTS.has(event))) return { kind: 'ignored', event }
+  if (tool_name === undefined) throw noTool(host, event)
   const call = { host, tool: tool_name, input: inputOf(tool_input), folder: cwd }
   const named = { event, session, callId: tool_use_id, call }
   if (isAbout(host, event)) return { kind: 'ask', ...named, mayEdit: mayEdit(event) }

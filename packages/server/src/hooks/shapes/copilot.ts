@@ -1,6 +1,6 @@
-import type { JsonObject } from '@countersign/core'
+import { CountersignError, type JsonObject } from '@countersign/core'
 import { z } from 'zod'
-import { type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
+import { type HookShape, inputOf, Json, noTool, readShape, Text } from './shape.ts'
 
 const Body = z.looseObject({
   sessionId: z.string().min(1).max(200),
@@ -11,15 +11,18 @@ const Body = z.looseObject({
   toolResult: Json.optional(),
 })
 
+const EVENTS = new Set(['preToolUse', 'permissionRequest', 'postToolUse', 'sessionEnd'])
+
 /** GitHub Copilot CLI: the message does not name its event, so the settings do. */
 export const copilotShape: HookShape = {
   read(body, event = 'preToolUse') {
     const { sessionId: session, cwd, toolName, toolArgs, toolCallId: callId, toolResult } = readShape(Body, body, 'copilot')
     if (event === 'sessionEnd') return { kind: 'ended', host: 'copilot', event, session }
-    if (toolName === undefined) return { kind: 'ignored', event }
+    // The name comes from the settings: a misspelt one would let every call run.
+    if (!EVENTS.has(event)) throw new CountersignError('bad_request', `there is no event ${event}; known are ${[...EVENTS].join(', ')}`)
+    if (toolName === undefined) throw noTool('copilot', event)
     const call = { host: 'copilot' as const, tool: toolName, input: inputOf(toolArgs), folder: cwd }
     if (event === 'postToolUse') return { kind: 'report', event, session, callId, call, report: { ok: toolResult ?? null } }
-    if (event !== 'preToolUse' && event !== 'permissionRequest') return { kind: 'ignored', event }
     return { kind: 'ask', event, session, callId, call, mayEdit: false }
   },
   answer(event, verdict): JsonObject {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { z } from 'zod'
-import { type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
+import { type HookShape, inputOf, Json, noTool, readShape, Text } from './shape.ts'
 
 const Body = z.looseObject({
   conversation_id: z.string().min(1).max(200),
@@ -42,7 +42,8 @@ export const cursorShape: HookShape = {
       : event.endsWith('MCPExecution')
         ? mcpTool(tool_name ?? '')
         : tool_name?.replace(/^MCP:(.+)$/, (_, name) => mcpTool(name))
-    if (tool === undefined || !(ASKS.has(event) || REPORTS.has(event))) return { kind: 'ignored', event }
+    if (!(ASKS.has(event) || REPORTS.has(event))) return { kind: 'ignored', event }
+    if (tool === undefined) throw noTool('cursor', event)
     const folder = cwd || (workspace_roots[0] ?? '')
     const call = { host: 'cursor' as const, tool, input: isShell ? { command: command ?? '' } : inputOf(tool_input), folder }
     const named = { event, session, callId: rest.tool_use_id, call }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { z } from 'zod'
-import { type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
+import { type HookShape, inputOf, Json, noTool, readShape, Text } from './shape.ts'
 
 const Body = z.looseObject({
   session_id: z.string().min(1).max(200),
@@ -28,7 +28,8 @@ export const geminiShape: HookShape = {
       mcp_context,
     } = readShape(Body, body, 'gemini')
     if (event === 'SessionEnd') return { kind: 'ended', host: 'gemini', event, session }
-    if (tool_name === undefined || (event !== 'BeforeTool' && event !== 'AfterTool')) return { kind: 'ignored', event }
+    if (event !== 'BeforeTool' && event !== 'AfterTool') return { kind: 'ignored', event }
+    if (tool_name === undefined) throw noTool('gemini', event)
     // The name itself joins server and tool in a way that differs between versions.
     const tool = mcp_context ? `mcp__${mcp_context.server_name}__${mcp_context.tool_name}` : tool_name
     const named = {

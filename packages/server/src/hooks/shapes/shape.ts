@@ -48,6 +48,10 @@ export function readShape<Schema extends z.ZodType>(schema: Schema, body: unknow
   throw new CountersignError('bad_request', `this is no hook of ${host} that is known here: ${z.prettifyError(read.error)}`)
 }
 
+/** The error for a call without the name of its tool: ignored, it would run. */
+export const noTool = (host: Host, event: string): CountersignError =>
+  new CountersignError('bad_request', `this ${event} of ${host} names no tool`)
+
 /** The input of a tool, which some hosts send as text. */
 export function inputOf(value: JsonValue | undefined): JsonObject {
   if (isObject(value)) return value
