@@ -4,18 +4,20 @@ import { linesOf } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import { type Anchor, type AuditVerdict, headsIn, verifyExport } from '../audit/index.ts'
 import type { Environment } from '../config/index.ts'
+import type { JsonOutput } from './json-output.ts'
+import { say, sayJson } from './say.ts'
 
 interface VerifyFlags {
+  json?: true
   publicKey?: string[]
   anchor?: string[]
 }
 
 interface AcceptFlags {
+  json?: true
   reason: string
   server: string
 }
-
-const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const HELP = `
 It needs the file and nothing else. Without --public-key it proves that the file is of one piece and says whose key signed it: compare
@@ -30,7 +32,9 @@ const ACCEPT_HELP = `
 For a server that seals nothing because its database does not hold the record that it remembers: GET /readyz says why. Look for the cause
 first. A row of the record says who accepted it and why, and the next head is signed with it.
 
-COUNTERSIGN_KEY must hold the key of an admin of that server.`
+COUNTERSIGN_KEY must hold the key of an admin of that server.
+
+Exit code: 0 when the record is sealed again, or nothing was wrong; 1 when it is not.`
 
 /** `countersign audit`: checks exported records, and accepts a record that differs from the remembered one. */
 export const auditCommand = (environment: Environment): Command =>
@@ -41,6 +45,7 @@ export const auditCommand = (environment: Environment): Command =>
         .description('let a running server continue to seal a record that differs from the one it remembers')
         .requiredOption('--reason <text>', 'the reason, which is stored in the record')
         .option('--server <url>', 'the server', 'http://127.0.0.1:4319')
+        .option('--json', 'print one JSON object: {accepted, seal}')
         .addHelpText('after', ACCEPT_HELP)
         .action((flags: AcceptFlags) => accept(flags, environment)),
     )
@@ -50,20 +55,33 @@ export const auditCommand = (environment: Environment): Command =>
         .argument('<file>', 'the exported file')
         .option('--public-key <key...>', 'the key that must have signed it; name several when it was changed meanwhile')
         .option('--anchor <file or number:hash...>', 'heads that were kept elsewhere, which the record must hold')
+        .option('--json', 'print one JSON object: {file, problem, rows, …}')
         .addHelpText('after', HELP)
         .action(verify),
     )
 
-async function verify(file: string, { publicKey, anchor }: VerifyFlags): Promise<void> {
+async function verify(file: string, { publicKey, anchor, json }: VerifyFlags): Promise<void> {
   const anchors = anchor?.flatMap(readAnchors)
   const verdict = await verifyExport(linesOf(readExport(file)), publicKey, { anchors })
-  if (verdict.problem !== undefined) {
-    say(`${file}: ${verdict.problem}`)
-    process.exitCode = 1
-    return
-  }
-  for (const line of proofOf(verdict, publicKey !== undefined)) say(line)
+  if (verdict.problem !== undefined) process.exitCode = 1
+  if (json) sayJson(jsonOf(file, verdict))
+  else if (verdict.problem !== undefined) say(`${file}: ${verdict.problem}`)
+  else for (const line of proofOf(verdict, publicKey !== undefined)) say(line)
 }
+
+function jsonOf(file: string, { problem, scopes, heads, time, anchored, ...verdict }: AuditVerdict): JsonOutput<'audit verify'> {
+  return {
+    file,
+    problem: problem ?? null,
+    chains: scopes,
+    heads: heads ?? null,
+    time: time ? { first: iso(time.first), last: iso(time.last) } : null,
+    anchored: anchored ?? null,
+    ...verdict,
+  }
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString()
 
 const UNREADABLE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
@@ -91,7 +109,7 @@ function readAnchors(given: string): Anchor[] {
   return heads
 }
 
-async function accept({ reason, server }: AcceptFlags, environment: Environment): Promise<void> {
+async function accept({ reason, server, json }: AcceptFlags, environment: Environment): Promise<void> {
   const key = environment.COUNTERSIGN_KEY
   if (key === undefined) throw new Error('COUNTERSIGN_KEY must hold the key of an admin of that server')
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
@@ -100,11 +118,17 @@ async function accept({ reason, server }: AcceptFlags, environment: Environment)
       throw new Error(`${server} does not answer: is the server running there?`, { cause })
     })
   const before = await readSeal(await send('/api/audit/seal', {}))
-  if (before.problem === null) return void say('There is nothing to accept: the record is the one that this server remembers.')
+  const print = (seal: AuditSealView, lines: readonly string[]) => {
+    if (json) return void sayJson({ accepted: before.problem, seal } satisfies JsonOutput<'audit accept'>)
+    for (const line of lines) say(line)
+  }
+  if (before.problem === null) return print(before, ['There is nothing to accept: the record is the one that this server remembers.'])
   const after = await readSeal(await send('/api/audit/accept', { method: 'POST', body: JSON.stringify({ reason }) }))
   if (after.problem !== null) throw new Error(`it was accepted, but something else is wrong by now: ${after.problem.why}`)
-  say(`Accepted: ${before.problem.why}`)
-  say(`The record is sealed again${after.head ? `, from head ${after.head.number} on` : ''}.`)
+  print(after, [
+    `Accepted: ${before.problem.why}`,
+    `The record is sealed again${after.head ? `, from head ${after.head.number} on` : ''}.`,
+  ])
 }
 
 async function readSeal(answer: Response): Promise<AuditSealView> {
@@ -121,7 +145,6 @@ const NO_ANCHOR =
 
 function proofOf({ rows, redacted, scopes, heads, time, keys, gaps, anchored }: AuditVerdict, isKeyGiven: boolean): string[] {
   const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
-  const iso = (ms: number) => new Date(ms).toISOString()
   if (!heads || !time) return ['The record is empty, and signed.', NO_ANCHOR, `Signed with ${keys.join(', ')}.`]
   const from = heads.first === 1 ? 'from its beginning' : `from head ${heads.first} on; what came before is not in this file`
   return [
