@@ -125,10 +125,7 @@ async function accept({ reason, server, json }: AcceptFlags, environment: Enviro
   if (before.problem === null) return print(before, ['There is nothing to accept: the record is the one that this server remembers.'])
   const after = await readSeal(await send('/api/audit/accept', { method: 'POST', body: JSON.stringify({ reason }) }))
   if (after.problem !== null) throw new Error(`it was accepted, but something else is wrong by now: ${after.problem.why}`)
-  print(after, [
-    `Accepted: ${before.problem.why}`,
-    `The record is sealed again${after.head ? `, from head ${after.head.number} on` : ''}.`,
-  ])
+  print(after, [`Accepted: ${before.problem.why}`, `The record is sealed again${after.head ? `, from head ${after.head.number} on` : ''}.`])
 }
 
 async function readSeal(answer: Response): Promise<AuditSealView> {

@@ -1,12 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { durationMs, type JsonObject, type Principal, parseJson, type ReplayedActions, TestPolicyBody } from '@countersign/core'
+import { isCountersignError, type JsonObject, type PolicyDocument, type Principal, parseJson, TestPolicyBody } from '@countersign/core'
 import { Command, Option } from 'commander'
 import { type Config, type Environment, loadConfig, requireConfig } from '../config/index.ts'
 import { type CompiledPolicy, compilePolicy, type PolicyCall, readPolicy, warningsAbout } from '../policy/index.ts'
+import type { JsonOutput } from './json-output.ts'
+import { replay } from './policy-replay.ts'
 import { starterCommand } from './policy-starter.ts'
+import { say, sayJson } from './say.ts'
+
+interface CheckFlags {
+  config?: string
+  json?: true
+}
 
 interface TestFlags {
+  json?: true
   policy?: string
   call?: string
   replay?: string
@@ -14,8 +23,6 @@ interface TestFlags {
   server: string
   expect?: 'allow' | 'ask' | 'deny'
 }
-
-const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const TEST_HELP = `
 --call takes JSON, or a file of it: {"tool": "refund", "arguments": {"amount": 700}, "agent": "desk",
@@ -36,8 +43,9 @@ export const policyCommand = (environment: Environment): Command =>
         .description('check whether a policy can be used with the tools and agents of the configuration')
         .argument('<file>', 'the policy, in YAML or JSON')
         .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
+        .option('--json', 'print one JSON object: {file, problems, rules, default, warnings}')
         .addHelpText('after', '\nExit code: 0 when it can be used, otherwise 1; each problem is printed with its place.')
-        .action((file: string, flags: { config?: string }) => check(file, flags.config, environment)),
+        .action((file: string, flags: CheckFlags) => check(file, flags, environment)),
     )
     .addCommand(
       new Command('test')
@@ -48,6 +56,7 @@ export const policyCommand = (environment: Environment): Command =>
         .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
         .option('--server <url>', 'where the server is that has the actions', 'http://127.0.0.1:4319')
         .addOption(new Option('--expect <verdict>', 'fail unless this is what policy says').choices(['allow', 'ask', 'deny']))
+        .option('--json', 'print one JSON object: {items}, with --replay {since, evaluated, changes, …}')
         .addHelpText('after', TEST_HELP)
         .action((flags: TestFlags) => test(flags, environment)),
     )
@@ -61,10 +70,13 @@ async function openConfig(file: string | undefined, environment: Environment): P
   return config
 }
 
-function readPolicyFile(file: string, { tools, agents }: Config) {
+const readDocument = (text: string, { tools, agents }: Config): PolicyDocument =>
+  readPolicy(text, { tools, agents: agents.map(({ name }) => name) })
+
+function readPolicyFile(file: string, config: Config): PolicyDocument {
   const text = readText(file)
   try {
-    return readPolicy(text, { tools, agents: agents.map(({ name }) => name) })
+    return readDocument(text, config)
   } catch (cause) {
     throw new Error(`${basename(file)}: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }
@@ -78,24 +90,52 @@ function readText(file: string): string {
   }
 }
 
-async function check(file: string, configFile: string | undefined, environment: Environment): Promise<void> {
+async function check(file: string, { config: configFile, json }: CheckFlags, environment: Environment): Promise<void> {
   const config = await openConfig(configFile, environment)
+  if (json) {
+    const checked = checkedFile(file, config)
+    if (checked.problems.length > 0) process.exitCode = 1
+    return void sayJson(checked)
+  }
   const document = readPolicyFile(file, config)
   say(`${file}: ${document.rules.length} ${document.rules.length === 1 ? 'rule' : 'rules'}, ${document.default} for everything else.`)
   for (const warning of warningsAbout(document, undefined)) say(`Note: the rule ${warning}.`)
 }
 
+function checkedFile(file: string, config: Config): JsonOutput<'policy check'> {
+  const text = readText(file)
+  try {
+    const document = readDocument(text, config)
+    const warnings = warningsAbout(document, undefined)
+    return { file, problems: [], rules: document.rules.length, default: document.default, warnings }
+  } catch (error) {
+    if (!isCountersignError(error)) throw error
+    const { issues } = error.extra as { issues: JsonOutput<'policy check'>['problems'] }
+    return { file, problems: issues, rules: null, default: null, warnings: [] }
+  }
+}
+
 async function test(flags: TestFlags, environment: Environment): Promise<void> {
   if ((flags.call === undefined) === (flags.replay === undefined)) throw new Error('name a call with --call, or a time with --replay')
-  const isMet = flags.call === undefined ? await replay(flags, environment) : await ask(flags, flags.call, environment)
+  const isMet =
+    flags.call === undefined
+      ? await replay({ ...flags, document: flags.policy === undefined ? undefined : readText(flags.policy) }, environment)
+      : await ask(flags, flags.call, environment)
   if (!isMet) process.exitCode = 1
 }
 
-async function ask({ policy: file, config: configFile, expect }: TestFlags, given: string, environment: Environment): Promise<boolean> {
+async function ask(flags: TestFlags, given: string, environment: Environment): Promise<boolean> {
+  const { policy: file, config: configFile, expect, json } = flags
   const config = await openConfig(configFile, environment)
   const policy = compilePolicy(file === undefined ? config.policy : readPolicyFile(file, config), 0)
   const call = readCall(given, config)
   const { verdict, rule, reason, requires, risk } = policy.evaluate(call)
+  const isMet = expect === undefined || expect === verdict
+  if (json) {
+    const tested = TestedCall.parse({ verdict, rule, reason, version: null, requires, risk: risk ?? null, rules: policy.explain(call) })
+    sayJson({ items: [{ tool: call.tool.name, ...tested, expected: expect ?? null, isMet }] } satisfies JsonOutput<'policy test'>)
+    return isMet
+  }
   say(`${verdict}: ${reason}.`)
   if (verdict === 'ask') {
     const { quorum, declineQuorum, roles, notRequester } = requires
@@ -104,9 +144,8 @@ async function ask({ policy: file, config: configFile, expect }: TestFlags, give
   }
   if (risk !== undefined) say(`  risk: ${risk}`)
   for (const line of rulesThatSpeak(policy, call, rule)) say(line)
-  if (expect === undefined || expect === verdict) return true
-  say(`Expected ${expect}.`)
-  return false
+  if (!isMet) say(`Expected ${expect}.`)
+  return isMet
 }
 
 function* rulesThatSpeak(policy: CompiledPolicy, call: PolicyCall, winner: string): Generator<string> {
@@ -134,43 +173,3 @@ function readCall(given: string, { tools }: Config): PolicyCall {
 }
 
 const SOMEBODY: Principal = { id: 'prn_somebody', kind: 'person', name: 'Somebody', roles: [] }
-
-async function replay({ policy, replay: time = '', server, expect }: TestFlags, environment: Environment): Promise<boolean> {
-  if (expect !== undefined) throw new Error('--expect is for a call; a replay says of each kind of change how many there are')
-  const key = environment.COUNTERSIGN_KEY
-  if (key === undefined) throw new Error('COUNTERSIGN_KEY must hold the key of a person of that server')
-  const body = { replay: { days: readDays(time) }, ...(policy !== undefined && { document: readText(policy) }) }
-  const answer = await fetch(new URL('/api/policy/test', server), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  }).catch((cause: unknown) => {
-    throw new Error(`${server} does not answer: is the server running there?`, { cause })
-  })
-  const text = await answer.text()
-  const parsed = parseJson(text)
-  if (!answer.ok || !parsed.ok) throw new Error(`${server} answered ${answer.status}: ${detailOf(parsed.ok ? parsed.value : undefined)}`)
-  return tellReplay(JSON.parse(text))
-}
-
-const detailOf = (problem: unknown): string =>
-  typeof problem === 'object' && problem !== null && 'detail' in problem ? String(problem.detail) : 'an answer in an unknown format'
-
-function tellReplay({ since, evaluated, skipped, truncated, was, wouldBe, changes }: ReplayedActions): boolean {
-  say(
-    `${evaluated} actions since ${since}${truncated ? ', the newest of more' : ''}${skipped > 0 ? `; ${skipped} of tools that are gone` : ''}.`,
-  )
-  for (const verdict of ['allow', 'ask', 'deny'] as const) say(`  ${verdict.padEnd(5)}  ${was[verdict]} → ${wouldBe[verdict]}`)
-  for (const change of changes) say(`  ${change.count} from ${change.was} to ${change.wouldBe}, for example ${change.actionIds.join(', ')}`)
-  return !changes.some(({ wouldBe: now }) => now === 'allow')
-}
-
-const DAYS: Record<string, number> = { d: 1, h: 1 / 24, m: 1 / 1_440 }
-
-/** @throws Error for an invalid duration. */
-function readDays(text: string): number {
-  const [, amount, unit = ''] = /^(\d{1,6})([dhm])$/.exec(text) ?? []
-  const days = amount === undefined ? (durationMs(text) ?? Number.NaN) / 86_400_000 : Number(amount) * (DAYS[unit] ?? 0)
-  if (days > 0) return days
-  throw new Error(`--replay: must be a time such as 7d, 12h or P7D, not "${text}"`)
-}
