@@ -24,7 +24,7 @@ const hasPgDump = spawnSync('sh', ['-c', 'command -v pg_dump']).status === 0
 const onBoth = test.skipIf(isPostgres && !hasPgDump)
 const onSqlite = test.skipIf(isPostgres)
 /** Nothing but how far a backup is: it says so every two seconds, which a busy machine can take. */
-const PROGRESS = expect.stringMatching(/^(?:[\d.,]+ (?:MB written|% copied)\n)*$/)
+const PROGRESS = expect.stringMatching(/^(?:[\d.,]+ (?:MB written|% copied|MB restored)\n|(?:checking|bringing) the .*: [\d.,]+ MB\n)*$/)
 const CRASH_AT = new URL('../crash/crash-at.ts', import.meta.url).href
 const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 

@@ -10,7 +10,8 @@ export interface Estimate {
   rows: number
 }
 
-export async function estimate(store: Store, before: number): Promise<Estimate> {
+/** @param onFound Called with what was found so far. */
+export async function estimate(store: Store, before: number, onFound?: (found: Estimate) => void): Promise<Estimate> {
   const found: Estimate = { sessions: 0, rows: 0 }
   for (let after = ''; ; ) {
     const page = await store.read(() => archive.settledSessions.all({ after, before, limit: SESSIONS_PER_READ }))
@@ -18,6 +19,7 @@ export async function estimate(store: Store, before: number): Promise<Estimate> 
       const counted = await store.read(() => archive.countRowsOf.first({ session_id: id, after: archived_seq }))
       found.sessions++
       found.rows += Number(counted?.count ?? 0)
+      onFound?.(found)
     }
     const last = page.at(-1)
     if (!last) break

@@ -21,6 +21,8 @@ export interface ArchiveOptions {
   /** Only rows that were settled before this, epoch ms. */
   before: number
   nowMs(): number
+  /** Called with the number of rows that this run has written, after each. */
+  onRow?(rows: number): void
   /** Called with every file as it is finished. */
   onFile(file: FinishedFile): void
   /** Ends the run after the current file; the next run continues there. */
@@ -50,6 +52,13 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
   await clearLeftovers(store)
   await writeManifest(store, folder, database)
   const finished: FinishedFile[] = []
+  let written = 0
+  async function* counting(rows: AsyncGenerator<EventRow>): AsyncGenerator<EventRow> {
+    for await (const row of rows) {
+      yield row
+      options.onRow?.(++written)
+    }
+  }
   let progress = fromTheStart()
   for (let tries = 0; !options.signal?.aborted; ) {
     const batch = emptyBatch()
@@ -57,7 +66,7 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
     const first = await rows.next()
     if (batch.sessions.length + batch.alone.length === 0) return finished
     try {
-      const file = await archiveBatch({ store, folder, database, nowMs }, batch, startingWith(first, rows))
+      const file = await archiveBatch({ store, folder, database, nowMs }, batch, counting(startingWith(first, rows)))
       finished.push(file)
       onFile(file)
       tries = 0

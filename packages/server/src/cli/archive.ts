@@ -6,7 +6,9 @@ import { runArchive } from '../archive/run-archive.ts'
 import { verifyFiles } from '../archive/verify.ts'
 import { type Environment, readSettings } from '../config/index.ts'
 import { openForArchive } from '../store/index.ts'
-import { say } from './say.ts'
+import type { JsonOutput } from './json-output.ts'
+import { counted, megabytes, openProgress } from './progress.ts'
+import { say, sayJson } from './say.ts'
 
 interface ArchiveFlags {
   olderThan: string
@@ -15,6 +17,7 @@ interface ArchiveFlags {
   databaseUrl?: string
   databaseDirectUrl?: string
   dryRun?: true
+  json?: true
 }
 
 const HELP = `
@@ -35,53 +38,66 @@ export const archiveCommand = (environment: Environment): Command =>
     .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
     .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
     .option('--dry-run', 'report what would be moved, without moving it')
+    .option('--json', 'print one JSON object: {dryRun, settledBefore, folder, sessions, rows, files}; for verify {files}')
     .addHelpText('after', HELP)
     .action((flags: ArchiveFlags) => archive(flags, environment))
     .addCommand(
       new Command('verify')
         .description('check files of the archive: every line, their order, and the manifest beside them')
         .argument('<file...>', 'files that end in .jsonl.gz')
-        .action(verify),
+        .option('--json', 'print one JSON object: {files}')
+        .addHelpText('after', '\nExit code: 0 when all files are as they were written, 1 when one is not.')
+        // The command above has an option of the same name, which takes what stands here.
+        .action((paths: string[], _flags: object, command: Command) => verify(paths, command.optsWithGlobals<ArchiveFlags>().json)),
     )
 
-async function archive({ olderThan, to, dryRun, ...flags }: ArchiveFlags, environment: Environment): Promise<void> {
+async function archive({ olderThan, to, dryRun, json, ...flags }: ArchiveFlags, environment: Environment): Promise<void> {
   const settings = readSettings(flags, environment)
   const before = Date.now() - readAge(olderThan)
   const since = new Date(before).toISOString()
   const folder = to ?? join(settings.dataDir, 'archive')
+  const report = openProgress()
+  const print = (found: { sessions: number; rows: number; files: JsonOutput<'archive'>['files'] }) =>
+    sayJson({ dryRun: dryRun === true, settledBefore: since, folder, ...found } satisfies JsonOutput<'archive'>)
   const store = await openForArchive(settings.database)
   try {
     if (dryRun) {
-      const { sessions, rows } = await estimate(store, before)
-      say(`Nothing was moved. Settled before ${since}: ${counted(sessions, 'session')}, ${counted(rows, 'row')} of the log.`)
+      const { sessions, rows } = await estimate(store, before, (found) => report(() => `${amountOf(found)} counted`))
+      if (json) print({ sessions, rows, files: [] })
+      else say(`Nothing was moved. Settled before ${since}: ${amountOf({ sessions, rows })} of the log.`)
       return
     }
-    const files = await runArchive({
+    const finished = await runArchive({
       store,
       folder,
       before,
       nowMs: Date.now,
-      onFile: ({ name, sessions, rows, bytes }) =>
-        say(
-          `${relative('.', join(folder, name))}: ${counted(sessions, 'session')}, ${counted(rows, 'row')}, ${(bytes / 1e6).toFixed(1)} MB`,
-        ),
+      onRow: (rows) => report(() => `${counted(rows, 'row')} written`),
+      onFile({ name, bytes, ...found }) {
+        if (!json) say(`${relative('.', join(folder, name))}: ${amountOf(found)}, ${megabytes(bytes)}`)
+      },
     })
-    if (files.length === 0) say(`There is nothing to archive: no session has events in the log and was settled before ${since}.`)
+    const files = finished.map(({ name, sessions, rows, bytes }) => ({ name, sessions, rows, bytes }))
+    if (json) print({ sessions: sum(files, 'sessions'), rows: sum(files, 'rows'), files })
+    else if (files.length === 0) say(`There is nothing to archive: no session has events in the log and was settled before ${since}.`)
     else say(`Done: ${counted(files.length, 'file')} in ${relative('.', folder) || folder}.`)
   } finally {
     await store.close()
   }
 }
 
-async function verify(paths: string[]): Promise<void> {
-  for (const { path, problem, rows, sessions } of await verifyFiles(paths)) {
-    say(
-      problem === undefined
-        ? `${path}: as it was written, ${counted(sessions, 'session')}, ${counted(rows, 'row')}`
-        : `${path}: ${problem}`,
-    )
-    if (problem !== undefined) process.exitCode = 1
-  }
+const amountOf = ({ sessions, rows }: { sessions: number; rows: number }): string =>
+  `${counted(sessions, 'session')}, ${counted(rows, 'row')}`
+
+const sum = <Name extends string>(all: readonly Record<Name, number>[], name: Name): number =>
+  all.reduce((total, one) => total + one[name], 0)
+
+async function verify(paths: string[], json: true | undefined): Promise<void> {
+  const verdicts = await verifyFiles(paths)
+  if (verdicts.some(({ problem }) => problem !== undefined)) process.exitCode = 1
+  const files = verdicts.map(({ path, problem = null, sessions, rows }) => ({ path, problem, sessions, rows }))
+  if (json) return void sayJson({ files } satisfies JsonOutput<'archive verify'>)
+  for (const { path, problem, ...found } of files) say(`${path}: ${problem ?? `as it was written, ${amountOf(found)}`}`)
 }
 
 const UNITS_MS: Record<string, number> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 }
@@ -93,5 +109,3 @@ function readAge(text: string): number {
   if (ms === undefined) throw new Error(`--older-than: must be a time such as 30d, 12h or P30D, not "${text}"`)
   return ms
 }
-
-const counted = (count: number, what: string): string => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`

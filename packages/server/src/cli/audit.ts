@@ -1,10 +1,11 @@
-import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { AuditSealView, parseJson } from '@countersign/core'
 import { linesOf } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import { type Anchor, type AuditVerdict, headsIn, verifyExport } from '../audit/index.ts'
 import type { Environment } from '../config/index.ts'
 import type { JsonOutput } from './json-output.ts'
+import { counted, openProgress, percent } from './progress.ts'
 import { say, sayJson } from './say.ts'
 
 interface VerifyFlags {
@@ -91,8 +92,15 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 
 /** @throws Error that says in words why the file cannot be read. */
 async function* readExport(file: string): AsyncGenerator<Buffer> {
+  const report = openProgress()
   try {
-    yield* createReadStream(file)
+    const bytes = statSync(file).size
+    let read = 0
+    for await (const chunk of createReadStream(file)) {
+      yield chunk
+      read += chunk.length
+      report(() => `${percent(read / bytes)} verified`)
+    }
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
     throw new Error(`${file} cannot be read: ${UNREADABLE[code] ?? code}`, { cause })
@@ -141,7 +149,6 @@ const NO_ANCHOR =
   'Without an anchor this does not show whether the newest rows, or all of them, were deleted before the export: keep heads elsewhere, and give them with --anchor.'
 
 function proofOf({ rows, redacted, scopes, heads, time, keys, gaps, anchored }: AuditVerdict, isKeyGiven: boolean): string[] {
-  const counted = (count: number, what: string) => `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
   if (!heads || !time) return ['The record is empty, and signed.', NO_ANCHOR, `Signed with ${keys.join(', ')}.`]
   const from = heads.first === 1 ? 'from its beginning' : `from head ${heads.first} on; what came before is not in this file`
   return [

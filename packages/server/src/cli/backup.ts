@@ -1,10 +1,13 @@
 import { statSync } from 'node:fs'
 import { Command } from 'commander'
 import { type Environment, readSettings } from '../config/index.ts'
-import { type BackupSummary, backupDatabase, restoreDatabase } from '../store/index.ts'
-import { say } from './say.ts'
+import { type BackupProgress, type BackupSummary, backupDatabase, restoreDatabase } from '../store/index.ts'
+import type { JsonOutput } from './json-output.ts'
+import { megabytes, openProgress, percent } from './progress.ts'
+import { say, sayJson } from './say.ts'
 
 interface BackupFlags {
+  json?: true
   data?: string
   databaseUrl?: string
   databaseDirectUrl?: string
@@ -34,15 +37,14 @@ export const backupCommand = (environment: Environment): Command =>
   withDataFlags(new Command('backup').description('write a checked backup of the database to one file; servers may run meanwhile'))
     .argument('<file>', 'where the backup goes')
     .option('--force', 'overwrite the file when it exists')
+    .option('--json', 'print one JSON object: {file, bytes, …}')
     .addHelpText('after', BACKUP_HELP)
-    .action(async (file: string, { force, ...flags }: BackupFlags) => {
+    .action(async (file: string, { force, json, ...flags }: BackupFlags) => {
       const { database } = readSettings(flags, environment)
-      const summary = await backupDatabase(database, file, {
-        overwrite: force === true,
-        onProgress: progressReport(),
-        environment,
-      })
-      say(`${file}: ${megabytes(statSync(file).size)}, checked. It holds ${inWords(summary)}.`)
+      const summary = await backupDatabase(database, file, { overwrite: force === true, onProgress: reportProgress(), environment })
+      const bytes = statSync(file).size
+      if (json) return void sayJson({ file, bytes, ...jsonOf(summary) } satisfies JsonOutput<'backup'>)
+      say(`${file}: ${megabytes(bytes)}, checked. It holds ${inWords(summary)}.`)
       say('Not in it: configuration and key files, the archive folder, the instance file.')
     })
 
@@ -51,10 +53,13 @@ export const restoreCommand = (environment: Environment): Command =>
   withDataFlags(new Command('restore').description('restore a backup into an empty data folder or an empty Postgres database'))
     .argument('<file>', 'a file that "countersign backup" wrote')
     .option('--force', 'move the database that is in the data folder aside first')
+    .option('--json', 'print one JSON object: {file, movedTo, …}')
     .addHelpText('after', RESTORE_HELP)
-    .action(async (file: string, { force, ...flags }: BackupFlags) => {
+    .action(async (file: string, { force, json, ...flags }: BackupFlags) => {
       const { database, dataDir } = readSettings(flags, environment)
-      const { summary, movedTo } = await restoreDatabase(database, file, { dataDir, replace: force === true, environment })
+      const options = { dataDir, replace: force === true, onProgress: reportProgress(), environment }
+      const { summary, movedTo } = await restoreDatabase(database, file, options)
+      if (json) return void sayJson({ file, movedTo: movedTo ?? null, ...jsonOf(summary) } satisfies JsonOutput<'restore'>)
       if (movedTo !== undefined) say(`The database that was there is now in ${movedTo}.`)
       say(`Restored ${inWords(summary)}.`)
       say('Later events are not in it: check the approved actions before you allow their execution.')
@@ -72,16 +77,19 @@ function inWords({ newestEventAt, position, waiting, approved, executing, migrat
   return `${newest}; actions: ${waiting} waiting, ${approved} approved, ${executing} executing; ${migration}`
 }
 
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
+const jsonOf = ({ newestEventAt, ...summary }: BackupSummary) => ({
+  newestEventAt: newestEventAt === undefined ? null : new Date(newestEventAt).toISOString(),
+  ...summary,
+})
 
-const REPORT_EVERY_MS = 2_000
+/** A step that reads this much takes some seconds, and cannot say how far it is. */
+const LONG_BYTES = 500_000_000
 
-/** Reports the progress of a long backup on standard error. */
-function progressReport() {
-  let saidAt = performance.now()
-  return (done: { share: number } | { bytes: number }) => {
-    if (performance.now() - saidAt < REPORT_EVERY_MS) return
-    saidAt = performance.now()
-    say('share' in done ? `${Math.round(done.share * 100)} % copied` : `${megabytes(done.bytes)} written`, process.stderr)
+/** Reports the progress of a long backup or restore. */
+function reportProgress(): (done: BackupProgress) => void {
+  const report = openProgress()
+  return (done) => {
+    if ('step' in done) report(() => `${done.step}: ${megabytes(done.ofBytes)}`, done.ofBytes > LONG_BYTES)
+    else report(() => `${'share' in done ? percent(done.share) : megabytes(done.bytes)} ${done.what}`)
   }
 }

@@ -4,8 +4,12 @@ import { Command } from 'commander'
 import { type Environment, readSettings } from '../config/index.ts'
 import { acceptKey, createKey, drawKey, listKeys, revokeKey } from '../identity/keys.ts'
 import { databaseFile, openBeside, requireExisting, type Store } from '../store/index.ts'
+import type { JsonOutput } from './json-output.ts'
+import { requireKnownRoles } from './key-roles.ts'
+import { say, sayJson } from './say.ts'
 
 interface DataFlags {
+  json?: true
   data?: string
   databaseUrl?: string
   databaseDirectUrl?: string
@@ -23,12 +27,11 @@ interface CreateFlags extends DataFlags {
   agent?: string
 }
 
-const say = (line: string) => process.stdout.write(`${line}\n`)
-const complain = (line: string) => process.stderr.write(`${line}\n`)
-
 const HELP = `
 Works on the data itself, so it needs no key: whoever can read the data folder or the database may give out keys. Servers may run
 meanwhile; a key is good, and a revoked one ends, at once in all of them.`
+
+const EXIT_HELP = '\nExit code: 0 when it is done, 1 when something went wrong; then no key was made or changed.'
 
 /** `countersign key`: creates, lists and revokes keys, directly on the data. */
 export const keyCommand = (environment: Environment): Command =>
@@ -49,12 +52,13 @@ export const keyCommand = (environment: Environment): Command =>
         .option('--person <id>', 'the person who owns the agent or service; or who gets a further key')
         .option('--principal <id>', 'the principal who gets a further key')
         .option('--agent <name>', 'for an agent: its name in policy and grants (default: --name)')
-        .action((flags: CreateFlags) => onStore(flags, environment, (store) => create(store, flags), true)),
+        .option('--json', 'print one JSON object: the key with its id and its holder')
+        .action((flags: CreateFlags) => createAny(flags, environment)),
     )
     .addCommand(
-      withDataFlags(new Command('list').description('list the keys, newest first')).action((flags: DataFlags) =>
-        onStore(flags, environment, list),
-      ),
+      withDataFlags(new Command('list').description('list the keys, newest first'))
+        .option('--json', 'print one JSON object: {items}')
+        .action((flags: DataFlags) => onStore(flags, environment, (store) => list(store, flags))),
     )
     .addCommand(
       withDataFlags(
@@ -63,12 +67,14 @@ export const keyCommand = (environment: Environment): Command =>
         ),
       )
         .argument('<id>', 'its id: key_…')
-        .action((id: string, flags: DataFlags) => onStore(flags, environment, (store) => accept(store, id))),
+        .option('--json', 'print the key as one JSON object, without its secret')
+        .action((id: string, flags: DataFlags) => onStore(flags, environment, (store) => accept(store, id, flags))),
     )
     .addCommand(
-      withDataFlags(new Command('revoke').description('revoke a key at once').argument('<id>', 'its id: key_…')).action(
-        (id: string, flags: DataFlags) => onStore(flags, environment, (store) => revoke(store, id)),
-      ),
+      withDataFlags(new Command('revoke').description('revoke a key at once'))
+        .argument('<id>', 'its id: key_…')
+        .option('--json', 'print the key as one JSON object, without its secret')
+        .action((id: string, flags: DataFlags) => onStore(flags, environment, (store) => revoke(store, id, flags))),
     )
 
 const withDataFlags = (command: Command): Command =>
@@ -76,22 +82,23 @@ const withDataFlags = (command: Command): Command =>
     .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
     .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
     .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
+    .addHelpText('after', EXIT_HELP)
 
-/** @param mayCreate True for a command that makes sense before the first start of the server. */
+/** @param onMissing Called where there is no database yet; default: throws. */
 async function onStore(
   flags: DataFlags,
   environment: Environment,
   work: (store: Store) => Promise<void>,
-  mayCreate = false,
+  onMissing: (dataDir: string) => Promise<void> | void = requireExisting,
 ): Promise<void> {
   const { data, databaseUrl, databaseDirectUrl } = flags
   const { database } = readSettings({ data, databaseUrl, databaseDirectUrl }, environment)
   const isNew = database.kind === 'sqlite' && !existsSync(databaseFile(database.dataDir))
-  if (isNew && !mayCreate) requireExisting(database.dataDir)
+  if (isNew) await onMissing(database.dataDir)
   const store = await openBeside(database)
   try {
     await work(store)
-    if (isNew) complain(`There was no database in ${database.dataDir}: it was made. Servers with other data do not know this key.`)
+    if (isNew) note(`There was no database in ${database.dataDir}: it was made. Servers with other data do not know this key.`)
   } catch (error) {
     throw isCountersignError(error) ? new Error(error.message) : error
   } finally {
@@ -99,10 +106,21 @@ async function onStore(
   }
 }
 
-async function create(
-  store: Store,
-  { name, kind, role, scope, embedRole, expiresIn, person, principal, agent }: CreateFlags,
-): Promise<void> {
+/** A remark that is no part of the result. */
+const note = (line: string): boolean => say(line, process.stderr)
+
+/** Creates a key, and the database where there is none yet. */
+function createAny(flags: CreateFlags, environment: Environment): Promise<void> {
+  const body = readFlags(flags)
+  const wanted = [...(body.roles ?? []), ...(body.embedRoles ?? [])]
+  const work = async (store: Store) => {
+    await requireKnownRoles(wanted, environment, store)
+    await create(store, body, flags)
+  }
+  return onStore(flags, environment, work, () => requireKnownRoles(wanted, environment))
+}
+
+function readFlags({ name, kind, role, scope, embedRole, expiresIn, person, principal, agent }: CreateFlags): CreateKeyBody {
   const read = CreateKeyBody.safeParse({
     name,
     kind,
@@ -114,14 +132,17 @@ async function create(
     principal,
     agent,
   })
-  if (!read.success) {
-    const [issue] = read.error.issues
-    throw new Error(`--${String(issue?.path[0] ?? 'name')}: ${issue?.message ?? 'is not valid'}`)
-  }
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw new Error(`--${String(issue?.path[0] ?? 'name')}: ${issue?.message ?? 'is not valid'}`)
+}
+
+async function create(store: Store, body: CreateKeyBody, { json }: CreateFlags): Promise<void> {
   const key = drawKey()
-  const made = await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() }, read.data, key))
+  const made = await store.transact((outbox) => createKey({ outbox, by: null, nowMs: Date.now() }, body, key))
+  if (json) return void sayJson({ key, ...made } satisfies JsonOutput<'key create'>)
   say(key)
-  complain(`It is shown only once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.`)
+  note(`It is shown only once. Key ${made.id} of ${made.principal.name} (${made.principal.id}), ${untilOf(made)}.`)
 }
 
 /** The command line has no signed-in person who could own an agent. */
@@ -132,14 +153,17 @@ const untilOf = ({ expiresAt }: { expiresAt: string | null }): string =>
 
 const PAGE = 200
 
-async function list(store: Store): Promise<void> {
+async function list(store: Store, { json }: DataFlags): Promise<void> {
+  const items: Key[] = []
   let before: string | undefined
   let page: Key[]
   do {
     page = await store.read(() => listKeys({ before, limit: PAGE }))
-    for (const key of page) say(lineOf(key))
+    if (json) items.push(...page)
+    else for (const key of page) say(lineOf(key))
     before = page.at(-1)?.id
   } while (page.length === PAGE)
+  if (json) sayJson({ items } satisfies JsonOutput<'key list'>)
 }
 
 function lineOf({ id, name, principal, revokedAt, lastUsedAt, ...key }: Key): string {
@@ -158,12 +182,14 @@ function lineOf({ id, name, principal, revokedAt, lastUsedAt, ...key }: Key): st
   ].join('  ')
 }
 
-async function accept(store: Store, id: string): Promise<void> {
-  const { name, principal, acceptedAt } = await store.transact((outbox) => acceptKey(outbox, id, null, Date.now()))
-  say(`Key ${id} (${name}) of ${principal.name} was accepted at ${acceptedAt}.`)
+async function accept(store: Store, id: string, { json }: DataFlags): Promise<void> {
+  const key = await store.transact((outbox) => acceptKey(outbox, id, null, Date.now()))
+  if (json) sayJson(key)
+  else say(`Key ${id} (${key.name}) of ${key.principal.name} was accepted at ${key.acceptedAt}.`)
 }
 
-async function revoke(store: Store, id: string): Promise<void> {
-  const { name, revokedAt } = await store.transact((outbox) => revokeKey(outbox, id, null, Date.now()))
-  say(`Key ${id} (${name}) was revoked at ${revokedAt}.`)
+async function revoke(store: Store, id: string, { json }: DataFlags): Promise<void> {
+  const key = await store.transact((outbox) => revokeKey(outbox, id, null, Date.now()))
+  if (json) sayJson(key)
+  else say(`Key ${id} (${key.name}) was revoked at ${key.revokedAt}.`)
 }

@@ -1,6 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { isCountersignError, type JsonObject, type PolicyDocument, type Principal, parseJson, TestPolicyBody } from '@countersign/core'
+import {
+  isCountersignError,
+  type JsonObject,
+  type PolicyDocument,
+  type Principal,
+  parseJson,
+  TestedCall,
+  TestPolicyBody,
+} from '@countersign/core'
 import { Command, Option } from 'commander'
 import { type Config, type Environment, loadConfig, requireConfig } from '../config/index.ts'
 import { type CompiledPolicy, compilePolicy, type PolicyCall, readPolicy, warningsAbout } from '../policy/index.ts'

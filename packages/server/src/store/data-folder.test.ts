@@ -156,7 +156,12 @@ test('a restore that was interrupted leaves a folder that no server starts on, a
   cpSync(backup, join(target, 'countersign.db.restoring'))
   await expect(eventsIn(target)).rejects.toThrow(/countersign\.db is missing.*countersign\.db\.restoring/)
   expect(
-    await restoreDatabase({ kind: 'sqlite', dataDir: target }, backup, { dataDir: target, replace: false, environment: {} }),
+    await restoreDatabase({ kind: 'sqlite', dataDir: target }, backup, {
+      dataDir: target,
+      replace: false,
+      onProgress: () => undefined,
+      environment: {},
+    }),
   ).toMatchObject({ summary: { position: 3 } })
   expect(await eventsIn(target)).toBe(3)
 })

@@ -1,4 +1,4 @@
-export { type BackupSummary, backupDatabase, restoreDatabase } from './backup/index.ts'
+export { type BackupProgress, type BackupSummary, backupDatabase, restoreDatabase } from './backup/index.ts'
 export { databaseFile, requireExisting } from './data-folder.ts'
 export { findAnswer, type IdempotencyKey, idempotently, keepAnswer } from './idempotency.ts'
 export { type DatabaseLook, lookAtDatabase } from './inspect.ts'

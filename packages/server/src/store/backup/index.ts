@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import type { Database } from '../store.ts'
 import { backupPostgres, restorePostgres } from './postgres.ts'
-import { type BackupOptions, backupSqlite, type Restored, type RestoreOptions, restoreSqlite } from './sqlite.ts'
+import { type BackupOptions, type BackupProgress, backupSqlite, type Restored, type RestoreOptions, restoreSqlite } from './sqlite.ts'
 import type { BackupSummary } from './summary.ts'
 
-export type { BackupSummary }
+export type { BackupProgress, BackupSummary }
 
 /**
  * Writes a checked, consistent backup of a database to one file. Servers may run on it meanwhile: every decision that was answered before
@@ -27,7 +27,7 @@ export async function restoreDatabase(database: Database, file: string, options:
   if (kind === 'sqlite' && database.kind === 'postgres')
     throw new Error(`${file} is a backup of the built-in database: take out DATABASE_URL, and name an empty folder with --data`)
   return database.kind === 'sqlite'
-    ? restoreSqlite(database.dataDir, file, options.replace)
+    ? restoreSqlite(database.dataDir, file, options)
     : restorePostgres(database.directUrl ?? database.url, file, options)
 }
 

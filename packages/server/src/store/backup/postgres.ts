@@ -34,7 +34,7 @@ export async function backupPostgres(
     const { rows } = await client.query(SUMMARY_QUERY)
     const summary = toSummary(rows[0])
     return writeWholeFile(file, overwrite, async (partial) => {
-      const report = setInterval(async () => onProgress({ bytes: (await stat(partial)).size }), REPORT_MS)
+      const report = setInterval(async () => onProgress({ bytes: (await stat(partial)).size, what: 'written' }), REPORT_MS)
       try {
         await run('pg_dump', ['--format=custom', `--snapshot=${snapshots[0].name}`, '--file', partial], {
           ...environment,
@@ -70,7 +70,7 @@ const HAS_TABLES = `select exists (select 1 from pg_class as c join pg_namespace
  * folder belongs to another database, so it is moved aside.
  * @throws Error when the dump cannot be used, or the database has tables.
  */
-export async function restorePostgres(url: string, file: string, { dataDir, environment }: RestoreOptions): Promise<Restored> {
+export async function restorePostgres(url: string, file: string, { dataDir, onProgress, environment }: RestoreOptions): Promise<Restored> {
   await checkPostgresBackup(file, environment)
   return withClient(url, async (client) => {
     const { rows: found } = await client.query(HAS_TABLES)
@@ -79,7 +79,8 @@ export async function restorePostgres(url: string, file: string, { dataDir, envi
         `the database ${new URL(url).pathname.slice(1)} has tables; make an empty one (createdb) and restore into that. --force does not replace a Postgres database`,
       )
     }
-    await restoreHeld(file, await appliedIn(file, environment), { ...environment, ...connectionOf(url) })
+    const applied = await appliedIn(file, environment)
+    await restoreHeld(file, applied, { onProgress, environment: { ...environment, ...connectionOf(url) } })
     const instance = join(dataDir, 'instance')
     if (existsSync(instance)) renameSync(instance, `${instance}.before-restore-${Date.now()}`)
     const { rows } = await client.query(SUMMARY_QUERY)
@@ -97,13 +98,22 @@ async function appliedIn(file: string, environment: ToolEnvironment): Promise<{ 
  * Restores a dump, migrates it and holds it in one transaction. `psql` commits only when it reads the last line, which is written after
  * `pg_restore` has succeeded: if this process is killed at any moment, the database is empty or held.
  */
-async function restoreHeld(file: string, applied: readonly AppliedMigration[], environment: ToolEnvironment): Promise<void> {
+async function restoreHeld(
+  file: string,
+  applied: readonly AppliedMigration[],
+  { onProgress, environment }: Pick<RestoreOptions, 'onProgress' | 'environment'>,
+): Promise<void> {
   const migrations = missing(listMigrations(), applied)
   const upgrades = isDevelopmentDatabase(applied)
   const name = environment.PGDATABASE ?? ''
   const psql = start('psql', ['--no-psqlrc', '--quiet', '--set=ON_ERROR_STOP=1', '--output=/dev/null', '--dbname', name], environment)
   psql.child.stdin.write('begin;\n')
   const dump = start('pg_restore', ['--no-owner', '--no-privileges', '--file=-', file], environment)
+  let bytes = 0
+  dump.child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    onProgress({ bytes, what: 'restored' })
+  })
   dump.child.stdout.pipe(psql.child.stdin, { end: false })
   dump.child.stdin.end()
   // Without its reader, the dump would wait forever.

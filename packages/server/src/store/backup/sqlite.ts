@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { databaseFile, moveAside, requireExisting, restoringFile, tracesOfUse } from '../data-folder.ts'
@@ -15,12 +15,17 @@ const PAGES_PER_STEP = 4_096
 /** The environment of the tools of Postgres: `PATH`, and variables that the user set for them. */
 export type ToolEnvironment = Readonly<Record<string, string | undefined>>
 
+/** How far it is: a share of 1 where the total is known, else bytes; or a step of SQLite that nothing is known about until its end. */
+export type BackupProgress =
+  | { share: number; what: 'copied' }
+  | { bytes: number; what: 'written' | 'restored' }
+  | { step: 'checking the backup' | 'bringing the copy to this version' | 'checking the copy'; ofBytes: number }
+
 export interface BackupOptions {
   environment: ToolEnvironment
   /** True replaces an existing file. */
   overwrite: boolean
-  /** Called with the progress: a share of 1 where the total is known, else bytes. */
-  onProgress(done: { share: number } | { bytes: number }): void
+  onProgress(done: BackupProgress): void
 }
 
 /**
@@ -41,12 +46,13 @@ export async function backupSqlite(
       db.exec('BEGIN')
       db.prepare('select 1 from sqlite_schema').get()
       const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) =>
-        onProgress({ share: totalPages === 0 ? 1 : 1 - remainingPages / totalPages })
+        onProgress({ share: totalPages === 0 ? 1 : 1 - remainingPages / totalPages, what: 'copied' })
       await backup(db, partial, { rate: PAGES_PER_STEP, progress })
     } finally {
       db.close()
     }
     makeSingleFile(partial)
+    onProgress({ step: 'checking the copy', ofBytes: statSync(partial).size })
     return checkSqliteBackup(partial)
   })
 }
@@ -109,6 +115,7 @@ export interface RestoreOptions {
   dataDir: string
   /** True moves a database in the data folder aside; a Postgres database is never replaced. */
   replace: boolean
+  onProgress(done: BackupProgress): void
 }
 
 export interface Restored {
@@ -119,10 +126,15 @@ export interface Restored {
 
 /**
  * Restores a backup into a data folder that no server uses, migrates it to this version and holds it.
- * @param replace True moves an existing database to `before-restore-…` in the folder.
  * @throws Error when the backup cannot be used, a server uses the folder, or it has data.
  */
-export async function restoreSqlite(dataDir: string, file: string, replace: boolean): Promise<Restored> {
+export async function restoreSqlite(
+  dataDir: string,
+  file: string,
+  { replace, onProgress }: Pick<RestoreOptions, 'replace' | 'onProgress'>,
+): Promise<Restored> {
+  const ofBytes = statSync(file).size
+  onProgress({ step: 'checking the backup', ofBytes })
   checkSqliteBackup(file)
   const owner = own(dataDir)
   if (!owner) throw new Error(`a Countersign process is using ${dataDir}; stop it first`)
@@ -135,8 +147,10 @@ export async function restoreSqlite(dataDir: string, file: string, replace: bool
     }
     rmSync(interrupted, { force: true })
     copyFileSync(file, interrupted)
+    onProgress({ step: 'bringing the copy to this version', ofBytes })
     holdFile(interrupted)
     await syncToDisk(interrupted)
+    onProgress({ step: 'checking the copy', ofBytes })
     // Again: what counts is what was written here.
     const summary = checkSqliteBackup(interrupted)
     const movedTo = hasData ? moveAside(dataDir, 'before-restore') : undefined
