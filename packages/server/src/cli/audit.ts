@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { type Anchor, type AuditVerdict, headsIn, verifyExport } from '../audit/index.ts'
 import type { Environment } from '../config/index.ts'
 import type { JsonOutput } from './json-output.ts'
-import { counted, openProgress, percent } from './progress.ts'
+import { counted, megabytes, openProgress, percent } from './progress.ts'
 import { say, sayJson } from './say.ts'
 
 interface VerifyFlags {
@@ -99,7 +99,8 @@ async function* readExport(file: string): AsyncGenerator<Buffer> {
     for await (const chunk of createReadStream(file)) {
       yield chunk
       read += chunk.length
-      report(() => `${percent(read / bytes)} verified`)
+      // A pipe has no size.
+      report(() => `${bytes > 0 ? percent(read / bytes) : megabytes(read)} verified`)
     }
   } catch (cause) {
     const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''

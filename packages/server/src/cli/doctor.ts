@@ -24,7 +24,8 @@ import { findPolicyDoubts, type PolicyRow, policyTable } from './doctor/policy.t
 import { modelChecks, routeChecks } from './doctor/reach.ts'
 import { findSecrets } from './doctor/secrets.ts'
 import { webhookCheck } from './doctor/webhooks.ts'
-import { type Out, safeJson, say } from './say.ts'
+import type { JsonOutput } from './json-output.ts'
+import { type Out, say, sayJson } from './say.ts'
 
 export interface DoctorFlags extends ApiFlags {
   config?: string
@@ -122,7 +123,7 @@ export async function doctor(flags: DoctorFlags, environment: Environment, out: 
     const policy = config ? policyTable(config) : []
     const findings = [...early, ...found, ...doubts]
     const problems = findings.filter(({ level }) => level === 'problem').length
-    if (flags.json) out.write(`${safeJson({ problems, findings, policy }, 2)}\n`)
+    if (flags.json) sayJson({ problems, findings, policy } satisfies JsonOutput<'doctor'>, out)
     else for (const line of summary(policy, problems)) say(line, out)
     return problems
   } finally {

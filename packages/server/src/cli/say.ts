@@ -20,5 +20,5 @@ export const safeJson = (value: unknown, indent?: number): string =>
     Array.from({ length: char.length }, (_, at) => `\\u${char.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   )
 
-/** Prints one JSON object as a line. */
-export const sayJson = (value: unknown): boolean => process.stdout.write(`${safeJson(value)}\n`)
+/** Prints one JSON object as a line, for a program: the same at a terminal and in a pipe. */
+export const sayJson = (value: object, out: Out = process.stdout): boolean => out.write(`${safeJson(value)}\n`)

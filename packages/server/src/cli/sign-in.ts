@@ -3,9 +3,10 @@ import { Command } from 'commander'
 import { type Environment, readSettings, type Settings } from '../config/index.ts'
 import { readSignInFiles, type SignInFile } from '../identity/sign-in-file.ts'
 import { mintLinkToken, signInLink } from '../identity/sign-in-links.ts'
+import type { JsonOutput } from './json-output.ts'
 import { openBrowser } from './open-browser.ts'
 import { ownCommand, quoted } from './own-command.ts'
-import { say } from './say.ts'
+import { say, sayJson } from './say.ts'
 
 const ANSWERS_WITHIN_MS = 5_000
 const USUAL_FOLDER = '.countersign'
@@ -14,12 +15,15 @@ const HELP = `
 The link works once, for ten minutes, on the machine of the server. It is made with a secret that the server writes at every start to
 sign-in-<port>.json in its data folder, readable by the user who started it and by nobody else. With Postgres the file is there too:
 the data folder is ./.countersign unless COUNTERSIGN_DATA or --data says otherwise. Servers that people reach at a public address, through
-a trusted proxy or with a sign-in service have no such file: there people sign in with a key or with the service.`
+a trusted proxy or with a sign-in service have no such file: there people sign in with a key or with the service.
+
+Exit code: 0 with a link, 1 without.`
 
 interface SignInFlags {
   data?: string
   port?: string
   open: boolean
+  json?: true
 }
 
 /** `countersign sign-in`: prints a new sign-in link for the person at this machine. */
@@ -29,11 +33,13 @@ export const signInCommand = (environment: Environment): Command =>
     .option('--data <folder>', 'data folder of the server (COUNTERSIGN_DATA, default ./.countersign)')
     .option('--port <number>', 'port of the server, when several share the folder')
     .option('--no-open', 'do not open the browser')
+    .option('--json', 'print one JSON object, {link}, and open no browser')
     .addHelpText('after', HELP)
-    .action(async ({ data, port, open }: SignInFlags) => {
+    .action(async ({ data, port, open, json }: SignInFlags) => {
       const { dataDir } = readSettings({ data }, environment)
       const { origin, secret } = await findServer(dataDir, port)
       const link = signInLink(origin, mintLinkToken(secret, Date.now()))
+      if (json) return void sayJson({ link } satisfies JsonOutput<'sign-in'>)
       say(link)
       if (open) openBrowser(link, environment)
     })

@@ -7,7 +7,8 @@ import { HOOK_HOSTS, HOST_NAMES, type HookHost } from '../../coding-agent/index.
 import type { Environment } from '../../config/index.ts'
 import { type ApiFlags, serverOf, withServerAddress } from '../api.ts'
 import { readHost } from '../hook.ts'
-import { type Out, say } from '../say.ts'
+import type { JsonOutput } from '../json-output.ts'
+import { type Out, say, sayJson } from '../say.ts'
 import { tryCanary } from './canary.ts'
 import { type Connection, HOST_SETTINGS } from './settings.ts'
 import { changeSettings, showChange, writeSettings } from './settings-file.ts'
@@ -52,43 +53,73 @@ export const connectCommand = (environment: Environment): Command =>
     .option('--print', 'print the settings and change nothing')
     .option('--undo', 'remove the hooks again')
     .option('--yes', 'do not ask before writing')
+    .option('--json', 'with --yes: print one JSON object: {host, file, isConnected, hasChanged, problem, notes}')
     .addHelpText('after', HELP)
     .action(async (name: string, flags: ConnectFlags) => {
-      if (!(await connect(readHost(name), flags, environment))) process.exitCode = 1
+      const host = readHost(name)
+      if (flags.json && flags.print) throw new Error('--print prints the settings, which are JSON: leave out --json')
+      if (flags.json && !flags.yes) throw new Error('--json needs --yes, because it asks nothing')
+      const result = await connect(host, flags, environment, flags.json ? UNHEARD : process.stdout)
+      if (!result.isDone) process.exitCode = 1
+      if (flags.json) sayJson(jsonOf(host, result))
     })
 
-/** Returns true when the host is connected, or no longer connected with `--undo`. */
-async function connect(host: HookHost, flags: ConnectFlags, environment: Environment, out: Out = process.stdout): Promise<boolean> {
+/** Takes the words for people where a program reads the result. */
+const UNHEARD: Out = { write: () => true }
+
+/** What became of the settings of a host. */
+interface Result {
+  file: string
+  /** True when the host is as it should be: connected, or no longer connected with `--undo`. */
+  isDone: boolean
+  isConnected: boolean
+  hasChanged: boolean
+  /** Why the settings were put back. */
+  problem?: string
+}
+
+const jsonOf = (host: HookHost, { file, isConnected, hasChanged, problem }: Result): JsonOutput<'connect'> => ({
+  host,
+  file,
+  isConnected,
+  hasChanged,
+  problem: problem ?? null,
+  notes: isConnected ? [...HOST_SETTINGS[host].notes] : [],
+})
+
+async function connect(host: HookHost, flags: ConnectFlags, environment: Environment, out: Out): Promise<Result> {
   const settings = HOST_SETTINGS[host]
   const file = settings.file(environment, flags.project === true)
   const hooks = flags.undo ? undefined : settings.hooks(connectionOf(host, flags, environment))
   const change = changeSettings(file, host, settings.empty, hooks)
+  const hasChanged = change.before !== change.after
+  const unchanged = { file, isConnected: false, hasChanged: false }
   if (flags.print) {
     say(change.after ?? '', out)
-    return true
+    return { ...unchanged, isDone: true }
   }
-  if (change.before === change.after) say(`${file} needs no change.`, out)
+  if (!hasChanged) say(`${file} needs no change.`, out)
   else {
     say(`${file}:`, out)
     for (const line of showChange(change)) say(line, out)
-    if (!flags.yes && !(await agrees(out))) return false
+    if (!flags.yes && !(await agrees(out))) return { ...unchanged, isDone: false }
     writeSettings(file, change.after)
   }
   if (flags.undo) {
     say(`${HOST_NAMES[host]} no longer asks Countersign.`, out)
-    return true
+    return { file, isDone: true, isConnected: false, hasChanged }
   }
   const putKeyBack = flags.direct ? () => {} : storeKey(host, flags, environment)
-  const fault = await tryCanary(host, file, environment)
-  if (fault !== undefined) {
+  const problem = await tryCanary(host, file, environment)
+  if (problem !== undefined) {
     writeSettings(file, change.before)
     putKeyBack()
-    say(`The hook does not work, so the settings were put back: ${fault}`, out)
-    return false
+    say(`The hook does not work, so the settings were put back: ${problem}`, out)
+    return { ...unchanged, isDone: false, problem }
   }
   say(`A canary call through the hook was refused: ${HOST_NAMES[host]} asks Countersign from its next start on.`, out)
   for (const note of settings.notes) say(`Note: ${note}`, out)
-  return true
+  return { file, isDone: true, isConnected: true, hasChanged }
 }
 
 function connectionOf(host: HookHost, flags: ConnectFlags, environment: Environment): Connection {

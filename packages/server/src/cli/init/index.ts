@@ -2,7 +2,8 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { say } from '../say.ts'
+import type { JsonOutput } from '../json-output.ts'
+import { say, sayJson } from '../say.ts'
 import { nextSteps } from './next-steps.ts'
 import { filesInTheWay, type StarterKind, starterFiles } from './starter.ts'
 import { writeStarter } from './write.ts'
@@ -10,13 +11,15 @@ import { writeStarter } from './write.ts'
 interface InitFlags {
   typescript?: true
   yes?: true
+  json?: true
 }
 
 const HELP = `
 It writes a configuration, a policy, an example tool with a script in place of a model, and lines in .gitignore. What it writes runs as it
 is, without a key. It overwrites nothing: if one of the files exists, it writes none.
 
-At a terminal it asks whether the configuration is to be in TypeScript. It asks nothing when it is piped, with --yes or with --typescript.
+At a terminal it asks whether the configuration is to be in TypeScript. It asks nothing when it is piped, with --yes, --json or
+--typescript.
 
 Exit code: 0 when everything is written, 1 when nothing is.`
 
@@ -27,6 +30,7 @@ export const initCommand = (): Command =>
     .argument('[folder]', 'where to write; made if it is missing', '.')
     .option('--typescript', 'write countersign.config.ts, with tools in code, instead of countersign.yaml')
     .option('--yes', 'ask nothing')
+    .option('--json', 'print one JSON object, {folder, files, next}, and ask nothing')
     .addHelpText('after', HELP)
     .action(async (given: string, flags: InitFlags) => {
       const folder = resolve(given)
@@ -39,20 +43,24 @@ export const initCommand = (): Command =>
         const { path = folder, code } = cause as NodeJS.ErrnoException
         throw new Error(`cannot write to ${path} (${code}). Choose a folder that you may write to: countersign init <folder>.`, { cause })
       }
+      const written = [...files, { path: '.gitignore', about: 'keeps the data folder and .env out of git' }]
+      const next = nextSteps(kind, { folder, workingFolder: resolve('.'), program: fileURLToPath(import.meta.url) })
+      if (flags.json) {
+        const listed = written.map(({ path, about }) => ({ path, about }))
+        return void sayJson({ folder, files: listed, next } satisfies JsonOutput<'init'>)
+      }
       say(`Written to ${folder}:`)
-      for (const { path, about } of [...files, { path: '.gitignore', about: 'keeps the data folder and .env out of git' }])
-        say(`  ${path.padEnd(22)} ${about}`)
+      for (const { path, about } of written) say(`  ${path.padEnd(22)} ${about}`)
       say('')
       say('Next:')
-      const place = { folder, workingFolder: resolve('.'), program: fileURLToPath(import.meta.url) }
-      for (const step of nextSteps(kind, place)) say(`  ${step}`)
+      for (const step of next) say(`  ${step}`)
       say('')
       say('Sign in with the link that serve prints, and write: Move the stand-up')
     })
 
-async function chooseKind({ typescript, yes }: InitFlags): Promise<StarterKind> {
+async function chooseKind({ typescript, yes, json }: InitFlags): Promise<StarterKind> {
   if (typescript) return 'typescript'
-  if (yes || !process.stdin.isTTY || !process.stdout.isTTY) return 'yaml'
+  if (yes || json || !process.stdin.isTTY || !process.stdout.isTTY) return 'yaml'
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   try {
     const answer = await terminal.question('Write the configuration in TypeScript? [y/N] ')
