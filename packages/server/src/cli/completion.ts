@@ -6,7 +6,9 @@ type Shell = (typeof SHELLS)[number]
 const COMPLETION_HELP = `
 bash: countersign completion bash > ~/.local/share/bash-completion/completions/countersign
 zsh:  countersign completion zsh > "\${fpath[1]}/_countersign"
-fish: countersign completion fish > ~/.config/fish/completions/countersign.fish`
+fish: countersign completion fish > ~/.config/fish/completions/countersign.fish
+
+Exit code: 0 with a script, 1 without.`
 
 /** `countersign completion <shell>`: prints a script that completes commands and options. @param rootOf Returns the whole program. */
 export const completionCommand = (rootOf: () => Command): Command =>

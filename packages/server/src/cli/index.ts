@@ -34,10 +34,17 @@ const COMMANDS: Readonly<Record<string, OpenCommand>> = {
   'sign-in': async (environment) => (await import('./sign-in.ts')).signInCommand(environment),
 }
 
+const HELP = `
+With --json a command prints one JSON object as one line, and what goes wrong as a sentence on standard error. Colours and a full screen are
+for terminals only; NO_COLOR switches colours off.
+
+Exit code: 0 when it is done, 1 when something went wrong or the command was not understood. The help of a command names the others.`
+
 const describeProgram = (): Command =>
   new Command('countersign')
     .description('The approval layer for AI agents: agents propose, people countersign, actions run exactly once.')
     .showHelpAfterError('(countersign --help lists the commands)')
+    .addHelpText('after', HELP)
 
 /** The `countersign` command with all its subcommands. */
 export async function createProgram(environment: Environment): Promise<Command> {

@@ -5,7 +5,7 @@ import { policyVersions, principals, type Store } from '../store/index.ts'
 const BUILT_IN = ['admin', 'approver', 'viewer', 'member', 'agent', 'monitor']
 
 /** What may name a role: a text of JSON, in which a condition of the policy may quote one too. */
-type Named = { text: string; roles: readonly string[] }
+type Named = { text: string; roles: readonly string[]; unread?: string }
 
 /**
  * Refuses a misspelt role: a key that has it could do nothing, and nobody would be told.
@@ -15,16 +15,19 @@ type Named = { text: string; roles: readonly string[] }
 export async function requireKnownRoles(wanted: readonly string[], environment: Environment, store?: Store): Promise<void> {
   let unknown = wanted.filter((role) => !BUILT_IN.includes(role))
   const groups = new Set<string>()
+  const unread: string[] = []
   for (const read of [() => rolesInDatabase(store), () => rolesInConfig(environment)]) {
     if (unknown.length === 0) return
-    const { text, roles } = await read()
+    const { text, roles, unread: file } = await read()
     for (const role of roles) groups.add(role)
+    if (file !== undefined) unread.push(file)
     unknown = unknown.filter((role) => !new RegExp(`["']${RegExp.escape(role)}\\\\?["']`).test(text))
   }
   const [first] = unknown
   if (first === undefined) return
   const known = [...new Set([...BUILT_IN, ...groups])].join(', ')
-  throw new Error(`there is no role ${first}; roles are ${known}. For another group, name it in a rule of the policy first`)
+  const hint = unread.map((file) => ` (${file} could not be used: see countersign doctor)`).join('')
+  throw new Error(`there is no role ${first}; roles are ${known}. For another group, name it in a rule of the policy first${hint}`)
 }
 
 async function rolesInDatabase(store: Store | undefined): Promise<Named> {
@@ -40,11 +43,11 @@ async function rolesInDatabase(store: Store | undefined): Promise<Named> {
   }
 }
 
-/** A configuration that cannot be read here names no roles: this command does not need one. */
+/** A configuration that cannot be used here names no roles: this command does not need one. */
 async function rolesInConfig(environment: Environment): Promise<Named> {
   const file = environment.COUNTERSIGN_CONFIG ?? (await findConfig(resolve('.')).catch(() => undefined))
   const config = file === undefined ? undefined : await loadConfig(file, environment).catch(() => undefined)
-  if (!config) return { text: '', roles: [] }
+  if (!config) return { text: '', roles: [], ...(file !== undefined && { unread: file }) }
   await config.close()
   const { policy, signIn } = config
   const given = { ...signIn?.roles, everyone: signIn?.everyone ?? [] }

@@ -23,7 +23,9 @@ Claude Desktop, Cursor, Windsurf and others (mcpServers of their JSON file):
       "args": ["mcp", "--", "npx", "-y", "@modelcontextprotocol/server-filesystem", "/home/ana/work"] } } }
 VS Code (.vscode/mcp.json): the same under "servers", with "type": "stdio".
 Claude Code:
-  claude mcp add files -- /home/ana/desk/node_modules/.bin/countersign mcp -- npx -y @modelcontextprotocol/server-filesystem ~/work`
+  claude mcp add files -- /home/ana/desk/node_modules/.bin/countersign mcp -- npx -y @modelcontextprotocol/server-filesystem ~/work
+
+Exit code: 0 when the client has closed standard input, or a signal has stopped it; 1 when it could not start.`
 
 /** `countersign mcp`: the gate for clients that start a command. Standard output carries the protocol and nothing else. */
 export const mcpCommand = (environment: Environment): Command =>

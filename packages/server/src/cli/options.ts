@@ -21,6 +21,9 @@ export interface ServerFlags {
   open: boolean
 }
 
+const SERVER_HELP = `
+Exit code: 0 when it was stopped by Ctrl + C or by a signal, 1 when it could not start. 130 when a second signal stopped it at once.`
+
 export const withServerFlags = (command: Command): Command =>
   command
     .option('--port <number>', 'port to listen on; 0 takes any free one (COUNTERSIGN_PORT, default 4319)')
@@ -39,3 +42,4 @@ export const withServerFlags = (command: Command): Command =>
     .option('--hold', 'execute nothing until an admin accepts the database in the console')
     .option('--accept-copy', 'once, for a database that looks like a copy: make it a separate installation and continue')
     .option('--no-open', 'do not open the browser')
+    .addHelpText('after', SERVER_HELP)

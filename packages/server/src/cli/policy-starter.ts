@@ -17,7 +17,9 @@ Names are kinds of sources, with the group their tools are in: workspace=repo gi
 With --config the sources of a configuration are taken, and rules for tools that are not there are left out.
 Kinds: ${KINDS.join(', ')}.
 
-Example: countersign policy starter --config countersign.yaml > policy.yaml && countersign policy check policy.yaml`
+Example: countersign policy starter --config countersign.yaml > policy.yaml && countersign policy check policy.yaml
+
+Exit code: 0 with a policy, 1 without.`
 
 /** `countersign policy starter`: prints a policy to start from. */
 export const starterCommand = (environment: Environment): Command =>

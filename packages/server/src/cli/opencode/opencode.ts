@@ -19,7 +19,9 @@ asked about, is rejected. Set "permission": { "bash": "ask", "edit": "ask" } in 
 
 The key is that of an agent: COUNTERSIGN_KEY in the environment, or a file that holds it. OPENCODE_SERVER_PASSWORD is that of opencode.
 
-Stop it with Ctrl + C. While it does not run, opencode asks in its own prompt only.`
+Stop it with Ctrl + C. While it does not run, opencode asks in its own prompt only.
+
+Exit code: 0 when it was stopped, 1 when it could not start.`
 
 /** After its limit the server answers by itself; the rest is for the way. */
 const GRACE_SECONDS = 5
