@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { endLine, headLine, startLine } from '../../packages/server/src/audit/line.ts'
 import { readCommand } from '../../packages/server/src/coding-agent/shell/read-command.ts'
 import { cliReference } from './cli.ts'
+import { cliJsonReference } from './cli-json.ts'
 import { comparison } from './comparison.ts'
 import { configurationSections } from './configuration.ts'
 import { readFieldTexts } from './docstrings.ts'
@@ -77,6 +78,13 @@ test('every limit says what it limits, and has the value of its constant', () =>
 test('the page of commands has all that --help prints, also below the options', () => {
   const [, run = ''] = cliReference().split('## `countersign run`')
   expect(run.split('\n## ')[0]).toMatch(/--no-wait.*Exit code 4: with --no-wait/s)
+})
+
+test('the shapes of what commands print with --json are listed', () => {
+  expect(cliJsonReference()).toContain(
+    '| [`archive verify`](#countersign-archive-verify) | `{files: list of {path: string, problem: string or null,',
+  )
+  expect(cliJsonReference()).toContain('| [`inbox`](#countersign-inbox) | `{items: list of Action}` |')
 })
 
 test('every event of the log is listed with its level and its fields, also one whose name is chosen by a condition', () => {

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliReference } from './cli.ts'
+import { cliJsonReference } from './cli-json.ts'
 import { clientReference } from './clients.ts'
 import { comparison } from './comparison.ts'
 import { configurationReference } from './configuration.ts'
@@ -40,6 +41,7 @@ async function makeReference(root: string): Promise<Record<string, string>> {
   return {
     'brain-events.md': describedTable(['event', 'meaning'], brainEvents(root)),
     'cli.md': cliReference(),
+    'cli-json.md': cliJsonReference(),
     'client.md': sdkReference(root, 'client'),
     'clients.md': clientReference(root),
     'comparison.md': comparison(root),
