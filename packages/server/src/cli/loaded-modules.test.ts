@@ -76,7 +76,7 @@ test('the demo starts without databases, providers, protocols and compilers that
   const { loaded, newSpaceBytes } = await listDemo(folder.path)
   expect(loaded.filter((url) => NOT_FOR_A_START.test(url))).toEqual([])
   expect(loaded.length).toBeGreaterThan(1_000)
-  expect(loaded.length).toBeLessThanOrEqual(1_350)
+  expect(loaded.length).toBeLessThanOrEqual(1_400)
   expect(newSpaceBytes).toBeLessThanOrEqual(4 * 2 ** 20)
 })
 
