@@ -175,7 +175,10 @@ test('a grant never does what its maker could not do alone now', async () => {
 
   await desk.grant((await desk.propose('hire', {}, bot)).id)
   expect((await desk.propose('hire', {}, bot)).state).toBe('approved')
-  await desk.save({ ...bot, personId: ana.id })
+  await desk.grant((await desk.propose('ship', {}, anasBot)).id)
+  expect((await desk.propose('ship', {}, anasBot)).state).toBe('approved')
+  desk.setRules([{ name: 'not yourself', match: { tool: 'own.ship' }, verdict: 'ask', requires: { notRequester: true } }])
+  expect((await desk.propose('ship', {}, anasBot)).state, 'who made it is behind the agent that asks').toBe('proposed')
   desk.setRules([{ name: 'raised', match: { tool: 'own.send' }, verdict: 'ask', risk: 'critical' }])
   expect((await desk.propose('send')).state, 'its risk is critical now').toBe('proposed')
   desk.setRules([{ name: 'more', match: { tool: 'own.send' }, verdict: 'ask', requires: { quorum: 2 } }])
@@ -184,6 +187,25 @@ test('a grant never does what its maker could not do alone now', async () => {
   expect((await desk.propose('send')).state, 'others decide it now').toBe('proposed')
   desk.setRules([{ name: 'never', match: { tool: 'own.send' }, verdict: 'deny' }])
   expect((await desk.propose('send')).state, 'policy denies it now').toBe('declined')
+})
+
+test('who votes in the place of another, or with an embed token, allows nothing beyond that vote', async () => {
+  await using desk = await open()
+  await desk.gate.createDelegation({ to: ana.id, expiresIn: 'P1D' }, { principal: fay })
+  const credit = await desk.propose('credit')
+  await expect(desk.grant(credit.id)).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('in the place of another'),
+  })
+  const remember = { scope: 'agent', expiresIn: 'P1D', exact: true } as const
+  expect(await codeOf(desk.gate.decide(credit.id, { verdict: 'approve', remember }, { principal: ana }))).toBe('forbidden')
+  expect(await desk.gate.decide(credit.id, { verdict: 'approve' }, { principal: ana })).toMatchObject({ state: 'approved' })
+
+  const embedded: Principal = { ...cy, host: 'https://host.example' }
+  const sent = await desk.propose('send')
+  await expect(desk.grant(sent.id, {}, embedded)).rejects.toMatchObject({ message: expect.stringContaining('an embed token may not') })
+  expect(await codeOf(desk.gate.decide(sent.id, { verdict: 'approve', remember }, { principal: embedded }))).toBe('forbidden')
+  expect((await desk.propose('send', { again: true })).state).toBe('proposed')
 })
 
 test('a grant for an outside agent is for its key: the name that another gives itself does not matter', async () => {
