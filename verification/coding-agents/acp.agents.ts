@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { type Fixture, startFixture } from './fixture.ts'
+import { CLAUDE, claudeEnvironment, installed, versionOf } from './programs.ts'
+import { startScriptedEndpoint } from './scripted-endpoint.ts'
+
+console.info(`claude-agent-acp ${versionOf('@agentclientprotocol/claude-agent-acp')}`)
+
+const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
+const SOURCE = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning']
+
+let calls = 0
+const bash = (command: string): Speech => ({
+  calls: [{ id: `toolu_${++calls}`, name: 'Bash', argumentsText: JSON.stringify({ command, description: 'Does it' }) }],
+})
+/** Appends one letter, so that running twice would show. */
+const APPEND = 'printf x >> ran.txt'
+const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
+
+interface Message {
+  id?: number
+  method?: string
+  params?: { options?: { optionId: string; kind: string }[]; requestId?: number }
+  result?: { sessionId?: string; stopReason?: string }
+}
+
+interface Editor {
+  fixture: Fixture
+  send(message: object): void
+  /** Resolves with the next message to the editor that fits. */
+  next(fits: (message: Message) => boolean): Promise<Message>
+}
+
+/** An editor with Claude Code's agent of the protocol behind `countersign acp`, with one prompt sent. */
+async function startPrompt(steps: readonly Speech[]): Promise<Editor> {
+  const fixture = await startFixture()
+  const model = await startScriptedEndpoint(steps)
+  onTestFinished(() => model[Symbol.asyncDispose]())
+  const env = {
+    ...claudeEnvironment(fixture.home, model.url),
+    CLAUDE_CODE_EXECUTABLE: CLAUDE(),
+    COUNTERSIGN_URL: fixture.server.url,
+    COUNTERSIGN_KEY: fixture.key,
+  }
+  const agent = installed('@agentclientprotocol/claude-agent-acp/dist/index.js')
+  const args = [...SOURCE, MAIN, 'acp', '--', process.execPath, agent]
+  const child = spawn(process.execPath, args, { cwd: fixture.project, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  onTestFinished(() => void child.kill())
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const send = (message: object) => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  async function next(fits: (message: Message) => boolean): Promise<Message> {
+    for (;;) {
+      const { value, done } = await lines.next()
+      if (done) throw new Error('the agent ended')
+      const message: Message = JSON.parse(value)
+      if (fits(message)) return message
+    }
+  }
+  send({ id: 1, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } })
+  await next(({ id }) => id === 1)
+  send({ id: 2, method: 'session/new', params: { cwd: fixture.project, mcpServers: [] } })
+  const sessionId = (await next(({ id }) => id === 2)).result?.sessionId
+  // It starts in a mode in which a classifier answers.
+  send({ id: 3, method: 'session/set_mode', params: { sessionId, modeId: 'default' } })
+  await next(({ id }) => id === 3)
+  send({ id: 4, method: 'session/prompt', params: { sessionId, prompt: [{ type: 'text', text: 'Do it.' }] } })
+  return { fixture, send, next }
+}
+const isAsk = ({ method }: Message) => method === 'session/request_permission'
+const isEnd = ({ id, method }: Message) => id === 4 && method === undefined
+
+test('both prompts are open: an approval in Countersign runs the command once, and the report of the agent ends the action', async () => {
+  const { fixture, next } = await startPrompt([bash(APPEND), { text: 'All done.' }])
+  await next(isAsk)
+  const card = await fixture.waiting()
+  expect(card).toMatchObject({ arguments: { command: APPEND, folder: fixture.project }, agent: 'coder' })
+  expect(ran(fixture)).toBe('')
+  await fixture.decide(card, { verdict: 'approve' })
+  expect((await next(isEnd)).result?.stopReason).toBe('end_turn')
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded' })
+  expect(await fixture.actions()).toHaveLength(1)
+})
+
+test('answered in the editor: the command runs once, and the card is closed as answered elsewhere', async () => {
+  const { fixture, send, next } = await startPrompt([bash(APPEND), { text: 'All done.' }])
+  const { id, params } = await next(isAsk)
+  const card = await fixture.waiting()
+  const { optionId } = params?.options?.find(({ kind }) => kind === 'allow_once') ?? {}
+  send({ id, result: { outcome: { outcome: 'selected', optionId } } })
+  await next(isEnd)
+  expect(ran(fixture)).toBe('x')
+  expect(JSON.stringify(await fixture.settled(card))).toContain('answered elsewhere: it was allowed')
+})
+
+test('declined in Countersign: nothing runs, and the turn goes on', async () => {
+  const { fixture, next } = await startPrompt([bash(APPEND), { text: 'Understood.' }])
+  await next(isAsk)
+  await fixture.decide(await fixture.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
+  await next(isEnd)
+  expect(ran(fixture)).toBe('')
+})
+
+test('server away: what would have asked does not run, whatever the editor answers', async () => {
+  const { fixture, send, next } = await startPrompt([bash(APPEND), { text: 'Understood.' }])
+  const { id, params } = await next(isAsk)
+  await fixture.waiting()
+  await fixture.server[Symbol.asyncDispose]()
+  const { optionId } = params?.options?.find(({ kind }) => kind === 'allow_once') ?? {}
+  send({ id, result: { outcome: { outcome: 'selected', optionId } } })
+  await next(isEnd)
+  expect(ran(fixture)).toBe('')
+})
