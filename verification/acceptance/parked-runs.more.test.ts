@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tool } from '@langchain/core/tools'
-import { Command, isInterrupted, MemorySaver } from '@langchain/langgraph'
+import { Command, interrupt, isInterrupted, MemorySaver } from '@langchain/langgraph'
+import { createReactAgent } from '@langchain/langgraph/prebuilt'
 import { createAgent, humanInTheLoopMiddleware } from 'langchain'
 import { expect, test } from 'vitest'
+import { gate } from '../../packages/client/src/gate/langchain.ts'
 import { MODELS, type ScriptedCall, SET } from '../testing/gate-frameworks.ts'
 import { openGateServer, openLedger } from '../testing/gate-server.ts'
 import { PARKINGS, type Parking, type ParkingRun } from '../testing/parked-runs.ts'
@@ -205,6 +207,18 @@ test('LangGraph: a call that still runs when another one stops its graph runs on
   await desk.decide(await desk.nextWaiting(), 'approve')
   expect(await resumed).toEqual({ told: { call_1: '{"done":"shipped"}', call_2: '{"order":"ORD-2","status":"pending"}' } })
   expect(ledger.ran).toEqual([{ read: 'ORD-2' }, SHIP])
+})
+
+test('LangGraph: without a checkpointer, or without the id of a tool call, nothing runs', async () => {
+  await using place = await openRun()
+  const { desk, ledger } = place
+  const setStatus = gate(desk.client, tool(ledger.setStatus, { name: 'setStatus', ...SET }), { interrupt })
+  const agent = createReactAgent({ llm: MODELS.langgraph(CALL), tools: [setStatus] })
+  const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] })
+  expect(JSON.stringify(messages)).toContain('No checkpointer set')
+  await expect(setStatus.invoke(SHIP)).rejects.toThrow('setStatus was called without a tool call id')
+  expect(await desk.all()).toHaveLength(1)
+  expect(ledger.ran).toEqual([])
 })
 
 test('LangChain: its own middleware asks without the id of the call, and when it rejects one of two calls the approved one never runs', async () => {

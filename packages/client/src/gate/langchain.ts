@@ -71,6 +71,11 @@ async function untilDecided(
   options: GateOptions,
   interrupt: NonNullable<LangchainGateOptions['interrupt']>,
 ): Promise<void> {
+  // Without it every look would propose another action, and none would be found again.
+  if (call.toolCallId === undefined)
+    throw new TypeError(
+      `${call.tool} was called without a tool call id, so its graph cannot go on later: pass { type: 'tool_call', id, name, args }`,
+    )
   for (;;) {
     const looked = await lookAtCall(client, call, options, { wait: false })
     if (looked.is !== 'waiting') return

@@ -21,7 +21,7 @@ interface ExecuteContext {
 
 export type MastraGateOptions = GateOptions & {
   /**
-   * `true` suspends the run while a call waits, with a {@link ParkedAtGate}, instead of blocking it. Mastra needs a storage, and goes on with
+   * `true` suspends the run of an agent while a call waits, with a {@link ParkedAtGate}, instead of blocking it. Mastra needs a storage, and goes on with
    * `resumeGenerate` or `resumeStream`, also in another process. Default `false`.
    */
   suspend?: boolean
@@ -43,7 +43,7 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, { su
   const gated = {
     async execute(input: Readonly<Record<string, unknown>>, context: ExecuteContext = {}) {
       const asked = { tool: id, description, schema: inputSchema, toolCallId: context.agent?.toolCallId, arguments: input }
-      if (suspend && context.agent?.suspend) {
+      if (suspend && context.agent?.suspend && asked.toolCallId !== undefined) {
         const looked = await lookAtCall(client, asked, options, { wait: false })
         // Resume data decides nothing: a resumed call is looked at again.
         if (looked.is === 'waiting') return context.agent.suspend(parkedAtGate(looked.action))
