@@ -8,7 +8,7 @@ import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { needsPerson } from '../waiting/views.ts'
 import { ChoiceDialog } from './choice-dialog.tsx'
-import { type BulkTaskProps, countText } from './outcome.tsx'
+import { type BulkTaskProps, countText } from './outcome.ts'
 import { shareText, splitBy } from './split.ts'
 import { useEach } from './use-each.ts'
 

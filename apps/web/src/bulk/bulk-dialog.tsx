@@ -6,7 +6,7 @@ import { bulkStartAfter, UNDO_WORDS, useUndoTime } from '../preferences/undo-tim
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
-import { countText, type Outcome } from './outcome.tsx'
+import { countText, type Outcome } from './outcome.ts'
 import { planBulk, type Verdict } from './plan.ts'
 import { decideAll } from './send.ts'
 import { cellText, type Shape, shapesOf } from './shape.ts'

@@ -1,12 +1,21 @@
 import type { Action } from '@countersign/client'
 import { lazy } from 'react'
 import { Boundary } from '../shell/boundary.tsx'
-import type { Outcome } from './outcome.tsx'
+import type { Outcome } from './outcome.ts'
 import type { BulkTask } from './use-bulk.ts'
 
-const BulkDialog = lazy(() => import('./bulk-dialog.tsx'))
-const BulkSnoozeDialog = lazy(() => import('./bulk-snooze-dialog.tsx'))
-const BulkAssignDialog = lazy(() => import('./bulk-assign-dialog.tsx'))
+const loadNotice = () => import('./outcome-notice.tsx')
+/** Loaded with the dialog: it also says that the network is gone. */
+export const OutcomeNotice = lazy(loadNotice)
+
+async function withNotice<T>(dialog: Promise<T>): Promise<T> {
+  await loadNotice()
+  return dialog
+}
+
+const BulkDialog = lazy(() => withNotice(import('./bulk-dialog.tsx')))
+const BulkSnoozeDialog = lazy(() => withNotice(import('./bulk-snooze-dialog.tsx')))
+const BulkAssignDialog = lazy(() => withNotice(import('./bulk-assign-dialog.tsx')))
 
 type BulkTaskDialogProps = {
   task: BulkTask

@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
 import { useState } from 'react'
 import { flushSync } from 'react-dom'
-import type { Outcome } from './outcome.tsx'
+import type { Outcome } from './outcome.ts'
 import type { Verdict } from './plan.ts'
 import type { useChosen } from './use-chosen.ts'
 

@@ -1,10 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { lazy } from 'react'
 import { Link } from 'react-router'
 import { useServices } from '../services.tsx'
-import { Button, CopyButton, Icon } from '../ui/index.ts'
+import { Boundary } from '../shell/boundary.tsx'
+import { Button, Icon } from '../ui/index.ts'
 import type { useInboxAddress } from './use-inbox-address.ts'
 import type { View } from './views.ts'
+
+const NextSteps = lazy(() => import('./next-steps.tsx'))
 
 type EmptyProps = {
   address: ReturnType<typeof useInboxAddress>
@@ -58,50 +61,10 @@ function FirstVisit() {
     queryFn: ({ signal }) => client.actions.list({ limit: 1 }, { signal }),
     select: ({ items }) => items.length > 0,
   })
-  return any.data === false ? <NextSteps /> : null
-}
-
-/** The shortest ways to a first action, as commands. */
-function NextSteps() {
-  const { client, me } = useServices()
-  const agents = useQuery({ queryKey: ['agents'], queryFn: ({ signal }) => client.agents({ signal }), staleTime: 60_000 })
-  if (agents.isPending) return null
-  const call = `curl -H "authorization: Bearer $AGENT_KEY" -H 'content-type: application/json' ${location.origin}/api/actions -d '{"tool": "…", "arguments": {}}'`
+  if (any.data !== false) return null
   return (
-    <ul className="next-steps" aria-label="Next steps">
-      {agents.data?.length ? (
-        <li>
-          <p>
-            <Link to="/">Start a chat</Link> with an agent of this server, and tell it to change something.
-          </p>
-        </li>
-      ) : (
-        <Step what="Try it with the example shop, which has an agent that asks." command="npx countersign demo" />
-      )}
-      <Step what="Add a tool of your own: this writes a configuration with one to begin with." command="npx countersign init" />
-      <Step what="Connect an agent: it asks with one call." command={call}>
-        {me.roles.includes('admin') && (
-          <>
-            {' '}
-            <Link to="/keys">Make a key for it</Link>.
-          </>
-        )}
-      </Step>
-    </ul>
-  )
-}
-
-function Step({ what, command, children }: { what: string; command: string; children?: ReactNode }) {
-  return (
-    <li>
-      <p>
-        {what}
-        {children}
-      </p>
-      <div className="next-step-command">
-        <code>{command}</code>
-        <CopyButton text={command} />
-      </div>
-    </li>
+    <Boundary>
+      <NextSteps />
+    </Boundary>
   )
 }

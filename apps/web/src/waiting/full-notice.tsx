@@ -7,7 +7,7 @@ import { Notice } from '../ui/index.ts'
 const EVERY_MS = 30_000
 
 /** Says to admins which agents and sessions are at the limit of what may wait: what else they propose is refused. */
-export function FullNotice() {
+export default function FullNotice() {
   const { client, me } = useServices()
   const isAdmin = me.roles.includes('admin')
   const { data = [] } = useQuery({

@@ -1,7 +1,7 @@
 import type { ConnectionState } from '@countersign/client'
 import { RISK_WORDS, showInvisible } from '@countersign/react'
 import { useMemo } from 'react'
-import { countText } from '../bulk/outcome.tsx'
+import { countText } from '../bulk/outcome.ts'
 import { planBulk, type Verdict } from '../bulk/plan.ts'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useServices } from '../services.tsx'
@@ -10,6 +10,7 @@ import { useNow } from '../time/use-now.ts'
 import { Button } from '../ui/index.ts'
 import type { Group } from './groups.ts'
 import { askedText } from './row-words.ts'
+import './group-pane.css'
 
 export type GroupPaneProps = {
   group: Group

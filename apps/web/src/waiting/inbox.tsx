@@ -3,9 +3,9 @@ import { lazy, type ReactNode, useCallback, useDeferredValue, useMemo, useRef, u
 import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
 import { AssignDialog } from '../assign/assign-button.tsx'
-import { BulkTaskDialog } from '../bulk/bulk-task-dialog.tsx'
+import { BulkTaskDialog, OutcomeNotice } from '../bulk/bulk-task-dialog.tsx'
 import { ChosenBar } from '../bulk/chosen-bar.tsx'
-import { countText, OutcomeNotice } from '../bulk/outcome.tsx'
+import { countText } from '../bulk/outcome.ts'
 import { isAlike } from '../bulk/shape.ts'
 import { type BulkTask, useBulk } from '../bulk/use-bulk.ts'
 import { useChosen } from '../bulk/use-chosen.ts'
@@ -199,7 +199,11 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           )}
         </div>
         <div role="status" className="bulk-said">
-          {bulk.outcome && <OutcomeNotice outcome={bulk.outcome} onClose={bulk.dismiss} />}
+          {bulk.outcome && (
+            <Boundary>
+              <OutcomeNotice outcome={bulk.outcome} onClose={bulk.dismiss} />
+            </Boundary>
+          )}
         </div>
         <ChosenBar
           chosen={choice.chosen}

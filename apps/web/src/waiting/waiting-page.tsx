@@ -1,16 +1,16 @@
-import { useEffect, useMemo, useState } from 'react'
+import type { Client } from '@countersign/client'
+import { lazy, useEffect, useMemo, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { ConnectionBanner } from '../live/connection-banner.tsx'
 import { useConnection } from '../live/use-connection.ts'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useWaiting } from '../live/use-waiting.ts'
-import { keepSubscribed } from '../push/subscribe.ts'
 import { useServices } from '../services.tsx'
+import { Boundary } from '../shell/boundary.tsx'
 import { Page } from '../shell/page.tsx'
 import { useSnoozes } from '../snooze/use-snoozes.ts'
 import { Button, Notice, Skeleton } from '../ui/index.ts'
 import { Empty } from './empty.tsx'
-import { FullNotice } from './full-notice.tsx'
 import { Inbox } from './inbox.tsx'
 import { forgetPlace, placeLeft } from './place.ts'
 import { Toolbar } from './toolbar.tsx'
@@ -20,10 +20,12 @@ import { type Rows, useRows } from './use-rows.ts'
 import { countViews } from './views.ts'
 import './waiting.css'
 
+const FullNotice = lazy(() => import('./full-notice.tsx'))
+
 /** `/waiting`: the inbox. It lists the actions of all sessions that need a person, and the decided ones. */
 export default function WaitingPage() {
   const { client, me } = useServices()
-  useEffect(() => void keepSubscribed(client, me.id), [client, me.id])
+  useEffect(() => void stayNotified(client, me.id), [client, me.id])
   const { items, waiting, unknown, more, loaded, connection: stream } = useWaiting()
   const standsFor = useStandsFor()
   const snoozes = useSnoozes()
@@ -62,7 +64,9 @@ export default function WaitingPage() {
         <Toolbar address={address} folds={folds} counts={counts} more={more} />
         <div className="inbox-notices">
           <ConnectionBanner connection={connection} />
-          <FullNotice />
+          <Boundary>
+            <FullNotice />
+          </Boundary>
           <Failure of={found} />
         </div>
         {!found.isLoaded && found.failure === null && <LoadingRows />}
@@ -81,6 +85,12 @@ export default function WaitingPage() {
       </div>
     </Page>
   )
+}
+
+/** Loaded after the page: nobody waits for it. Where it cannot be loaded, the next visit tries again. */
+async function stayNotified(client: Client, personId: string): Promise<void> {
+  const push = await import('../push/subscribe.ts').catch(() => undefined)
+  await push?.keepSubscribed(client, personId)
 }
 
 function Failure({ of: { failure, isLoaded, retry } }: { of: Rows }) {

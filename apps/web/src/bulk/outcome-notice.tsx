@@ -1,33 +1,13 @@
-import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { Button, Notice } from '../ui/index.ts'
-import type { Refused } from './send.ts'
-
-/** The result of changing many actions. */
-export type Outcome = {
-  /** Summary of the actions that changed, for example "10 actions snoozed until 15:20". */
-  said: string
-  /** The verb for the actions that did not change, for example "snoozed". */
-  doing: string
-  went: readonly Action[]
-  not: readonly Refused[]
-}
-
-export type BulkTaskProps = {
-  /** As they were when the dialog was opened. */
-  chosen: readonly Action[]
-  onClose: () => void
-  onDone: (outcome: Outcome) => void
-}
-
-export const countText = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'action' : 'actions'}`
+import { countText, type Outcome } from './outcome.ts'
 
 /** Longer lists are not read; the actions stay chosen. */
 const MOST_REASONS = 6
 const MOST_NAMES = 3
 
 /** Shows which actions changed, which did not, and why. */
-export function OutcomeNotice({ outcome: { said, doing, went, not }, onClose }: { outcome: Outcome; onClose: () => void }) {
+export default function OutcomeNotice({ outcome: { said, doing, went, not }, onClose }: { outcome: Outcome; onClose: () => void }) {
   const reasons = [...Map.groupBy(not, ({ why }) => why)]
   return (
     <Notice tone={not.length > 0 ? 'warning' : 'plain'} testId="bulk-outcome" action={<Button onClick={onClose}>Close</Button>}>
