@@ -80,6 +80,17 @@ describe('deny beats ask beats allow', () => {
     expect(decided({ ...document, rules: [] })).toMatchObject({ expiresMs: 60_000, extend: 'PT2M' })
   })
 
+  test('an answer has only the parts that its rule names', () => {
+    const common = ['reason', 'requires', 'rule', 'verdict', 'version']
+    const keysOf = (one: Partial<PolicyDocument['rules'][number]>) =>
+      Object.keys(evaluate({ default: 'ask', rules: [{ ...rule('ask'), ...one }] })).sort()
+    expect(keysOf({})).toEqual(common)
+    expect(keysOf({ remind: 'PT1M' })).toEqual([...common, 'remindMs'].sort())
+    expect(keysOf({ escalate: { after: 'PT1M', roles: ['cfo'] } })).toEqual([...common, 'escalateMs', 'escalateTo'].sort())
+    expect(keysOf({ declineReasons: ['Too much'] })).toEqual([...common, 'declineReasons'].sort())
+    expect(keysOf({ verdict: 'deny' })).toEqual(common)
+  })
+
   test('a rule without a risk leaves that of the tool', () => {
     expect('risk' in evaluate({ default: 'ask', rules: [rule('ask')] })).toBe(false)
     expect(evaluate({ default: 'ask', rules: [{ ...rule('ask'), risk: 'high' }] }).risk).toBe('high')
