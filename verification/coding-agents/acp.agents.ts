@@ -26,7 +26,7 @@ interface Message {
   id?: number
   method?: string
   params?: { options?: { optionId: string; kind: string }[]; requestId?: number }
-  result?: { sessionId?: string; stopReason?: string }
+  result?: { sessionId?: string; stopReason?: string; modes?: { currentModeId: string } }
 }
 
 interface Editor {
@@ -64,8 +64,9 @@ async function startPrompt(steps: readonly Speech[]): Promise<Editor> {
   send({ id: 1, method: 'initialize', params: { protocolVersion: 1, clientCapabilities: {} } })
   await next(({ id }) => id === 1)
   send({ id: 2, method: 'session/new', params: { cwd: fixture.project, mcpServers: [] } })
-  const sessionId = (await next(({ id }) => id === 2)).result?.sessionId
-  // It starts in a mode in which a classifier answers.
+  const { sessionId, modes } = (await next(({ id }) => id === 2)).result ?? {}
+  // The guide says so: there Claude decides by itself.
+  expect(modes?.currentModeId).toBe('auto')
   send({ id: 3, method: 'session/set_mode', params: { sessionId, modeId: 'default' } })
   await next(({ id }) => id === 3)
   send({ id: 4, method: 'session/prompt', params: { sessionId, prompt: [{ type: 'text', text: 'Do it.' }] } })
