@@ -88,7 +88,10 @@ describe('deny beats ask beats allow', () => {
     expect(keysOf({ remind: 'PT1M' })).toEqual([...common, 'remindMs'].sort())
     expect(keysOf({ escalate: { after: 'PT1M', roles: ['cfo'] } })).toEqual([...common, 'escalateMs', 'escalateTo'].sort())
     expect(keysOf({ declineReasons: ['Too much'] })).toEqual([...common, 'declineReasons'].sort())
-    expect(keysOf({ verdict: 'deny' })).toEqual(common)
+    expect(keysOf({ extend: 'PT5M' })).toEqual(['extend', ...common])
+    // Nobody waits for what is denied.
+    expect(keysOf({ verdict: 'deny', declineReasons: ['Too much'] })).toEqual(common)
+    expect(decided({ default: 'ask', expires: 'PT1M', rules: [rule('deny')] })).toEqual({ verdict: 'deny', rule: 'deny' })
   })
 
   test('a rule without a risk leaves that of the tool', () => {
