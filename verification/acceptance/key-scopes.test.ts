@@ -130,6 +130,7 @@ const ROUTES: Record<string, Route> = {
 
   'POST /access/v1/evaluation': { takes: ['propose'], body: () => EVALUATION },
   'POST /access/v1/evaluations': { takes: ['propose'], body: () => ({ evaluations: [EVALUATION] }) },
+  'POST /api/policy/check': { takes: [], body: () => ({ document: POLICY }) },
   'POST /api/policy/test': { takes: [], body: () => ({ call: { tool: 'keyed' } }) },
   'POST /api/actions/decisions': {
     takes: [],

@@ -104,7 +104,10 @@ test('what cannot be used is refused with its place, and changes nothing', async
   const refused: [unknown, string][] = [
     [{ rules: [{ name: 'x', match: { tool: 'keyd' }, verdict: 'deny' }] }, 'rules.0.match.tool: "keyd" fits no tool'],
     [{ rules: [{ name: 'x', match: { agent: 'desk' }, verdict: 'deny' }] }, 'rules.0.match.agent: "desk" fits no configured agent'],
-    [{ rules: [{ name: 'x', match: { when: 'args.what >' }, verdict: 'deny' }] }, 'rules.0.match.when: Unexpected token'],
+    [
+      { rules: [{ name: 'x', match: { when: 'args.what >' }, verdict: 'deny' }] },
+      'rules.0.match.when: it ends where a value or a bracket is missing',
+    ],
     [{ rules: [{ name: 'x', match: { when: 'user.admin' }, verdict: 'deny' }] }, 'rules.0.match.when: Unknown variable: user'],
     [{ default: 'allow' }, 'default'],
     [{ rules: [{ name: 'x', match: {}, verdict: 'allow', requires: { quorum: 2 } }] }, 'requires is for rules whose verdict is ask'],
@@ -280,6 +283,42 @@ test('a pasted call, and the calls of the last days, are held against any versio
   expect(await it.server.dump()).toEqual(before)
 })
 
+test('a document that was not saved is checked: what keeps it from being used, likely mistakes, and dead rules, each with its place', async () => {
+  await using it = await start()
+  const before = await it.server.dump()
+  const check = (document: unknown) => it.server.admin.post('/api/policy/check', { document })
+  const rule = (when: string, more: object = {}) => ({ name: when, match: { tool: 'keyed', when }, verdict: 'ask', ...more })
+  expect(await check(LARGE)).toMatchObject({ problems: [], rules: [{ rule: 'reads run' }, { never: null }, {}, {}] })
+  expect(await check({ rules: [rule('args.what ==')] })).toMatchObject({
+    problems: [{ path: 'rules.0.match.when', message: 'it ends where a value or a bracket is missing (at character 13)', at: 12 }],
+  })
+  expect(await check({ rules: [rule('user.name == "x"')] })).toMatchObject({
+    problems: [{ path: 'rules.0.match.when', message: 'Unknown variable: user (at character 1)', at: 0 }],
+  })
+  expect(await check({ rules: [rule('agent.nmae == "x"')] })).toMatchObject({
+    problems: [{ message: 'agent has no nmae; it has name (at character 7)', at: 6 }],
+  })
+  expect(await check({ rules: [rule('args.whut == "x"', { requires: { roles: ['treasury'] } })] })).toMatchObject({
+    problems: [],
+    warnings: [
+      { path: 'rules.0.requires.roles', message: 'waits for the role treasury, which nobody has yet', at: null },
+      { path: 'rules.0.match.when', message: 'names args.whut, which keyed does not have; it has what', at: 0 },
+    ],
+  })
+  expect(await check('rules: [')).toMatchObject({ problems: [{ path: '', at: null }], rules: [] })
+  expect(await check('default: perhaps')).toMatchObject({ problems: [{ path: 'default' }], warnings: [], rules: [] })
+  expect(await it.server.dump()).toEqual(before)
+})
+
+test('the names for a condition are the arguments of the tools that its rule is about, the variables and the functions', async () => {
+  await using it = await start()
+  const names = await it.server.admin.get('/api/policy/names?tool=keyed')
+  expect(names).toMatchObject({ tools: 1, arguments: [{ path: 'args.what', types: ['string'], values: [], tools: 1 }] })
+  expect(names.variables).toContainEqual({ name: 'agent', type: 'map<string, string>', fields: ['name'] })
+  expect(names.functions).toContainEqual(expect.objectContaining({ name: 'has', on: 'call', example: 'has(args.name)' }))
+  expect(await it.server.admin.get('/api/policy/names?tool=nothing')).toMatchObject({ tools: 0, arguments: [] })
+})
+
 test('only an admin changes the policy, any person with a role reads it, programs do neither', async () => {
   await using it = await start()
   const { server } = it
@@ -299,12 +338,13 @@ test('only an admin changes the policy, any person with a role reads it, program
     return { policy_version, policy_difference, audit }
   }
   const before = await kept()
-  const reads = ['/api/policy', '/api/policy?format=yaml', '/api/policy/versions', '/api/policy/versions/1', '/api/policy/shadow']
+  const reads = ['', '?format=yaml', '/versions', '/versions/1', '/shadow', '/names'].map((path) => `/api/policy${path}`)
   const test = { call: { tool: 'keyed', arguments: { what: 'x' } } }
   for (const who of [...readers, ...programs, nobody]) {
     const mayRead = readers.includes(who)
     for (const path of reads) expect([path, (await who.send('GET', path)).status]).toEqual([path, mayRead ? 200 : 403])
     expect((await who.send('POST', '/api/policy/test', { body: test })).status).toBe(mayRead ? 200 : 403)
+    expect((await who.send('POST', '/api/policy/check', { body: { document: LARGE } })).status).toBe(mayRead ? 200 : 403)
     expect((await it.save({}, {}, who)).status).toBe(403)
     expect((await who.send('POST', '/api/policy/rollback', { body: { version: 1, reason: 'x' } })).status).toBe(403)
     expect((await who.send('DELETE', '/api/policy/shadow')).status).toBe(403)

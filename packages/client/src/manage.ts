@@ -6,6 +6,8 @@ import type {
   AuditSealView,
   ChangePreferencesBody,
   ChangeWebhookBody,
+  CheckedPolicy,
+  CheckPolicyBody,
   ConsoleSessionList,
   CreatedKey,
   CreatedWebhook,
@@ -25,6 +27,8 @@ import type {
   ObjectiveState,
   Person,
   PersonDetails,
+  PolicyNames,
+  PolicyNamesQuery,
   PolicyRuleUses,
   PolicyVersionList,
   PolicyVersionView,
@@ -70,6 +74,10 @@ export type Management = {
     rollback(body: RollbackBody, options?: ChangeOptions): Promise<SavedPolicy>
     versions(page?: Page, options?: CallOptions): Promise<PolicyVersionList>
     version(version: number, options?: CallOptions): Promise<PolicyVersionView>
+    /** Says what is wrong with a document that was not saved. */
+    check(body: CheckPolicyBody, options?: CallOptions): Promise<CheckedPolicy>
+    /** The names that the condition of a rule may use: arguments of its tools, variables and functions. */
+    names(query?: PolicyNamesQuery, options?: CallOptions): Promise<PolicyNames>
     /** Evaluates policy for a hypothetical call. */
     test(body: Tried, options?: CallOptions): Promise<TestedCall>
     /** Evaluates the document for the calls of the last days. */
@@ -269,6 +277,8 @@ const policyCalls = (http: HttpOptions, read: Read, change: Change): Management[
   rollback: (body, options) => change('/api/policy/rollback', body, options),
   versions: (page, options) => read('/api/policy/versions', page, options),
   version: (version, options) => read(`/api/policy/versions/${version}`, undefined, options),
+  check: (body, options) => change('/api/policy/check', body, options),
+  names: (query, options) => read('/api/policy/names', query, options),
   test: (body, options) => change('/api/policy/test', body, options),
   replay: (body, options) => change('/api/policy/test', body, options),
   rules: (options) => read('/api/policy/rules', undefined, options),

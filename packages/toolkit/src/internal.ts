@@ -38,6 +38,7 @@ export { type Finding, listKnownKeys, toArgumentIssues, zodFindings } from './sc
 export { isObject } from './schema/json-object.ts'
 export { isPlainPattern, openCountedPattern } from './schema/pattern.ts'
 export { openPatternBudget, type PatternBudget, patternCost, patternsIn, TOO_COSTLY } from './schema/pattern-cost.ts'
+export { resolveRef } from './schema/resolve-ref.ts'
 export { costFault } from './schema/schema-cost.ts'
 export { changesByItself, lasting } from './schema/self-changing.ts'
 export { readSettlesWithin } from './settles-within.ts'

@@ -1,4 +1,4 @@
-import { type ApiIssue, isApiError, type PolicyView } from '@countersign/client'
+import { type ApiIssue, type CheckedPolicy, isApiError, type PolicyView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation } from '@tanstack/react-query'
 import { lazy, type ReactNode, useId, useState } from 'react'
@@ -8,6 +8,7 @@ import { useServices } from '../services.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { Button, Notice, Skeleton, Unseen } from '../ui/index.ts'
 import { DiffView } from './diff-view.tsx'
+import { type Remark, usePolicyCheck } from './use-policy-check.ts'
 
 const RuleForm = lazy(() => import('./rule-form.tsx'))
 
@@ -44,18 +45,15 @@ export function PolicyEditor({
   const [reason, setReason] = useState('')
   const [shadow, setShadow] = useState(false)
   const [isFormOpen, setFormOpen] = useState(first !== null)
-  // A replay over an empty period only parses and compiles the document.
-  const check = useMutation({ mutationFn: () => client.policy.replay({ document: text, replay: { days: 1e-6, limit: 1 } }) })
+  const { checked, error: checkError } = usePolicyCheck(text)
   const save = useMutation({
     mutationFn: () => client.policy.save({ document: text, reason: reason.trim(), shadow }, base.version),
     onSuccess: onSaved,
   })
   const conflict = isApiError(save.error) && save.error.code === 'revision_mismatch'
   const movedOn = current.view.version !== base.version
-  const failure = save.error ?? check.error
-  const isBusy = save.isPending || check.isPending
+  const failure = save.error ?? checkError
   const edit = (changed: string) => {
-    check.reset()
     save.reset()
     onEdit(changed)
   }
@@ -66,7 +64,7 @@ export function PolicyEditor({
         <summary>Edit one rule in a form</summary>
         {isFormOpen && (
           <Boundary fallback={<Skeleton height={240} />}>
-            <RuleForm text={text} onEdit={edit} issues={isApiError(failure) ? failure.issues : []} first={first} />
+            <RuleForm text={text} onEdit={edit} problems={checked?.problems ?? []} checked={checked} first={first} />
           </Boundary>
         )}
       </details>
@@ -85,8 +83,8 @@ export function PolicyEditor({
         </label>
       </details>
       <Unseen text={text} />
-      {failure && !conflict && <Problems error={failure} />}
-      {check.isSuccess && <p role="status">It can be used: every tool exists and every condition compiles.</p>}
+      {failure != null && !conflict && <Problems error={failure} />}
+      <Checked checked={checked} />
       {(conflict || movedOn) && (
         <div role="alert">
           <Notice tone="warning" action={movedOn && <Button onClick={onRebase}>Compare with version {current.view.version}</Button>}>
@@ -110,12 +108,9 @@ export function PolicyEditor({
         <Button variant="outlined" onClick={onClose}>
           Leave without saving
         </Button>
-        <Button variant="outlined" disabled={isBusy || !online} onClick={() => check.mutate()}>
-          Check
-        </Button>
         <Button
           variant="contained"
-          disabled={isBusy || !online || movedOn || reason.trim() === '' || text === baseText}
+          disabled={save.isPending || !online || movedOn || reason.trim() === '' || text === baseText}
           onClick={() => save.mutate()}
         >
           {shadow ? 'Save as trial' : 'Save and activate'}
@@ -125,6 +120,37 @@ export function PolicyEditor({
     </section>
   )
 }
+
+/** What the server says about the text as it is now: read aloud once somebody stops typing. */
+function Checked({ checked }: { checked: CheckedPolicy | undefined }) {
+  return (
+    <div role="status" data-testid="policy-checked">
+      {checked?.problems.length === 0 && <p>It can be used: every tool exists and every condition compiles.</p>}
+      {checked && checked.problems.length > 0 && (
+        <div className="field-issue">
+          <p>It cannot be used yet:</p>
+          <Remarks of={checked.problems} />
+        </div>
+      )}
+      {checked && checked.warnings.length > 0 && (
+        <div className="field-warning">
+          <p>Likely mistakes:</p>
+          <Remarks of={checked.warnings} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+const Remarks = ({ of }: { of: readonly Pick<Remark, 'path' | 'message'>[] }) => (
+  <ul>
+    {of.map(({ path, message }) => (
+      <li key={`${path} ${message}`}>
+        {path !== '' && <code className="mono">{showInvisible(path)}</code>} {showInvisible(message)}
+      </li>
+    ))}
+  </ul>
+)
 
 /** Lists all errors of a document with their positions. */
 export function Problems({ error }: { error: unknown }) {
@@ -136,13 +162,7 @@ export function Problems({ error }: { error: unknown }) {
       ) : (
         <>
           <p>The policy cannot be used:</p>
-          <ul>
-            {issues.map(({ path, message }) => (
-              <li key={`${path} ${message}`}>
-                {path !== '' && <code className="mono">{showInvisible(path)}</code>} {showInvisible(message)}
-              </li>
-            ))}
-          </ul>
+          <Remarks of={issues} />
         </>
       )}
     </div>

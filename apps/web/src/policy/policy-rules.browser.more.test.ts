@@ -1,4 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright'
+import type { CheckedPolicy } from '@countersign/core'
 import * as wire from '@countersign/core'
 import type { Browser } from '@playwright/test'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -15,10 +16,14 @@ const RULES = [
   { name: 'old one', match: { tool: 'mail.send' }, verdict: 'allow' },
 ]
 const USES = [
-  { rule: 'reads run', tools: 3, hits: 1204, lastHitAt: AT, never: null },
-  { rule: 'large refunds', tools: 1, hits: 0, lastHitAt: null, never: null },
-  { rule: 'nothing leaves', tools: 1, hits: 1, lastHitAt: AT, never: null },
-  { rule: 'old one', tools: 1, hits: 0, lastHitAt: null, never: { why: 'overruled', by: ['nothing leaves'] } },
+  { rule: 'reads run', tools: 3, hits: 1204, lastHitAt: AT, never: null, warnings: [], conflicts: [] },
+  {
+    ...{ rule: 'large refunds', tools: 1, hits: 0, lastHitAt: null, never: null },
+    conflicts: [{ with: 'reads run', isCertain: false, text: 'the rule "refunds" above matches first: its quorum of 1 applies, not 2' }],
+    warnings: ['names args.amuont, which shop.refund does not have; it has amount'],
+  },
+  { rule: 'nothing leaves', tools: 1, hits: 1, lastHitAt: AT, never: null, warnings: [], conflicts: [] },
+  { rule: 'old one', tools: 1, hits: 0, lastHitAt: null, never: { why: 'overruled', by: ['nothing leaves'] }, warnings: [], conflicts: [] },
 ]
 const TEXT = `# Ask Ana before you loosen anything.
 default: ask
@@ -28,7 +33,19 @@ rules:
     match: { tool: shop.refund, when: args.amount > 500 }
     verdict: ask
 `
+const NAMES = {
+  tools: 1,
+  variables: [{ name: 'agent', type: 'map<string, string>', fields: ['name'] }],
+  functions: [{ name: 'startsWith', on: 'text', example: 'args.name.startsWith("A")', gives: 'true if the text begins so' }],
+  arguments: [
+    { path: 'args.amount', types: ['number'], values: [], tools: 1 },
+    { path: 'args.note', types: ['string'], values: [], tools: 1 },
+  ],
+}
+const FINE: CheckedPolicy = { problems: [], warnings: [], rules: [] }
 const answers = hostileAnswers(plant(), wire)
+let checked = FINE
+let checks = 0
 let mayRead = true
 let server: HostileServer
 let browser: Browser
@@ -43,14 +60,11 @@ beforeAll(async () => {
         return { body: { principal: { id: 'prn_ann', kind: 'person', name: 'Ann', roles: ['admin'] }, signIn: 'key' } }
       }
       if (path === '/api/policy' && method === 'GET') return { type: 'application/yaml', body: TEXT }
-      if (path === '/api/policy/test' && method === 'POST') {
-        const issues = [{ path: 'rules.1.match.when', message: 'line 1: a value is missing' }]
-        return {
-          status: 400,
-          type: 'application/problem+json',
-          body: { status: 400, code: 'bad_request', title: 'x', detail: 'x', issues },
-        }
+      if (path === '/api/policy/check') {
+        checks++
+        return { body: checked }
       }
+      if (path === '/api/policy/names') return { body: NAMES }
       if (path === '/api/policy/rules') {
         const hidden = { hits: null, lastHitAt: null }
         const items = USES.map((use) => (mayRead ? use : { ...use, ...hidden }))
@@ -76,10 +90,14 @@ test.for([false, true])(
     // The driver's own limit is 30 s: too short for a busy machine.
     page.setDefaultTimeout(280_000)
     await page.goto(`${server.url}/policy?rule=old%20one`)
-    await page.getByText('4 rules · 1 never decides · 1 without a call in 30 days').waitFor()
+    await page.getByText('4 rules · 1 never decides · 1 with a conflict · 1 without a call in 30 days').waitFor()
     const rows = (await page.getByTestId('policy-rule').allTextContents()).map((text) => text.replaceAll(/\s+/g, ' '))
     expect(rows[0]).toMatch(/^✓ Allowreads run1,204 calls in 30 days, last .*All calls that only read run without asking\.$/)
     expect(rows[1]).toContain('No calls in 30 days')
+    expect(rows[1]).toContain(
+      'Conflict: the rule "refunds" above matches first: its quorum of 1 applies, not 2. That rule decided 1,204 calls in 30 days.',
+    )
+    expect(rows[1]).toContain('The rule names args.amuont, which shop.refund does not have; it has amount.')
     expect(rows[1]).toContain('Calls of shop.refund need 2 approvals by approver where args.amount > 500.')
     expect(rows[2]).toMatch(/^✕ Deny.*Calls of mail\.\* are denied: mail is off\.$/)
     expect(rows[3]).toContain('Never decides: “nothing leaves” decides about all of its calls.')
@@ -101,7 +119,7 @@ test('who may not read statistics sees the rules and the marks without numbers',
   const page = await browser.newPage({ locale: 'en-GB' })
   page.setDefaultTimeout(280_000)
   await page.goto(`${server.url}/policy`)
-  await page.getByText('4 rules · 1 never decides').waitFor()
+  await page.getByText('4 rules · 1 never decides · 1 with a conflict').waitFor()
   expect(await page.getByText('in 30 days').count()).toBe(0)
   await page.close()
 })
@@ -117,19 +135,26 @@ test('a rule is changed in a form by keys alone, which edits the text and keeps 
   const text = page.getByLabel('Document (YAML or JSON)')
   const when = form.getByLabel(/^Condition/)
   expect(await when.inputValue()).toBe('args.amount > 500')
+  const message = 'it ends where a value or a bracket is missing (at character 14)'
+  checked = { ...FINE, problems: [{ path: 'rules.1.match.when', message, at: 13 }] }
   await when.fill('args.amount >')
   expect(await text.inputValue()).toBe(TEXT.replace('> 500', '>'))
   // Replay is open below the form, and the YAML is folded.
   expect(await page.getByRole('button', { name: 'Replay', exact: true }).isVisible()).toBe(true)
   expect(await text.isVisible()).toBe(false)
-  await page.getByText('All rules as YAML or JSON').click()
-  await page.getByRole('button', { name: 'Check' }).press('Enter')
-  await form.getByText('line 1: a value is missing').waitFor()
+  await form.getByText(message).waitFor()
   expect(await when.getAttribute('aria-invalid')).toBe('true')
+  await page.getByTestId('policy-checked').getByText(message).waitFor()
+  await when.press('Home')
+  await form.getByRole('button', { name: 'Go to character 14' }).press('Enter')
+  expect(await when.evaluate((field: HTMLTextAreaElement) => [document.activeElement === field, field.selectionStart])).toEqual([true, 13])
   // The other way: what is typed in the text is in the form.
+  checked = FINE
+  await page.getByText('All rules as YAML or JSON').click()
   await text.fill(TEXT.replace('> 500', '> 900'))
   expect(await when.inputValue()).toBe('args.amount > 900')
   expect(await when.getAttribute('aria-invalid')).toBe('false')
+  await page.getByText('It can be used').waitFor()
   await form.getByLabel('Verdict').selectOption('deny')
   await form.getByLabel('Reason that the agent is given').fill('too much')
   expect(await text.inputValue()).toContain('name: large refunds # agreed in May')
@@ -142,5 +167,99 @@ test('a rule is changed in a form by keys alone, which edits the text and keeps 
   await text.fill('rules: [')
   await form.waitFor({ state: 'detached' })
   await page.getByText('The form opens once the text below can be read').waitFor()
+  await context.close()
+})
+
+test('a condition is completed with the names of its tools by keys alone; Enter and Tab keep their meaning until somebody goes into the list', async () => {
+  checked = FINE
+  const context = await browser.newContext({ viewport: { width: 320, height: 800 }, locale: 'en-GB' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(280_000)
+  await page.goto(`${server.url}/policy`)
+  await page.getByRole('button', { name: 'Change the rule large refunds' }).press('Enter')
+  const when = page.getByLabel(/^Condition/)
+  await when.fill('')
+  expect(await page.getByRole('listbox').count()).toBe(0)
+  await when.press('Control+Space')
+  const options = page.getByRole('listbox').getByRole('option')
+  await options.first().waitFor()
+  expect(await options.allTextContents()).toEqual(['args.amountnumber', 'args.notestring', 'agenthas name'])
+  expect(await when.getAttribute('aria-activedescendant')).toBe(await options.first().getAttribute('id'))
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).analyze()
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
+  await when.press('Escape')
+  await options.first().waitFor({ state: 'detached' })
+  await when.pressSequentially('no')
+  await page.getByText('1 suggestion, press down to choose').waitFor({ state: 'attached' })
+  expect(await when.getAttribute('aria-activedescendant')).toBeNull()
+  await when.press('ArrowDown')
+  await when.press('Enter')
+  expect(await when.inputValue()).toBe('args.note')
+  await when.pressSequentially('.st')
+  await when.press('ArrowDown')
+  await when.press('Enter')
+  await when.pressSequentially('"A"')
+  expect(await when.inputValue()).toBe('args.note.startsWith("A")')
+  await when.press('End')
+  await when.pressSequentially(' && ag')
+  await options.first().waitFor()
+  await when.press('Enter')
+  expect(await when.inputValue()).toBe('args.note.startsWith("A") && ag\n')
+  await when.pressSequentially('ag')
+  await options.first().waitFor()
+  await when.press('Tab')
+  expect(await when.evaluate((field) => document.activeElement === field)).toBe(false)
+  expect(await page.getByRole('listbox').count()).toBe(0)
+  await context.close()
+})
+
+test('the server checks a text once somebody stops typing, not at every key', async () => {
+  checked = FINE
+  const page = await browser.newPage({ locale: 'en-GB' })
+  page.setDefaultTimeout(280_000)
+  await page.clock.install()
+  await page.goto(`${server.url}/policy`)
+  await page.getByRole('button', { name: 'Change the rule large refunds' }).press('Enter')
+  await page.getByText('It can be used').waitFor()
+  await page.clock.pauseAt(Date.now() + 3_600_000)
+  const before = checks
+  await page.getByLabel(/^Condition/).pressSequentially(' && args.amount < 900')
+  expect(checks).toBe(before)
+  await page.clock.resume()
+  await page.getByText('It can be used').waitFor()
+  expect(checks).toBe(before + 1)
+  await page.close()
+})
+
+test('people, times and risk stand behind More, in both directions with the text', async () => {
+  checked = { ...FINE, problems: [{ path: 'rules.1.requires.roles.1', message: 'must have at most 64 characters', at: null }] }
+  const context = await browser.newContext({ viewport: { width: 320, height: 800 }, locale: 'en-GB' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(280_000)
+  await page.goto(`${server.url}/policy`)
+  await page.getByRole('button', { name: 'Change the rule large refunds' }).press('Enter')
+  const form = page.getByTestId('rule-form')
+  await form.getByText('More: risk, people and times').click()
+  await form.getByLabel('Approvals needed').fill('2')
+  const roles = form.getByLabel('Roles that may vote')
+  await roles.pressSequentially('finance, cfo')
+  expect(await roles.inputValue()).toBe('finance, cfo')
+  await form.getByLabel('Not the person who asked').check()
+  await form.getByLabel('Time to decide').fill('PT90M')
+  await form.getByText('90 minutes').waitFor()
+  await form.getByLabel('Risk').selectOption('high')
+  await form.getByText('must have at most 64 characters').waitFor()
+  expect(await roles.getAttribute('aria-invalid')).toBe('true')
+  const text = page.getByLabel('Document (YAML or JSON)')
+  const more =
+    '    requires:\n      quorum: 2\n      roles: [ finance, cfo ]\n      notRequester: true\n    expires: PT90M\n    risk: high\n'
+  expect(await text.inputValue()).toBe(TEXT + more)
+  await page.getByText('All rules as YAML or JSON').click()
+  await text.fill(TEXT)
+  expect(await roles.inputValue()).toBe('')
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).analyze()
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([])
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320)
   await context.close()
 })

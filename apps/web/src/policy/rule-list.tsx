@@ -9,6 +9,7 @@ import { fullTime, relativeTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
 import { Button, Notice } from '../ui/index.ts'
 import { VerdictMark } from '../ui/verdict.tsx'
+import { RuleMarks } from './rule-marks.tsx'
 import { type Rule, ruleSentence } from './rule-words.ts'
 
 /** The rules of the version in force, each in a sentence, with its hits and the marks of those that do nothing. */
@@ -31,7 +32,14 @@ export function RuleList({ view, onChange }: { view: PolicyView; onChange: ((nam
       <Summary rules={rules} uses={uses.data} />
       <ul className="rows" aria-label="Rules">
         {rules.map((rule) => (
-          <RuleRow key={rule.name} rule={rule} use={useOf.get(rule.name)} expires={expires} onChange={onChange} />
+          <RuleRow
+            key={rule.name}
+            rule={rule}
+            use={useOf.get(rule.name)}
+            hitsOf={(name) => useOf.get(name)?.hits}
+            expires={expires}
+            onChange={onChange}
+          />
         ))}
         <li className="row-card" data-testid="policy-default">
           <div className="row-head">
@@ -52,9 +60,11 @@ function Summary({ rules, uses }: { rules: readonly Rule[]; uses: PolicyRuleUses
   if (!uses || rules.length === 0) return null
   const never = uses.items.filter(({ never }) => never !== null).length
   const idle = uses.items.filter(({ never, hits }) => never === null && hits === 0).length
+  const conflicts = uses.items.filter(({ conflicts }) => conflicts.length > 0).length
   const text = [
     `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`,
     ...(never > 0 ? [`${never} ${never === 1 ? 'never decides' : 'never decide'}`] : []),
+    ...(conflicts > 0 ? [`${conflicts} with a conflict`] : []),
     ...(idle > 0 ? [`${idle} without a call in ${uses.days} days`] : []),
   ]
   return (
@@ -67,11 +77,12 @@ function Summary({ rules, uses }: { rules: readonly Rule[]; uses: PolicyRuleUses
 type RuleRowProps = {
   rule: Rule
   use: PolicyRuleUse | undefined
+  hitsOf: (rule: string) => number | null | undefined
   expires: string | undefined
   onChange: ((name: string) => void) | undefined
 }
 
-function RuleRow({ rule, use, expires, onChange }: RuleRowProps) {
+function RuleRow({ rule, use, hitsOf, expires, onChange }: RuleRowProps) {
   const { params } = useAddress()
   const isMeant = params.get('rule') === rule.name
   const { name, verdict, match, risk } = rule
@@ -80,6 +91,7 @@ function RuleRow({ rule, use, expires, onChange }: RuleRowProps) {
       className="row-card"
       data-testid="policy-rule"
       data-never={use?.never != null}
+      data-conflict={(use?.conflicts.length ?? 0) > 0}
       aria-current={isMeant ? 'true' : undefined}
       ref={(item) => {
         if (isMeant) item?.scrollIntoView({ block: 'nearest' })
@@ -106,14 +118,7 @@ function RuleRow({ rule, use, expires, onChange }: RuleRowProps) {
         )}
         .
       </p>
-      {use?.never && (
-        <p className="rule-never">
-          <span aria-hidden="true">⚠ </span>
-          {use.never.why === 'no_tool'
-            ? 'Never decides: it is about no tool that there is now.'
-            : `Never decides: ${use.never.by.map((by) => `“${showInvisible(by)}”`).join(' and ')} ${use.never.by.length === 1 ? 'decides' : 'decide'} about all of its calls.`}
-        </p>
-      )}
+      {use && <RuleMarks reach={use} warnings={use.warnings} hitsOf={hitsOf} />}
     </li>
   )
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { addRule, fieldPath, readRules, removeRule, setField } from './rule-text.ts'
+import { addRule, fieldPath, moveRule, readRules, removeRule, setField } from './rule-text.ts'
 
 const TEXT = `# Who may do what. Ask Ana before you loosen anything.
 default: ask # never allow
@@ -25,7 +25,7 @@ test('a field changes what it names and nothing else: comments, order and the ot
 
 test('the form reads what the text says, and the text reads what the form says', () => {
   const [reads, refunds] = readRules(TEXT) ?? []
-  expect(reads).toEqual({ name: 'reads run', verdict: 'allow', tool: '', effect: 'read', agent: '', when: '', reason: '' })
+  expect(reads).toMatchObject({ name: 'reads run', verdict: 'allow', tool: '', effect: 'read', agent: '', when: '', reason: '', roles: '' })
   expect(refunds).toMatchObject({ tool: 'shop.refund', when: 'args.amount > 500' })
   const hard = 'args.note == "a: b # c" && args.x in [1, "two"]'
   const changed = setField(TEXT, 1, 'when', hard)
@@ -52,10 +52,62 @@ test('a new rule asks, has a name of its own, and goes to the end; one is remove
   expect(addRule('rules: []\n')).toContain('rules:\n  - name')
 })
 
+const FULL = `rules:
+  - name: large refunds
+    match: { tool: shop.refund }
+    verdict: ask
+    requires:
+      quorum: 2 # since the audit
+      roles:
+        - finance # the desk
+        - treasury
+      notRequester: true
+    expires: PT1H
+    escalate: { after: PT30M, roles: [cfo] }
+    declineReasons: [too much, not ours]
+    risk: high
+`
+
+test('people, times and risk are read and changed like the rest: numbers, lists and flags keep their kind, and entries their comments', () => {
+  expect(readRules(FULL)?.[0]).toMatchObject({
+    ...{ quorum: '2', declineQuorum: '', roles: 'finance\ntreasury', notRequester: 'true', grace: '', expires: 'PT1H', risk: 'high' },
+    ...{ escalateAfter: 'PT30M', escalateRoles: 'cfo', declineReasons: 'too much\nnot ours' },
+  })
+  expect(setField(FULL, 0, 'quorum', '3')).toBe(FULL.replace('quorum: 2', 'quorum: 3'))
+  expect(setField(FULL, 0, 'roles', 'finance\ncfo')).toBe(FULL.replace('- treasury', '- cfo'))
+  expect(setField(FULL, 0, 'escalateRoles', 'cfo\nceo')).toBe(FULL.replace('[cfo]', '[ cfo, ceo ]'))
+  expect(setField(FULL, 0, 'expires', '')).toBe(FULL.replace('    expires: PT1H\n', ''))
+  const simple = 'rules:\n  - { name: a, match: {}, verdict: ask }\n'
+  const filled = [
+    ['quorum', '2'],
+    ['roles', 'finance\nlegal'],
+    ['notRequester', 'true'],
+    ['remind', 'PT5M'],
+    ['escalateAfter', 'PT1H'],
+  ] as const
+  const made = filled.reduce((text, [field, value]) => setField(text, 0, field, value), simple)
+  expect(parse(made).rules[0]).toEqual({
+    ...{ name: 'a', match: {}, verdict: 'ask', remind: 'PT5M', escalate: { after: 'PT1H' } },
+    requires: { quorum: 2, roles: ['finance', 'legal'], notRequester: true },
+  })
+  // What the form has added it also takes away.
+  expect(filled.reduce((text, [field]) => setField(text, 0, field, ''), made)).toBe(setField(simple, 0, 'remind', ''))
+  expect(readRules(setField(simple, 0, 'quorum', 'two'))?.[0]?.quorum).toBe('two')
+})
+
+test('a rule moves with the comments above it, and the first and the last stay where they are', () => {
+  const moved = moveRule(TEXT, 1, -1)
+  expect(readRules(moved)?.map(({ name }) => name)).toEqual(['large refunds', 'reads run'])
+  expect(moved).toMatch(/# Agreed with finance, 3 May\.\n {2}- name: large refunds/)
+  expect(moveRule(moved, 0, 1)).toBe(TEXT)
+  expect(moveRule(TEXT, 0, -1)).toBe(TEXT)
+  expect(moveRule(TEXT, 1, 1)).toBe(TEXT)
+})
+
 test('JSON stays readable, and a text that cannot be read is left alone', () => {
   const json = '{ "rules": [ { "name": "a", "match": {}, "verdict": "ask" } ] }'
   expect(parse(setField(json, 0, 'tool', 'shop.*')).rules[0].match).toEqual({ tool: 'shop.*' })
-  for (const broken of ['rules: [', 'just text', 'rules: {}', 'rules: [a]', 'rules: [{ match: a }]', '- a']) {
+  for (const broken of ['rules: [', 'just text', 'rules: {}', 'rules: [a]', 'rules: [{ match: a }]', 'rules: [{ requires: 2 }]', '- a']) {
     expect(readRules(broken)).toBeUndefined()
   }
   expect(setField('rules: [', 0, 'tool', 'x')).toBe('rules: [')

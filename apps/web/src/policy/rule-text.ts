@@ -1,28 +1,36 @@
-import { type Document, isMap, isSeq, parseDocument } from 'yaml'
+import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml'
 
-/** The parts of a rule that the form has fields for. An empty text is an absent part. */
-export interface RuleFields {
-  name: string
-  verdict: string
-  tool: string
-  effect: string
-  agent: string
-  when: string
-  reason: string
-}
+/** The parts of a rule that the form has fields for, as text. An empty text is an absent part; a list has a line for each entry. */
+export type RuleFields = Record<RuleField, string>
+export type RuleField = keyof typeof PARTS
 
-const PATHS: Readonly<Record<keyof RuleFields, readonly string[]>> = {
-  name: ['name'],
-  verdict: ['verdict'],
-  tool: ['match', 'tool'],
-  effect: ['match', 'effect'],
-  agent: ['match', 'agent'],
-  when: ['match', 'when'],
-  reason: ['reason'],
-}
+/** Where a part stands in its rule, and what kind of value it is. */
+const PARTS = {
+  name: { path: ['name'], kind: 'text' },
+  verdict: { path: ['verdict'], kind: 'text' },
+  tool: { path: ['match', 'tool'], kind: 'text' },
+  effect: { path: ['match', 'effect'], kind: 'text' },
+  agent: { path: ['match', 'agent'], kind: 'text' },
+  when: { path: ['match', 'when'], kind: 'text' },
+  reason: { path: ['reason'], kind: 'text' },
+  risk: { path: ['risk'], kind: 'text' },
+  quorum: { path: ['requires', 'quorum'], kind: 'number' },
+  declineQuorum: { path: ['requires', 'declineQuorum'], kind: 'number' },
+  roles: { path: ['requires', 'roles'], kind: 'list' },
+  notRequester: { path: ['requires', 'notRequester'], kind: 'flag' },
+  grace: { path: ['requires', 'grace'], kind: 'text' },
+  expires: { path: ['expires'], kind: 'text' },
+  extend: { path: ['extend'], kind: 'text' },
+  remind: { path: ['remind'], kind: 'text' },
+  escalateAfter: { path: ['escalate', 'after'], kind: 'text' },
+  escalateRoles: { path: ['escalate', 'roles'], kind: 'list' },
+  declineReasons: { path: ['declineReasons'], kind: 'list' },
+} as const satisfies Readonly<Record<string, { path: readonly string[]; kind: 'text' | 'number' | 'flag' | 'list' }>>
+
+const FIELDS = Object.keys(PARTS) as RuleField[]
 
 /** The place of a field in the document, as the server names it in an error. */
-export const fieldPath = (index: number, field: keyof RuleFields): string => ['rules', index, ...PATHS[field]].join('.')
+export const fieldPath = (index: number, field: RuleField): string => ['rules', index, ...PARTS[field].path].join('.')
 
 /** Reads the rules of a document (YAML or JSON). Undefined while the text cannot be read or holds no list of rules. */
 export function readRules(text: string): RuleFields[] | undefined {
@@ -34,18 +42,44 @@ export function readRules(text: string): RuleFields[] | undefined {
   return rules.items.map((_, index) => fieldsOf(found, index))
 }
 
+/** The time to decide of the document, where a rule sets none. */
+export function readExpires(text: string): string | undefined {
+  const expires = open(text)?.get('expires')
+  return typeof expires === 'string' ? expires : undefined
+}
+
 /** True for a rule with the shape that fields can be set in. The server checks the values of the fields. */
-const isRule = (rule: unknown): boolean => isMap(rule) && (!rule.has('match') || isMap(rule.get('match')))
+const isRule = (rule: unknown): boolean =>
+  isMap(rule) && ['match', 'requires', 'escalate'].every((part) => !rule.has(part) || isMap(rule.get(part)))
 
 /** The text with one field of a rule changed. Everything else, comments included, stays as it is. */
-export function setField(text: string, index: number, field: keyof RuleFields, value: string): string {
+export function setField(text: string, index: number, field: RuleField, value: string): string {
   return change(text, (document) => {
-    const path = ['rules', index, ...PATHS[field]]
+    const { path: part, kind } = PARTS[field]
+    const path = ['rules', index, ...part]
     // A rule needs a match, also one without conditions.
     if (!document.hasIn(['rules', index, 'match'])) document.setIn(['rules', index, 'match'], document.createNode({}))
-    if (value !== '' || field === 'name') document.setIn(path, value)
-    else document.deleteIn(path)
+    if (value === '' && field !== 'name') removePart(document, path)
+    else if (kind === 'list') setList(document, path, value.split('\n'))
+    else if (kind === 'flag') document.setIn(path, value === 'true')
+    else document.setIn(path, kind === 'number' && /^\d+$/.test(value) ? Number(value) : value)
   })
+}
+
+/** Removes a part, and the map around it where nothing else is in it. */
+function removePart(document: Document, path: readonly (string | number)[]): void {
+  document.deleteIn(path)
+  const around = path.slice(0, -1)
+  const holder = document.getIn(around)
+  if (around.at(-1) !== 'match' && around.length > 2 && isMap(holder) && holder.items.length === 0) document.deleteIn(around)
+}
+
+/** Sets the entries of a list. Those that it has already keep their comments. */
+function setList(document: Document, path: readonly (string | number)[], values: readonly string[]): void {
+  const list = document.getIn(path)
+  if (isSeq(list)) {
+    list.items = values.map((value) => list.items.find((item) => isScalar(item) && item.value === value) ?? document.createNode(value))
+  } else document.setIn(path, document.createNode(values, { flow: true }))
 }
 
 /** The text with one rule more, at the end: it asks, so that it makes nothing easier before somebody has filled it in. */
@@ -62,14 +96,45 @@ export function addRule(text: string): string {
   })
 }
 
+/** The text with one rule before or after its neighbour, with the comments above it. */
+export function moveRule(text: string, index: number, by: -1 | 1): string {
+  return change(text, (document) => {
+    const rules = document.get('rules')
+    if (!isSeq(rules) || index + by < 0 || index + by >= rules.items.length) return
+    const [first] = rules.items
+    // The parser takes a comment above the first rule for one of the list.
+    if (isMap(first) && rules.commentBefore) {
+      first.commentBefore = rules.commentBefore
+      rules.commentBefore = null
+    }
+    const [rule] = rules.items.splice(index, 1)
+    rules.items.splice(index + by, 0, rule)
+  })
+}
+
 /** The text without one rule. */
 export const removeRule = (text: string, index: number): string => change(text, (document) => document.deleteIn(['rules', index]))
 
 function change(text: string, edit: (document: Document) => void): string {
   const document = open(text)
   if (!document) return text
+  const before = document.toString(AS_WRITTEN)
   edit(document)
-  return document.toString({ lineWidth: 0 })
+  return keepLines(text, before, document.toString(AS_WRITTEN))
+}
+
+const AS_WRITTEN = { lineWidth: 0 } as const
+
+/** Takes the lines around a change from the text, because writing a document again spaces some of them in another way: `[a]` as `[ a ]`. */
+function keepLines(text: string, before: string, after: string): string {
+  const [written, were, are] = [text, before, after].map((each) => each.split('\n')) as [string[], string[], string[]]
+  if (written.length !== were.length) return after
+  const most = Math.min(were.length, are.length)
+  let start = 0
+  while (start < most && were[start] === are[start]) start++
+  let end = 0
+  while (end < most - start && were.at(-1 - end) === are.at(-1 - end)) end++
+  return [...written.slice(0, start), ...are.slice(start, are.length - end), ...written.slice(written.length - end)].join('\n')
 }
 
 function open(text: string): Document | undefined {
@@ -77,13 +142,14 @@ function open(text: string): Document | undefined {
   return document.errors.length === 0 && isMap(document.contents) ? (document as unknown as Document) : undefined
 }
 
-function fieldsOf(document: Document, index: number): RuleFields {
-  const of = (field: keyof RuleFields): string => {
-    const value = document.getIn(['rules', index, ...PATHS[field]])
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
-  }
-  return {
-    ...{ name: of('name'), verdict: of('verdict'), tool: of('tool'), effect: of('effect') },
-    ...{ agent: of('agent'), when: of('when'), reason: of('reason') },
-  }
+const fieldsOf = (document: Document, index: number): RuleFields =>
+  Object.fromEntries(FIELDS.map((field) => [field, textOf(document, ['rules', index, ...PARTS[field].path])])) as RuleFields
+
+function textOf(document: Document, path: readonly (string | number)[]): string {
+  const found = document.getIn(path)
+  const value = isAlias(found) ? found.resolve(document)?.toJSON() : isSeq(found) ? found.toJSON() : found
+  return Array.isArray(value) ? value.map(asText).join('\n') : asText(value)
 }
+
+const asText = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''

@@ -210,6 +210,8 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     'GET /api/policy/rules': () => ({
       body: make(wire.PolicyRuleUses, 'PolicyRuleUses', {
         'items.0.rule': text('rule.name'),
+        'items.0.conflicts': [{ with: 'x', isCertain: true, text: text('PolicyRuleUse.conflicts.text') }],
+        'items.0.warnings': [text('PolicyRuleUse.warnings')],
         'items.0.never': { why: 'overruled', by: [text('PolicyRuleUse.never.by')] },
         'items.0.lastHitAt': SINCE,
       }),
@@ -234,6 +236,16 @@ export function hostileAnswers(planted: Planted, wire: Wire): HostileAnswers {
     }),
     'GET /api/policy/shadow': () => ({ body: make<ShadowReport>(wire.ShadowReport, 'ShadowReport') }),
     'POST /api/policy/test': () => ({ body: make<TestedCall>(wire.TestedCall, 'TestedCall', { verdict: 'ask' }) }),
+    'POST /api/policy/check': () => ({
+      body: make(wire.CheckedPolicy, 'CheckedPolicy', {
+        problems: [
+          { path: text('CheckedPolicy.path'), message: text('CheckedPolicy.message'), at: null },
+          { path: 'rules.0.match.when', message: text('CheckedPolicy.when'), at: 0 },
+        ],
+        'warnings.0.path': 'rules.0.verdict',
+      }),
+    }),
+    'GET /api/policy/names': () => ({ body: make(wire.PolicyNames, 'PolicyNames', { 'arguments.0.tools': 1, tools: 1 }) }),
     'PUT /api/policy': () =>
       problem(400, 'bad_request', 'problem.policy', {
         issues: [{ path: text('problem.policy.path'), message: text('problem.policy.message') }],

@@ -305,6 +305,8 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       'rule.name',
       'rule.tool',
       'PolicyRuleUse.never.by',
+      'PolicyRuleUse.warnings',
+      'PolicyRuleUse.conflicts.text',
       'rule.when',
       'PolicyVersion.author.name',
       'PolicyVersion.reason',
@@ -330,7 +332,22 @@ export const surfaces = ({ push }: Pick<HostileServer, 'push'>, { events, newAct
       await page.getByRole('button', { name: 'Save and activate' }).click()
       await page.getByText('The policy cannot be used').waitFor()
     },
-    shows: ['policy.yaml', 'problem.policy.path', 'problem.policy.message'],
+    shows: [
+      ...['policy.yaml', 'problem.policy.path', 'problem.policy.message'],
+      ...['CheckedPolicy.path', 'CheckedPolicy.message', 'CheckedPolicy.warnings.0.message'],
+    ],
+  },
+  'a rule in its form': {
+    at: '/policy',
+    steps: async (page) => {
+      await page.getByLabel('Document (YAML or JSON)').fill('rules: [{ name: x, match: {}, verdict: ask }]')
+      const condition = page.getByLabel(/^Condition/)
+      await readUntil(page, condition)
+      await condition.press('Control+Space')
+      await page.getByRole('listbox').getByRole('option').first().waitFor()
+      await page.getByRole('button', { name: 'Go to character 1' }).waitFor()
+    },
+    shows: ['CheckedPolicy.when', 'PolicyNames.arguments.0.path', 'PolicyNames.arguments.0.types.0'],
   },
   tools: { at: '/tools', shows: ['Action.tool', 'ToolView.group', 'ToolView.kind', 'ToolView.description'] },
   tool: {

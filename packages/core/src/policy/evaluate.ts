@@ -134,10 +134,21 @@ const byDefault = ({ default: verdict, expires, extend }: PolicyDocument, versio
   ...(verdict === 'ask' && expiryOf(expires, extend)),
 })
 
-/** True when `stricter` decides about every call of a tool that both rules are about, so that `rule` never does. `isEarlier`: it is written before. */
-export function overrules(stricter: PolicyRule, rule: PolicyRule, isEarlier: boolean): boolean {
+/**
+ * True when `stricter` decides about every call of a tool that both rules are about, so that `rule` never does.
+ * @param isEarlier It is written before.
+ * @param covers Says whether every call that meets the second condition also meets the first, or fails in it. Default: nothing is known.
+ */
+export function overrules(
+  stricter: PolicyRule,
+  rule: PolicyRule,
+  isEarlier: boolean,
+  covers: (wide: string, narrow: string) => boolean = () => false,
+): boolean {
   const { when, agent } = stricter.match
-  if (when !== undefined || (agent !== undefined && agent !== rule.match.agent)) return false
+  // A glob that fits another glob as a text fits every name that the other one fits.
+  if (agent !== undefined && (rule.match.agent === undefined || !matchesGlob(agent, rule.match.agent))) return false
+  if (when !== undefined && (rule.match.when === undefined || !covers(when, rule.match.when))) return false
   const strength = STRENGTH[stricter.verdict]
   return isEarlier ? strength >= strongest(rule) : strength > strongest(rule)
 }

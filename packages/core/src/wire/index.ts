@@ -75,7 +75,12 @@ export {
 export { PageQuery } from './page.ts'
 export { ChangePersonBody, PersonDetails } from './person.ts'
 export {
+  CheckedPolicy,
+  CheckPolicyBody,
   PolicyChange,
+  PolicyNames,
+  PolicyNamesQuery,
+  PolicyRuleReach,
   PolicyRuleUse,
   PolicyRuleUses,
   PolicyVersion,

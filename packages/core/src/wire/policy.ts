@@ -108,15 +108,10 @@ export const TestedCall = z.object({
 })
 export type TestedCall = z.infer<typeof TestedCall>
 
-/** How often a rule decided, and whether it can. */
-export const PolicyRuleUse = z.object({
+const REACH = {
   rule: z.string(),
   /** How many tools it is about now. */
   tools: z.int(),
-  /** How many calls of the period it decided. Null for callers who may not read statistics. */
-  hits: z.int().nullable(),
-  /** When it last decided in the period. */
-  lastHitAt: z.string().nullable(),
   /** Why it never decides: it is about no tool (`no_tool`), or other rules decide about all of its calls (`overruled`). Null where it may. */
   never: z
     .discriminatedUnion('why', [
@@ -124,6 +119,35 @@ export const PolicyRuleUse = z.object({
       z.object({ why: z.literal('overruled'), by: z.array(z.string()) }),
     ])
     .nullable(),
+  /**
+   * Earlier rules that ask for less about calls that both match: their requirements apply, not those of this rule. The certain ones first,
+   * at most 3.
+   */
+  conflicts: z.array(
+    z.object({
+      /** The earlier rule. */
+      with: z.string(),
+      /** True where it matches every call that this rule matches, false where it may. */
+      isCertain: z.boolean(),
+      /** In words that read on after a colon: `the rule "small" above matches first: its quorum of 1 applies, not 2`. */
+      text: z.string(),
+    }),
+  ),
+}
+
+/** Whether a rule can decide. */
+export const PolicyRuleReach = z.object({ ...REACH })
+export type PolicyRuleReach = z.infer<typeof PolicyRuleReach>
+
+/** How often a rule decided, and whether it can. */
+export const PolicyRuleUse = z.object({
+  ...REACH,
+  /** How many calls of the period it decided. Null for callers who may not read statistics. */
+  hits: z.int().nullable(),
+  /** When it last decided in the period. */
+  lastHitAt: z.string().nullable(),
+  /** Likely mistakes in it, each as the rest of a sentence about the rule: `names args.amuont, which refund does not have`. */
+  warnings: z.array(z.string()),
 })
 export type PolicyRuleUse = z.infer<typeof PolicyRuleUse>
 
@@ -138,6 +162,77 @@ export const PolicyRuleUses = z.object({
   isComplete: z.boolean(),
 })
 export type PolicyRuleUses = z.infer<typeof PolicyRuleUses>
+
+export const CheckPolicyBody = z.strictObject({ document: DocumentInput })
+export type CheckPolicyBody = z.infer<typeof CheckPolicyBody>
+
+/** A place in a policy with what is to be said about it. */
+const PolicyRemark = z.object({
+  /** The part of the document: `rules.0.match.when`. Empty for the whole. */
+  path: z.string(),
+  message: z.string(),
+  /** The place in a condition, as an index into its text (UTF-16 units). Null where it is not known. */
+  at: z.int().nullable(),
+})
+
+/** What is wrong with a document that was not saved. */
+export const CheckedPolicy = z.object({
+  /** What keeps it from being used. */
+  problems: z.array(PolicyRemark),
+  /** Likely mistakes, which do not. Each message is the rest of a sentence about the rule. */
+  warnings: z.array(PolicyRemark),
+  /** Its rules, in its order. Empty for a document that is none. */
+  rules: z.array(PolicyRuleReach),
+})
+export type CheckedPolicy = z.infer<typeof CheckedPolicy>
+
+/** The calls that a rule is about, as far as that is known without a call. */
+export const PolicyNamesQuery = z.object({
+  tool: z.string().min(1).max(200).optional().describe('A name or glob. Default: every tool.'),
+  effect: z.enum(['read', 'write']).optional().describe('Whether the tools only read or change something. Default: both.'),
+  verdict: Verdict.default('ask').describe('The verdict of the rule: one that allows is about fewer tools that agents registered.'),
+})
+export type PolicyNamesQuery = z.input<typeof PolicyNamesQuery>
+
+/** The names that the condition of a rule may use. */
+export const PolicyNames = z.object({
+  /** How many tools the rule is about. */
+  tools: z.int(),
+  variables: z.array(
+    z.object({
+      name: z.string(),
+      /** As CEL calls it. */
+      type: z.string(),
+      /** Its fields, where it has these and no others. */
+      fields: z.array(z.string()),
+    }),
+  ),
+  functions: z.array(
+    z.object({
+      name: z.string(),
+      /** The kind of value that it is called on: `text.trim()`. `call`: it stands alone, as `has(…)` does. */
+      on: z.enum(['call', 'text', 'list', 'time']),
+      /** A condition that calls it. */
+      example: z.string(),
+      /** What it returns. */
+      gives: z.string(),
+    }),
+  ),
+  /** The arguments that the tools have, those of most tools first; at most 300. */
+  arguments: z.array(
+    z.object({
+      /** As a condition names it: `args.lines[0].sku`. */
+      path: z.string(),
+      /** The types of JSON Schema that it may have. Empty where no schema says. */
+      types: z.array(z.string()),
+      /** The texts that it may be, where every schema lists them. */
+      values: z.array(z.string()),
+      /** How many of the tools have it. */
+      tools: z.int(),
+    }),
+  ),
+})
+export type PolicyNames = z.infer<typeof PolicyNames>
 
 const Counts = z.object({ allow: z.int(), ask: z.int(), deny: z.int() })
 

@@ -118,7 +118,7 @@ export async function doctor(flags: DoctorFlags, environment: Environment, out: 
       onDone: tell,
       clean,
     })
-    const doubts = config ? named('policy', findPolicyDoubts(config, rolesOf(database))) : []
+    const doubts = config ? named('policy', await findPolicyDoubts(config, rolesOf(database))) : []
     tell(doubts)
     const policy = config ? policyTable(config) : []
     const findings = [...early, ...found, ...doubts]

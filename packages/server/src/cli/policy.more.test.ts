@@ -29,7 +29,7 @@ test('a policy is checked and asked from the command line, with exit codes for a
   const policy = file('policy.yaml', LARGE)
   const run = (...args: string[]) => runCommandLine(['policy', ...args, '--config', config])
   const call = (amount: number) => JSON.stringify({ tool: 'refund', arguments: { amount } })
-  const [fine, broken, large, small, misses, failing, colon, lost, noCall, order] = await Promise.all([
+  const [fine, broken, large, small, misses, failing, colon, lost, noCall, misspelt, hidden] = await Promise.all([
     run('check', policy),
     run('check', file('broken.yaml', 'rules: [{ name: x, match: { tool: refnd }, verdict: deny }]')),
     run('test', '--policy', policy, '--call', call(700)),
@@ -39,19 +39,19 @@ test('a policy is checked and asked from the command line, with exit codes for a
     run('check', file('colon.yaml', 'rules:\n  - { name: x, verdict: deny }\n  - name: y\n    reason: Closed: ask support\n')),
     run('check', 'lost.yaml'),
     run('test', '--call', 'lost.json'),
-    run(
-      'check',
-      file(
-        'order.yaml',
-        'rules:\n  - { name: one, match: {}, verdict: ask }\n  - { name: two, match: {}, verdict: ask, requires: { quorum: 2 } }\n',
-      ),
-    ),
+    run('check', file('misspelt.yaml', 'rules: [{ name: x, match: { tool: refund, when: args.amuont > 5 }, verdict: deny }]')),
+    run('check', file('hidden.yaml', LARGE.replace('rules:', 'rules:\n  - { name: any refund, match: { tool: refund }, verdict: ask }'))),
   ])
-  expect(order).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/Note: the rule "two" has requirements that do not count .* move it above/),
-  })
   expect(colon).toMatchObject({ code: 1, stderr: expect.stringMatching(/line 4: .*; a text that contains ": " needs quotes/) })
+  expect(fine.stdout).not.toContain('Note:')
+  expect(misspelt).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Note: the rule "x" names args.amuont, which refund does not have; it has amount.'),
+  })
+  expect(hidden.stdout).toContain('Note: the rule "large refunds need two" never decides: "any refund" decides about all of its calls.')
+  expect(hidden.stdout).toMatch(
+    /Note: the rule "large refunds need two" has requirements .*: the rule "any refund" above matches first: its quorum of 1 applies, not 2.*\. Move it above that rule\./,
+  )
   expect(lost).toMatchObject({ code: 1, stderr: 'countersign: lost.yaml: cannot be read (ENOENT)\n' })
   expect(noCall).toMatchObject({ code: 1, stderr: expect.stringContaining('--call: is neither a file nor JSON') })
   expect(fine).toMatchObject({ code: 0, stdout: expect.stringContaining('2 rules, ask for everything else.') })

@@ -11,7 +11,7 @@ import {
 } from '@countersign/core'
 import { Command, Option } from 'commander'
 import { type Config, type Environment, loadConfig, requireConfig } from '../config/index.ts'
-import { type CompiledPolicy, compilePolicy, type PolicyCall, readPolicy, warningsAbout } from '../policy/index.ts'
+import { type CompiledPolicy, compilePolicy, notesAbout, type PolicyCall, readPolicy } from '../policy/index.ts'
 import type { JsonOutput } from './json-output.ts'
 import { replay } from './policy-replay.ts'
 import { starterCommand } from './policy-starter.ts'
@@ -101,20 +101,23 @@ function readText(file: string): string {
 async function check(file: string, { config: configFile, json }: CheckFlags, environment: Environment): Promise<void> {
   const config = await openConfig(configFile, environment)
   if (json) {
-    const checked = checkedFile(file, config)
+    const checked = await checkedFile(file, config)
     if (checked.problems.length > 0) process.exitCode = 1
     return void sayJson(checked)
   }
   const document = readPolicyFile(file, config)
   say(`${file}: ${document.rules.length} ${document.rules.length === 1 ? 'rule' : 'rules'}, ${document.default} for everything else.`)
-  for (const warning of warningsAbout(document, undefined)) say(`Note: the rule ${warning}.`)
+  for (const text of await notesAbout(document, knownOf(config))) say(`Note: the rule ${text}.`)
 }
 
-function checkedFile(file: string, config: Config): JsonOutput<'policy check'> {
+/** Roles are in the database, which is not asked here. */
+const knownOf = ({ tools }: Config) => ({ roles: undefined, tools: tools.all() })
+
+async function checkedFile(file: string, config: Config): Promise<JsonOutput<'policy check'>> {
   const text = readText(file)
   try {
     const document = readDocument(text, config)
-    const warnings = warningsAbout(document, undefined)
+    const warnings = await notesAbout(document, knownOf(config))
     return { file, problems: [], rules: document.rules.length, default: document.default, warnings }
   } catch (error) {
     if (!isCountersignError(error)) throw error

@@ -69,6 +69,7 @@ import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
 import { policyRoutes } from './policy.ts'
+import { policyCheckRoutes } from './policy-check.ts'
 import { policyRuleRoutes } from './policy-rules.ts'
 import { preferenceRoutes } from './preferences.ts'
 import { pushRoutes } from './push.ts'
@@ -237,6 +238,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     actionExportRoutes(app, deps)
     policyRoutes(app, deps)
     policyRuleRoutes(app, deps)
+    policyCheckRoutes(app, deps)
     outcomeRoutes(app, deps)
     agentRequestRoutes(app, deps)
     claimRoutes(app, deps)

@@ -1,9 +1,10 @@
 import { PolicyRuleUses } from '@countersign/core'
 import { isoTime, seesAll } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import { findRuleReach } from '../policy/index.ts'
+import { findRuleReach, warningsAbout } from '../policy/index.ts'
 import { countRuleHits, type RuleHits } from '../stats/index.ts'
 import type { App, HttpDeps } from './app.ts'
+import { readRoles } from './policy.ts'
 
 const DAYS = 30
 const DAY_MS = 86_400_000
@@ -26,13 +27,15 @@ export function policyRuleRoutes(app: App, { store, clock, policies, tools, regi
       const { principal } = callerOf(request)
       const nowMs = clock.nowMs()
       const { version, document } = await store.read(policies.inForce)
-      const reach = await findRuleReach(document, [...tools.all(), ...(await registered.list())])
+      const all = [...tools.all(), ...(await registered.list())]
+      const reach = await findRuleReach(document, all)
+      const warnings = Map.groupBy(warningsAbout(document, { roles: await store.read(readRoles), tools: all }), ({ rule }) => rule)
       // The numbers cover everybody, as the statistics do.
       const hits = seesAll(principal) ? await countRuleHits(store, Math.max(0, nowMs - DAYS * DAY_MS), nowMs) : undefined
       const of = useOf(hits)
       return {
         ...{ version, days: DAYS },
-        items: reach.map((rule) => ({ ...rule, ...of(rule.rule) })),
+        items: reach.map((rule) => ({ ...rule, ...of(rule.rule), warnings: (warnings.get(rule.rule) ?? []).map(({ text }) => text) })),
         default: of('default'),
         isComplete: hits?.isComplete ?? true,
       }

@@ -22,6 +22,7 @@ import {
   documentOf,
   endShadow,
   findVersion,
+  notesAbout,
   readPolicy,
   reportShadow,
   type Save,
@@ -30,7 +31,6 @@ import {
   viewPolicy,
   viewVersion,
   viewVersionWhole,
-  warningsAbout,
 } from '../policy/index.ts'
 import { changeRights, idempotently, policyVersions, principals, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
@@ -50,9 +50,12 @@ const worldOf = ({ tools, agents }: HttpDeps) => ({ tools, agents: [...agents.ke
 
 const TAGS = ['policy']
 
-async function save({ store, clock, policies }: HttpDeps, input: Save, caller: Caller): Promise<SavedPolicy> {
+async function save({ store, clock, policies, tools, registered }: HttpDeps, input: Save, caller: Caller): Promise<SavedPolicy> {
   const nowMs = clock.nowMs()
-  const roles = await store.read(readRoles)
+  const warnings = await notesAbout(input.document, {
+    roles: await store.read(readRoles),
+    tools: [...tools.all(), ...(await registered.list())],
+  })
   const saved = await store.transact((outbox) =>
     idempotently(caller.once, nowMs, function* () {
       yield* changeRights()
@@ -60,7 +63,11 @@ async function save({ store, clock, policies }: HttpDeps, input: Save, caller: C
       const { document: before } = yield* policies.inForce()
       const number = yield* savePolicy(policies, outbox, input, nowMs)
       const changes = diffPolicies(before, input.document)
-      return { ...(yield* viewVersion(yield* findVersion(number))), changes, warnings: warningsAbout(input.document, roles) }
+      return {
+        ...(yield* viewVersion(yield* findVersion(number))),
+        changes,
+        warnings,
+      }
     }),
   )
   // The policy applies here before it is announced; other processes see it in their next transaction.
@@ -309,8 +316,8 @@ function versionOf(request: FastifyRequest): number {
   )
 }
 
-/** Returns the roles of a principal. */
-function* readRoles(): Tx<Set<string>> {
+/** Returns the roles that principals have. */
+export function* readRoles(): Tx<Set<string>> {
   const rows = yield* principals.listRoles.all({})
   return new Set(rows.flatMap(({ roles }) => JSON.parse(roles) as string[]))
 }

@@ -9,7 +9,14 @@ import { addNumbers } from './numbers.ts'
 /** A condition that was parsed and checked. */
 export type Condition = (facts: Facts, meter: Meter) => boolean | ConditionFailure
 
-export type ReadCondition = { condition: Condition } | { problem: string }
+/** Why a condition cannot be used, in words that name the place; `at` is that place, as an index into the text. */
+export interface ConditionProblem {
+  problem: string
+  at?: number
+}
+
+/** `ast`: the condition as it was parsed, for what looks at its parts. */
+export type ReadCondition = { condition: Condition; ast: ASTNode } | ConditionProblem
 
 const INSTEAD: Record<string, string> = {
   matches: 'a regular expression may take forever; use startsWith, endsWith, contains or fits("a*b")',
@@ -39,15 +46,16 @@ export function readCondition(text: string): ReadCondition {
   try {
     const expression = ENVIRONMENT.parse(text)
     const unusable = problemOf(expression.ast)
-    if (unusable !== undefined) return { problem: unusable }
+    if (unusable) return unusable
     const checked = expression.check()
     if (!checked.valid) throw checked.error
     if (checked.type !== 'bool' && checked.type !== 'dyn') return { problem: `gives ${checked.type}, not true or false` }
     const metered = meterExpression(METERED, expression.ast, text)
     const names = namesIn(expression.ast)
-    return { condition: (facts, own) => evaluate(metered, facts.values(names), own) }
+    return { condition: (facts, own) => evaluate(metered, facts.values(names), own), ast: expression.ast }
   } catch (error) {
-    return { problem: wordsOf(error) }
+    const place = placeOf(error)
+    return { problem: wordsOf(error), ...(place !== undefined && { at: place }) }
   }
 }
 
@@ -76,7 +84,7 @@ function evaluate(expression: MeteredExpression, values: Values, own: Meter): bo
 }
 
 /** Returns why an expression is not supported; undefined when it may be. */
-function problemOf(node: ASTNode): string | undefined {
+function problemOf(node: ASTNode): ConditionProblem | undefined {
   if (node.op === 'call' || node.op === 'rcall') {
     const [name] = node.args
     if (chargeOf(name) === undefined)
@@ -89,17 +97,26 @@ function problemOf(node: ASTNode): string | undefined {
   }
   for (const child of childrenOf(node)) {
     const problem = problemOf(child)
-    if (problem !== undefined) return problem
+    if (problem) return problem
   }
   return undefined
 }
 
-const at = ({ pos }: ASTNode, problem: string): string => `${problem} (at character ${pos + 1})`
+const at = ({ pos }: ASTNode, problem: string): ConditionProblem => ({ problem: `${problem} (at character ${pos + 1})`, at: pos })
+
+/** The parser's own words for the places where most people stop typing. */
+const PLAINLY: Readonly<Record<string, string>> = { 'Unexpected token: EOF': 'it ends where a value or a bracket is missing' }
 
 /** Returns the message of the parser, the type checker or the evaluator, without its drawing of the line. */
 function wordsOf(error: unknown, positionOf = (at: number): number => at): string {
   if (!(error instanceof Error)) return String(error)
   const summary = 'summary' in error && typeof error.summary === 'string' ? error.summary : error.message
-  const range = 'range' in error ? (error.range as { start: number } | undefined) : undefined
-  return range ? `${summary} (at character ${positionOf(range.start) + 1})` : summary
+  const place = placeOf(error)
+  const words = PLAINLY[summary] ?? summary
+  return place === undefined ? words : `${words} (at character ${positionOf(place) + 1})`
+}
+
+function placeOf(error: unknown): number | undefined {
+  const range = error instanceof Error && 'range' in error ? (error.range as { start: number } | undefined) : undefined
+  return range?.start
 }

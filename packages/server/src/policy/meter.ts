@@ -1,4 +1,5 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
+import { type Charge, CONDITION_FUNCTIONS } from './functions.ts'
 
 /**
  * Limits the cost of conditions, in units of roughly 25 ns. CEL has no endless loops, but nested lists come close: 100,000 elements in the
@@ -74,27 +75,14 @@ export class Meter {
   }
 }
 
-/** The cost of a call of a function: see `priceOf` and `addUses`. */
-type Charge = 'plain' | 'loop' | 'search' | 'time'
-
-/** The functions that a condition can call, with the way in which a call is charged. All others could take forever or have no use here. */
-export const CONDITION_FUNCTIONS = {
-  ...{ has: 'plain', size: 'plain' },
-  ...{ all: 'loop', exists: 'loop', exists_one: 'loop', filter: 'loop', map: 'loop' },
-  ...{ startsWith: 'plain', endsWith: 'plain', contains: 'search', fits: 'search', lowerAscii: 'plain', upperAscii: 'plain' },
-  ...{ trim: 'plain', indexOf: 'search', lastIndexOf: 'search', substring: 'plain' },
-  ...{ int: 'plain', double: 'plain', string: 'plain', bool: 'plain', dyn: 'plain', timestamp: 'plain', duration: 'plain' },
-  ...{ getFullYear: 'time', getMonth: 'time', getDate: 'time', getDayOfMonth: 'time', getDayOfWeek: 'time', getDayOfYear: 'time' },
-  ...{ getHours: 'time', getMinutes: 'time', getSeconds: 'time' },
-} as const satisfies Readonly<Record<string, Charge>>
-type ConditionFunction = keyof typeof CONDITION_FUNCTIONS
+type FunctionName = keyof typeof CONDITION_FUNCTIONS
 
 /** Returns how a call of a function is charged; undefined for a function that a condition cannot call. */
 export const chargeOf = (name: string): Charge | undefined =>
-  Object.hasOwn(CONDITION_FUNCTIONS, name) ? CONDITION_FUNCTIONS[name as ConditionFunction] : undefined
+  Object.hasOwn(CONDITION_FUNCTIONS, name) ? CONDITION_FUNCTIONS[name as FunctionName].charge : undefined
 
 /** The result of one element that decides these loops. They continue after an error, because a later element may decide them. */
-const DECIDES: Readonly<Record<string, boolean>> = { all: false, exists: true } satisfies Partial<Record<ConditionFunction, boolean>>
+const DECIDES: Readonly<Record<string, boolean>> = { all: false, exists: true } satisfies Partial<Record<FunctionName, boolean>>
 
 /** How a value is used, beyond being passed on. */
 export interface Use {

@@ -2,6 +2,7 @@ import { format, type OutputUnit, type Schema, Validator } from '@cfworker/json-
 import type { ArgumentCheck, JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { count, type Finding, oneOf, toArgumentIssues, typeWords } from './issues.ts'
 import { isPlainPattern, openCountedPattern, startCheck, TooMuchText } from './pattern.ts'
+import { resolveRef } from './resolve-ref.ts'
 
 // The library's pattern for its own (not a standard) format `url` takes exponential time: 60 characters hang the process.
 if (format.uri) format.url = format.uri
@@ -124,18 +125,6 @@ function patternFault({ pattern, patternProperties: names }: JsonObject): string
   const byName = names !== null && typeof names === 'object' && !Array.isArray(names) ? Object.keys(names) : []
   const wrong = byName.find((name) => !isPlainPattern(name))
   return wrong === undefined ? undefined : `is not plain: no groups or choices, at most one * or +: ${wrong}`
-}
-
-function resolveRef(root: JsonSchema, ref: string): JsonValue | undefined {
-  if (ref === '#') return root
-  if (!ref.startsWith('#/')) return undefined
-  let node: JsonValue | undefined = root
-  for (const token of decodeURIComponent(ref.slice(2)).split('/')) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (node === null || typeof node !== 'object' || !Object.hasOwn(node, key)) return undefined
-    node = (node as JsonObject)[key]
-  }
-  return node
 }
 
 /** The validator asks `key in value`: with a prototype, a missing `toString` would count as present. */

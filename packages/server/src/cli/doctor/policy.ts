@@ -2,7 +2,7 @@ import { evaluatePolicy, matchesGlob, type PolicyDocument, type PolicyResult, ty
 import type { SourceFinding } from '@countersign/toolkit'
 import { fitsTool } from '@countersign/toolkit/internal'
 import type { Config } from '../../config/index.ts'
-import { warningsAbout } from '../../policy/index.ts'
+import { notesAbout } from '../../policy/index.ts'
 import { note, ok } from './check.ts'
 
 /** The verdict of the policy for a call of a tool. */
@@ -61,10 +61,10 @@ const fits = ({ match: { tool: glob, effect, agent: wanted } }: PolicyRule, tool
   (wanted === undefined || (agent !== undefined && matchesGlob(wanted, agent)))
 
 /** Finds likely mistakes: rules without a tool, tools without an agent, roles without a person. */
-export function findPolicyDoubts({ agents, tools, policy }: World, roles: ReadonlySet<string> | undefined): SourceFinding[] {
+export async function findPolicyDoubts({ agents, tools, policy }: World, roles: ReadonlySet<string> | undefined): Promise<SourceFinding[]> {
   const all = tools.all()
   const names = agents.map(({ name }) => name)
-  const findings = warningsAbout(policy, roles).map((warning) => note(`the rule ${warning}`))
+  const findings = (await notesAbout(policy, { roles, tools: all })).map((text) => note(`the rule ${text}`))
   for (const rule of policy.rules) {
     if (!all.some((tool) => [undefined, ...names].some((agent) => fits(rule, tool, agent))))
       findings.push(note(`the rule "${rule.name}" matches no tool`))

@@ -1,0 +1,138 @@
+import type { ASTNode } from '@marcbachmann/cel-js'
+import { readCondition } from './condition.ts'
+
+/** What a part of a condition requires of one value, where that is a comparison with literals. */
+type Demand = { kind: 'one of'; values: readonly Literal[] } | { kind: 'none of'; values: readonly Literal[] } | Range
+interface Range {
+  kind: 'between'
+  from: number
+  to: number
+  isFromIn: boolean
+  isToIn: boolean
+}
+type Literal = string | number | boolean
+
+/** One of the parts that have to be true together. */
+interface Part {
+  /** What is compared, else the whole part, as it is written without spaces. */
+  of: string
+  demand: Demand | undefined
+  /** The parts of which one is enough: `a || b`. */
+  either: readonly (readonly Part[])[] | undefined
+}
+
+/** Says how conditions relate, as far as their comparisons with numbers, texts and lists of them show it. */
+export interface Relations {
+  /** True where every call that meets `narrow`, or fails in it, also meets `wide` or fails in it. False where that is not known. */
+  covers(wide: string, narrow: string): boolean
+  /** True where no call can meet both. False where that is not known. */
+  areDisjoint(one: string, other: string): boolean
+}
+
+/** Opens the relations of conditions; each condition is parsed once. */
+export function openRelations(): Relations {
+  const known = new Map<string, readonly Part[]>()
+  const partsOf = (condition: string): readonly Part[] => {
+    let parts = known.get(condition)
+    if (!parts) {
+      const read = readCondition(condition)
+      parts = 'ast' in read ? partsIn(read.ast) : [{ of: condition, demand: undefined, either: undefined }]
+      known.set(condition, parts)
+    }
+    return parts
+  }
+  return {
+    covers: (wide, narrow) => partsOf(wide).every((part) => follows(part, partsOf(narrow))),
+    areDisjoint: (one, other) => partsOf(one).some((part) => partsOf(other).some((another) => exclude(part, another))),
+  }
+}
+
+/** True where a part is met whenever all of these are. A failing part counts as met: both read the same value, so both fail. */
+const follows = (part: Part, from: readonly Part[]): boolean =>
+  from.some((given) => given.of === part.of && implies(given.demand, part.demand)) ||
+  (part.either?.some((choice) => choice.every((each) => follows(each, from))) ?? false)
+
+function partsIn(node: ASTNode): Part[] {
+  if (node.op === '&&') return node.args.flatMap(partsIn)
+  const compared = comparisonOf(node)
+  if (compared) return [compared]
+  const either = node.op === '||' ? node.args.map(partsIn) : undefined
+  return [{ of: textOf(node), demand: undefined, either }]
+}
+
+/** A text in quotes, which stays as it is, or space between others. */
+const QUOTED_OR_SPACE = /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\s+/g
+
+const textOf = ({ input, start, end }: ASTNode): string => input.slice(start, end).replaceAll(QUOTED_OR_SPACE, '$1')
+
+const MIRRORED: Readonly<Record<string, string>> = { '<': '>', '<=': '>=', '>': '<', '>=': '<=', '==': '==', '!=': '!=' }
+
+function comparisonOf(node: ASTNode): Part | undefined {
+  if (node.op === 'in') {
+    const [value, list] = node.args
+    const values = list.op === 'list' ? list.args.map(literalOf) : []
+    if (values.length === 0 || values.includes(undefined)) return undefined
+    return partOf(value, { kind: 'one of', values: values.filter((each) => each !== undefined) })
+  }
+  if (!(node.op in MIRRORED)) return undefined
+  const [left, right] = node.args as [ASTNode, ASTNode]
+  const [onRight, onLeft] = [literalOf(right), literalOf(left)]
+  if (onRight !== undefined) return partOf(left, demandOf(node.op, onRight))
+  return onLeft === undefined ? undefined : partOf(right, demandOf(MIRRORED[node.op] ?? '', onLeft))
+}
+
+const partOf = (value: ASTNode, demand: Demand | undefined): Part | undefined => demand && { of: textOf(value), demand, either: undefined }
+
+function literalOf(node: ASTNode): Literal | undefined {
+  if (node.op === '-_') {
+    const value = literalOf(node.args)
+    return typeof value === 'number' ? -value : undefined
+  }
+  if (node.op !== 'value') return undefined
+  const value = typeof node.args === 'bigint' ? Number(node.args) : node.args
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined
+}
+
+function demandOf(operator: string, value: Literal): Demand | undefined {
+  if (operator === '==') return { kind: 'one of', values: [value] }
+  if (operator === '!=') return { kind: 'none of', values: [value] }
+  // Texts have an order, too, but nobody compares them so.
+  if (typeof value !== 'number') return undefined
+  const isIn = operator.endsWith('=')
+  return operator.startsWith('<')
+    ? { kind: 'between', from: Number.NEGATIVE_INFINITY, to: value, isFromIn: false, isToIn: isIn }
+    : { kind: 'between', from: value, to: Number.POSITIVE_INFINITY, isFromIn: isIn, isToIn: false }
+}
+
+const allows = (demand: Demand, value: Literal): boolean => {
+  if (demand.kind === 'one of') return demand.values.includes(value)
+  if (demand.kind === 'none of') return !demand.values.includes(value)
+  return typeof value === 'number' && isAtLeast(value, demand) && isAtMost(value, demand)
+}
+
+const isAtLeast = (value: number, { from, isFromIn }: Range): boolean => (isFromIn ? value >= from : value > from)
+const isAtMost = (value: number, { to, isToIn }: Range): boolean => (isToIn ? value <= to : value < to)
+
+/** True where every value of the first demand meets the second. */
+function implies(given: Demand | undefined, wanted: Demand | undefined): boolean {
+  if (!given || !wanted) return given === wanted
+  if (given.kind === 'one of') return given.values.every((value) => allows(wanted, value))
+  // A value of another type fails in a comparison of numbers and in no other, so a range follows only from numbers.
+  if (given.kind === 'none of') return wanted.kind === 'none of' && wanted.values.every((value) => given.values.includes(value))
+  if (wanted.kind !== 'between') return false
+  const fromFits = given.from > wanted.from || (given.from === wanted.from && (wanted.isFromIn || !given.isFromIn))
+  return fromFits && (given.to < wanted.to || (given.to === wanted.to && (wanted.isToIn || !given.isToIn)))
+}
+
+/** True where no value meets both parts. */
+function exclude(one: Part, other: Part): boolean {
+  if (one.of !== other.of || !one.demand || !other.demand) return false
+  const [first, second] = [one.demand, other.demand]
+  if (first.kind === 'one of') return !first.values.some((value) => allows(second, value))
+  if (second.kind === 'one of') return !second.values.some((value) => allows(first, value))
+  if (first.kind !== 'between' || second.kind !== 'between') return false
+  return isApart(first, second) || isApart(second, first)
+}
+
+/** True where the first range ends before the second one begins. */
+const isApart = (low: Range, high: Range): boolean => low.to < high.from || (low.to === high.from && !(low.isToIn && high.isFromIn))
