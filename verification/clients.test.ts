@@ -10,7 +10,7 @@ const [[, ...cases] = [], ...clients] = rowsOf(clientReference(ROOT))
 const named = rowsOf(read('verification/clients.md')).slice(1)
 
 /** Their real programs are driven by tests that `npm run test:agents` alone runs. */
-const CODING_AGENTS = /^(?:Claude Code|Claude Agent SDK|Codex|opencode|ACP agent) /
+const CODING_AGENTS = /^(?:Claude Code|Claude Agent SDK|Codex|Gemini CLI|GitHub Copilot CLI|opencode|ACP agent) /
 
 test('each client of the table has each of the eight cases, tested once; only coding agents have unknown ones', () => {
   expect(cases).toHaveLength(8)
@@ -53,6 +53,8 @@ test('the versions of the table of clients are those that the tests use', () => 
     'Claude Code': '@anthropic-ai/claude-code',
     'Claude Agent SDK': '@anthropic-ai/claude-agent-sdk',
     Codex: '@openai/codex',
+    'Gemini CLI': '@google/gemini-cli',
+    'GitHub Copilot CLI': '@github/copilot',
     opencode: 'opencode-ai',
     '`claude-agent-acp`': '@agentclientprotocol/claude-agent-acp',
   }
