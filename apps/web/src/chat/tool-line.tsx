@@ -35,7 +35,11 @@ export const ToolLine = memo(function ToolLine({ call }: { call: Call }) {
             <Icon name={outcome.icon} size={13} />
             {outcome.word}
           </span>
-          {action && <span className="tool-what">{showInvisible(action.description)}</span>}
+          {action && (
+            <span className="tool-what" title={showInvisible(action.description)}>
+              {showInvisible(action.description)}
+            </span>
+          )}
         </summary>
         <div className="tool-raw">
           {why && <p>{showInvisible(why)}</p>}

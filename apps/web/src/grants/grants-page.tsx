@@ -64,6 +64,13 @@ export default function GrantsPage() {
 
 const toolOf = ({ tool }: Grant): string => (tool === null ? 'Every tool that the agent had' : showInvisible(tool))
 
+/** The calls that a grant allows, told apart from those of other grants for the same tool. */
+function callsOf(grant: Grant): string {
+  if (grant.when !== null) return `${toolOf(grant)} where ${showInvisible(grant.when)}`
+  if (grant.arguments !== null) return `${toolOf(grant)} with ${showInvisible(JSON.stringify(grant.arguments))}`
+  return toolOf(grant)
+}
+
 function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
   const online = useOnline()
   const {
@@ -87,7 +94,7 @@ function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
         <strong className="mono">{toolOf(grant)}</strong>
         <span className="badge-text">{STATE_WORDS[state]}</span>
         {state === 'standing' && (
-          <Button variant="outlined" disabled={!online} onClick={onRevoke}>
+          <Button variant="outlined" aria-label={`Revoke ${callsOf(grant)}`} disabled={!online} onClick={onRevoke}>
             Revoke
           </Button>
         )}

@@ -109,7 +109,7 @@ function KeyRow({ held, onRevoke }: { held: Key; onRevoke: () => void }) {
         </span>
         {isUnaccepted && revokedAt === null && <span className="badge-text">Not accepted: read-only</span>}
         {revokedAt === null ? (
-          <Button variant="outlined" disabled={!online} onClick={onRevoke}>
+          <Button variant="outlined" aria-label={`Revoke the key ${showInvisible(name)}`} disabled={!online} onClick={onRevoke}>
             Revoke
           </Button>
         ) : (

@@ -149,20 +149,29 @@ type EntryProps = { row: AuditEntryView; names: Readonly<Record<string, string>>
 
 function Entry({ row, names, title, seenAt }: EntryProps) {
   const { kind, actor, at, actionId, scope, seq, sealed, data, hash, prev } = row
+  const sentence = sentenceOf(row, quotedTitle(title), names)
   return (
     <li data-testid="record-row" data-kind={kind}>
       <p data-testid="record-sentence">
-        {sentenceOf(row, quotedTitle(title), names)}
+        {sentence}
         {seenAt !== undefined && `; ${seenWords(row, seenAt)}`}
       </p>
       <div className="line-head">
         <time className="muted" dateTime={at}>
           {fullTime(at)}
         </time>
-        {actionId !== null && <Link to={`/actions/${actionId}`}>Open the action</Link>}
+        {actionId !== null && (
+          <Link to={`/actions/${actionId}`}>
+            Open the action
+            <OfRow sentence={sentence} at={at} />
+          </Link>
+        )}
         <span className="badge-text">{sealed ? 'Sealed' : 'Not sealed yet'}</span>
         <details>
-          <summary>Row</summary>
+          <summary>
+            Row
+            <OfRow sentence={sentence} at={at} />
+          </summary>
           <dl className="facts">
             <div>
               <dt>Kind</dt>
@@ -196,6 +205,14 @@ function Entry({ row, names, title, seenAt }: EntryProps) {
     </li>
   )
 }
+
+/** Tells what can be pressed on one row from that on the others, for screen readers. */
+const OfRow = ({ sentence, at }: { sentence: string; at: string }) => (
+  <span className="visually-hidden">
+    {' '}
+    of “{sentence}”, {fullTime(at)}
+  </span>
+)
 
 function PublicKey() {
   const { client } = useServices()

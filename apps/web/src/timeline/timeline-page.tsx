@@ -1,18 +1,21 @@
 import { isApiError } from '@countersign/client'
 import { showInvisible, spanText, timeOfDay } from '@countersign/react'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, useMemo, useState } from 'react'
+import { type CSSProperties, useLayoutEffect, useMemo, useState } from 'react'
 import { Link, useParams } from 'react-router'
 import { errorText } from '../errors.ts'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Notice, Skeleton } from '../ui/index.ts'
+import { useMediaQuery } from '../ui/use-media-query.ts'
 import { type Row, rowsOf } from './rows.ts'
 import './timeline.css'
 import { useTimeline } from './use-timeline.ts'
 
-/** The height of a line in px, as in timeline.css. */
+/** The height of a line in px, as in timeline.css: on a narrow screen its texts stand below its time. */
 const ROW_PX = 52
+const NARROW_ROW_PX = 74
+const NARROW = '(max-width: 700px)'
 
 /** `/sessions/:id/timeline`: what an agent did, line by line: messages, model calls with their tokens, actions with their waits. */
 export default function TimelinePage() {
@@ -46,13 +49,16 @@ export default function TimelinePage() {
 
 function Lines({ rows }: { rows: readonly Row[] }) {
   const [box, setBox] = useState<HTMLElement | null>(null)
+  const rowPx = useMediaQuery(NARROW) ? NARROW_ROW_PX : ROW_PX
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => rowPx,
     overscan: 10,
     getItemKey: (at) => rows[at]?.id ?? at,
   })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another height is the event, not an input
+  useLayoutEffect(() => virtual.measure(), [rowPx, virtual])
   const longestMs = useMemo(() => Math.max(1, ...rows.map(({ spans }) => spans.reduce((sum, { ms }) => sum + ms, 0))), [rows])
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
@@ -93,11 +99,13 @@ function Line({ row, at, of, longestMs, style }: LineProps) {
       </time>
       <span className="timeline-kind">{KINDS[kind]}</span>
       <span className="timeline-what">
-        <span className="timeline-line">
+        <span className="timeline-line" title={[who, what].filter(Boolean).map(showInvisible).join(' ')}>
           {who !== '' && <strong>{showInvisible(who)} </strong>}
           {actionId ? <Link to={`/actions/${actionId}`}>{showInvisible(what)}</Link> : showInvisible(what)}
         </span>
-        <small className="timeline-line">{showInvisible(small)}</small>
+        <small className="timeline-line" title={showInvisible(small)}>
+          {showInvisible(small)}
+        </small>
       </span>
       <span className="timeline-spans" title={lengths}>
         <span className="timeline-bar" aria-hidden="true">

@@ -6,7 +6,8 @@ export function More({ of: { hasNextPage, isFetchingNextPage, fetchNextPage } }:
   if (!hasNextPage) return null
   return (
     <div className="more">
-      <Button variant="outlined" disabled={isFetchingNextPage} onClick={() => fetchNextPage()}>
+      {/* Not `disabled`, which takes the focus from who pressed it. */}
+      <Button variant="outlined" aria-disabled={isFetchingNextPage} onClick={() => !isFetchingNextPage && fetchNextPage()}>
         {isFetchingNextPage ? 'Loading…' : 'Show more'}
       </Button>
     </div>

@@ -12,12 +12,13 @@ import { useChosen } from '../bulk/use-chosen.ts'
 import { useOffer } from '../palette/commands.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { SnoozeDialog } from '../snooze/snooze-button.tsx'
-import { Button, Icon, useMediaQuery } from '../ui/index.ts'
+import { Icon, useMediaQuery } from '../ui/index.ts'
 import { cardIn, openEdit, pressOn } from './card-in.ts'
 import type { Grouping } from './groups.ts'
 import { type InboxKeys, useInboxKeys } from './inbox-keys.ts'
 import { EmptyPane, LazyPane, WIDE } from './lazy-pane.tsx'
 import { leavePlace } from './place.ts'
+import { ReadOlder } from './read-older.tsx'
 import { focusRow, RowList } from './row-list.tsx'
 import type { Folds } from './use-folds.ts'
 import { useLines } from './use-lines.ts'
@@ -189,14 +190,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
               onEnd={onEnd}
             />
           )}
-          {isReading && <p className="inbox-more muted">Reading older ones…</p>}
-          {readMore && !isReading && (
-            <p className="inbox-more">
-              <Button variant="outlined" onClick={readMore}>
-                Read older ones
-              </Button>
-            </p>
-          )}
+          {(readMore || isReading) && <ReadOlder isReading={isReading} onRead={readMore} />}
         </div>
         <div role="status" className="bulk-said">
           {bulk.outcome && (

@@ -90,6 +90,8 @@ function DecidedRowText({ action: known, ...text }: RowTextProps) {
 }
 
 function RowText({ action, meId, nowMs, until, columns }: RowTextProps) {
+  const asked = askedText(action)
+  const tool = showInvisible(action.tool)
   const assigned = assignedText(action, { id: meId })
   const standing = standingText(action, nowMs)
   const { text, isAlarm } = until === undefined ? standing : { text: `Snoozed until ${clockText(until, nowMs)}`, isAlarm: false }
@@ -97,26 +99,30 @@ function RowText({ action, meId, nowMs, until, columns }: RowTextProps) {
   return (
     <>
       <RowMark action={action} />
-      <span className="inbox-what" title={showInvisible(action.description)}>
-        {columns.length === 0 ? showInvisible(action.description) : <Cells action={action} columns={columns} />}
+      <span className="inbox-line">
+        <span className="inbox-what" title={showInvisible(action.description)}>
+          {columns.length === 0 ? showInvisible(action.description) : <Cells action={action} columns={columns} />}
+        </span>
+        <time className="inbox-age" dateTime={since} title={fullTime(since)}>
+          {ageText(action, nowMs)}
+        </time>
       </span>
-      <time className="inbox-age" dateTime={since} title={fullTime(since)}>
-        {ageText(action, nowMs)}
-      </time>
-      <span className="inbox-who">
-        <span>{askedText(action)}</span>
-        <span aria-hidden="true"> · </span>
-        <code>{showInvisible(action.tool)}</code>
-        {assigned && <span className="inbox-assigned"> · {assigned}</span>}
-      </span>
-      <span className="inbox-standing" data-alarm={isAlarm} title={endText(action, nowMs)}>
-        {action.state === 'approved' && action.startsAt !== null ? (
-          <>
-            Starts in <Seconds untilMs={Date.parse(action.startsAt)} />
-          </>
-        ) : (
-          text
-        )}
+      <span className="inbox-line">
+        <span className="inbox-who" title={[asked, tool, assigned].filter(Boolean).join(' · ')}>
+          <span>{asked}</span>
+          <span aria-hidden="true"> · </span>
+          <code>{tool}</code>
+          {assigned && <span className="inbox-assigned"> · {assigned}</span>}
+        </span>
+        <span className="inbox-standing" data-alarm={isAlarm} title={endText(action, nowMs) || text}>
+          {action.state === 'approved' && action.startsAt !== null ? (
+            <>
+              Starts in <Seconds untilMs={Date.parse(action.startsAt)} />
+            </>
+          ) : (
+            text
+          )}
+        </span>
       </span>
     </>
   )

@@ -40,6 +40,7 @@ export default function WaitingPage() {
     () => (loaded ? countViews(items, { me, standsFor, snoozes }) : undefined),
     [loaded, items, me, standsFor, snoozes],
   )
+  const summary = counts && summaryText(counts, { more, unknown })
   // After the page of an action, the focus returns to its row.
   const [firstId] = useState(placeLeft)
   useEffect(forgetPlace, [])
@@ -50,12 +51,9 @@ export default function WaitingPage() {
       layout="fill"
       focusHeading={firstId === undefined}
       subtitle={
-        counts && (
-          <span className="inbox-summary" data-testid="waiting-summary">
-            {counts.waiting}
-            {more && '+'} waiting{counts.mine < counts.waiting && `, ${counts.mine} for you`}
-            {counts.overdue > 0 && `, ${counts.overdue} overdue`}
-            {unknown > 0 && `, ${unknown} of unknown outcome`}
+        summary && (
+          <span className="inbox-summary" title={summary} data-testid="waiting-summary">
+            {summary}
           </span>
         )
       }
@@ -91,6 +89,16 @@ export default function WaitingPage() {
 async function stayNotified(client: Client, personId: string): Promise<void> {
   const push = await import('../push/subscribe.ts').catch(() => undefined)
   await push?.keepSubscribed(client, personId)
+}
+
+/** "40 waiting, 26 for you, 28 overdue". */
+function summaryText(counts: ReturnType<typeof countViews>, { more, unknown }: { more: boolean; unknown: number }): string {
+  const others = [
+    counts.mine < counts.waiting && `${counts.mine} for you`,
+    counts.overdue > 0 && `${counts.overdue} overdue`,
+    unknown > 0 && `${unknown} of unknown outcome`,
+  ]
+  return [`${counts.waiting}${more ? '+' : ''} waiting`, ...others].filter(Boolean).join(', ')
 }
 
 function Failure({ of: { failure, isLoaded, retry } }: { of: Rows }) {
