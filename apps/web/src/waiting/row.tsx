@@ -132,7 +132,7 @@ function RowText({ action, meId, nowMs, until, columns }: RowTextProps) {
 const Cells = ({ action, columns }: { action: Action; columns: readonly string[] }) => (
   <span className="inbox-cells">
     {columns.map((name) => (
-      <span key={name} className="inbox-cell">
+      <span key={name} className="inbox-cell" title={`${showInvisible(name)}: ${cellText(action, name)}`}>
         <span className="visually-hidden">{showInvisible(name)}: </span>
         <bdi>{cellText(action, name)}</bdi>
         <span className="visually-hidden">. </span>
