@@ -13,7 +13,7 @@ const POLICY: PolicyDocument = {
   rules: [
     { name: 'soon', match: { tool: 'unkeyed', when: 'args.what.startsWith("soon")' }, verdict: 'ask', remind: 'PT2S' },
     { name: 'two', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { quorum: 2 } },
-    { name: 'all', match: {}, verdict: 'ask' },
+    { name: 'all', match: {}, verdict: 'ask', remind: 'P1D' },
   ],
 }
 

@@ -147,7 +147,7 @@ test('a new revision ends every snooze of an action', async () => {
 
 test('a browser takes the notification of a snoozed action back, and shows it again when the snooze ends, also after a restart', async () => {
   await using service = await startPushService()
-  await using desk = await startDesk()
+  await using desk = await startDesk({ remind: 'P1D' })
   const [ana, ben] = [await desk.person('Ana'), await desk.person('Ben')]
   const [at, other] = [service.subscribe(), service.subscribe()]
   await ana.post('/api/push-subscriptions', at)
