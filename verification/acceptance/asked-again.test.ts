@@ -94,6 +94,7 @@ const NOT_ASKED: Record<string, string> = {
   'POST /access/v1/evaluation': LIKE_A_CALL,
   'POST /access/v1/evaluations': LIKE_A_CALL,
   'POST /api/sessions': 'an empty session of one’s own: whatever is said in it is asked for',
+  'POST /api/policy/check': 'changes nothing',
   'POST /api/policy/test': 'changes nothing',
   'POST /api/embed-tokens': 'reads the key of the host in its transaction: see rights-races.more.test.ts',
   'POST /api/hold/accept': 'has a test of its own below',

@@ -268,6 +268,8 @@ export const ROUTES: Record<string, Route> = {
 
   'GET /api/policy': { rule: only('admin approver limited finance viewer member') },
   'GET /api/policy/rules': { rule: only('admin approver limited finance viewer member') },
+  'GET /api/policy/names': { rule: only('admin approver limited finance viewer member') },
+  'POST /api/policy/check': { rule: only('admin approver limited finance viewer member'), body: () => ({ document: POLICY }) },
   'GET /api/policy/versions': { rule: only('admin approver limited finance viewer member') },
   'GET /api/policy/versions/{version}': { rule: only('admin approver limited finance viewer member') },
   'GET /api/policy/shadow': { rule: only('admin approver limited finance viewer member') },
