@@ -148,8 +148,8 @@ test('the rules in force are listed with their hits and why some never decide; t
   expect(uses).toMatchObject({ version: 1, days: 30, isComplete: true, default: { hits: 0, lastHitAt: null } })
   expect(uses.items.map(({ rule, tools, hits, never }) => [rule, tools, hits, never])).toEqual([
     ['notes run', 1, 2, null],
-    // It asks where its condition cannot be evaluated, so it is not overruled.
-    ['notes to the boss', 1, 0, null],
+    // Its condition holds only where that of the asking rule does, and an asking rule is stronger.
+    ['notes to the boss', 1, 0, { why: 'overruled', by: ['desk asks'] }],
     ['desk asks', 2, 1, null],
     ['reads ask', 0, 0, { why: 'no_tool' }],
     ['again', 1, 0, { why: 'overruled', by: ['notes run'] }],
