@@ -46,7 +46,8 @@ test.each([
 
 test('a picture that unpacks to more than 16 million pixels is not drawn, and neither is one that moves', () => {
   expect(readImage(PNG([0, 0xff, 0xff, 0xff]))?.refused).toBe('too large to be shown')
-  expect(readImage(`iVBORw0KGgoA${'A'.repeat(8_000_000)}`)?.refused).toBe('too large to be shown')
+  expect(readImage(`iVBORw0KGgoA${'A'.repeat(80_000_000)}`)?.refused).toBe('too large to be shown')
+  expect(readImage(`iVBORw0KGgoA${'A'.repeat(80_000_000)} AAA`)).toBeUndefined()
   expect(readImage(PNG([0, 0, 0, 3], '\0\0\0\x08acTL'))?.refused).toBe('moves, so it is not shown')
   expect(readImage(base64('GIF89a', [3, 0, 2, 0, 0, 0, 0], CONTROL, FRAME([3, 0]), CONTROL))?.refused).toBe('moves, so it is not shown')
   // The screen is small, the frame on it is not.
