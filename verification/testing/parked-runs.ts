@@ -16,6 +16,7 @@ import { gate as gateMastra } from '../../packages/client/src/gate/mastra.ts'
 import { answerInterruptions, gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
 import type { ParkedAtGate } from '../../packages/client/src/gate/parked-call.ts'
 import type { Client, GateOptions } from '../../packages/client/src/index.ts'
+import { untilItWorks } from '../../packages/client/src/reconnect.ts'
 import {
   agentsModel,
   aiModel,
@@ -53,9 +54,9 @@ export interface Parking {
   resume(run: ParkingRun, saved: string, how: Resuming): Promise<ParkedRun>
 }
 
-/** Resolves when people decided about the call at which a run was stopped. */
+/** Resolves when people decided about the call at which a run was stopped. A server that stops answers that it is not ready. */
 const untilDecided = ({ client }: ParkingRun, parked: ParkedAtGate | undefined) =>
-  client.actions.get(parked?.actionId ?? '', { waitSeconds: 50, until: 'decided' })
+  untilItWorks(() => client.actions.get(parked?.actionId ?? '', { waitSeconds: 50, until: 'decided' }), {})
 
 const toText = (value: unknown): string => serialize(value).toString('base64')
 const fromText = (text: string) => deserialize(Buffer.from(text, 'base64'))
