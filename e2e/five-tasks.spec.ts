@@ -88,6 +88,7 @@ test.describe('twelve alike wait among others, and all but one are right', () =>
     await keys.press('a')
     const approve = dialog(page).getByRole('button', { name: 'Approve 11', exact: true })
     await expect(dialog(page).locator('tbody tr')).toHaveCount(11)
+    await expect(dialog(page).getByRole('button', { name: 'Cancel' })).toBeFocused()
     await keys.pressTo('Tab', approve)
     await untilReady(approve)
     expect(office.target.writes).toEqual([])

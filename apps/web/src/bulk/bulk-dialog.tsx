@@ -1,6 +1,6 @@
 import type { Action } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useId, useMemo, useState } from 'react'
+import { useId, useMemo, useRef, useState } from 'react'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { bulkStartAfter, UNDO_WORDS, useUndoTime } from '../preferences/undo-time.ts'
 import { useServices } from '../services.tsx'
@@ -34,6 +34,7 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
   const [isBusy, setBusy] = useState(false)
   const isResting = useRest()
   const id = useId()
+  const cancel = useRef<HTMLButtonElement>(null)
   const startAfter = bulkStartAfter(undoTime)
 
   async function send() {
@@ -44,7 +45,15 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
   }
 
   return (
-    <Dialog open onClose={isBusy ? undefined : onClose} aria-labelledby={id} fullWidth maxWidth="md">
+    <Dialog
+      open
+      onClose={isBusy ? undefined : onClose}
+      aria-labelledby={id}
+      fullWidth
+      maxWidth="md"
+      // Where the dialog is loaded as it opens, the button's own autoFocus comes too early.
+      slotProps={{ transition: { onEntered: () => !isControl(document.activeElement) && cancel.current?.focus() } }}
+    >
       <div className="bulk">
         <h2 id={id}>
           {going.length === 0
@@ -81,7 +90,7 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
           </label>
         )}
         <div className="bulk-actions">
-          <Button variant="outlined" autoFocus disabled={isBusy} onClick={onClose}>
+          <Button ref={cancel} variant="outlined" autoFocus disabled={isBusy} onClick={onClose}>
             Cancel
           </Button>
           {going.length > 0 && (
@@ -94,6 +103,8 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
     </Dialog>
   )
 }
+
+const isControl = (element: Element | null): boolean => element?.matches('button, textarea') ?? false
 
 /** More columns than this would not be read. */
 const MOST_COLUMNS = 6
