@@ -5,11 +5,11 @@ export interface Completion {
   text: string
   /** The place of the caret in it afterwards. */
   caret: number
-  /** What it is, for the list. */
+  /** A description that the list shows beside the text. */
   more: string
 }
 
-/** What may stand from `from` to `to` in a condition. */
+/** Suggestions that can replace the text from `from` to `to` of a condition. */
 export interface Completions {
   from: number
   to: number
@@ -49,7 +49,7 @@ export function complete(condition: string, caret: number, names: PolicyNames): 
 interface Found {
   text: string
   more: string
-  /** What somebody may type instead: the last name of a path. */
+  /** The last name of a path. Typing it also finds the suggestion. */
   alias?: string
   /** Set for a function: whether it takes arguments. */
   call?: 'with' | 'without'
@@ -79,7 +79,7 @@ function wholeNames({ arguments: args, variables, functions, tools }: PolicyName
 const argumentText = ({ types, tools }: PolicyNames['arguments'][number], all: number): string =>
   [types.join(' or '), ...(tools < all ? [`${tools} of ${all} tools`] : [])].filter((part) => part !== '').join(' · ')
 
-/** What may follow the dot at the end of `lead`. */
+/** Returns the members of the value before the dot at the end of `lead`. */
 function membersOf(lead: string, names: PolicyNames): Found[] {
   // A number such as `1.5` has no members.
   if (/(?<!\w)\d+\.$/.test(lead)) return []

@@ -24,7 +24,7 @@ type FormFieldProps = {
   of: EditedRule
   name: RuleField
   label: string
-  /** What stands below the control. */
+  /** Help text or an error, below the control. */
   hint?: string | undefined
   isWide?: boolean
   children: (props: ControlProps) => ReactNode

@@ -121,7 +121,7 @@ export function PolicyEditor({
   )
 }
 
-/** What the server says about the text as it is now: read aloud once somebody stops typing. */
+/** Shows the problems and warnings that the server found in the current text. Screen readers announce them once typing stops. */
 function Checked({ checked }: { checked: CheckedPolicy | undefined }) {
   return (
     <div role="status" data-testid="policy-checked">

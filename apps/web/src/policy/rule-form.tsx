@@ -10,7 +10,7 @@ import type { Remark } from './use-policy-check.ts'
 type RuleFormProps = {
   text: string
   onEdit: (text: string) => void
-  /** What the server says about the text as it is now. */
+  /** The problems and warnings that the server found in the current text. */
   problems: readonly Remark[]
   checked: CheckedPolicy | undefined
   /** The name of the rule to begin with. */

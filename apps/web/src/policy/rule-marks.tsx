@@ -9,7 +9,7 @@ type RuleMarksProps = {
   hitsOf?: (rule: string) => number | null | undefined
 }
 
-/** What is wrong with a rule that can be used: it never decides, another one asks for less, or its author made a likely mistake. */
+/** Shows the warnings about a valid rule: it never decides, an earlier rule asks for less, or it contains a likely mistake. */
 export function RuleMarks({ reach: { never, conflicts }, warnings = [], hitsOf = () => null }: RuleMarksProps) {
   const marks = [
     ...(never ? [neverText(never)] : []),
