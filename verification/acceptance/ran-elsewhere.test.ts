@@ -74,6 +74,20 @@ test.each(['declined', 'answered at the keyboard'])(
   },
 )
 
+test('a report of a failure after a denial does not show that anything ran: the action stays declined, and says nothing else', async () => {
+  const desk = await startDesk()
+  const call = { tool_name: 'Bash', tool_input: { command: 'npm run deploy' }, tool_use_id: 'toolu_2' }
+  const asked = desk.ask('claude', call)
+  const card = await waiting(desk.server)
+  await decide(desk.server, card, { verdict: 'decline' })
+  await asked
+  await desk.report('claude', { ...call, hook_event_name: 'PostToolUseFailure', error: 'denied by a hook' })
+  const action: Action = await desk.server.admin.get(`/api/actions/${card.id}`)
+  expect(action).toMatchObject({ state: 'declined', error: null })
+  expect(action.outcome?.text).toContain('Nothing was carried out')
+  expect(await rowsOf(desk.server, action)).toEqual([])
+})
+
 test('a report without an id that comes twice is about the call that was allowed, not about an earlier one that was declined', async () => {
   const desk = await startDesk()
   const first = desk.ask('gemini', CALL)

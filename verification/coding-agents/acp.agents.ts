@@ -105,6 +105,8 @@ test('declined in Countersign: nothing runs, and the turn goes on', async () => 
   await fixture.decide(await fixture.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
   await next(isEnd)
   expect(ran(fixture)).toBe('')
+  // No report of the program makes it a call that ran.
+  expect(await fixture.actions()).toMatchObject([{ state: 'declined', error: null }])
 })
 
 test('server away: what would have asked does not run, whatever the editor answers', async () => {

@@ -120,6 +120,8 @@ test('declined in Countersign: nothing runs, and the turn goes on', async () => 
   expect((await next(isEnd)).params?.turn?.status).toBe('completed')
   expect(ran(fixture)).toBe('')
   expect(model.requests).toHaveLength(2)
+  // No report of the program makes it a call that ran.
+  expect(await fixture.actions()).toMatchObject([{ state: 'declined', error: null }])
 })
 
 test('a patch is on the card with its files, and changes them after an approval', async () => {

@@ -78,6 +78,8 @@ test('declined: nothing runs, and the words of the person reach the model', asyn
   await ended
   expect(ran(fixture)).toBe('')
   expect(model.requests[1]?.body).toContain('Not on a Friday')
+  // No report of the program makes it a call that ran.
+  expect(await fixture.actions()).toMatchObject([{ state: 'declined', error: null }])
 })
 
 test('server away: what would have asked does not run', async () => {

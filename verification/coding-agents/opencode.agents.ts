@@ -104,6 +104,8 @@ test('declined: nothing is written, and the words of the person reach the model'
   await turn
   expect(existsSync(join(fixture.project, 'new.txt'))).toBe(false)
   expect(model.requests[1]?.body).toContain('Not on a Friday')
+  // No report of the program makes it a call that ran.
+  expect(await fixture.actions()).toMatchObject([{ state: 'declined', error: null }])
 })
 
 test('answered in opencode first: the command runs once, and the card is closed as answered elsewhere', async () => {

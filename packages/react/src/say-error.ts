@@ -37,7 +37,8 @@ function alreadyText(action: Action, nowMs: number): string {
   }
   const vote = action.votes.at(-1)
   const since = `${spanText(nowMs - Date.parse(vote?.at ?? action.updatedAt))} ago`
-  if (action.error?.kind === 'withdrawn') return `${showInvisible(action.error.message)}, ${since}.`
+  if (action.error?.kind === 'withdrawn' || action.error?.kind === 'ran_elsewhere')
+    return `${showInvisible(action.error.message)}, ${since}.`
   if (action.state === 'expired' || action.state === 'cancelled') return `Already ${STATE_WORDS[action.state].word.toLowerCase()} ${since}.`
   const [word, by] = action.state === 'declined' ? ['declined', declinedBy(action)] : ['approved', approvedBy(action)]
   return `Already ${[word, by, since].filter(Boolean).join(' ')}.`

@@ -79,7 +79,7 @@ describe('the outcome says what happened', () => {
       'a withdrawal of what a client carries out',
       { state: 'cancelled', executor: 'client', error: { kind: 'withdrawn', message: 'Withdrawn by the agent desk', retryable: false } },
       'withdrawn',
-      /^Withdrawn by the agent desk \(act_1\)\. It was not allowed\.$/,
+      /^Withdrawn by the agent desk \(act_1\)\. It was not approved here\.$/,
     ],
     [
       'a declined call that its program ran',

@@ -100,9 +100,10 @@ function declinedOutcome({ id, policy, votes }: OutcomeFacts): ActionOutcome {
 
 function cancelledOutcome({ id, error, executor }: OutcomeFacts): ActionOutcome {
   // What its program does by itself is not known here.
-  const end = executor === 'client' ? 'It was not allowed.' : 'Nothing was carried out.'
-  if (error?.kind === 'withdrawn') return { status: 'withdrawn', text: `${error.message} (${id}). ${end}` }
-  if (error?.kind === 'ran_elsewhere') return { status: 'withdrawn', text: error.message }
+  const end = executor === 'client' ? 'It was not approved here.' : 'Nothing was carried out.'
+  if (error?.kind === 'withdrawn' || error?.kind === 'ran_elsewhere') {
+    return { status: 'withdrawn', text: `${error.message} (${id}). ${end}` }
+  }
   const why = error === null ? '' : `${error.message.replace(/\.$/, '')}.`
   return { status: 'cancelled', text: joined(`This was cancelled before it began (${id}).`, why, 'Nothing was carried out.') }
 }

@@ -1,6 +1,6 @@
 import { isCountersignError, type JsonValue } from '@countersign/core'
 import { HOST_NAMES, isOwnAffair } from '../coding-agent/index.ts'
-import type { Caller, RanElsewhere } from '../gate/index.ts'
+import type { Caller } from '../gate/index.ts'
 import type { HttpDeps } from '../http/app.ts'
 import type { ActionRow } from '../store/index.ts'
 import { findOpenOf, findReported, runOf, toGateCall } from './find-call.ts'
@@ -16,7 +16,8 @@ const MAX_ERROR_CHARS = 1_500
 
 /**
  * Stores what a host says came of a call. A call that ran while people were still asked here was answered at the host: its action is
- * withdrawn, so that a later approval has nothing left to approve. One that ran although it was refused or taken back keeps its end, and says so.
+ * withdrawn, so that a later approval has nothing left to approve. One that ran although it was refused or taken back keeps its end, and
+ * its outcome says so. A report of a failure does not show that anything ran: some hosts send one for a call that was denied.
  */
 export async function takeReport(deps: Deps, { call, session, callId, report }: Report, caller: Who): Promise<void> {
   if (isOwnAffair(call)) return
@@ -24,9 +25,14 @@ export async function takeReport(deps: Deps, { call, session, callId, report }: 
   if (!row) return
   const { id, state, epoch } = row
   const host = HOST_NAMES[call.host]
+  const noteRun = async () => {
+    if (!('ok' in report)) return
+    deps.log.warn({ actionId: id, state, host: call.host }, 'hook.ran_without_approval')
+    await ignoreLate(deps.gate.noteRanElsewhere(id, { ranBy: host, report: cutReport(report.ok) }, caller))
+  }
   if (state === 'proposed' || state === 'approved') {
     await ignoreLate(deps.gate.withdraw(id, { reason: `answered elsewhere: it was allowed in ${host}` }, caller))
-    await ignoreLate(deps.gate.noteRanElsewhere(id, saidBy(host, report), caller))
+    await noteRun()
   } else if (state === 'executing' || state === 'outcome_unknown') {
     const body =
       'ok' in report
@@ -34,15 +40,9 @@ export async function takeReport(deps: Deps, { call, session, callId, report }: 
         : { epoch, error: { kind: 'refused' as const, message: `${host} ran it and reports a failure: ${cutText(report.failed)}` } }
     await ignoreLate(deps.gate.takeClientResult(id, body, caller))
   } else if (state !== 'succeeded' && state !== 'failed') {
-    deps.log.warn({ actionId: id, state, host: call.host }, 'hook.ran_without_approval')
-    await ignoreLate(deps.gate.noteRanElsewhere(id, saidBy(host, report), caller))
+    await noteRun()
   }
 }
-
-const saidBy = (ranBy: string, report: Report['report']): RanElsewhere => ({
-  ranBy,
-  report: 'ok' in report ? cutReport(report.ok) : { failed: cutText(report.failed) },
-})
 
 /** Closes what a session leaves behind: nobody waits for it any more, and nobody will say what came of it. */
 export async function endSession(
