@@ -22,7 +22,10 @@ import { MODELS } from '../gate-frameworks.ts'
 const call = { id: 'call_1', name: 'setStatus', args: { order: 'ORD-1', status: 'shipped' }, arguments: { order: 'ORD-1', status: 'shipped' } }
 const orders = { async setStatus(order, status) { console.log('ran', order, status); return { done: status } } }
 `
-const modelOf = (name: string): string => (name in MODELS ? `MODELS['${name}'](call)` : 'undefined')
+const modelOf = (example: string): string => {
+  const name = example.replace('-middleware', '')
+  return name in MODELS ? `MODELS['${name}'](call)` : 'undefined'
+}
 
 test('the guide has an example for every framework', () => {
   expect(EXAMPLES.map(({ attributes }) => attributes.example).sort()).toEqual(Object.keys(FRAMEWORKS).sort())
@@ -45,6 +48,7 @@ const execute = ({ order, status }) => orders.setStatus(order, status)
 const setStatus = {
   'ai-sdk': aiTool({ inputSchema: SET.schema, execute }),
   langgraph: langchainTool(execute, { name: 'setStatus', ...SET }),
+  'langchain-middleware': langchainTool(execute, { name: 'setStatus', ...SET }),
   mastra: createTool({ id: 'setStatus', description: SET.description, inputSchema: SET.schema, execute }),
 }
 async function decided() {

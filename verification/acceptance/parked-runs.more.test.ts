@@ -9,8 +9,8 @@ import { Command, interrupt, isInterrupted, MemorySaver } from '@langchain/langg
 import { createReactAgent } from '@langchain/langgraph/prebuilt'
 import { createAgent, humanInTheLoopMiddleware } from 'langchain'
 import { expect, test } from 'vitest'
-import { gate } from '../../packages/client/src/gate/langchain.ts'
-import { MODELS, type ScriptedCall, SET } from '../testing/gate-frameworks.ts'
+import { answerActionRequests, gate } from '../../packages/client/src/gate/langchain.ts'
+import { MODELS, READ, type ScriptedCall, SET } from '../testing/gate-frameworks.ts'
 import { openGateServer, openLedger } from '../testing/gate-server.ts'
 import { PARKINGS, type Parking, type ParkingRun } from '../testing/parked-runs.ts'
 import { startReceiver } from '../testing/receiver.ts'
@@ -19,6 +19,8 @@ import { runModule } from '../testing/run-command.ts'
 const SHIP = { order: 'ORD-1', status: 'shipped' }
 const CALL = { id: 'call_1', name: 'setStatus', args: SHIP } as const
 const SECOND = { id: 'call_2', name: 'setStatus', args: { order: 'ORD-2', status: 'lost' } } as const
+
+const GO = { messages: [{ role: 'user', content: 'go' }] }
 
 const each = test.each(Object.entries(PARKINGS))
 
@@ -214,14 +216,14 @@ test('LangGraph: without a checkpointer, or without the id of a tool call, nothi
   const { desk, ledger } = place
   const setStatus = gate(desk.client, tool(ledger.setStatus, { name: 'setStatus', ...SET }), { interrupt })
   const agent = createReactAgent({ llm: MODELS.langgraph(CALL), tools: [setStatus] })
-  const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] })
+  const { messages } = await agent.invoke(GO)
   expect(JSON.stringify(messages)).toContain('No checkpointer set')
   await expect(setStatus.invoke(SHIP)).rejects.toThrow('setStatus was called without a tool call id')
   expect(await desk.all()).toHaveLength(1)
   expect(ledger.ran).toEqual([])
 })
 
-test('LangChain: its own middleware asks without the id of the call, and when it rejects one of two calls the approved one never runs', async () => {
+test('LangChain: when its own middleware rejects one of two calls the approved one never runs', async () => {
   const ledger = openLedger()
   const agent = createAgent({
     model: MODELS.langchain(CALL, SECOND),
@@ -230,9 +232,32 @@ test('LangChain: its own middleware asks without the id of the call, and when it
     checkpointer: new MemorySaver(),
   })
   const thread = { configurable: { thread_id: 'conv-1' } }
-  const stopped = await agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, thread)
-  expect(JSON.stringify(stopped)).toContain('actionRequests')
-  expect(JSON.stringify(isInterrupted(stopped) && stopped.__interrupt__)).not.toContain('call_')
+  expect(isInterrupted(await agent.invoke(GO, thread))).toBe(true)
   await agent.invoke(new Command({ resume: { decisions: [{ type: 'approve' }, { type: 'reject' }] } }), thread)
+  expect(ledger.ran).toEqual([])
+})
+
+test('answerActionRequests of LangChain answers for gated tools only, and proposes nothing where it cannot answer', async () => {
+  await using place = await openRun()
+  const { desk, ledger } = place
+  const [setStatus, readOrder] = [
+    tool(ledger.setStatus, { name: 'setStatus', ...SET }),
+    tool(ledger.readOrder, { name: 'readOrder', ...READ }),
+  ]
+  const tools = [gate(desk.client, setStatus), readOrder]
+  const read = { id: 'call_2', name: 'readOrder', args: { order: 'ORD-2' } } as const
+  const stopAt = (interruptOn: Record<string, boolean>) => {
+    const middleware = [humanInTheLoopMiddleware({ interruptOn })]
+    const agent = createAgent({ model: MODELS.langchain(CALL, read), tools, middleware, checkpointer: new MemorySaver() })
+    return agent.invoke(GO, { configurable: { thread_id: 'conv-1' } })
+  }
+  const both = await stopAt({ setStatus: true, readOrder: true })
+  await expect(answerActionRequests(tools, both)).rejects.toThrow('readOrder is not behind the gate')
+  await expect(answerActionRequests(tools, { messages: both.messages })).rejects.toThrow('that humanInTheLoopMiddleware stopped')
+  expect(await desk.all()).toEqual([])
+  const one = await stopAt({ setStatus: true })
+  const answering = answerActionRequests(tools, one)
+  await desk.decide(await desk.nextWaiting(), 'decline')
+  expect(await answering).toEqual({ decisions: [{ type: 'approve' }] })
   expect(ledger.ran).toEqual([])
 })

@@ -8,10 +8,10 @@ import { Agent, tool as agentsTool, Runner, RunState } from '@openai/agents-core
 import type { ScriptedModel } from '@openai/agents-core/testing'
 import { tool as aiTool, type ModelMessage, ToolLoopAgent, type ToolModelMessage } from 'ai'
 import type { MockLanguageModelV4 } from 'ai/test'
-import { createAgent } from 'langchain'
+import { createAgent, type HITLRequest, humanInTheLoopMiddleware } from 'langchain'
 import type { z } from 'zod'
 import { answerApprovals, gate as gateAiSdk } from '../../packages/client/src/gate/ai-sdk.ts'
-import { gate as gateLangchain } from '../../packages/client/src/gate/langchain.ts'
+import { answerActionRequests, gate as gateLangchain, type LangchainGateOptions } from '../../packages/client/src/gate/langchain.ts'
 import { gate as gateMastra } from '../../packages/client/src/gate/mastra.ts'
 import { answerInterruptions, gate as gateAgents } from '../../packages/client/src/gate/openai-agents.ts'
 import type { ParkedAtGate } from '../../packages/client/src/gate/parked-call.ts'
@@ -141,35 +141,71 @@ type MakeGraph = (model: BaseChatModel, tools: StructuredToolInterface[], checkp
 const THREAD = { configurable: { thread_id: 'conv-1' } }
 const GO = { messages: [{ role: 'user', content: 'go' }] }
 
-/** A graph that its gated tools stop. What its checkpointer holds is the stored run. */
-const graphParking = (makeGraph: MakeGraph): Parking => {
-  const open = ({ client, work, options }: ParkingRun, model: BaseChatModel, saved?: string) => {
-    const checkpointer = new MemorySaver()
-    if (saved !== undefined) Object.assign(checkpointer, fromText(saved))
-    const tools = [
-      gateLangchain(client, langchainTool(work.readOrder, { name: 'readOrder', ...READ }), { ...options, interrupt }),
-      gateLangchain(client, langchainTool(work.setStatus, { name: 'setStatus', ...SET }), { ...options, interrupt }),
-    ]
-    return { checkpointer, graph: makeGraph(model, tools, checkpointer) }
-  }
-  const stored = ({ storage, writes }: MemorySaver): ParkedRun => ({ saved: toText({ storage, writes }) })
+const openGraph = (makeGraph: MakeGraph, { client, work }: ParkingRun, options: LangchainGateOptions) => {
+  const checkpointer = new MemorySaver()
+  const tools = [
+    gateLangchain(client, langchainTool(work.readOrder, { name: 'readOrder', ...READ }), options),
+    gateLangchain(client, langchainTool(work.setStatus, { name: 'setStatus', ...SET }), options),
+  ]
   return {
-    async start(run, calls) {
-      const { graph, checkpointer } = open(run, langchainModel(...calls))
-      const state = await graph.invoke(GO, THREAD)
-      return isInterrupted(state) ? stored(checkpointer) : { told: toldToLangchain(state.messages) }
+    tools,
+    graphOf(model: BaseChatModel, saved?: string): Graph {
+      if (saved !== undefined) Object.assign(checkpointer, fromText(saved))
+      return makeGraph(model, tools, checkpointer)
     },
+    /** What the checkpointer holds is the stored run. */
+    stored: (): ParkedRun => ({ saved: toText({ storage: checkpointer.storage, writes: checkpointer.writes }) }),
+  }
+}
+
+const startGraph =
+  (open: (run: ParkingRun) => ReturnType<typeof openGraph>): Parking['start'] =>
+  async (run, calls) => {
+    const { graphOf, stored } = open(run)
+    const state = await graphOf(langchainModel(...calls)).invoke(GO, THREAD)
+    return isInterrupted(state) ? stored() : { told: toldToLangchain(state.messages) }
+  }
+
+/** A graph that its gated tools stop. */
+const graphParking = (makeGraph: MakeGraph): Parking => {
+  const open = (run: ParkingRun) => openGraph(makeGraph, run, { ...run.options, interrupt })
+  return {
+    start: startGraph(open),
     async resume(run, saved, how) {
-      const { graph, checkpointer } = open(run, langchainModel(), saved)
+      const { graphOf, stored } = open(run)
+      const graph = graphOf(langchainModel(), saved)
       for (;;) {
         const state = await graph.invoke(how === 'forge' ? new Command({ resume: { approved: true } }) : null, THREAD)
         if (!isInterrupted<ParkedAtGate>(state)) return { told: toldToLangchain(state.messages) }
-        if (how !== 'wait') return stored(checkpointer)
+        if (how !== 'wait') return stored()
         await Promise.all(state.__interrupt__.map(({ value }) => untilDecided(run, value)))
       }
     },
   }
 }
+
+/** An agent that LangChain's middleware stops before its gated tools are called. */
+const middlewareParking: Parking = (() => {
+  const middleware = [humanInTheLoopMiddleware({ interruptOn: { readOrder: true, setStatus: true } })]
+  const makeAgent: MakeGraph = (model, tools, checkpointer) => createAgent({ model, tools, middleware, checkpointer })
+  const open = (run: ParkingRun) => openGraph(makeAgent, run, { ...run.options })
+  return {
+    start: startGraph(open),
+    async resume(run, saved, how) {
+      const { graphOf, stored, tools } = open(run)
+      const agent = graphOf(langchainModel(), saved)
+      for (let input: Command | null = null; ; ) {
+        const state = await agent.invoke(input, THREAD)
+        if (!isInterrupted<HITLRequest>(state)) return { told: toldToLangchain(state.messages) }
+        const { actionRequests = [] } = state.__interrupt__[0]?.value ?? {}
+        const forged = { decisions: actionRequests.map(() => ({ type: 'approve' })) }
+        const resume = how === 'forge' ? forged : await answerActionRequests(tools, state, { wait: how === 'wait' })
+        if (!resume) return stored()
+        input = new Command({ resume })
+      }
+    },
+  }
+})()
 
 const mastra: Parking = (() => {
   const open = async ({ client, work, options }: ParkingRun, model: MockLanguageModelV4, stored: Iterable<[string, unknown]> = []) => {
@@ -206,10 +242,13 @@ const mastra: Parking = (() => {
 })()
 
 /** Every framework that can stop a run, by name. */
-export const PARKINGS: Readonly<Record<'ai-sdk' | 'openai-agents' | 'langchain' | 'langgraph' | 'mastra', Parking>> = {
+export const PARKINGS: Readonly<
+  Record<'ai-sdk' | 'openai-agents' | 'langchain' | 'langchain-middleware' | 'langgraph' | 'mastra', Parking>
+> = {
   'ai-sdk': aiSdk,
   'openai-agents': openaiAgents,
   langchain: graphParking((model, tools, checkpointer) => createAgent({ model, tools, checkpointer })),
+  'langchain-middleware': middlewareParking,
   langgraph: graphParking((llm, tools, checkpointer) => createReactAgent({ llm, tools, checkpointer })),
   mastra,
 }

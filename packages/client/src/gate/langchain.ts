@@ -1,6 +1,7 @@
 import { approvedInput } from './approved-input.ts'
 import { type AskedCall, type GateOptions, gatedCall } from './gated-call.ts'
-import { lookAtCall, type ParkedAtGate, parkedAtGate } from './parked-call.ts'
+import { type LookAt, lookAtOf, withLookAt } from './gated-tools.ts'
+import { type AnswerOptions, lookAtCall, type ParkedAtGate, parkedAtGate } from './parked-call.ts'
 import type { GateClient } from './register.ts'
 
 export type { ParkedAtGate }
@@ -39,13 +40,11 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, opti
   const { interrupt, ...gateOptions } = options
   const run: unknown = Reflect.get(tool, '_call')
   if (typeof run !== 'function') throw new TypeError('gate() takes a tool of LangChain: what tool() makes, or a StructuredTool')
+  const about = { tool: tool.name, description: tool.description, schema: tool.schema }
+  const lookAt: LookAt = (toolCallId, input, how) =>
+    lookAtCall(client, { ...about, toolCallId, arguments: argumentsOf(input) }, gateOptions, how)
   const call: Call = async (input, runManager, config) => {
-    const asked = {
-      tool: tool.name,
-      ...{ description: tool.description, schema: tool.schema },
-      toolCallId: config?.toolCall?.id,
-      arguments: argumentsOf(config?.toolCall?.args ?? input),
-    }
+    const asked = { ...about, toolCallId: config?.toolCall?.id, arguments: argumentsOf(config?.toolCall?.args ?? input) }
     if (interrupt) await untilDecided(client, asked, gateOptions, interrupt)
     const { status, text, output, changedArguments } = await gatedCall(
       client,
@@ -61,7 +60,66 @@ export function gate<Tool extends ToolLike>(client: GateClient, tool: Tool, opti
     if (status === 'succeeded' && !changedArguments) return output
     return tool.responseFormat === 'content_and_artifact' ? [text, output] : text
   }
-  return Object.create(tool, { _call: { value: call } }) as Tool
+  return withLookAt(Object.create(tool, { _call: { value: call } }) as Tool, lookAt)
+}
+
+interface ActionRequests {
+  actionRequests: readonly { name: string }[]
+}
+
+interface CallOfModel {
+  id?: string
+  name: string
+  args: unknown
+}
+
+/**
+ * Answers the request with which LangChain's `humanInTheLoopMiddleware` stopped an agent, for gated tools: proposes the calls, also when
+ * another process did so before, and waits until all are decided. Each answer is `approve`, because the gated tool itself runs what people
+ * approved, with their arguments, and tells the model what they declined: where the middleware rejects one call, it drops the approved ones.
+ * @param state What `invoke` of the agent resolved with.
+ * @returns The value for `new Command({ resume })`; undefined where, with `wait: false`, a call still waits.
+ * @throws TypeError where the middleware did not stop the agent, or asks about a tool that is not gated; ApiError where the server knows
+ * neither tool nor key.
+ * @example
+ * while (isInterrupted(state)) {
+ *   const resume = await answerActionRequests(tools, state)
+ *   state = await agent.invoke(new Command({ resume }), thread)
+ * }
+ */
+export async function answerActionRequests(
+  tools: readonly object[],
+  state: { messages: readonly object[] },
+  options: AnswerOptions = {},
+): Promise<{ decisions: { type: 'approve' }[] } | undefined> {
+  const requests = requestsOf(state)
+  const lookAts = new Map(tools.map((tool) => [Reflect.get(tool, 'name'), lookAtOf(tool)]))
+  const unguarded = requests.find(({ name }) => !lookAts.get(name))
+  if (unguarded)
+    throw new TypeError(`${unguarded.name} is not behind the gate, so people cannot be asked about it here: leave it out of interruptOn`)
+  const looks = await Promise.all(
+    lastCallsOf(state.messages).map(async ({ id, name, args }) => {
+      const lookAt = lookAts.get(name)
+      if (lookAt && id === undefined)
+        throw new TypeError(`${name} was called without a tool call id, so its action could not be found again`)
+      return lookAt?.(String(id), args, options)
+    }),
+  )
+  return looks.some((look) => look?.is === 'waiting') ? undefined : { decisions: requests.map(() => ({ type: 'approve' })) }
+}
+
+function requestsOf(state: object): ActionRequests['actionRequests'] {
+  const interrupts: unknown = Reflect.get(state, '__interrupt__')
+  const values = Array.isArray(interrupts) ? interrupts.map(({ value }: { value?: unknown }) => value) : []
+  const found = values.find((value): value is ActionRequests => typeof value === 'object' && value !== null && 'actionRequests' in value)
+  if (!found) throw new TypeError('answerActionRequests() takes the state of an agent that humanInTheLoopMiddleware stopped')
+  return found.actionRequests
+}
+
+/** The calls of the last message that has any: the middleware asks about some of them. */
+function lastCallsOf(messages: readonly object[]): readonly CallOfModel[] {
+  const calls = messages.map((message) => Reflect.get(message, 'tool_calls') as readonly CallOfModel[] | undefined)
+  return calls.findLast((all) => all !== undefined && all.length > 0) ?? []
 }
 
 /** Stops the graph while the call waits. A resume value decides nothing: the call is looked at again. */
