@@ -78,7 +78,9 @@ const bridgeTo = (opencode: { url: string }, at: { base: string; authorization: 
   createBridge({
     opencode: createOpencodeApi(opencode.url, { OPENCODE_SERVER_PASSWORD: 'pw' }),
     complain() {},
-    post: (body, signal) => postHook({ server: at, path: '/hooks/opencode?limit=600', body, withinMs: 60_000, ...(signal && { signal }) }),
+    againMs: 100,
+    post: (body, signal) =>
+      postHook({ server: at, path: '/hooks/opencode?limit=600&again=true', body, withinMs: 60_000, ...(signal && { signal }) }),
   })
 
 async function start(flags = {}) {

@@ -72,8 +72,12 @@ export const DECIDED: readonly Guarantee[] = [
   },
   {
     id: 'I9',
-    says: 'A restart of the server refuses nothing that an agent behind `countersign acp`, `codex` or `opencode` asks',
+    says: 'A restart of the server refuses nothing that an agent behind `countersign hook`, `acp`, `codex` or `opencode` asks',
     tests: {
+      'verification/acceptance/hook-restart.more.test.ts': [
+        'a server that is restarted while people are asked keeps the question of a hook of %s: the approval after it counts, once',
+        'what came of a call is told again after a restart; the end of a session and a canary are told once',
+      ],
       'verification/acceptance/acp-hostile.test.ts': [
         'a server that is restarted while people are asked keeps the question: the approval after it counts, once',
       ],

@@ -23,7 +23,8 @@ export function between(dialect: Dialect, at: { base: string; authorization: str
       dialect,
       complain: (message) => complaints.push(message),
       againMs,
-      post: (body, signal) => postHook({ server: at, path: `/hooks/${dialect.host}?limit=600`, body, withinMs, ...(signal && { signal }) }),
+      post: (body, signal) =>
+        postHook({ server: at, path: `/hooks/${dialect.host}?limit=600&again=true`, body, withinMs, ...(signal && { signal }) }),
     },
   )
   const send = (to: PassThrough) => (message: unknown) => to.write(typeof message === 'string' ? message : `${JSON.stringify(message)}\n`)

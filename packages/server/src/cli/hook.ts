@@ -1,10 +1,11 @@
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@countersign/core'
 import { Command } from 'commander'
-import { HOOK_HOSTS, HOST_NAMES, type HookHost, isObject } from '../coding-agent/hosts.ts'
+import { CANARY_TOOL, HOOK_HOSTS, HOST_NAMES, type HookHost, isObject } from '../coding-agent/hosts.ts'
 import type { Environment } from '../config/index.ts'
 import { HOOK_SHAPES, type HookEvent } from '../hooks/shapes/index.ts'
 import { type ApiFlags, serverOf, Unreachable, withServerAddress } from './api.ts'
+import { askUntilAnswered } from './connect/ask-until-answered.ts'
 import { postHook } from './connect/post-hook.ts'
 
 interface HookFlags extends ApiFlags {
@@ -16,7 +17,8 @@ const HELP = `
 It reads the message of a hook on standard input, asks the server, and prints the answer in the words of the host. It is written into the
 settings of a host by countersign connect.
 
-A call that the server cannot be asked about is denied. Give the host a longer limit than --limit: when a hook takes too long, Gemini CLI,
+A server that is away, as while it is restarted, is asked again for half a minute, and never after --limit; one that was asked finds the
+question when it starts. A call that the server cannot be asked about is denied. Give the host a longer limit than --limit: when a hook takes too long, Gemini CLI,
 GitHub Copilot CLI and Claude Code with an allow rule run the call by themselves.
 
 The key is that of an agent: COUNTERSIGN_KEY in the environment, or a file that holds it.
@@ -56,14 +58,21 @@ async function runHook(
   if ('failed' in read) return read
   const { host, body, event } = read
   try {
-    const limitSeconds = secondsOf(flags.limit)
+    const askSeconds = secondsOf(flags.limit)
+    const limitSeconds = event.kind === 'ask' ? askSeconds : Math.min(askSeconds, REPORT_SECONDS)
     const server = serverOf(flags, environment)
-    const query = new URLSearchParams({
-      limit: String(limitSeconds),
-      ...(named && { event: named }),
-      ...(flags.park && { park: flags.park }),
-    })
-    const output = await postHook({ server, path: `/hooks/${host}?${query}`, body, withinMs: (limitSeconds + GRACE_SECONDS) * 1_000 })
+    const endsAtMs = performance.now() + limitSeconds * 1_000
+    const ask = () => {
+      const leftSeconds = Math.max(Math.ceil((endsAtMs - performance.now()) / 1_000), 1)
+      const query = new URLSearchParams({
+        limit: String(leftSeconds),
+        again: 'true',
+        ...(named && { event: named }),
+        ...(flags.park && { park: flags.park }),
+      })
+      return postHook({ server, path: `/hooks/${host}?${query}`, body, withinMs: (leftSeconds + GRACE_SECONDS) * 1_000 })
+    }
+    const output = isAskedOnce(event) ? await ask() : await askUntilAnswered(ask, { signal: AbortSignal.timeout(limitSeconds * 1_000) })
     return { output }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
@@ -75,6 +84,12 @@ async function runHook(
   }
 }
 
+/** A canary shows how it is now, and a host that ends does not wait. */
+const isAskedOnce = (event: HookEvent): boolean =>
+  event.kind === 'ended' || event.kind === 'ignored' || (event.kind === 'ask' && event.call.tool === CANARY_TOOL)
+
+/** A report has less time than the 30 seconds that its host gives it. */
+const REPORT_SECONDS = 10
 /** After its limit the server answers by itself; the rest is for the way. */
 const GRACE_SECONDS = 5
 

@@ -19,6 +19,9 @@ export const HOST_NAMES: Readonly<Record<Host, string>> = {
   opencode: 'opencode',
 }
 
+/** The tool that no host has. A call of it proves that hooks reach the server and are refused. */
+export const CANARY_TOOL = 'countersign_canary'
+
 /** The tools of the group: what a host does, whatever the host calls it. A command that only looks is no `shell` but a `look`. */
 export type Kind = 'look' | 'shell' | 'read' | 'edit' | 'write' | 'patch' | 'fetch' | 'search' | 'mcp' | 'other'
 

@@ -5,11 +5,8 @@ import { codingAgentStarter } from './starter.ts'
 
 export { isOwnAffair, toArguments, toHostInput } from './host-input.ts'
 export { isHostTool } from './host-tools.ts'
-export { HOOK_HOSTS, HOST_NAMES, HOSTS, type HookHost, type Host, type HostTool, isObject, type Kind } from './hosts.ts'
+export { CANARY_TOOL, HOOK_HOSTS, HOST_NAMES, HOSTS, type HookHost, type Host, type HostTool, isObject, type Kind } from './hosts.ts'
 export { codingAgentStarter } from './starter.ts'
-
-/** The tool that no host has. A call of it proves that hooks reach the server and are refused. */
-export const CANARY_TOOL = 'countersign_canary'
 
 const CodingAgentSection = z.strictObject({})
 

@@ -35,6 +35,8 @@ export interface HookRequest {
   limitMs: number
   /** True to park a call with `defer` at the end of that time, where the host can be resumed. */
   parks: boolean
+  /** True when whoever asks makes the same request again when the server stops. Default: false. */
+  asksAgain?: boolean
   /** Aborts when the host does not want the answer any more. */
   hungUp: AbortSignal
   consoleUrl: string
@@ -45,6 +47,9 @@ type Waiting = Omit<HookRequest, 'shape' | 'event'>
 
 type Ask = Extract<HookEvent, { kind: 'ask' }>
 
+/** The server stops, and the same request is to be made again. */
+const LATER = { kind: 'later' } as const
+
 /**
  * Answers a hook. A call that cannot be decided for any reason is denied, with the reason as words for a model: an error would let many
  * hosts run it.
@@ -53,7 +58,10 @@ export async function answerHook(deps: HookDeps, hook: HookRequest): Promise<Jso
   const { event, shape, caller } = hook
   if (event.kind === 'ignored') return {}
   try {
-    if (event.kind === 'ask') return shape.answer(event.event, await judge(deps, hook, event))
+    if (event.kind === 'ask') {
+      const verdict = await judge(deps, hook, event)
+      return verdict.kind === 'later' ? { decision: 'later' } : shape.answer(event.event, verdict)
+    }
     if (event.kind === 'answered') return { ...(await takeAnswer(deps, event, caller)) }
     if (event.kind === 'report') await takeReport(deps, event, caller)
     // A run that parks is resumed: what waits for it stays.
@@ -78,7 +86,7 @@ function canaryReason({ kind, name, scopes }: Principal): string {
  * Returns the verdict of people and policy about a call, at the latest when the time is up.
  * @throws CountersignError for a call that cannot be proposed: it must not run.
  */
-export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Verdict> {
+export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Verdict | typeof LATER> {
   const { call } = ask
   if (isOwnAffair(call)) return { kind: 'none' }
   const asked = toGateCall(deps.tools.all(), call, ask.session, ask.callId)
@@ -91,8 +99,8 @@ export async function judge(deps: HookDeps, hook: Waiting, ask: Ask): Promise<Ve
     const action = await waitForAction(deps, hook, id, { decisionMs, resultMs: 0, stop: hook.hungUp, onBeat() {} })
     const startsAtMs = action.state === 'approved' ? startsAtMsOf(action) : 0
     // Until an approval has come into effect, whoever gave it can take it back.
-    if (startsAtMs <= deps.clock.nowMs() || startsAtMs > endsAtMs || hook.hungUp.aborted)
-      return verdictOf(deps, hook, ask, { action, isParked })
+    const isEnded = hook.hungUp.aborted || deps.stopping.aborted
+    if (startsAtMs <= deps.clock.nowMs() || startsAtMs > endsAtMs || isEnded) return verdictOf(deps, hook, ask, { action, isParked })
     await passed(deps, startsAtMs, hook.hungUp)
   }
 }
@@ -113,11 +121,14 @@ async function verdictOf(
   hook: Waiting,
   ask: Ask,
   { action, isParked }: { action: Action; isParked: boolean },
-): Promise<Verdict> {
+): Promise<Verdict | typeof LATER> {
   const { state } = action
   if (state === 'proposed') return undecided(deps, hook, ask, action)
-  // The host asks again: by then the approval has come into effect, or was taken back.
-  if (hook.parks && state === 'approved' && startsAtMsOf(action) > deps.clock.nowMs()) return { kind: 'defer' }
+  if (state === 'approved' && startsAtMsOf(action) > deps.clock.nowMs()) {
+    // The host asks again: by then the approval has come into effect, or was taken back.
+    if (isToAskAgain(deps, hook)) return LATER
+    if (hook.parks) return { kind: 'defer' }
+  }
   // An earlier hook of the same call got it: the host asks in two places, and runs it once.
   if (state === 'executing' && !isParked) return { kind: 'allow', input: changedInput(ask, action.arguments) }
   if (state !== 'approved') return { kind: 'deny', reason: deniedAbout(action, hook.consoleUrl) }
@@ -150,13 +161,15 @@ function changedInput({ call }: Ask, args: JsonObject): JsonObject | undefined {
 }
 
 /** Nobody decided in time, or the host does not wait any more. */
-async function undecided(deps: HookDeps, hook: Waiting, ask: Ask, action: Action): Promise<Verdict> {
+async function undecided(deps: HookDeps, hook: Waiting, ask: Ask, action: Action): Promise<Verdict | typeof LATER> {
   if (hook.hungUp.aborted) {
     if (!deps.holders.isHeldByOthers(action.id) && !deps.stopping.aborted) await takeBack(deps, hook, ask, action)
-  } else if (ask.asksAgain && deps.stopping.aborted) return { kind: 'defer', again: true }
+  } else if (isToAskAgain(deps, hook)) return LATER
   else if (hook.parks) return { kind: 'defer' }
   return { kind: 'deny', reason: `${NOT_DECIDED} ${deniedAbout(action, hook.consoleUrl)}` }
 }
+
+const isToAskAgain = ({ stopping }: HookDeps, { asksAgain }: Waiting): boolean => asksAgain === true && stopping.aborted
 
 async function takeBack({ gate, log }: HookDeps, { caller }: Pick<HookRequest, 'caller'>, { call }: Ask, { id }: Action): Promise<void> {
   try {

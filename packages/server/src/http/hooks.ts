@@ -21,6 +21,12 @@ const Query = z.object({
     .enum(['defer'])
     .optional()
     .describe('`defer`: at the end of the time a headless Claude Code stops, and asks again when it is resumed.'),
+  again: z
+    .enum(['true'])
+    .optional()
+    .describe(
+      '`true`: a server that stops answers `{"decision": "later"}`, and the same request is to be made again. Otherwise it denies the call.',
+    ),
 })
 /** In the words of the host. */
 const Message = z.record(z.string(), Json)
@@ -50,7 +56,7 @@ export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
         )
       }
       const { once: _, ...caller } = callerOf(request)
-      const { limit, event: named, park } = request.query
+      const { limit, event: named, park, again } = request.query
       const hungUp = whenHungUp(reply)
       // With the first request: the parser of shell commands is among what they load.
       const [{ answerHook }, { HOOK_SHAPES }] = await Promise.all([import('../hooks/answer-hook.ts'), import('../hooks/shapes/index.ts')])
@@ -65,6 +71,7 @@ export function hookRoutes(app: App, deps: HttpDeps, holders: Holders): void {
           event,
           limitMs: limit * 1_000,
           parks: park === 'defer',
+          asksAgain: again === 'true',
           hungUp,
           consoleUrl: deps.publicUrl ?? `${request.protocol}://${request.host}`,
         },

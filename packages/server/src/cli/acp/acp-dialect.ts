@@ -14,7 +14,7 @@ export function createAcpDialect(): Dialect {
     toServer(message) {
       if (message.event === 'ended') return { ...message }
       const { about, ...rest } = message
-      return { ...rest, ...about, ...(message.event === 'ask' && { again: true }) }
+      return { ...rest, ...about }
     },
     fromServer: (answer) => answer,
     isAsk: (message): message is JsonObject => isRequest(message, 'session/request_permission'),

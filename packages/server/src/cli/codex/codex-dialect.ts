@@ -97,7 +97,7 @@ export function createCodexDialect(): Dialect {
 function toServer(message: ServerMessage): JsonObject {
   if (message.event === 'ended') return { hook_event_name: 'SessionEnd', session_id: message.session }
   const { about } = message
-  if (message.event === 'ask') return { hook_event_name: 'PermissionRequest', ...about, again: true }
+  if (message.event === 'ask') return { hook_event_name: 'PermissionRequest', ...about }
   if (message.event === 'answered') {
     const { allowed, said } = message
     return { hook_event_name: 'Answered', ...about, allowed, ...(said !== undefined && { said }) }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
-import { askUntilAnswered } from '../proxy/ask-until-answered.ts'
+import { askUntilAnswered } from '../connect/ask-until-answered.ts'
 import { type OpencodeApi, type Permission, permissionOf, type ToolPart, toolPartOf } from './opencode-api.ts'
 
 export interface BridgeDeps {
@@ -8,6 +8,8 @@ export interface BridgeDeps {
   /** Sends a message to the server, with a signal for a question that may be dropped. @throws Error when it cannot be asked. */
   post(body: JsonObject, signal?: AbortSignal): Promise<JsonObject>
   complain(message: string): void
+  /** The wait before a message is sent again. Default: a second. */
+  againMs?: number
 }
 
 export interface Bridge {
@@ -30,7 +32,9 @@ const OF_THE_CALL = new Set(['bash', 'edit', 'read', 'glob', 'grep', 'list', 'we
 const MAX_OUTPUT_CHARS = 100_000
 
 /** Asks in Countersign about every permission that opencode waits for. The first answer wins: opencode takes no second one. */
-export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
+export function createBridge({ opencode, post, complain, againMs }: BridgeDeps): Bridge {
+  const tell = (body: JsonObject, signal?: AbortSignal) =>
+    askUntilAnswered((stop) => post(body, stop), { ...(signal && { signal }), againMs })
   const open = new Map<string, Open>()
   /** Calls that may run, with the text of each of their permission requests. */
   const allowed = new Map<string, Set<JsonObject>>()
@@ -57,8 +61,7 @@ export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
   /** The verdict of the server. A call that the server cannot be asked about is refused. */
   async function verdictOf(about: Promise<JsonObject>, signal: AbortSignal): Promise<{ isAllowed: boolean; reason: string }> {
     try {
-      const question = { event: 'ask', ...(await about), again: true }
-      const { decision, reason } = await askUntilAnswered((stop) => post(question, stop), { signal })
+      const { decision, reason } = await tell({ event: 'ask', ...(await about) }, signal)
       return { isAllowed: decision === 'allow', reason: typeof reason === 'string' ? reason : 'Not allowed. Nothing was run.' }
     } catch (error) {
       return { isAllowed: false, reason: `Not allowed: Countersign could not be asked (${sentenceOf(error)}). Nothing was run.` }
@@ -100,7 +103,7 @@ export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
 
   /** Tells the server that somebody replied in opencode. Returns true when it waits for what comes of the call. */
   async function takeReply(about: JsonObject, said: string): Promise<boolean> {
-    const { reports } = await post({ event: 'answered', ...about, allowed: said !== 'reject' })
+    const { reports } = await tell({ event: 'answered', ...about, allowed: said !== 'reject' })
     return reports === true && said !== 'reject'
   }
 
@@ -118,7 +121,7 @@ export function createBridge({ opencode, post, complain }: BridgeDeps): Bridge {
       status: isDone ? 'completed' : 'failed',
       output: { exit, output: text.slice(0, MAX_OUTPUT_CHARS).toWellFormed() },
     }
-    for (const about of asked) await post({ ...body, ...about })
+    for (const about of asked) await tell({ ...body, ...about })
   }
 
   /** Nobody waits for the answer to this any more. */

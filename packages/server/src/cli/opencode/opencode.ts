@@ -47,7 +47,7 @@ async function runOpencode(base: string, flags: OpencodeFlags, environment: Envi
     post: (body, signal) =>
       postHook({
         server,
-        path: `/hooks/opencode?limit=${limitSeconds}`,
+        path: `/hooks/opencode?limit=${limitSeconds}&again=true`,
         body,
         // Only the question can be dropped.
         withinMs: (signal ? limitSeconds + GRACE_SECONDS : REPORT_SECONDS) * 1_000,

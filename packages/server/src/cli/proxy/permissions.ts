@@ -1,5 +1,5 @@
 import type { JsonObject } from '@countersign/core'
-import { askUntilAnswered } from './ask-until-answered.ts'
+import { askUntilAnswered } from '../connect/ask-until-answered.ts'
 import type { Asked, AskedCall, Dialect, Ended, ServerMessage } from './dialect.ts'
 import { keyOf, lineOf } from './messages.ts'
 
@@ -10,7 +10,7 @@ export interface PermissionDeps {
   toAgent(line: Buffer): void
   toEditor(line: Buffer): void
   complain(message: string): void
-  /** The wait before a question is asked again. Default: a second. */
+  /** The wait before a message is sent again. Default: a second. */
   againMs?: number
 }
 
@@ -41,7 +41,9 @@ interface Open extends Asked {
 
 /** The first answer wins, and the other prompt closes. The editor's permission counts once the server has recorded it. */
 export function createPermissions({ dialect, post, toAgent, toEditor, complain, againMs }: PermissionDeps): Permissions {
-  const tell = async (message: ServerMessage, signal?: AbortSignal) => dialect.fromServer(await post(dialect.toServer(message), signal))
+  const tellOnce = async (message: ServerMessage, signal?: AbortSignal) => dialect.fromServer(await post(dialect.toServer(message), signal))
+  const tell = (message: ServerMessage, signal?: AbortSignal) =>
+    askUntilAnswered((stop) => tellOnce(message, stop), { ...(signal && { signal }), againMs })
   const open = new Map<string, Open>()
   /** Requests that have their answer: each further one of the editor is dropped, because the agent may read it as the one that counts. */
   const closed = new Set<string>()
@@ -86,10 +88,7 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain, 
 
   async function askServer(id: string, asked: Open): Promise<void> {
     try {
-      const { decision, reason } = await askUntilAnswered((signal) => tell({ event: 'ask', about: asked.about }, signal), {
-        signal: asked.stop.signal,
-        againMs,
-      })
+      const { decision, reason } = await tell({ event: 'ask', about: asked.about }, asked.stop.signal)
       // The card was closed by the editor's permission: whether that counts is in the other answer.
       if (decision !== 'allow' && asked.isAnswering) return
       settleHere(id, asked, decision === 'allow', typeof reason === 'string' ? reason : undefined)
@@ -175,7 +174,7 @@ export function createPermissions({ dialect, post, toAgent, toEditor, complain, 
       open.clear()
       for (const { stop } of waiting) stop.abort()
       await Promise.all(reports)
-      const ended = [...sessions].map((session) => tell({ event: 'ended', session }))
+      const ended = [...sessions].map((session) => tellOnce({ event: 'ended', session }))
       for (const { reason } of (await Promise.allSettled(ended)).filter((one) => one.status === 'rejected')) complain(sentenceOf(reason))
     },
   }

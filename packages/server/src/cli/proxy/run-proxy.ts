@@ -51,7 +51,7 @@ export async function runProxy({ command, flags, environment, dialect }: RunProx
       post: (body, signal) =>
         postHook({
           server,
-          path: `/hooks/${dialect.host}?limit=${limitSeconds}`,
+          path: `/hooks/${dialect.host}?limit=${limitSeconds}&again=true`,
           body,
           // Only the question can be dropped.
           withinMs: (signal ? limitSeconds + GRACE_SECONDS : REPORT_SECONDS) * 1_000,

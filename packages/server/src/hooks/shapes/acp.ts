@@ -22,14 +22,7 @@ type ToolCall = z.output<typeof ToolCall>
 const Reason = z.string().trim().min(1).max(2_000).optional()
 
 const Body = z.discriminatedUnion('event', [
-  z.object({
-    event: z.literal('ask'),
-    session: Id,
-    cwd: Text.default(''),
-    toolCall: ToolCall,
-    reason: Reason,
-    again: z.boolean().optional(),
-  }),
+  z.object({ event: z.literal('ask'), session: Id, cwd: Text.default(''), toolCall: ToolCall, reason: Reason }),
   z.object({
     event: z.literal('answered'),
     session: Id,

@@ -64,16 +64,15 @@ export const claudeShape: HookShape = {
 export const codexShape: HookShape = {
   read(body) {
     const event = readEvent('codex', body, (event) => event === 'PreToolUse')
-    // Of `countersign codex`: it asks again, or the person at the other prompt has answered.
-    const { hook_event_name, allowed, said, again } = body
-    if (event.kind !== 'ask') return event
-    if (hook_event_name !== 'Answered') return { ...event, asksAgain: again === true }
+    // Of `countersign codex`: the person at the other prompt has answered.
+    const { hook_event_name, allowed, said } = body
+    if (event.kind !== 'ask' || hook_event_name !== 'Answered') return event
     const { mayEdit: _, ...named } = event
     return { ...named, kind: 'answered', allowed: allowed === true, said: typeof said === 'string' ? said.slice(0, 1_000) : undefined }
   },
   answer(event, verdict): JsonObject {
     if (verdict.kind === 'deny') return denied(event, verdict.reason)
-    if (verdict.kind === 'defer') return verdict.again ? { decision: 'later' } : denied(event, 'This waits for approval.')
+    if (verdict.kind === 'defer') return denied(event, 'This waits for approval.')
     if (verdict.kind === 'none') return {}
     if (event === 'PermissionRequest') return { hookSpecificOutput: { hookEventName: event, decision: { behavior: 'allow' } } }
     if (!verdict.input) return {}

@@ -6,7 +6,7 @@ const Id = z.string().min(1).max(200)
 const About = { session: Id, cwd: Text.default(''), callId: Id, tool: Id, input: Json }
 
 const Body = z.discriminatedUnion('event', [
-  z.object({ event: z.literal('ask'), ...About, again: z.boolean().optional() }),
+  z.object({ event: z.literal('ask'), ...About }),
   z.object({ event: z.literal('answered'), ...About, allowed: z.boolean() }),
   z.object({ event: z.literal('report'), ...About, status: z.enum(['completed', 'failed']), output: Json.optional() }),
   z.object({ event: z.literal('ended'), session: Id }),

@@ -4,22 +4,21 @@ import type { HookEvent, Verdict } from './shape.ts'
 
 /** A message of one of our own programs that stand beside an agent: `countersign acp`, `countersign opencode`. */
 type Message =
-  | { event: 'ask'; again?: boolean | undefined }
+  | { event: 'ask' }
   | { event: 'answered'; allowed: boolean; said?: string | undefined }
   | { event: 'report'; status: 'completed' | 'failed'; output?: JsonValue | undefined }
 
 /** The event of such a message. The agents behind these programs take no other input. */
 export function proxiedEvent(message: Message, about: { session: string; callId: string; call: HostTool }): HookEvent {
   const named = { event: message.event, ...about }
-  if (message.event === 'ask') return { kind: 'ask', ...named, mayEdit: false, asksAgain: message.again === true }
+  if (message.event === 'ask') return { kind: 'ask', ...named, mayEdit: false }
   if (message.event === 'answered') return { kind: 'answered', ...named, allowed: message.allowed, said: message.said }
   const output = message.output ?? null
   return { kind: 'report', ...named, report: message.status === 'completed' ? { ok: output } : { failed: JSON.stringify(output) } }
 }
 
-/** The answer to such a program: everything that is no permission is a denial. Only a program that asks again gets `later`. */
+/** The answer to such a program: everything that is no permission is a denial. */
 export function proxiedAnswer(_event: string, verdict: Verdict): JsonObject {
   if (verdict.kind === 'allow') return { decision: 'allow' }
-  if (verdict.kind === 'defer' && verdict.again) return { decision: 'later' }
   return { decision: 'deny', ...(verdict.kind === 'deny' && { reason: verdict.reason }) }
 }

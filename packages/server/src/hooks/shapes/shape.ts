@@ -8,8 +8,8 @@ export type Verdict =
   | { kind: 'deny'; reason: string }
   /** The host decides as it would without a hook. */
   | { kind: 'none' }
-  /** The host stops and asks again when it is resumed. `again`: the server stops, and the same request is to be made again. */
-  | { kind: 'defer'; again?: true }
+  /** The host stops and asks again when it is resumed. */
+  | { kind: 'defer' }
 
 interface Named {
   /** The host's own name of the event. */
@@ -25,8 +25,6 @@ export type HookEvent =
       kind: 'ask'
       /** True when the answer may contain another input. */
       mayEdit: boolean
-      /** True when whoever asks makes the same request again when the server stops. Default: false. */
-      asksAgain?: boolean
     })
   | (Named & { kind: 'answered'; allowed: boolean; said?: string | undefined })
   | (Named & { kind: 'report'; report: { ok: JsonValue } | { failed: string } })
