@@ -55,7 +55,7 @@ async function listDemo(dataDir: string): Promise<Listing> {
 const OF_THE_SERVER = /\/node_modules\/(kysely|fastify|pino|yaml|pg|@modelcontextprotocol)\/|\/server\/src\/(store|http|gate|agent|engine)/
 
 test.each([
-  ['hook', 185],
+  ['hook', 186],
   ['inbox', 60],
   ['approve', 60],
   ['tail', 60],
