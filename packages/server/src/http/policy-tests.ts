@@ -56,7 +56,7 @@ export function createPolicyTests({ store, clock, tools, registered, policies }:
     isReplaying = true
     try {
       const startedAt = clock.nowMs()
-      const sinceMs = Math.max(startedAt - days * 86_400_000, 0)
+      const sinceMs = Math.max(Math.floor(startedAt - days * 86_400_000), 0)
       const elapsedMs = () => clock.nowMs() - startedAt
       const replayed = await replayActions({ store, tools, policy, sinceMs, limit, elapsedMs })
       return { version, since: new Date(sinceMs).toISOString(), ...replayed }

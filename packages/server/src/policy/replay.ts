@@ -21,8 +21,6 @@ export interface ReplayOptions {
   elapsedMs(): number
 }
 
-type Page = { before: string | undefined; limit: number }
-
 interface StoredCall {
   row: ActionRow
   session: SessionRow | null
@@ -36,49 +34,57 @@ export type Replay = Omit<ReplayedActions, 'version' | 'since'>
  * continues.
  */
 export async function replayActions({ store, tools, policy, sinceMs, limit, elapsedMs }: ReplayOptions): Promise<Replay> {
-  const was = { allow: 0, ask: 0, deny: 0 }
-  const wouldBe = { allow: 0, ask: 0, deny: 0 }
-  const changes = new Map<string, { was: Verdict; wouldBe: Verdict; count: number; actionIds: string[] }>()
+  const tally = createTally()
   const known = createKnown()
-  let evaluated = 0
-  let skipped = 0
-
-  function note(row: ActionRow, before: Verdict, after: Verdict): void {
-    evaluated++
-    was[before]++
-    wouldBe[after]++
-    if (before === after) return
-    const key = `${before} ${after}`
-    const change = changes.get(key) ?? { was: before, wouldBe: after, count: 0, actionIds: [] }
-    changes.set(key, change)
-    change.count++
-    if (change.actionIds.length < MAX_SAMPLES) change.actionIds.push(row.id)
-  }
-
+  const search = { createdAfter: sinceMs }
   let before: string | undefined
-  let isOver = false
-  while (!isOver && evaluated + skipped < limit && elapsedMs() < MAX_MS) {
-    const page = { before, limit: Math.min(PAGE, limit - evaluated - skipped) }
+  let found = 0
+  while (found < limit && elapsedMs() < MAX_MS) {
+    const page = { search, before, limit: Math.min(PAGE, limit - found) }
     const calls = await store.read(() => readCalls(page, known))
     for (const { row, session, requesters } of calls) {
-      isOver = row.created_at < sinceMs
-      if (isOver) break
       const tool = tools.byName(row.tool)
       if (!tool) {
-        skipped++
+        tally.skip()
         continue
       }
       const call = { tool, arguments: stored.argumentsOf(row), ...agentOf(row), session, requesters, nowMs: row.created_at }
-      note(row, verdictThen(row), evaluateForAll(policy, call).verdict)
+      tally.note(row, evaluateForAll(policy, call).verdict)
     }
-    before = calls.at(-1)?.row.id
-    isOver ||= before === undefined
+    found += calls.length
+    before = calls.at(-1)?.row.id ?? before
+    if (calls.length < page.limit) break
   }
-  const truncated = !isOver && (await store.read(() => isThereMore(before, sinceMs)))
-  return { evaluated, skipped, truncated, was, wouldBe, changes: [...changes.values()].sort((a, b) => b.count - a.count) }
+  const [next] = await store.read(() => actions.listActions({ search, before, limit: 1 }))
+  return { ...tally.read(), truncated: next !== undefined }
 }
 
-function* readCalls(page: Page, known: Known): Tx<StoredCall[]> {
+/** Counts how verdicts changed, with the first actions of each change as samples. */
+function createTally() {
+  const was = { allow: 0, ask: 0, deny: 0 }
+  const wouldBe = { allow: 0, ask: 0, deny: 0 }
+  const changes = new Map<string, ReplayedActions['changes'][number]>()
+  let evaluated = 0
+  let skipped = 0
+  return {
+    skip: () => void skipped++,
+    note(row: ActionRow, after: Verdict) {
+      const before = verdictThen(row)
+      evaluated++
+      was[before]++
+      wouldBe[after]++
+      if (before === after) return
+      const key = `${before} ${after}`
+      const change = changes.get(key) ?? { was: before, wouldBe: after, count: 0, actionIds: [] }
+      changes.set(key, change)
+      change.count++
+      if (change.actionIds.length < MAX_SAMPLES) change.actionIds.push(row.id)
+    },
+    read: () => ({ evaluated, skipped, was, wouldBe, changes: [...changes.values()].sort((a, b) => b.count - a.count) }),
+  }
+}
+
+function* readCalls(page: actions.ActionFilter, known: ReturnType<typeof createKnown>): Tx<StoredCall[]> {
   const calls: StoredCall[] = []
   for (const row of yield* actions.listActions(page)) {
     const session = row.session_id === null ? null : yield* known.session(row.session_id)
@@ -91,11 +97,6 @@ function* readCalls(page: Page, known: Known): Tx<StoredCall[]> {
   return calls
 }
 
-function* isThereMore(before: string | undefined, sinceMs: number): Tx<boolean> {
-  const [next] = yield* actions.listActions({ before, limit: 1 })
-  return next !== undefined && next.created_at >= sinceMs
-}
-
 /**
  * Returns the verdict of the policy at the time of the proposal. An action under "approve all" counts as `ask`, which is what the policy
  * said.
@@ -105,28 +106,19 @@ function verdictThen(row: ActionRow): Verdict {
   return rule === 'approve all' ? 'ask' : verdict
 }
 
-/** Caches principals and sessions, so that each is read once. */
-type Known = ReturnType<typeof createKnown>
+/** Reads each principal and each session once. */
+const createKnown = () => ({
+  principal: readOnce(principals.principalById),
+  session: readOnce(function* (id): Tx<SessionRow | null> {
+    return (yield* sessions.findSession.first({ id })) ?? null
+  }),
+})
 
-function createKnown() {
-  const people = new Map<string, Principal>()
-  const places = new Map<string, SessionRow | null>()
-  return {
-    *principal(id: string): Tx<Principal> {
-      const known = people.get(id)
-      if (known) return known
-      const row = yield* principals.findPrincipal.first({ id })
-      if (!row) throw new Error(`principal ${id} is in the table that refers to it`)
-      const principal = principals.readPrincipal(row)
-      people.set(id, principal)
-      return principal
-    },
-    *session(id: string): Tx<SessionRow | null> {
-      const known = places.get(id)
-      if (known !== undefined) return known
-      const row = (yield* sessions.findSession.first({ id })) ?? null
-      places.set(id, row)
-      return row
-    },
+function readOnce<T>(read: (id: string) => Tx<T>) {
+  const known = new Map<string, { value: T }>()
+  return function* (id: string): Tx<T> {
+    const found = known.get(id) ?? { value: yield* read(id) }
+    known.set(id, found)
+    return found.value
   }
 }
