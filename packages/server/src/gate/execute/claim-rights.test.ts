@@ -7,6 +7,7 @@ import { manualClock } from '../../../../../verification/testing/manual-clock.ts
 import { ana, ben, openGate } from '../../../../../verification/testing/open-gate.ts'
 import { startTarget } from '../../../../../verification/testing/target.ts'
 import { openTempSqlite, raw } from '../../../../../verification/testing/temp-store.ts'
+import { systemClock } from '../../clock.ts'
 import { principals } from '../../store/index.ts'
 
 const agent: Principal = { id: 'prn_bot', kind: 'agent', name: 'bot', roles: [] }
@@ -124,7 +125,8 @@ test('where a client sends the request of a route, the claim has that request, w
   }
   const versioned = { ...rename, before: { get: '/things/{id}', compare: { name: '{name}' }, ifMatch: true } }
   const tools = { shop: { prefix: false, routes: { baseUrl: target.url, tools: { rename, versioned } } } }
-  await using gate = await openGate([], { tools })
+  // The clock as it is: a hurried one gives the target 50 ms to be read.
+  await using gate = await openGate([], { tools, clock: systemClock })
   const claim = async (tool: string) => {
     const { id } = await gate.engine.gate.propose({ tool, arguments: { id: '1', name: 'after' } }, { principal: ana })
     await gate.engine.gate.decide(id, { verdict: 'approve' }, { principal: ana })
