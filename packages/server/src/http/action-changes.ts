@@ -1,64 +1,32 @@
 import { Action, AssignBody, DecisionBody, DecisionsAnswer, DecisionsBody, SeenAnswer, SeenBody, WithdrawBody } from '@countersign/core'
+import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
 
-const Params = z.object({ id: z.string().max(100) })
-
 const TAGS = ['actions']
+const Params = z.object({ id: z.string().max(100) })
+const MOVED = ['gone', 'illegal_transition', 'busy'] as const
+
+/** A route that changes the action of its path, and answers it. */
+const change = <const Schema extends FastifySchema>(schema: Schema) => ({
+  config: { right: 'by-object' as const },
+  schema: { tags: TAGS, params: Params, response: { 200: Action }, ...schema },
+})
 
 /** Registers the routes that decide about actions and change them. */
-export function actionChangeRoutes(app: App, deps: HttpDeps): void {
-  decideActionRoute(app, deps)
-  refreshPreviewRoute(app, deps)
-  decideActionsRoute(app, deps)
-  undoApprovalRoute(app, deps)
-  extendDeadlineRoute(app, deps)
-  assignActionRoute(app, deps)
-  markSeenRoute(app, deps)
-  withdrawActionRoute(app, deps)
-  retryActionRoute(app, deps)
-}
-
-function decideActionRoute(app: App, { gate }: HttpDeps): void {
+export function actionChangeRoutes(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/decision',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'decideAction',
-        summary: 'Approve or decline an action',
-        errors: DECISION_ERRORS,
-        tags: TAGS,
-        params: Params,
-        body: DecisionBody,
-        response: { 200: Action },
-      },
-    },
+    change({ operationId: 'decideAction', summary: 'Approve or decline an action', errors: DECISION_ERRORS, body: DecisionBody }),
     (request) => gate.decide(request.params.id, request.body, callerOf(request)),
   )
-}
-
-function refreshPreviewRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/preview',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'refreshPreview',
-        summary: 'Read again what a waiting action would change',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags: TAGS,
-        params: Params,
-        response: { 200: Action },
-      },
-    },
+    change({ operationId: 'refreshPreview', summary: 'Read again what a waiting action would change', errors: MOVED }),
     (request) => gate.refresh(request.params.id, callerOf(request)),
   )
-}
-
-function decideActionsRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/decisions',
     {
@@ -73,64 +41,26 @@ function decideActionsRoute(app: App, { gate }: HttpDeps): void {
     },
     (request) => gate.decideMany(request.body, callerOf(request)),
   )
-}
-
-function undoApprovalRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/undo',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'undoApproval',
-        summary: 'Take an approval back during its grace period',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags: TAGS,
-        params: Params,
-        response: { 200: Action },
-      },
-    },
+    change({ operationId: 'undoApproval', summary: 'Take an approval back during its grace period', errors: MOVED }),
     (request) => gate.undo(request.params.id, callerOf(request)),
   )
-}
-
-function extendDeadlineRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/extend',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'extendDeadline',
-        summary: 'Extend the deadline of a waiting action, once',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags: TAGS,
-        params: Params,
-        response: { 200: Action },
-      },
-    },
+    change({ operationId: 'extendDeadline', summary: 'Extend the deadline of a waiting action, once', errors: MOVED }),
     (request) => gate.extend(request.params.id, callerOf(request)),
   )
-}
-
-function assignActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/assign',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'assignAction',
-        summary: 'Say who should decide about an action',
-        errors: ['forbidden', 'gone', 'illegal_transition'],
-        tags: TAGS,
-        params: Params,
-        body: AssignBody,
-        response: { 200: Action },
-      },
-    },
+    change({
+      operationId: 'assignAction',
+      summary: 'Say who should decide about an action',
+      errors: ['forbidden', 'gone', 'illegal_transition'],
+      body: AssignBody,
+    }),
     (request) => gate.assign(request.params.id, request.body, callerOf(request)),
   )
-}
-
-function markSeenRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/seen',
     {
@@ -147,41 +77,14 @@ function markSeenRoute(app: App, { gate }: HttpDeps): void {
     },
     (request) => gate.markSeen(request.params.id, request.body, callerOf(request)),
   )
-}
-
-function withdrawActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/withdraw',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'withdrawAction',
-        summary: 'Take back an action that you proposed',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags: TAGS,
-        params: Params,
-        body: WithdrawBody,
-        response: { 200: Action },
-      },
-    },
+    change({ operationId: 'withdrawAction', summary: 'Take back an action that you proposed', errors: MOVED, body: WithdrawBody }),
     (request) => gate.withdraw(request.params.id, request.body, callerOf(request)),
   )
-}
-
-function retryActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/retry',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'retryAction',
-        summary: 'Run a failed action again',
-        errors: ['gone', 'illegal_transition', 'busy', 'stale_preview'],
-        tags: TAGS,
-        params: Params,
-        response: { 200: Action },
-      },
-    },
+    change({ operationId: 'retryAction', summary: 'Run a failed action again', errors: [...MOVED, 'stale_preview'] }),
     (request) => gate.retry(request.params.id, callerOf(request)),
   )
 }
