@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { QUERIES } from '../../../packages/server/src/agent/catalogue/github-queries.ts'
 import { openSearch } from '../../../packages/server/src/agent/catalogue/search.ts'
 import { counterpart } from '../../testing/counterparts.ts'
+import { QUERIES } from './github-queries.ts'
 import { openDocument, runDocument, startCatcher } from './run-documents.ts'
 import { tableOfDocuments } from './table.ts'
 

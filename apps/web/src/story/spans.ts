@@ -72,7 +72,3 @@ export function spansOf(steps: ActionStory['steps'], action: Pick<Action, 'creat
   if (kind !== 'resting') end(nowMs)
   return spans
 }
-
-/** The time of all spans of a kind together. */
-export const totalMs = (spans: readonly Span[], kind: SpanKind): number =>
-  spans.reduce((sum, span) => sum + (span.kind === kind ? span.toMs - span.fromMs : 0), 0)

@@ -94,9 +94,6 @@ const TERMS: Readonly<Record<string, (search: Search, value: string) => string |
   },
 }
 
-/** True for a search that leaves nothing out. */
-export const isEverything = ({ problems: _, words, ...terms }: Search): boolean => words.length === 0 && Object.keys(terms).length === 0
-
 type Reader = { id: string; nowMs: number }
 
 /** True when the action matches all of the search. @param reader Who searches (`by:me`), and when (`older:`). */

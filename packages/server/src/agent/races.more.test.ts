@@ -379,7 +379,9 @@ async function checkEnd(sessionId: string, live: readonly StoredEvent[], answers
       told: all.filter(({ role }) => role === 'tool'),
       log: (yield* events.sessionRowsAfter.all({ session_id: sessionId, after: 0, limit: 10_000 })).flatMap(events.readEvents),
       runs: yield* ask<RunRow>((db) => db.selectFrom('run').selectAll().where('session_id', '=', sessionId).orderBy('number')),
-      queued: yield* messages.queuedMessages.all({ session_id: sessionId }),
+      queued: yield* ask((db) =>
+        db.selectFrom('message').selectAll().where('session_id', '=', sessionId).where('queued', '=', 1).orderBy('seq'),
+      ),
     }
   })
 

@@ -131,10 +131,6 @@ export const nextAnswer = question<
     .limit(lit(1)),
 )
 
-export const queuedMessages = question<{ session_id: string }, MessageRow>((db, p) =>
-  db.selectFrom('message').selectAll().where('session_id', '=', p.session_id).where('queued', '=', lit(1)).orderBy('seq').limit(lit(1_000)),
-)
-
 /** Enqueues the message of a held request. No row changes when it was enqueued before. */
 export const callHeldMessage = question<{ session_id: string; seq: number }, MessageRow>(
   (db, p) =>
