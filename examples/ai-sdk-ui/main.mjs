@@ -23,7 +23,7 @@ await new Promise((resolve) => {
   })
 })
 
-/** Whoever runs the server makes the key. A real page keeps it among the secrets of its server. */
+/** The operator of the server creates the key. A real page keeps it among the secrets of its server. */
 const ana = ['--name', 'Ana', '--kind', 'person', '--role', 'approver', '--scope', 'propose', '--scope', 'decide']
 const { stdout } = await promisify(execFile)(process.execPath, [...NODE, 'key', 'create', '--data', DATA, '--expires-in', 'P1D', ...ana])
 const frontEnd = await startFrontEnd({ port: Number(PAGE_PORT), countersign, key: stdout.trim() })

@@ -33,7 +33,7 @@ await new Promise((resolve) => {
   })
 })
 
-/** Whoever runs the server makes the keys. A real portal keeps its key among its secrets. */
+/** The operator of the server creates the keys. A real portal keeps its key among its secrets. */
 async function makeKey(...args) {
   const { stdout } = await promisify(execFile)(
     process.execPath,

@@ -31,8 +31,8 @@ type ListProps<Entry> = {
 }
 
 /**
- * A list, whole when its JSON is short. Of a longer one the first entries, above a button that says how many are hidden. Opened, it takes the focus,
- * and a very long one scrolls in a box.
+ * Shows a list whole when its JSON is short, and otherwise its first entries above a button that says how many are hidden. The opened
+ * list takes the focus, and a very long one scrolls in a box.
  */
 function List<Entry>({ entries, path, draw }: ListProps<Entry>) {
   const { isOpen, box, reveal } = useReveal<HTMLDivElement>(path)
@@ -52,7 +52,7 @@ function List<Entry>({ entries, path, draw }: ListProps<Entry>) {
     <div
       ref={box}
       data-part={path}
-      // A box that scrolls is reached by keyboard; another is only where the focus goes when its button does.
+      // The keyboard reaches a box that scrolls. Any other box only takes the focus when its button disappears.
       {...(chars > MAX_HIDDEN_CHARS
         ? { className: 'cs-read', tabIndex: 0, role: 'region', 'aria-label': `Whole list, ${count(entries.length)}` }
         : { tabIndex: -1 })}
@@ -63,7 +63,10 @@ function List<Entry>({ entries, path, draw }: ListProps<Entry>) {
   )
 }
 
-/** How many entries are shown at first: as much of the JSON as of a long text, which is what `hiddenParts` counts as shown. Never all: then no button would open the list. */
+/**
+ * Returns how many entries are shown at first: as much of the JSON as of a long text, which is what `hiddenParts` counts as shown. At least
+ * one entry stays hidden, because the button opens the list.
+ */
 function headOf(entries: readonly unknown[]): number {
   let [count, chars] = [0, 0]
   while (count < entries.length - 1 && chars < HEAD_CHARS + TAIL_CHARS) chars += valueText(entries[count++]).length

@@ -59,7 +59,7 @@ export function outcomeText(action: Action, nowMs: number): string {
     case 'expired':
       return `Expired ${at}, not run`
     case 'cancelled':
-      // What a program does by itself is not known here.
+      // The server does not know what a program does by itself.
       if (error?.kind === 'withdrawn') return joined(message, executor === 'client' ? `${at}, not approved here` : `${at}, not run`)
       return joined(`Cancelled ${at}, not run`, message)
     case 'outcome_unknown': {

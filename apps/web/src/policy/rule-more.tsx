@@ -130,7 +130,7 @@ const entriesOf = (text: string, separator: string): string =>
     .filter((entry) => entry !== '')
     .join('\n')
 
-/** What somebody types in a list, as long as it says the same as the text: a comma that was just typed stays. */
+/** Keeps the text of a list as it is typed, while it means the same as the value: a comma that was just typed stays. */
 function useTyped(value: string, separator: string) {
   const [typed, setTyped] = useState(value)
   const shown = entriesOf(typed, separator) === value ? typed : value.split('\n').join(separator)

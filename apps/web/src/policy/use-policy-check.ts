@@ -7,7 +7,7 @@ import { useSettled } from './use-settled.ts'
 /** A place in the document with what the server says about it. */
 export type Remark = CheckedPolicy['problems'][number]
 
-/** What the server says about a text; undefined while it does not know the text as it is now. */
+/** Returns the server's check of a text; undefined until the server has checked the text as it is now. */
 export function usePolicyCheck(text: string): { checked: CheckedPolicy | undefined; error: unknown } {
   const { client } = useServices()
   const online = useOnline()
@@ -23,6 +23,6 @@ export function usePolicyCheck(text: string): { checked: CheckedPolicy | undefin
   return settled === text ? { checked: data, error } : { checked: undefined, error: null }
 }
 
-/** What the server says about one part of the document, or about an entry of it. */
+/** Returns the server's remarks about one part of the document and about its entries. */
 export const remarksAt = (remarks: readonly Remark[], path: string): Remark[] =>
   remarks.filter((remark) => remark.path === path || remark.path.startsWith(`${path}.`))

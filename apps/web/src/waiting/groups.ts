@@ -59,7 +59,7 @@ export function linesOf(actions: readonly Action[], grouping: Grouping | undefin
 export const keepGroup = (before: Line, latest: Line): Line =>
   latest.action === undefined || before.groupId === latest.groupId ? latest : { ...latest, groupId: before.groupId }
 
-/** What the heading of a group says of the lines below it. */
+/** The facts in the heading of a group about the rows below it. */
 export type Group = {
   id: string
   title: string

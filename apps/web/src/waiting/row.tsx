@@ -128,7 +128,7 @@ function RowText({ action, meId, nowMs, until, columns }: RowTextProps) {
   )
 }
 
-/** What differs from the other rows of the group. The names of the columns stand in its heading, and are said with each value. */
+/** Shows the values that differ from the other rows of the group. The heading has the names of the columns, and screen readers hear them with each value. */
 const Cells = ({ action, columns }: { action: Action; columns: readonly string[] }) => (
   <span className="inbox-cells">
     {columns.map((name) => (

@@ -37,7 +37,7 @@ export async function lookAtCall(
   return action.outcome && NEVER_RUN.has(action.state) ? { is: 'refused', text: action.outcome.text } : { is: 'approved' }
 }
 
-/** What a stopped run says about the call that waits. */
+/** The facts about the waiting call that a stopped run keeps. */
 export type ParkedAtGate = { actionId: string; tool: string; description: string }
 
 export const parkedAtGate = ({ id, tool, description }: Action): ParkedAtGate => ({ actionId: id, tool, description })

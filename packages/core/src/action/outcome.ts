@@ -99,7 +99,7 @@ function declinedOutcome({ id, policy, votes }: OutcomeFacts): ActionOutcome {
 }
 
 function cancelledOutcome({ id, error, executor }: OutcomeFacts): ActionOutcome {
-  // What its program does by itself is not known here.
+  // The server does not know what the program does by itself.
   const end = executor === 'client' ? 'It was not approved here.' : 'Nothing was carried out.'
   if (error?.kind === 'withdrawn' || error?.kind === 'ran_elsewhere') {
     return { status: 'withdrawn', text: `${error.message} (${id}). ${end}` }

@@ -49,7 +49,7 @@ export const CreateKeyBody = z.strictObject({
   kind: PrincipalKind,
   /** The roles of a new principal. For an existing one: those of its roles that the key carries. Default: all that it has at the time of use. */
   roles: z.array(Role).max(32).optional(),
-  /** What the key may be used for besides reading. Default: everything that its principal may do. */
+  /** The uses of the key besides reading. Default: everything that its principal may do. */
   scopes: z.array(KeyScope).max(3).optional(),
   /** Of a key with the scope `embed`: the roles that its tokens may carry. */
   embedRoles: z.array(Role).max(32).optional(),

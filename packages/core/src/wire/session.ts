@@ -219,7 +219,7 @@ export const ToolView = z.object({
   inputSchema: z.record(z.string(), Json),
   /** The risk of a call where no rule sets another one. `isGuess`: nobody declared it; it follows from the tool's name, method or effect. */
   risk: z.object({ level: RiskLevel, reason: z.string(), isGuess: z.literal(true).optional() }),
-  /** Who registered it for themselves; absent for a tool of the configuration. */
+  /** The caller that registered the tool for itself; absent for a tool of the configuration. */
   registeredBy: z.object({ id: z.string(), name: z.string() }).optional(),
   /**
    * The effect that its agent claims, which nothing here has verified: `effect` stays `write`, because only rules decide what runs without

@@ -77,7 +77,7 @@ function rowsOf(before: readonly Line[], after: readonly Line[], matched: readon
 
 const isRising = (places: readonly number[]): boolean => places.every((at, index) => index === 0 || at > (places[index - 1] ?? 0))
 
-/** What becomes of an entry: the one word for it on the card. A place in the list of its own is told apart from that. */
+/** Returns the word on the card for what happens to an entry. A change of its place in the list is shown apart from that. */
 export function kindOf(row: ChangedLine): 'added' | 'removed' | 'changed' | 'unchanged' {
   const { before, after } = row
   if (!before) return 'added'

@@ -9,7 +9,7 @@ import { findVisibleSession, writeOpenSession } from './session.ts'
 /**
  * Deletes what was said in a session: messages, requests, invitations and events. Its run is stopped, and what has not started is cancelled.
  * Its actions are closed for good; they and their part of the record stay.
- * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin; `illegal_transition` while an action of it
+ * @throws CountersignError `not_found`; `forbidden` for a caller who neither owns it nor is an admin; `illegal_transition` while an action of it
  * is carried out, or has an unknown outcome.
  */
 export async function deleteSession({ store, clock }: AgentDeps, sessionId: string, caller: Caller): Promise<void> {
@@ -33,7 +33,7 @@ export async function deleteSession({ store, clock }: AgentDeps, sessionId: stri
   checkpoint('session.after_delete')
 }
 
-/** Outcomes must be known first: afterwards nobody could settle them in the session. */
+/** Refuses while an action executes or has an unknown outcome: nobody could settle it in the session afterwards. */
 function* requireSettled(sessionId: string): Tx<void> {
   const action = yield* sessionDeletion.unsettledAction.first({ session_id: sessionId })
   if (!action) return

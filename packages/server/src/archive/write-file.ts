@@ -42,7 +42,7 @@ export async function writeCompressed(path: string, texts: AsyncIterable<string>
   return { sha256: hash.digest('hex'), bytes }
 }
 
-/** A text under a name, as a whole or not at all. */
+/** Writes a text under a name, whole or not at all. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const partial = `${path}.partial`
   const file = await open(partial, 'w', 0o600)

@@ -4,7 +4,7 @@ import { policyVersions, principals, type Store } from '../store/index.ts'
 
 const BUILT_IN = ['admin', 'approver', 'viewer', 'member', 'agent', 'monitor']
 
-/** What may name a role: a text of JSON, in which a condition of the policy may quote one too. */
+/** A text that may name a role: JSON, in which a condition of the policy may quote one too. */
 type Named = { text: string; roles: readonly string[]; unread?: string }
 
 /**

@@ -106,7 +106,7 @@ async function onStore(
   }
 }
 
-/** A remark that is no part of the result. */
+/** Prints a remark that is not part of the result. */
 const note = (line: string): boolean => say(line, process.stderr)
 
 /** Creates a key, and the database where there is none yet. */

@@ -125,7 +125,7 @@ function placeOf({ path, folder }: { path?: string | undefined; folder: string }
   return { outside: path !== undefined && isOutside(path, folder), sensitive: path !== undefined && isSensitive(path) }
 }
 
-/** What `check` put there. */
+/** Reads the argument that `check` added. */
 const readingOf = (shell: unknown): ShellReading => shell as ShellReading
 
 function previewShell({ command, folder, shell, options }: JsonObject): PreviewField[] {

@@ -19,10 +19,11 @@ export const partOf = ({ once, ...who }: Caller, part: string): Caller => ({
 })
 
 /**
- * Asked in the transaction that acts for a caller, behind its locks, and behind {@link changeRights} in one that takes rights away: between the request and that moment a target may have been read, or
- * another transaction waited for.
- * @throws CountersignError `unauthenticated` where their key, token or sign-in has ended since they were authenticated; `busy` where they
- * have other rights by now.
+ * Checks that a caller still has the rights with which the request began: meanwhile a target may have been read, or another transaction
+ * waited for. To be called in the transaction that acts for the caller, behind its locks, and behind {@link changeRights} in one that takes
+ * rights away.
+ * @throws CountersignError `unauthenticated` when the key, token or sign-in has ended since; `busy` when the caller has other rights by
+ * now.
  */
 export function* requireStanding({ principal, standingIn }: Caller, now: number): Tx<void> {
   if (!standingIn) return

@@ -58,10 +58,10 @@ export function* tellOfMove(outbox: Outbox, row: ActionRow, { kind, by, data }: 
   if (CHANGES_WAITING.has(kind)) yield* lookWhomItWaitsFor(outbox, row, nowMs)
 }
 
-/** After these an action is not what people snoozed any more, so it returns to their inboxes. */
+/** After these events an action is no longer what people snoozed, so it returns to their inboxes. */
 const WAKES: ReadonlySet<AuditKind> = new Set<AuditKind>(['asked_again', 'escalated', 'outcome_unknown'])
 
-/** After these an action may wait for other people, or for nobody. */
+/** After these events an action may wait for other people, or for nobody. */
 const CHANGES_WAITING: ReadonlySet<AuditKind> = new Set<AuditKind>([
   'voted',
   'vote_voided',

@@ -1,7 +1,7 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { readCondition } from './condition.ts'
 
-/** What a part of a condition requires of one value, where that is a comparison with literals. */
+/** The requirement that a part of a condition makes of one value, where that is a comparison with literals. */
 type Demand = { kind: 'one of'; values: readonly Literal[] } | { kind: 'none of'; values: readonly Literal[] } | Range
 interface Range {
   kind: 'between'

@@ -5,7 +5,7 @@ import type { Relations } from './condition-relation.ts'
 export interface RuleConflict {
   /** True where the earlier rule matches every call that the later one matches; false where it may. */
   isCertain: boolean
-  /** What the earlier rule asks for where the later one is stricter, each as a sentence part. */
+  /** The requirements of the earlier rule where the later one is stricter, each as a part of a sentence. */
   less: readonly string[]
 }
 

@@ -30,7 +30,7 @@ interface StoredCall {
 export type Replay = Omit<ReplayedActions, 'version' | 'since'>
 
 /**
- * Evaluates a policy for stored actions, newest first, and compares with the verdicts of then. Reads page by page, so that other work
+ * Evaluates a policy for stored actions, newest first, and compares with the verdicts at the time of the proposals. Reads page by page, so that other work
  * continues.
  */
 export async function replayActions({ store, tools, policy, sinceMs, limit, elapsedMs }: ReplayOptions): Promise<Replay> {

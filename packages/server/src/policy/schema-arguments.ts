@@ -2,7 +2,7 @@ import type { JsonObject, JsonSchema, JsonValue } from '@countersign/core'
 import { isObject, resolveRef } from '@countersign/toolkit/internal'
 import { ELEMENT, type Step } from './uses-of-arguments.ts'
 
-/** What a schema says about one step: schemas of the part, or `open` where it allows anything there. No schema: it knows no such part. */
+/** The schemas of the part to which one step leads, or `open` where the schema allows anything there. Without any, it knows no such part. */
 type Reached = readonly JsonObject[] | 'open'
 
 /**

@@ -67,7 +67,7 @@ export const connectCommand = (environment: Environment): Command =>
 /** Takes the words for people where a program reads the result. */
 const UNHEARD: Out = { write: () => true }
 
-/** What became of the settings of a host. */
+/** The result of a change to the settings of a host. */
 interface Result {
   file: string
   /** True when the host is as it should be: connected, or no longer connected with `--undo`. */

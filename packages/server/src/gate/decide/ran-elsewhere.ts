@@ -7,7 +7,7 @@ import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
 
-/** What a program says of a call that it ran although nobody allowed it here. */
+/** The report of a program about a call that it ran although nobody had allowed it here. */
 export interface RanElsewhere {
   /** The name of the program for people. */
   ranBy: string
@@ -45,7 +45,7 @@ export async function noteRanElsewhere(deps: GateDeps, actionId: string, said: R
   })
 }
 
-/** What had become of the action here; undefined where it may have run by an approval. */
+/** Returns how the action had ended here; undefined where it may have run by an approval. */
 function whatBecameOf(row: ActionRow): string | undefined {
   if (row.state === 'declined') return 'This was declined'
   if (row.state === 'expired') return 'Nobody decided about this in time'

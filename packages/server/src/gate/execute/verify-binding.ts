@@ -3,7 +3,7 @@ import type { ActionRow } from '../../store/index.ts'
 import type { GateDeps } from '../gate.ts'
 import { definitionHashOf, digestOf } from '../propose/digest.ts'
 
-/** The tool of an action while both are still what was decided; otherwise why the action must not be sent. */
+/** Returns the tool of an action while both are what was decided, and otherwise why the action must not be sent. */
 export type VerifiedBinding = { tool: Tool } | { fault: { kind: string; message: string } }
 
 export function verifyBinding({ tools }: Pick<GateDeps, 'tools'>, row: ActionRow): VerifiedBinding {
@@ -23,7 +23,7 @@ export function verifyBinding({ tools }: Pick<GateDeps, 'tools'>, row: ActionRow
 }
 
 /**
- * True when a tool may be sent the same attempt again by itself: its target runs a repeat under the same key once, or nothing is changed
- * at all.
+ * Returns true when the server may send the same attempt again by itself: the target runs a repeat under the same key once, or the tool
+ * changes nothing.
  */
 export const mayResend = ({ idempotent, effect }: Tool): boolean => idempotent || effect === 'read'

@@ -1,8 +1,8 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
 
-/** A text that varies may be listed up to so many, each having been seen twice on average. */
+/** The most values of a text that are listed. Each must have been seen twice on average. */
 const MAX_LISTED = 4
-/** The beginning that texts which vary more have to share: `ORD-` of an order's number. */
+/** The length of the beginning that more values must share, such as `ORD-` of an order's number. */
 const MIN_PREFIX = 3
 
 /**

@@ -127,7 +127,7 @@ export function* insertPrepared(
     unkeyed: input.isUnkeyed ? 1 : 0,
     attempt: 0,
     epoch: 0,
-    // Its result is known at once, and told with it.
+    // The model gets the result of such an action together with the proposal.
     result_delivered: state === 'declined' || state === 'succeeded' ? 1 : 0,
     runner: null,
     due_at: times?.due_at ?? null,

@@ -3,9 +3,9 @@ import { type ActionRow, type actions, type PrincipalRow, principals, stored, ty
 import { whyNeverDecides } from '../caller.ts'
 import { findRight, holds, lenderIdsOf } from '../decide/rights.ts'
 
-/** Read together, where some turn out not to be for them. */
+/** How many actions are read at a time. Some of them turn out not to be for this person. */
 const BATCH = 200
-/** After every id. */
+/** A text that sorts after every id. */
 const END = 'zzz'
 
 /** True while an action waits for this person's vote, in their own right or by delegation. */

@@ -153,7 +153,7 @@ export function* viewExtension({ by, at, from }: stored.StoredExtension, known?:
 export function* viewAction(row: ActionRow, knownVotes?: Vote[], known?: Known): Tx<Action> {
   const { verdict, rule, version, reason, declineReasons, extend } = stored.policyOf(row)
   const requires: Requires = { ...DEFAULT_REQUIREMENTS, ...stored.requirementsOf(row) }
-  // Only what was asked has votes to look for, and where the first one decides, only what is decided.
+  // Only an action that needed approval has votes. Where the first vote decides, only a decided action has one.
   const mayHaveVotes = verdict === 'ask' && (row.state !== 'proposed' || requires.quorum > 1 || requires.declineQuorum > 1)
   const revised = stored.revisedOf(row)
   const extension = stored.extensionOf(row)

@@ -20,7 +20,7 @@ export interface AgUiWriterOptions {
   /** Actions from before the turn, which wait or which the client has. */
   earlier: readonly Action[]
   known: KnownMessages
-  /** What the page has, with everything that was sent to it in this run. */
+  /** The messages of the page, with everything that was sent to it in this run. */
   page: PageMessages
   /** Why a decision was refused; the run ends with it. */
   refusal: string | undefined
@@ -85,7 +85,7 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, page, 
     send({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta: content })
   }
 
-  /** What was sent of an answer is void: it begins anew. */
+  /** Takes back the part of an answer that was sent, because the answer begins anew. */
   function takeBack(messageId: string): void {
     if (known.messageIds.has(messageId)) return
     closeText()

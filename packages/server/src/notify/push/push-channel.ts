@@ -29,7 +29,7 @@ const MIN_TTL_SECONDS = 60
 /** Of these answers the next attempt would be another: the subscription has ended. */
 const GONE = new Set([404, 410])
 
-/** What a notification says about an action. */
+/** The text of a notification about an action. */
 interface ShownFacts {
   revision: number
   /** When the action was assigned to the person. Absent where it was not. */
@@ -111,7 +111,7 @@ function* isStillToBeShown(delivery: WebhookDeliveryRow, row: ActionRow, { id, n
 
 const shownBy = ({ facts }: Pick<WebhookDeliveryRow, 'facts'>): ShownFacts => JSON.parse(facts)
 
-/** What a person is told of an action that waits for them. When one is assigned, only the assignees are reminded that it is overdue. */
+/** Returns the notification of an action that waits for a person. When it is assigned, only the assignees are reminded that it is overdue. */
 function factsFor(row: ActionRow, { id, roles }: Pick<PrincipalRow, 'id' | 'roles'>): ShownFacts {
   const assignment = stored.assignmentOf(row)
   const isTheirs =
