@@ -21,7 +21,12 @@ async function startHost(requires: object = { roles: ['approver'] }, clock: Cloc
       config: {
         agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
         tools: toolsOf(target),
-        policy: { rules: [{ name: 'people', match: { tool: 'keyed' }, verdict: 'ask', requires }] },
+        policy: {
+          rules: [
+            { name: 'people', match: { tool: 'keyed' }, verdict: 'ask', requires },
+            { name: 'money', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { roles: ['finance', 'legal'] } },
+          ],
+        },
       },
       scripts: { desk: [{ text: 'Done.' }] },
       clock,

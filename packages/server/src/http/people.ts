@@ -74,7 +74,9 @@ function changeRolesRoute(app: App, deps: HttpDeps): void {
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params
-      await changePerson(deps, caller, (outbox, by, now) => changeRoles({ outbox, by, nowMs: now }, id, request.body.roles))
+      const { roles } = request.body
+      await deps.directory.requireKnownRoles(roles)
+      await changePerson(deps, caller, (outbox, by, now) => changeRoles({ outbox, by, nowMs: now }, id, roles))
       return readPerson(deps, id)
     },
   )
