@@ -21,12 +21,7 @@ async function startHost(requires: object = { roles: ['approver'] }, clock: Cloc
       config: {
         agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
         tools: toolsOf(target),
-        policy: {
-          rules: [
-            { name: 'people', match: { tool: 'keyed' }, verdict: 'ask', requires },
-            { name: 'money', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { roles: ['finance', 'legal'] } },
-          ],
-        },
+        policy: { rules: [{ name: 'people', match: { tool: 'keyed' }, verdict: 'ask', requires }] },
       },
       scripts: { desk: [{ text: 'Done.' }] },
       clock,

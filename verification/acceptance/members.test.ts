@@ -34,9 +34,7 @@ const decideEveryWay = async (who: ApiClient, actionId: string, sessionId: strin
 }
 
 test('a member starts sessions, writes and proposes, sees what is theirs, and decides nothing; a group alone does none of it', async () => {
-  await using desk = await openDesk({
-    rules: [{ name: 'sales', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { roles: ['sales'] } }],
-  })
+  await using desk = await openDesk()
   const { mem, server, target } = desk
   const { id: sessionId } = await mem.post('/api/sessions', {})
   expect((await mem.send('POST', `/api/sessions/${sessionId}/messages`, { body: { content: 'go' } })).status).toBe(202)

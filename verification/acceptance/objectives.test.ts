@@ -154,20 +154,20 @@ test('people with a role look at objectives, whoever else does not; an action th
   const nasty = 'x\u0000\u202e"><script>\n'
   const created = await runAttempt(server, 'createObjective', { title: nasty, owner: nasty, period: '2026', description: nasty })
   const { id } = objectiveOf(created)
-  const member = await server.as({ name: 'Mem', kind: 'person', roles: ['member'] })
+  const finance = await server.as({ name: 'Fin', kind: 'person', roles: ['finance'] })
   const agent = await server.as({ name: 'bot', kind: 'agent' })
-  expect((await member.get(`/api/objectives/${id}`)).description).toBe(nasty)
-  expect((await member.get(`/api/objectives/${id}/history`)).items).toMatchObject([{ kind: 'created', actionId: null }])
+  expect((await finance.get(`/api/objectives/${id}`)).description).toBe(nasty)
+  expect((await finance.get(`/api/objectives/${id}/history`)).items).toMatchObject([{ kind: 'created', actionId: null }])
   for (const path of ['/api/objectives', `/api/objectives/${id}`, `/api/objectives/${id}/history`]) {
     expect((await agent.send('GET', path)).status).toBe(403)
   }
   for (const path of ['/api/objectives/obj_none', '/api/objectives/obj_none/history']) {
-    expect(await member.send('GET', path)).toMatchObject({ status: 404, body: { code: 'not_found' } })
+    expect(await finance.send('GET', path)).toMatchObject({ status: 404, body: { code: 'not_found' } })
   }
   for (const n of [1, 2]) await runAttempt(server, 'createObjective', { title: `More ${n}`, owner: 'Bo', period: '2026-Q1' })
-  const page = await member.get('/api/objectives?limit=2')
+  const page = await finance.get('/api/objectives?limit=2')
   expect(page.items.map(({ title }: { title: string }) => title)).toEqual(['More 2', 'More 1'])
-  expect((await member.get(`/api/objectives?limit=2&cursor=${page.nextCursor}`)).items).toHaveLength(1)
-  expect((await member.get('/api/objectives?owner=Bo&period=2026-Q1')).items).toHaveLength(2)
-  expect((await member.get('/api/objectives?state=missed')).items).toEqual([])
+  expect((await finance.get(`/api/objectives?limit=2&cursor=${page.nextCursor}`)).items).toHaveLength(1)
+  expect((await finance.get('/api/objectives?owner=Bo&period=2026-Q1')).items).toHaveLength(2)
+  expect((await finance.get('/api/objectives?state=missed')).items).toEqual([])
 })

@@ -16,7 +16,6 @@ async function startDesk(environment: Record<string, string> = { COUNTERSIGN_PUB
   const server = await startTestServer({
     config: {
       agents: { desk: { model: 'scripted/talk.json' } },
-      policy: { rules: [{ name: 'audits', match: {}, verdict: 'ask', requires: { roles: ['approver', 'auditors'] } }] },
       signIn: {
         oidc: {
           issuer: service.issuer,

@@ -59,7 +59,7 @@ test('an action that one may not see: the try to decide it is in the record', as
   const { server } = world
   const [bot, stranger] = [
     await server.as({ name: 'bot', kind: 'agent' }),
-    await server.as({ name: 'Eve', kind: 'person', roles: ['member'] }),
+    await server.as({ name: 'Eve', kind: 'person', roles: ['viewers'] }),
   ]
   const { id } = await bot.post('/api/actions', { tool: 'keyed', arguments: { what: 'one' } })
   expect((await stranger.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve' } })).status).toBe(404)

@@ -15,7 +15,6 @@ import { createStreams } from './http/sse.ts'
 import { createConsoleCredential } from './identity/console-credential.ts'
 import { createConsoleSessions } from './identity/console-sessions.ts'
 import { openDirectory } from './identity/directory.ts'
-import { rolesOfSignIn } from './identity/known-roles.ts'
 import { createLimits } from './identity/limits.ts'
 import { openLocalConsole } from './identity/local-console.ts'
 import { createRefusedSignIns } from './identity/refused-sign-ins.ts'
@@ -201,7 +200,6 @@ async function openIdentity({ config, settings, log, engine }: Opened, clientKey
     clientKey,
     // Otherwise that person signs in with the bootstrap key alone, and the user of the process says nothing about their identity.
     localName: signInLinks ? userInfo().username : 'Bootstrap key',
-    signInRoles: rolesOfSignIn(oidc),
   })
   const secret = await openSecret(store, 'cookie_secret')
   const signInService =

@@ -21,11 +21,7 @@ const AT_ONCE = 4
 
 /** An agent that asks for one action in each session, and then says yes to everything. */
 export const typedSetup = (target: Target): { config: ConfigInput; scripts: { desk: ScriptStep[] } } => ({
-  config: {
-    agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
-    tools: toolsOf(target),
-    policy: { rules: [{ name: 'money', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { roles: ['finance'] } }] },
-  },
+  config: { agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, tools: toolsOf(target) },
   scripts: { desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Fine.' }] },
 })
 

@@ -7,7 +7,6 @@ import { type Caller, requireStanding } from '../gate/index.ts'
 import { changeRights, embedTokens, idempotently, keys, principals, type Store, type Tx } from '../store/index.ts'
 import { drawToken, makeEmbedToken, PersonChanges, principalOfToken } from './embed-tokens.ts'
 import { acceptKey, createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
-import { type RoleNames, requireKnownRoles, rolesInDatabase } from './known-roles.ts'
 import type { Standing } from './standing.ts'
 
 /** Knows the principals of the server: the holders of its keys and embed tokens, and the person at this machine, who owns the bootstrap key. */
@@ -22,12 +21,7 @@ export interface Directory {
   standingIn(hash: string, now: number): Tx<Standing | undefined>
   /** The person at this machine, who owns the bootstrap key too: one person has one vote, however they sign in. */
   readonly localPerson: Principal
-  /** Refuses roles that nobody has and that neither the policy nor the sign-in service names. @throws CountersignError `invalid_arguments` */
-  requireKnownRoles(roles: readonly string[]): Promise<void>
-  /**
-   * Creates a key, with its principal where that is new. The same `once` returns the same key again, without its secret.
-   * @throws CountersignError `invalid_arguments` also for an unknown role.
-   */
+  /** Creates a key, with its principal where that is new. The same `once` returns the same key again, without its secret. */
   createKey(body: CreateKeyBody, caller: Caller): Promise<CreatedKey>
   listKeys(page: { principalId?: string | undefined; before: string | undefined; limit: number }): Promise<Key[]>
   /** Accepts a key that another person made for the caller, so that its full rights apply. */
@@ -48,8 +42,6 @@ export interface DirectoryOptions {
   clientKey: string | undefined
   /** Name of the person at this machine. */
   localName: string
-  /** The roles that the sign-in service can give. */
-  signInRoles: RoleNames
 }
 
 const SHOWN_BEFORE =
@@ -69,7 +61,6 @@ export async function openDirectory({
   bootstrapKey,
   clientKey,
   localName,
-  signInRoles,
 }: DirectoryOptions): Promise<Directory> {
   const localPerson: Principal = { id: 'prn_local', kind: 'person', name: localName, roles: ['admin', 'approver'] }
   // The same id after every start, so that the client keeps its own actions.
@@ -120,18 +111,14 @@ export async function openDirectory({
     return { principal: principalOf(holder), endsAt: holder.expires_at ?? undefined }
   }
 
-  const requireKnown = (roles: readonly string[]) => requireKnownRoles(roles, [() => rolesInDatabase(store), () => signInRoles])
-
   return {
     localPerson,
     byKey: (key) => byHash(hashOf(key)),
     byHash,
     standing: (hash) => store.read(() => standingIn(hash, clock.nowMs())),
     standingIn,
-    requireKnownRoles: requireKnown,
     async createKey(body, caller) {
       const { principal, once } = caller
-      await requireKnown([...(body.roles ?? []), ...(body.embedRoles ?? [])])
       const now = clock.nowMs()
       return store.transact(function* (outbox) {
         // The answer is stored for repeats, so the key itself is left out.
