@@ -29,9 +29,13 @@ const linesOf = (program: string): string[] =>
     .split('\n')
     .filter((line) => line.trim() !== '')
 
-/** The lines of `after` that are not in `before`, imports aside: changed ones count as added. */
-export function linesAdded(before: string, after: string): string[] {
-  const [old, now] = [linesOf(before), linesOf(after)]
+interface Line {
+  mark: ' ' | '-' | '+'
+  text: string
+}
+
+/** Both programs as one list: the lines that stayed, that went, and that came. */
+function diffOf(old: readonly string[], now: readonly string[]): Line[] {
   // The length of the longest common subsequence from each pair of places on.
   const common = Array.from({ length: old.length + 1 }, () => new Array<number>(now.length + 1).fill(0))
   const at = (i: number, j: number): number => common[i]?.[j] ?? 0
@@ -40,23 +44,49 @@ export function linesAdded(before: string, after: string): string[] {
       const row = common[i] as number[]
       row[j] = old[i] === now[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
     }
-  const added: string[] = []
+  const lines: Line[] = []
   let [i, j] = [0, 0]
-  while (j < now.length) {
-    if (i < old.length && old[i] === now[j]) [i, j] = [i + 1, j + 1]
-    else if (i < old.length && at(i + 1, j) >= at(i, j + 1)) i++
-    else added.push(now[j++] ?? '')
+  while (i < old.length || j < now.length) {
+    if (i < old.length && j < now.length && old[i] === now[j]) {
+      lines.push({ mark: ' ', text: old[i++] ?? '' })
+      j++
+    } else if (j === now.length || (i < old.length && at(i + 1, j) >= at(i, j + 1))) lines.push({ mark: '-', text: old[i++] ?? '' })
+    else lines.push({ mark: '+', text: now[j++] ?? '' })
   }
-  return added
+  return lines
 }
 
+/** The lines of `after` that are not in `before`, imports aside: changed ones count as added. */
+export const linesAdded = (before: string, after: string): string[] =>
+  diffOf(linesOf(before), linesOf(after)).flatMap(({ mark, text }) => (mark === '+' ? [text] : []))
+
+const program = (root: string, framework: string, when: 'before' | 'after'): string =>
+  readFileSync(join(root, 'verification', 'before-after', `${framework}.${when}.ts`), 'utf8')
+
 /** The lines that the gate adds to the program of a framework, which asked people in the framework's own way before. */
-export function linesAddedTo(root: string, framework: string): string[] {
-  const read = (when: string) => readFileSync(join(root, 'verification', 'before-after', `${framework}.${when}.ts`), 'utf8')
-  return linesAdded(read('before'), read('after'))
-}
+export const linesAddedTo = (root: string, framework: string): string[] =>
+  linesAdded(program(root, framework, 'before'), program(root, framework, 'after'))
 
 export function linesAddedReference(root: string): string {
   const rows = Object.entries(LOST).map(([id, { name, lost }]) => `| ${name} | ${linesAddedTo(root, id).length} | ${lost} |`)
-  return ['| Framework | Lines added besides imports | Its own approval before |', '|---|---|---|', ...rows].join('\n')
+  const diffs = Object.entries(LOST).map(
+    ([id, { name }]) => `::: details ${name}: before and after\n\`\`\`diff\n${diffText(root, id)}\n\`\`\`\n:::`,
+  )
+  return [...['| Framework | Lines added besides imports | Its own approval before |', '|---|---|---|', ...rows], '', ...diffs].join('\n')
+}
+
+/** What changed in a program, with the line before and after each change; packages under the names that they are published with. */
+function diffText(root: string, framework: string): string {
+  const [before = [], after = []] = (['before', 'after'] as const).map((when) =>
+    program(root, framework, when)
+      .replaceAll(/^\/\/ .*\n/gm, '')
+      .replaceAll('../../packages/client/src/index.ts', '@countersign/client')
+      .replaceAll(/\.\.\/\.\.\/packages\/client\/src\/gate\/([\w-]+)\.ts/g, '@countersign/client/$1')
+      .trimEnd()
+      .split('\n'),
+  )
+  const lines = diffOf(before, after)
+  const isShown = (at: number) => [at - 1, at, at + 1].some((near) => lines[near] !== undefined && lines[near].mark !== ' ')
+  const shown = lines.map(({ mark, text }, at) => (isShown(at) ? `${mark}${text}`.trimEnd() : '…'))
+  return shown.filter((line, at) => line !== '…' || (at > 0 && shown[at - 1] !== '…')).join('\n')
 }

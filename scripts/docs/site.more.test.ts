@@ -79,6 +79,7 @@ test.each([
   ['../guides/inbox', 'Choose all that are alike'],
   ['../guides/inbox', 'A part of the name of the agent.'],
   ['../guides/gate-frameworks', 'Lines added besides imports'],
+  ['../guides/gate-frameworks', 'Mastra, documented quickstart: before and after'],
 ])('the page reference/%s has its generated part', (page, words) => {
   expect(readFileSync(join(site, 'reference', `${page}.html`), 'utf8')).toContain(words)
 })
