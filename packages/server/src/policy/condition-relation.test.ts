@@ -1,4 +1,4 @@
-import type { JsonObject, Principal } from '@countersign/core'
+import type { JsonObject, JsonValue, Principal } from '@countersign/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readCondition } from './condition.ts'
@@ -102,4 +102,47 @@ test('what is claimed of two conditions holds for every call, also for one in wh
     { numRuns: 3_000 },
   )
   expect(claims).toBeGreaterThan(50)
+})
+
+/** True, false, or `fails` for a value that the condition cannot be evaluated for. */
+function resultOf(when: string, a: JsonValue): boolean | 'fails' {
+  const read = readCondition(when)
+  if ('problem' in read) throw new Error(`${when}: ${read.problem}`)
+  const tool = { name: 'x', group: 'x', effect: 'write' as const, destination: '' }
+  const said = read.condition(new Facts({ tool, arguments: { a }, agent: '', session: null, requester: somebody, nowMs: 0 }), new Meter())
+  return typeof said === 'boolean' ? said : 'fails'
+}
+
+const LIMITS = ['-1', '1', '2', '2.5']
+const RANGES = LIMITS.flatMap((limit) => [`args.a < ${limit}`, `args.a <= ${limit}`, `${limit} < args.a`, `args.a >= ${limit}`])
+const EXCEPTIONS = ['args.a != 1', 'args.a != 2.5', '"x" != args.a', 'args.a != true']
+const CHOICES = [
+  'args.a == 1',
+  '2.5 == args.a',
+  'args.a == "x"',
+  'args.a == true',
+  'args.a in [1, 2]',
+  'args.a in ["x", 1]',
+  'args.a in ["y"]',
+]
+/** Every value that a condition names, one between each two, one beyond them, and a text that none names. */
+const EVERY_VALUE = [-2, -1, 0, 1, 1.5, 2, 2.25, 2.5, 3, 'x', 'y', 'z', true]
+
+test('of two comparisons of one value, everything is claimed that holds for every value, and nothing else', () => {
+  const conditions = [...RANGES, ...EXCEPTIONS, ...CHOICES]
+  const results = new Map(conditions.map((when) => [when, EVERY_VALUE.map((value) => resultOf(when, value))]))
+  const wrong: string[] = []
+  for (const one of conditions) {
+    for (const other of conditions) {
+      const both = EVERY_VALUE.map((_, at) => [results.get(one)?.[at], results.get(other)?.[at]])
+      // Nothing is claimed of a value that only the wide one fails for, although a failure counts as met.
+      const isCovered = both.every(([wide, narrow]) => narrow === false || wide === true || (wide === 'fails' && narrow === 'fails'))
+      // A range is never taken to mean that a value outside of it is not there: that would need the type of the value.
+      const isClaimed = isCovered && !(EXCEPTIONS.includes(one) && RANGES.includes(other))
+      if (covers(one, other) !== isClaimed) wrong.push(`${other} → ${one} is ${isClaimed}`)
+      const isApart = !both.some(([first, second]) => first === true && second === true)
+      if (areDisjoint(one, other) !== isApart) wrong.push(`no call meets both ${one} and ${other} is ${isApart}`)
+    }
+  }
+  expect(wrong).toEqual([])
 })
