@@ -1,5 +1,6 @@
 import { type JsonValue, ToolError } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
+import { decodeText } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { Limit, Page, Path, Ref } from './fields.ts'
 import { repositoryOf } from './repository.ts'
@@ -66,16 +67,6 @@ const getFile = (github: GithubContext): ToolDraft =>
       }
     },
   })
-
-/** Returns the bytes as UTF-8 text; undefined when they are not valid UTF-8. */
-export function decodeText(bytes: Uint8Array): string | undefined {
-  if (bytes.includes(0)) return undefined
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
 
 const MAX_FILES = 2_000
 

@@ -1,7 +1,7 @@
 import { ToolError } from '@countersign/core'
+import { decodeText } from '@countersign/toolkit/internal'
 import { eachOf } from './before.ts'
 import type { GithubClient } from './client.ts'
-import { decodeText } from './read-repository.ts'
 import { repositoryOf } from './repository.ts'
 
 const AT_ONCE = 6

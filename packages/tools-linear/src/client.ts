@@ -1,7 +1,8 @@
 import { type JsonObject, ToolError } from '@countersign/core'
 import { callHttp, type OutboundContext } from '@countersign/toolkit'
+import { isObject } from '@countersign/toolkit/internal'
 import type { LinearQuery } from './document.ts'
-import { isErrorAnswer, isObject, linearError } from './errors.ts'
+import { isErrorAnswer, linearError } from './errors.ts'
 
 const TIMEOUT_MS = 15_000
 

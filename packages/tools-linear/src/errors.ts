@@ -1,6 +1,6 @@
-import { type JsonObject, type JsonValue, ToolError } from '@countersign/core'
+import { type JsonObject, ToolError } from '@countersign/core'
 import type { HttpAnswer } from '@countersign/toolkit'
-import { readRetryAfter, serviceMessage } from '@countersign/toolkit/internal'
+import { isObject, readRetryAfter, serviceMessage } from '@countersign/toolkit/internal'
 import type { LinearErrorType } from '@linear/sdk'
 
 /** The error types by the codes of older answers, which have no type. */
@@ -69,6 +69,3 @@ function whenAgain(headers: HttpAnswer['headers']): string {
   const resets = Number(headers['x-ratelimit-requests-reset'] ?? headers['x-ratelimit-complexity-reset'])
   return resets > 0 && resets < 8e15 ? `after ${new Date(resets).toISOString()}` : 'later'
 }
-
-export const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

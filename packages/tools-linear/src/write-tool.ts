@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type JsonObject, type JsonValue, type PreviewField, ToolError } from '@countersign/core'
 import { definePlannedWrite, type ToolDraft } from '@countersign/toolkit'
+import { isObject } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
 import type { LinearClient } from './client.ts'
 import type { LinearQuery } from './document.ts'
-import { isObject } from './errors.ts'
 import { draftOf, type Workspace } from './read-tool.ts'
 import { refuse } from './words.ts'
 

@@ -8,7 +8,7 @@ import {
   send,
   type ToolSource,
 } from '@countersign/toolkit'
-import { isHeader, networkError } from '@countersign/toolkit/internal'
+import { headerFault, networkError } from '@countersign/toolkit/internal'
 import { type FilledSection, type OpenedDocument, openOperations, type ReadOperation } from './open-operations.ts'
 import { operationTool } from './operation-tool.ts'
 import { readDocument } from './read-document.ts'
@@ -17,8 +17,6 @@ import { baseFault } from './servers.ts'
 import { callOperation } from './service.ts'
 import { openApiStarter } from './starter.ts'
 
-/** The headers that the call sets itself. */
-const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type', 'host', 'idempotency-key', 'transfer-encoding'])
 const MAX_TOLD = 5
 
 /** The source of tools from an OpenAPI document: `openapi: { document, … }`. */
@@ -75,8 +73,8 @@ function fillSection(written: OpenApiSection, opening: SourceOpening, secrets: s
   // Only headers that hold secrets are redacted: `accept: application/json` must not be redacted in answers.
   secrets.push(...secretHeaders(headers), ...Object.values(auth))
   for (const [name, value] of Object.entries(headers)) {
-    if (RESERVED_HEADERS.has(name.toLowerCase())) report({ path: ['headers', name], message: 'is set by the call itself' })
-    else if (!isHeader(name, value)) report({ path: ['headers', name], message: 'is not a valid header (its value is not shown here)' })
+    const fault = headerFault(name, value)
+    if (fault !== undefined) report({ path: ['headers', name], message: fault })
   }
   const { document, include, exclude, operations } = written
   opening.refuseVariables({ include: include ?? [], exclude, operations }, [])

@@ -67,13 +67,3 @@ export async function requireAbsent(folder: Folder, name: string, path: string):
 }
 
 const count = (bytes: number): string => bytes.toLocaleString('en')
-
-/** Returns the exact text of a file: encoded again it gives the same bytes. Undefined when it is not UTF-8 text. */
-export function textOf(bytes: Buffer): string | undefined {
-  if (bytes.includes(0)) return undefined
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}

@@ -1,7 +1,8 @@
 import type { TextEdit } from '@countersign/toolkit/internal'
+import { decodeText } from '@countersign/toolkit/internal'
 import { inBounds, WRITE_WORK } from './bounded.ts'
 import { Fault } from './fault.ts'
-import { type ReadFile, sha256, textOf } from './file.ts'
+import { type ReadFile, sha256 } from './file.ts'
 import { type Place, placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
 
 /**
@@ -24,7 +25,7 @@ export const MAX_DIFF_CHARS = 250_000
 export async function planEdit(workspace: Workspace, path: string, edits: readonly TextEdit[]): Promise<Plan> {
   const place = placeOf(workspace, path, 'write')
   const before = await requireAt(workspace, place)
-  const text = textOf(before.bytes)
+  const text = decodeText(before.bytes)
   if (text === undefined) throw new Fault(`${place.text} is not text in UTF-8, so it cannot be edited.`)
   const edited = await inBounds(`The edit of ${place.text}`, (run) => run('edit', { text, edits, path: place.text }, WRITE_WORK), workspace)
   if ('problem' in edited) throw new Fault(edited.problem)
@@ -52,8 +53,8 @@ async function withDiff(workspace: Workspace, plan: Omit<Plan, 'diff'>): Promise
   const { maxFileBytes } = workspace
   const { place, before, after } = plan
   if (after && after.length > maxFileBytes) throw new Fault(`${place.text} would have more than ${maxFileBytes} bytes.`)
-  const old = before && textOf(before.bytes)
-  const now = after && textOf(after)
+  const old = before && decodeText(before.bytes)
+  const now = after && decodeText(after)
   if ((before && old === undefined) || (after && now === undefined)) {
     if (after) throw new Fault(`${place.text} is not text in UTF-8, so no diff of it can be shown.`)
     return { ...plan, diff: undefined }

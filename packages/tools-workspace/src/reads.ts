@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
+import { decodeText } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { inBounds } from './bounded.ts'
 import { Fault, orRefuse } from './fault.ts'
-import { textOf } from './file.ts'
 import { type Entry, walk } from './listing.ts'
 import { readPath } from './path.ts'
 import type { WorkspaceTool } from './tool.ts'
@@ -112,7 +112,7 @@ async function list(workspace: Workspace, ignored: Ignored, { path, depth, limit
 async function read(workspace: Workspace, args: { path: string; fromLine: number; toLine?: number | undefined }): Promise<JsonValue> {
   const place = placeOf(workspace, args.path, 'read')
   const { bytes } = await requireAt(workspace, place)
-  const text = textOf(bytes)
+  const text = decodeText(bytes)
   if (text === undefined) return { path: place.text, bytes: bytes.length, note: 'This file is not text in UTF-8, so it is not shown.' }
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
   const from = args.fromLine - 1
@@ -189,7 +189,7 @@ async function readBatch(workspace: Workspace, paths: readonly string[], from: n
   for (; next < paths.length && bytes < BATCH_BYTES; next++) {
     const path = paths[next] ?? ''
     const file = await readAt(workspace, placeOf(workspace, path, 'read')).catch(() => undefined)
-    const text = file && textOf(file.bytes)
+    const text = file && decodeText(file.bytes)
     if (file === undefined || text === undefined) continue
     bytes += file.bytes.length
     files.push({ path, text })

@@ -1,7 +1,7 @@
 import { isApiError } from '@countersign/client'
 import { STATE_WORDS, showInvisible, showLines, useInbox } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useLayoutEffect } from 'react'
+import { useLayoutEffect } from 'react'
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { AssignButton } from '../assign/assign-button.tsx'
 import { RawJson } from '../chat/raw-json.tsx'
@@ -15,7 +15,7 @@ import { Page } from '../shell/page.tsx'
 import { SnoozeButton } from '../snooze/snooze-button.tsx'
 import { Story } from '../story/story.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, Skeleton } from '../ui/index.ts'
+import { Button, Fact, Skeleton } from '../ui/index.ts'
 import { askedText } from '../waiting/row-words.ts'
 import { ActionCard } from './action-card.tsx'
 import './action.css'
@@ -171,14 +171,5 @@ function BackToInbox() {
     <Link to={`/waiting${search}`} className="back-to-inbox">
       Back to the inbox
     </Link>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

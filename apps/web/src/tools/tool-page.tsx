@@ -6,7 +6,7 @@ import { RawJson } from '../chat/raw-json.tsx'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
-import { Loaded } from '../ui/index.ts'
+import { Fact, Loaded } from '../ui/index.ts'
 import '../ui/pages.css'
 import { VerdictMark } from '../ui/verdict.tsx'
 import { LastCalls } from './last-calls.tsx'
@@ -73,15 +73,6 @@ function Definition({ tool }: { tool: ToolDetails }) {
         {registeredBy && <Fact name="Registered by">{showInvisible(registeredBy.name)}</Fact>}
       </dl>
     </section>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 

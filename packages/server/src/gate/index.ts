@@ -37,6 +37,7 @@ export { isWaitingFor, listWaitingFor } from './read/inbox-query.ts'
 export { searchActions } from './read/search-actions.ts'
 export {
   isOverdue,
+  isoOrNull,
   isoTime,
   viewAction,
   viewActions,

@@ -8,7 +8,7 @@ import {
   type WebhookDelivery,
 } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
-import { type Caller, isoTime, requireStanding, viewPrincipal } from '../gate/index.ts'
+import { type Caller, isoOrNull, isoTime, requireStanding, viewPrincipal } from '../gate/index.ts'
 import {
   lockKey,
   newId,
@@ -26,8 +26,6 @@ const LOCK = 'webhooks'
 
 /** The most earlier secrets that sign beside the current one: each is a signature in the header of every request. */
 const MOST_EARLIER_SECRETS = 4
-
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
 export function* viewWebhook(row: WebhookRow, nowMs: number): Tx<Webhook> {
   const [earlier] = yield* webhooks.earlierSecrets.all({ id: row.id, now: nowMs })

@@ -1,5 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 
+/** Headers that the call itself sets; a second opinion on them would break it or its safety. */
+const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type', 'host', 'idempotency-key', 'transfer-encoding'])
+
 /** True when a request can have this header. */
 export function isHeader(name: string, value: string): boolean {
   try {
@@ -9,4 +12,10 @@ export function isHeader(name: string, value: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Returns why a configuration may not have a header, without its value, which may be a secret; undefined when it may. */
+export function headerFault(name: string, value: string): string | undefined {
+  if (RESERVED_HEADERS.has(name.toLowerCase())) return 'is set by the call itself'
+  return isHeader(name, value) ? undefined : 'is not a valid header (its value is not shown here)'
 }

@@ -1,7 +1,7 @@
 import type { ArgumentCheck, ClientRequest, ExecuteContext, JsonObject, JsonValue, PreviewField, VerifyContext } from '@countersign/core'
 import { credentialOf, NO_CREDENTIAL } from '../http/credential.ts'
 import { callHttp, type HttpCall } from '../http/http-call.ts'
-import { isHeader } from '../http/is-header.ts'
+import { headerFault } from '../http/is-header.ts'
 import { asText, fillJson, fillWords, member, namesBefore } from '../http/template.ts'
 import { buildUrl, fillUrlText, pathFindings } from '../http/url-template.ts'
 import { toArgumentIssues } from '../schema/issues.ts'
@@ -20,9 +20,6 @@ interface Service extends OutboundContext {
   headers: Readonly<Record<string, string>>
 }
 
-/** Headers that the call itself sets; a second opinion on them would break it or its safety. */
-const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type', 'host', 'idempotency-key', 'transfer-encoding'])
-
 /**
  * The tools of a route table.
  * @param way What its calls and their answers go through.
@@ -38,8 +35,8 @@ export function openRouteTable(
   const base = readBase('baseUrl', table.baseUrl, report)
   const publicBase = readBase('publicUrl', table.publicUrl ?? table.baseUrl, table.publicUrl === undefined ? () => {} : report)
   for (const [name, value] of Object.entries(table.headers)) {
-    if (RESERVED_HEADERS.has(name.toLowerCase())) report({ path: ['headers', name], message: 'is set by the call itself' })
-    else if (!isHeader(name, value)) report({ path: ['headers', name], message: 'is not a valid header (its value is not shown here)' })
+    const fault = headerFault(name, value)
+    if (fault !== undefined) report({ path: ['headers', name], message: fault })
   }
   const patterns = openPatternBudget()
   return Object.entries(table.tools).flatMap(([key, route]) => {

@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ExecuteContext, JsonValue, PreviewField } from '@countersign/core'
+import { decodeText } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { inBounds, WRITE_WORK } from '../bounded.ts'
 import { Changed, Fault } from '../fault.ts'
-import { sha256, textOf } from '../file.ts'
+import { sha256 } from '../file.ts'
 import { type WorkspaceTool, writeTool } from '../tool.ts'
 import { placeOf, readAt, type Workspace } from '../workspace.ts'
 import { branchOf, commitOf } from './names.ts'
@@ -126,7 +127,7 @@ function fieldsOf({ branch, changes }: CommitPlan, message: string): PreviewFiel
 
 /** Undefined for a file that is not text. */
 async function diffOf(workspace: Workspace, { path, before, after }: Change): Promise<string | undefined> {
-  const [old, now] = [before && textOf(before.bytes), after && textOf(after.bytes)]
+  const [old, now] = [before && decodeText(before.bytes), after && decodeText(after.bytes)]
   if ((before && old === undefined) || (after && now === undefined)) return undefined
   const side = (text: string | undefined, mode: string | undefined) =>
     text === undefined ? undefined : { text, mode: Number.parseInt(mode ?? '0', 8) }

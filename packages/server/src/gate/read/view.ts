@@ -106,7 +106,7 @@ export function viewChecks(row: Pick<ActionRow, 'checks' | 'due_at'>): OutcomeCh
   }
 }
 
-const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
+export const isoOrNull = (ms: number | null): string | null => (ms === null ? null : isoTime(ms))
 
 /** When an action was decided, when its last attempt started, and when it was settled. */
 export const viewTimes = ({ decided_at, started_at, settled_at }: Pick<ActionRow, 'decided_at' | 'started_at' | 'settled_at'>) => ({

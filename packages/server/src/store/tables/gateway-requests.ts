@@ -33,7 +33,8 @@ export function* holdRequest(request: string, actionId: string, now: number): Tx
   yield* saveRequest.run({ call: rowOf(request), once_key: 'waits', action_id: actionId, now })
 }
 
-const deleteRequest = question<{ call: string }>((db, p) => db.deleteFrom('gateway_call').where('call', '=', p.call))
+/** Deletes a row of the table, by its whole name. */
+export const deleteRequest = question<{ call: string }>((db, p) => db.deleteFrom('gateway_call').where('call', '=', p.call))
 
 /** Records that a request was answered: its client knows the action. */
 export function* answerRequest(request: string, actionId: string): Tx<void> {

@@ -1,6 +1,7 @@
 import { hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { ask, lit, lockKey, question, type Tx } from '../query.ts'
+import { deleteRequest } from './gateway-requests.ts'
 import type { ActionRow } from './schema.ts'
 import { forgetEarlierSecrets } from './webhooks.ts'
 
@@ -140,7 +141,6 @@ const oldCalls = question<{ before: number }, OldRow & { call: string }>((db, p)
     .orderBy('gateway_call.created_at')
     .limit(lit(BATCH_ROWS)),
 )
-const deleteCall = question<{ call: string }>((db, p) => db.deleteFrom('gateway_call').where('call', '=', p.call))
 const keepCallFrom = question<{ call: string; from: number }>((db, p) =>
   db.updateTable('gateway_call').set({ created_at: p.from }).where('call', '=', p.call),
 )
@@ -153,7 +153,7 @@ export function* deleteGatewayCalls(nowMs: number, { gatewayCallsMs }: Retention
   for (const { call, ...action } of rows) {
     const from = keptFrom(action, nowMs, gatewayCallsMs)
     if (from === undefined) {
-      yield* deleteCall.run({ call })
+      yield* deleteRequest.run({ call })
       deleted++
     } else yield* keepCallFrom.run({ call, from })
   }
