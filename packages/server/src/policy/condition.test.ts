@@ -211,3 +211,13 @@ test.each(Object.entries(CONDITION_FUNCTIONS))('a condition can call %s(), as it
   expect(example).toContain(`${name}(`)
   expect(ask(example)).toBe(true)
 })
+
+test('a problem has the place in the text where it was found, if it was found at one', () => {
+  const problemOf = (when: string) => {
+    const read = readCondition(when)
+    return 'problem' in read ? read : undefined
+  }
+  expect(problemOf('args.what ==')).toStrictEqual({ problem: 'it ends where a value or a bracket is missing (at character 13)', at: 12 })
+  expect(problemOf('1 == 1 && user.name == "x"')).toStrictEqual({ problem: 'Unknown variable: user (at character 11)', at: 10 })
+  expect(problemOf('"a" + "b"')).toStrictEqual({ problem: 'gives string, not true or false' })
+})

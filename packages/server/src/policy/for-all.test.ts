@@ -99,3 +99,19 @@ test('nobody is asked about a call that nobody asked for', () => {
   const policy = compilePolicy({ default: 'ask', rules: [] }, 1)
   expect(() => evaluateForAll(policy, callOf([], NONE))).toThrow('a call needs at least one requester')
 })
+
+test('where a rule names a risk for one requester only, the risk of the tool counts for the others: the higher one is shown', () => {
+  const written: PolicyDocument = {
+    default: 'ask',
+    rules: [{ name: 'r', match: { when: 'requester.id == "a"' }, verdict: 'ask', risk: 'medium' }],
+  }
+  const riskOf = (tool: Pick<AskedCall['tool'], 'effect' | 'risk'>) => {
+    const call = callOf([person('a', []), person('b', [])], NONE)
+    return evaluateForAll(compilePolicy(written, 1), { ...call, tool: { ...call.tool, ...tool } }).risk
+  }
+  // Undefined: the risk is the tool's own.
+  expect(riskOf({ effect: 'read' })).toBe('medium')
+  expect(riskOf({ effect: 'write' })).toBeUndefined()
+  expect(riskOf({ effect: 'write', risk: { level: 'low', reason: 'small' } })).toBe('medium')
+  expect(riskOf({ effect: 'read', risk: { level: 'high', reason: 'large' } })).toBeUndefined()
+})
