@@ -20,6 +20,9 @@ test.each([
   ['args.path.startsWith("/etc/")', 'args.path.startsWith( "/etc/" ) && args.force'],
   ['size(args.lines) > 3', 'size(args.lines) > 5'],
   ['args.amount > -5', 'args.amount > -2.5'],
+  ['args.amount > args.limit', 'args.amount  >  args.limit && args.force'],
+  ['args.amount > 100 && args.kind == "x" || args.force', 'args.amount > 200 && args.kind == "x"'],
+  ['args.force == true', 'true == args.force'],
 ])('%s holds for every call for which this holds: %s', (wide, narrow) => {
   expect(covers(wide, narrow)).toBe(true)
   expect(areDisjoint(wide, narrow)).toBe(false)
@@ -37,6 +40,17 @@ test.each([
   ['args.kind == "5"', 'args.kind == 5'],
   ['args.path.startsWith("/a b")', 'args.path.startsWith("/ab")'],
   ['args.amount > 100', 'not a condition ('],
+  ['not a condition (', 'args.amount > 100'],
+  ['not a condition (', 'nor this ('],
+  ['args.amount > 100 && args.kind == "x" || args.force', 'args.amount > 200'],
+  ['args.kind in args.kinds', 'args.kind == "a"'],
+  ['args.kind == "a"', 'args.kind in args.kinds'],
+  ['args.amount == 1', 'args.amount in [1, args.limit]'],
+  ['args.amount > 1', 'args.amount in []'],
+  ['args.amount > 1', 'args.amount > args.limit'],
+  ['args.amount > args.limit', 'args.amount > 1'],
+  ['args.kind > "a"', 'args.kind > "b"'],
+  ['-args.amount > 1', 'args.amount > 1'],
 ])('nothing is claimed where a call may meet only one of them: %s does not hold wherever this does: %s', (wide, narrow) => {
   expect(covers(wide, narrow)).toBe(false)
 })
