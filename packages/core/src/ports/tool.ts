@@ -87,7 +87,7 @@ export interface ToolChange {
   hash: string
   /** One field for each part that changed. */
   fields: PreviewField[]
-  /** What an acceptance stores for a tool of a source: the tool's name there, the hash of the accepted definition, and the new one as text. */
+  /** The values that an acceptance stores for a tool of a source: the tool's name there, the hash of the accepted definition, and the new one as text. */
   pin?: { tool: string; was: string; definition: string }
   /** Reads again which definition is accepted: this or another process may have accepted the change. */
   reload?(): Promise<void>
@@ -178,7 +178,7 @@ export interface Tool {
 }
 
 /**
- * What is known about the effect of a failed attempt.
+ * The knowledge about the effect of a failed attempt.
  * - `refused`: the target answered and did nothing (4xx), or our own rules stopped the request.
  * - `unreachable`: nothing was sent (connection refused, name not found).
  * - `ambiguous`: it may or may not have happened (timeout, reset, 5xx, cut body).

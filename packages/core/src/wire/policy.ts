@@ -175,11 +175,11 @@ const PolicyRemark = z.object({
   at: z.int().nullable(),
 })
 
-/** What is wrong with a document that was not saved. */
+/** The result of a check of a document that was not saved. */
 export const CheckedPolicy = z.object({
-  /** What keeps it from being used. */
+  /** Faults: the document cannot be used with any of them. */
   problems: z.array(PolicyRemark),
-  /** Likely mistakes, which do not. Each message is the rest of a sentence about the rule. */
+  /** Likely mistakes: the document can be used with them. Each message is the rest of a sentence about the rule. */
   warnings: z.array(PolicyRemark),
   /** Its rules, in its order. Empty for a document that is none. */
   rules: z.array(PolicyRuleReach),
@@ -214,7 +214,7 @@ export const PolicyNames = z.object({
       on: z.enum(['call', 'text', 'list', 'time']),
       /** A condition that calls it. */
       example: z.string(),
-      /** What it returns. */
+      /** Its result in a few words. */
       gives: z.string(),
     }),
   ),

@@ -105,7 +105,7 @@ export const TimelineEntry = z.object({
       estimated: z.boolean(),
       /** Why the agent's first model did not answer; null when it did. */
       fellBack: z.string().nullable(),
-      /** What the call costs by today's prices; null where the model has no price. */
+      /** The cost of the call at today's prices; null where the model has no price. */
       cost: Cost.nullable(),
     })
     .nullable(),

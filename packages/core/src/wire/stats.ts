@@ -45,7 +45,7 @@ export const ModelStats = z.object({
   cachedShare: z.number().nullable(),
   /** Calls whose tokens are our estimate. */
   estimated: Count,
-  /** What they cost by today's prices; null where the model has no price. */
+  /** Their cost at today's prices; null where the model has no price. */
   cost: Cost.nullable(),
 })
 export type ModelStats = z.infer<typeof ModelStats>

@@ -77,7 +77,7 @@ export function colourPieces(pieces: readonly Piece[], language: string): readon
   return cut(pieces, tokens)
 }
 
-/** Cuts the text of each piece at the ends of tokens. What is behind the last token has no colour. */
+/** Cuts the text of each piece at the ends of tokens. Text after the last token has no colour. */
 function cut(pieces: readonly Piece[], tokens: readonly { end: number; colour: Code['colour'] }[]): Piece[] {
   let [start, token] = [0, 0]
   return pieces.map((piece) => {

@@ -124,5 +124,5 @@ function wasShown(row: ActionRow, { shown, announcements, caller, nowMs }: WordC
   return card.forMs >= SHOWN_MS && isLongAgo(sinceMs, nowMs)
 }
 
-/** True for what was shown {@link SHOWN_MS} ago. What lies this far ahead was before the clock was set back. */
+/** True for a card that was shown {@link SHOWN_MS} ago. A time this far ahead comes from before the clock was set back. */
 const isLongAgo = (atMs: number, nowMs: number): boolean => nowMs - atMs >= SHOWN_MS || atMs - nowMs > SET_BACK_MS

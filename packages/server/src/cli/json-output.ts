@@ -108,5 +108,5 @@ export const JSON_OUTPUTS = {
   'sign-in': z.strictObject({ link: z.url() }),
 } satisfies Readonly<Record<string, z.ZodType>>
 
-/** What a command prints with `--json`. */
+/** The output of a command with `--json`. */
 export type JsonOutput<Words extends keyof typeof JSON_OUTPUTS> = z.output<(typeof JSON_OUTPUTS)[Words]>

@@ -47,7 +47,7 @@ export async function openBridge({ url, key, complain }: BridgeTarget): Promise<
 
   function fail(id: string | number, why: string): void {
     if (!pending.delete(id)) return
-    const message = `Countersign at ${url.origin} did not answer: ${why}. What it had taken is not lost: once it is back, the same call finds it.`
+    const message = `Countersign at ${url.origin} did not answer: ${why}. A call that it had taken is not lost: once the server is back, the same call finds it.`
     client.send({ jsonrpc: '2.0', id, error: { code: -32_000, message } }).catch(() => close())
   }
 

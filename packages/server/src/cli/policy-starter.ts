@@ -65,7 +65,7 @@ async function partsOfConfig(file: string | undefined, environment: Environment)
 }
 
 const HEAD = `A policy to start from. The strongest verdict wins: deny, then ask, then allow; of several rules that ask, the first one
-says who is asked and how much is at stake. What no rule names is asked. Check it with: countersign policy check FILE`
+says who is asked and how much is at stake. A call that no rule names needs approval. Check it with: countersign policy check FILE`
 
 const REST: Rule = { name: 'other reads run', match: { effect: 'read' }, verdict: 'allow' }
 

@@ -75,7 +75,7 @@ export function createTally(): Tally {
       ),
       counter(
         'countersign_ended_total',
-        'Actions that ended, by the state they ended in. What ended as outcome_unknown counts once more when its outcome is known, and a retry counts each time.',
+        'Actions that ended, by the state they ended in. An action of unknown outcome counts once more when its outcome is known, and a retry counts each time.',
         ended,
       ),
       histogram('countersign_decision_seconds', 'From the proposal of an action to the decision of people.', decided),

@@ -14,7 +14,7 @@ type Literal = string | number | boolean
 
 /** One of the parts that have to be true together. */
 interface Part {
-  /** What is compared, else the whole part, as it is written without spaces. */
+  /** The text of the compared value, or of the whole part, without spaces. */
   of: string
   demand: Demand | undefined
   /** The parts of which one is enough: `a || b`. */

@@ -7,7 +7,7 @@ export interface ConditionFunction {
   on: 'call' | 'text' | 'list' | 'time'
   /** A condition that calls it. */
   example: string
-  /** What it returns, for a list. */
+  /** Its result in a few words, for lists of functions. */
   gives: string
 }
 

@@ -17,7 +17,7 @@ export interface PolicyWarning {
   at?: number
 }
 
-/** What is known about an installation. Nothing is said about a part that is undefined. */
+/** The facts about an installation that warnings rest on. No warning is given about a part that is undefined. */
 export interface Known {
   /** Those that principals have. */
   roles: ReadonlySet<string> | undefined

@@ -120,7 +120,7 @@ export const POSTGRES: Dialect = {
   firstOpenPlace: sql`(
     (select coalesce(min(number::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
       from pg_snapshot_xip(pg_current_snapshot()) as number
-      -- Other databases of the server write nothing here, however long they take. Who has ended since the snapshot is not among them.
+      -- Transactions of other databases write nothing here, however long they take. One that has ended since the snapshot is not listed.
       where not exists (select from pg_stat_activity where backend_xid = number::xid
         and datid <> (select oid from pg_database where datname = current_database())))
     - (select value::bigint from setting where name = ${sql.lit(FIRST_TRANSACTION)})) * ${sql.lit(PLACES_PER_TRANSACTION)}`,

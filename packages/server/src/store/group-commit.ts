@@ -17,7 +17,7 @@ export interface GroupCommitOptions {
   onCommitted(outbox: Outbox): void
   /** Called after each commit with the place of its last event, before any caller gets an answer. Default: does nothing. */
   onStored?: ((position: number) => void) | undefined
-  /** Called before each commit. What it throws is thrown to every member of the batch, and nothing is written. Default: does nothing. */
+  /** Called before each commit. If it throws, every member of the batch gets the error, and nothing is written. Default: does nothing. */
   requirePlace?: (() => void) | undefined
   /** Learns from every error. Once it refuses, everything in the queue is rejected with that error. Default: does nothing. */
   watch?: Pick<DamageWatch, 'refusal' | 'learn'>

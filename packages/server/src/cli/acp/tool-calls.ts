@@ -98,7 +98,7 @@ export function createToolCalls(): ToolCalls {
   }
 }
 
-/** True when a call would do the same as before. What is said for the first time is no change. */
+/** True when a call would do the same as before. A field that is sent for the first time is not a change. */
 function isSameSubject(before: JsonObject, after: JsonObject): boolean {
   const fields = (['rawInput', 'kind', 'name'] as const).filter((field) => before[field] !== undefined)
   const isSame = fields.every((field) => isSameJson(before[field] ?? null, after[field] ?? null))

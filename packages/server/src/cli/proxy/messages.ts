@@ -25,7 +25,7 @@ export const paramsOf = (message: JsonObject): JsonObject => (isObject(message.p
 
 export const lineOf = (message: JsonObject): Buffer => Buffer.from(`${JSON.stringify(message)}\n`)
 
-/** True for the same values, whatever the order of their keys. What is too deep to compare counts as different. */
+/** Returns true for the same values, whatever the order of their keys. Values that are too deep to compare count as different. */
 export function isSameJson(one: JsonValue, other: JsonValue): boolean {
   try {
     return isDeepStrictEqual(one, other)
