@@ -4,7 +4,8 @@ import { approvalIdOf, cardOf } from '../threads/approval-id.ts'
 import { trackActions } from '../threads/track-actions.ts'
 import type { TurnWriter } from '../threads/turn.ts'
 import type { AgUiEvent, Interrupt } from './events.ts'
-import { type PageMessages, thoughtsOf } from './page-messages.ts'
+import type { PageMessages } from './page-messages.ts'
+import { createTextWriter } from './text-writer.ts'
 
 /** The part of the turn that a client has already. It is left out of the stream, and has no other effect. */
 export interface KnownMessages {
@@ -46,52 +47,7 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, page, 
       if (isSettled(state)) endCall(toolCallId, outcome?.text ?? state)
     },
   )
-  let openThoughts: string | undefined
-  let openText: { messageId: string; said: string } | undefined
-
-  function closeThoughts(): void {
-    if (openThoughts === undefined) return
-    send({ type: 'REASONING_MESSAGE_END', messageId: openThoughts })
-    send({ type: 'REASONING_END', messageId: openThoughts })
-    openThoughts = undefined
-  }
-
-  function think(messageId: string, delta: string): void {
-    const id = thoughtsOf(messageId)
-    if (known.messageIds.has(messageId) || known.messageIds.has(id) || delta === '') return
-    if (openThoughts !== id) {
-      closeText()
-      openThoughts = id
-      send({ type: 'REASONING_START', messageId: id })
-      send({ type: 'REASONING_MESSAGE_START', messageId: id, role: 'reasoning' })
-    }
-    send({ type: 'REASONING_MESSAGE_CONTENT', messageId: id, delta })
-  }
-
-  function closeText(): void {
-    closeThoughts()
-    if (openText && openText.said !== '') send({ type: 'TEXT_MESSAGE_END', messageId: openText.messageId })
-    openText = undefined
-  }
-
-  function say(messageId: string, content: string): void {
-    if (known.messageIds.has(messageId) || content === '') return
-    if (openText?.messageId !== messageId || openThoughts !== undefined) {
-      closeText()
-      openText = { messageId, said: '' }
-    }
-    if (openText.said === '') send({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
-    openText.said += content
-    send({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta: content })
-  }
-
-  /** Takes back the part of an answer that was sent, because the answer begins anew. */
-  function takeBack(messageId: string): void {
-    if (known.messageIds.has(messageId)) return
-    closeText()
-    const messages = page.takeBack(messageId)
-    if (messages) send({ type: 'MESSAGES_SNAPSHOT', messages })
-  }
+  const text = createTextWriter({ send, known, page })
 
   function addCall(toolCallId: string, name: string, input: JsonValue, parentMessageId: string): void {
     calls.set(toolCallId, { isEnded: known.resultIds.has(toolCallId) })
@@ -139,16 +95,13 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, page, 
       switch (event.type) {
         case 'delta': {
           const { messageId, content, restart } = event.data
-          if (restart) takeBack(messageId)
-          return say(messageId, content)
+          if (restart) text.takeBack(messageId)
+          return text.say(messageId, content)
         }
         case 'message': {
           const { id, role, kind, content, toolCalls = [], toolCallId } = event.data.message
           if (role === 'assistant' && kind === 'text') {
-            const said = openText?.messageId === id ? openText.said : ''
-            if (!content.startsWith(said)) takeBack(id)
-            say(id, content.startsWith(said) ? content.slice(said.length) : content)
-            closeText()
+            text.complete(id, content)
             for (const call of toolCalls) addCall(call.id, call.name, call.arguments as JsonValue, id)
           } else if (role === 'tool' && toolCallId !== undefined) {
             // Answers of the server itself, which are no actions.
@@ -157,13 +110,13 @@ export function createAgUiWriter({ send, threadId, runId, earlier, known, page, 
           return
         }
         case 'reasoning_delta':
-          return think(event.data.messageId, event.data.content)
+          return text.think(event.data.messageId, event.data.content)
         default:
           return tracked.take(event)
       }
     },
     end(how) {
-      closeText()
+      text.close()
       const error = how.is === 'failed' ? how.error : refusal
       if (error !== undefined) {
         send({ type: 'RUN_ERROR', message: error })

@@ -49,14 +49,14 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
         const once = { scope: `ai-sdk message ${session.id} ${caller.principal.id}`, key, requestHash: '' }
         const posted = await agentLoop.postMessage(session.id, asked.say, { ...caller, once })
         const place = await store.read(() => placeOf(session, posted.messageId, posted.runId))
-        return stream(request, reply, { session, place, caller })
+        return stream(deps, request, reply, { session, place, caller })
       }
       const session = await findThread(deps, { surface: 'ai-sdk', thread }, caller)
       if (!session) throw new CountersignError('not_found', `there is no conversation ${thread}`)
       const refusal = await decideAll(deps, session, asked.decisions, caller)
       const place = await store.read(() => placeOfReply(session, asked.client.id))
       if (!place) throw new CountersignError('not_found', `there is no answer to continue in ${thread}`)
-      return stream(request, reply, { session, place, caller, client: asked.client, refusal })
+      return stream(deps, request, reply, { session, place, caller, client: asked.client, refusal })
     },
   )
 
@@ -86,45 +86,52 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
       const session = await findThread(deps, { surface: 'ai-sdk', thread: request.params.id }, caller)
       const place = session && (await store.read(() => placeOfReply(session, '')))
       if (!session || !place) return reply.code(204).send(null)
-      return stream(request, reply, { session, place, caller, staysOpen: request.query.follow === 'true' })
+      return stream(deps, request, reply, { session, place, caller, staysOpen: request.query.follow === 'true' })
     },
   )
+}
 
-  interface Turn {
-    session: SessionRow
-    place: TurnPlace
-    caller: Caller
-    client?: ClientMessage
-    refusal?: string | undefined
-    staysOpen?: boolean
-  }
+interface Turn {
+  session: SessionRow
+  place: TurnPlace
+  caller: Caller
+  client?: ClientMessage
+  refusal?: string | undefined
+  staysOpen?: boolean
+}
 
-  async function stream(request: FastifyRequest, reply: FastifyReply, { session, place: known, caller, client, refusal, staysOpen }: Turn) {
-    const place = await store.read(() => fromArrival(session, known))
-    const isContinued = client?.id === replyIdOf(place)
-    const earlier = await store.read(() => earlierActions(session, place, (id) => isContinued && client.calls.has(id)))
-    reply.raw.setHeader('x-vercel-ai-ui-message-stream', 'v1')
-    await followTurn(deps, request, reply, {
-      ...{ session, place, caller },
-      ...(staysOpen && { staysOpen }),
-      open(to) {
-        const send = (chunk: Chunk | '[DONE]') => to.send({ type: 'chunk', data: null, frame: frameOf(chunk) })
-        send({ type: 'start', messageId: replyIdOf(place), messageMetadata: { sessionId: session.id } })
-        const writer = createAiSdkWriter({ send, earlier, messageId: replyIdOf(place), client: isContinued ? client : undefined })
-        return {
-          take: writer.take,
-          get isBusy() {
-            return writer.isBusy
-          },
-          end(how) {
-            writer.end(how)
-            if (refusal !== undefined) send({ type: 'error', errorText: refusal })
-            send('[DONE]')
-          },
-        }
-      },
-    })
-  }
+/** Streams a turn as one message, from its beginning. */
+async function stream(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { session, place: known, caller, client, refusal, staysOpen }: Turn,
+) {
+  const { store } = deps
+  const place = await store.read(() => fromArrival(session, known))
+  const isContinued = client?.id === replyIdOf(place)
+  const earlier = await store.read(() => earlierActions(session, place, (id) => isContinued && client.calls.has(id)))
+  reply.raw.setHeader('x-vercel-ai-ui-message-stream', 'v1')
+  await followTurn(deps, request, reply, {
+    ...{ session, place, caller },
+    ...(staysOpen && { staysOpen }),
+    open(to) {
+      const send = (chunk: Chunk | '[DONE]') => to.send({ type: 'chunk', data: null, frame: frameOf(chunk) })
+      send({ type: 'start', messageId: replyIdOf(place), messageMetadata: { sessionId: session.id } })
+      const writer = createAiSdkWriter({ send, earlier, messageId: replyIdOf(place), client: isContinued ? client : undefined })
+      return {
+        take: writer.take,
+        get isBusy() {
+          return writer.isBusy
+        },
+        end(how) {
+          writer.end(how)
+          if (refusal !== undefined) send({ type: 'error', errorText: refusal })
+          send('[DONE]')
+        },
+      }
+    },
+  })
 }
 
 /** The turn that an answer belongs to: the one of this id, or else the last of the session. Undefined without any, or where it was archived. */
