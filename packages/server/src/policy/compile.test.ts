@@ -65,3 +65,12 @@ test('a requester without a person has the empty person, so that no condition ab
   expect(policy.evaluate({ ...call(), requester: service }).verdict).toBe('allow')
   expect(policy.evaluate(call()).verdict).toBe('ask')
 })
+
+test.each([{ tool: 'refund' }, { tool: 'bank.*' }, { effect: 'write' as const }, { agent: 'desk' }])(
+  'a rule for %o is about the calls that it names, and about no others',
+  (match) => {
+    const policy = compilePolicy({ default: 'ask', rules: [{ name: 'r', match, verdict: 'deny' }] }, 1)
+    expect(policy.evaluate(call()).rule).toBe('r')
+    expect(policy.evaluate({ ...call({ name: 'pay', group: 'shop', effect: 'read' }), agent: 'other' }).rule).toBe('default')
+  },
+)

@@ -51,6 +51,13 @@ test.each([
   ['args.amount > args.limit', 'args.amount > 1'],
   ['args.kind > "a"', 'args.kind > "b"'],
   ['-args.amount > 1', 'args.amount > 1'],
+  ['args.amount == args.limit', 'args.count == args.limit'],
+  ['args.amount == -args.limit', 'args.amount == -args.count'],
+  ['args.kind == "session"', 'args.kind == session'],
+  ['args.data != b"x"', 'args.data == b"x"'],
+  ['args.force == true', 'args.force'],
+  ['args.force', 'args.force == true'],
+  ['args.force', '!args.force'],
 ])('nothing is claimed where a call may meet only one of them: %s does not hold wherever this does: %s', (wide, narrow) => {
   expect(covers(wide, narrow)).toBe(false)
 })

@@ -2,7 +2,7 @@ import type { ASTNode } from '@marcbachmann/cel-js'
 import { readCondition } from './condition.ts'
 
 /** The requirement that a part of a condition makes of one value, where that is a comparison with literals. */
-type Demand = { kind: 'one of'; values: readonly Literal[] } | { kind: 'none of'; values: readonly Literal[] } | Range
+type Demand = { kind: 'one of'; values: readonly Literal[] } | { kind: 'other than'; value: Literal } | Range
 interface Range {
   kind: 'between'
   from: number
@@ -95,7 +95,7 @@ function literalOf(node: ASTNode): Literal | undefined {
 
 function demandOf(operator: string, value: Literal): Demand | undefined {
   if (operator === '==') return { kind: 'one of', values: [value] }
-  if (operator === '!=') return { kind: 'none of', values: [value] }
+  if (operator === '!=') return { kind: 'other than', value }
   // Texts have an order, too, but nobody compares them so.
   if (typeof value !== 'number') return undefined
   const isIn = operator.endsWith('=')
@@ -106,7 +106,7 @@ function demandOf(operator: string, value: Literal): Demand | undefined {
 
 const allows = (demand: Demand, value: Literal): boolean => {
   if (demand.kind === 'one of') return demand.values.includes(value)
-  if (demand.kind === 'none of') return !demand.values.includes(value)
+  if (demand.kind === 'other than') return value !== demand.value
   return typeof value === 'number' && isAtLeast(value, demand) && isAtMost(value, demand)
 }
 
@@ -118,7 +118,7 @@ function implies(given: Demand | undefined, wanted: Demand | undefined): boolean
   if (!given || !wanted) return given === wanted
   if (given.kind === 'one of') return given.values.every((value) => allows(wanted, value))
   // A value of another type fails in a comparison of numbers and in no other, so a range follows only from numbers.
-  if (given.kind === 'none of') return wanted.kind === 'none of' && wanted.values.every((value) => given.values.includes(value))
+  if (given.kind === 'other than') return wanted.kind === 'other than' && wanted.value === given.value
   if (wanted.kind !== 'between') return false
   const fromFits = given.from > wanted.from || (given.from === wanted.from && (wanted.isFromIn || !given.isFromIn))
   return fromFits && (given.to < wanted.to || (given.to === wanted.to && (wanted.isToIn || !given.isToIn)))

@@ -28,8 +28,8 @@ function mayMeet({ match: one }: PolicyRule, { match: other }: PolicyRule, { are
 }
 
 function* whatIsLess(earlier: PolicyRule, later: PolicyRule): Generator<string> {
-  const [its, wanted] = [earlier, later].map(({ requires }) => ({ ...DEFAULT_REQUIREMENTS, ...requires }))
-  if (!its || !wanted) return
+  const its = { ...DEFAULT_REQUIREMENTS, ...earlier.requires }
+  const wanted = { ...DEFAULT_REQUIREMENTS, ...later.requires }
   if (its.quorum < wanted.quorum) yield `its quorum of ${its.quorum} applies, not ${wanted.quorum}`
   if (its.declineQuorum > wanted.declineQuorum)
     yield `it takes ${its.declineQuorum} declines to end the action, not ${wanted.declineQuorum}`
@@ -46,7 +46,7 @@ function* whatIsLess(earlier: PolicyRule, later: PolicyRule): Generator<string> 
   }
 }
 
-const msOf = (duration: string | undefined): number => (duration === undefined ? 0 : (durationMs(duration) ?? 0))
+const msOf = (duration = ''): number => durationMs(duration) ?? 0
 
 /**
  * Returns a conflict in words that read on after a colon.

@@ -115,3 +115,11 @@ test('where a rule names a risk for one requester only, the risk of the tool cou
   expect(riskOf({ effect: 'write', risk: { level: 'low', reason: 'small' } })).toBe('medium')
   expect(riskOf({ effect: 'read', risk: { level: 'high', reason: 'large' } })).toBeUndefined()
 })
+
+test('a condition that cannot be parsed, or that fails, is true of nobody', () => {
+  const asked = callOf([person('a', [])], NONE)
+  for (const condition of ['requester.id ==', 'args.missing > 1', '"text"']) {
+    expect([isTrueForAll(condition, asked), isTrueForAll(condition, asked)], condition).toEqual([false, false])
+  }
+  expect(isTrueForAll('requester.id == "a"', asked)).toBe(true)
+})
