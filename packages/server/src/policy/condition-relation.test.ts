@@ -45,6 +45,8 @@ test.each([
   ['args.amount > 100 && args.kind == "x" || args.force', 'args.amount > 200'],
   ['args.kind in args.kinds', 'args.kind == "a"'],
   ['args.kind == "a"', 'args.kind in args.kinds'],
+  ['args.kind in args.kinds', 'args.kind in args.names'],
+  ['"force" in args', 'args.force == true'],
   ['args.amount == 1', 'args.amount in [1, args.limit]'],
   ['args.amount > 1', 'args.amount in []'],
   ['args.amount > 1', 'args.amount > args.limit'],
