@@ -108,14 +108,14 @@ export function shownOf(messages: readonly AgUiMessage[]): unknown[] {
     const calls = toolCalls.map(({ id, function: { name, arguments: text } }) => `${id} ${name} ${text}`)
     return [{ role, content: content || '', calls, toolCallId }]
   })
-  // The answers to the calls of one step come in any order.
+  const [meanwhile = [], rest = []] = [true, false].map((is) => shown.filter(({ content }) => (content === MEANWHILE) === is))
+  // The answers to the calls of one step come in any order, also where something was written between them.
   const groups: (typeof shown)[] = []
-  for (const one of shown) {
+  for (const one of rest) {
     const group = groups.at(-1)
     if (one.role === 'tool' && group?.[0]?.role === 'tool') group.push(one)
     else groups.push([one])
   }
   const inOrder = groups.flatMap((group) => group.toSorted((a, b) => `${a.toolCallId}`.localeCompare(`${b.toolCallId}`)))
-  const [meanwhile = [], rest = []] = [true, false].map((is) => inOrder.filter(({ content }) => (content === MEANWHILE) === is))
-  return [...rest, ...meanwhile]
+  return [...inOrder, ...meanwhile]
 }
