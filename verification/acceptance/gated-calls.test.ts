@@ -121,6 +121,52 @@ test('a call that was cancelled before it began is not even proposed', async () 
   expect(await desk.all()).toEqual([])
 })
 
+test('a call that is cancelled while the answer to its proposal does not come is withdrawn', async () => {
+  await using desk = await openGateServer()
+  const ledger = openLedger()
+  const cut = Promise.withResolvers<void>()
+  let proposals = 0
+  const client = createClient({
+    baseUrl: desk.server.url,
+    key: desk.key,
+    // The server hears the first proposal. Its answer does not come until the request is aborted, as from a connection that is dead.
+    async fetch(url, init) {
+      const response = await fetch(url, init)
+      if (!String(url).endsWith('/api/actions') || proposals++ > 0) return response
+      cut.resolve()
+      return new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
+    },
+  })
+  const stop = new AbortController()
+  const answering = gate(client, { setStatus: ledger.setStatus }).setStatus(SHIP, { toolCallId: 'call_0', signal: stop.signal })
+  await cut.promise
+  stop.abort(new Error('The person closed the chat'))
+  await expect(answering).rejects.toThrow('The person closed the chat')
+  expect(await desk.all()).toMatchObject([{ outcome: { status: 'withdrawn' } }])
+  expect(ledger.ran).toEqual([])
+})
+
+test('a call that is cancelled while its tool is being registered is not proposed', async () => {
+  await using desk = await openGateServer()
+  const asked = Promise.withResolvers<void>()
+  const client = createClient({
+    baseUrl: desk.server.url,
+    key: desk.key,
+    fetch(url, init) {
+      if (!String(url).endsWith('/api/tools')) return fetch(url, init)
+      asked.resolve()
+      return new Promise(() => undefined)
+    },
+  })
+  const register = { lookUp: { input: { type: 'object', properties: {} } } } as const
+  const stop = new AbortController()
+  const answering = gate(client, { lookUp: () => 'x' }, { register }).lookUp({}, { signal: stop.signal })
+  await asked.promise
+  stop.abort(new Error('The person closed the chat'))
+  await expect(answering).rejects.toThrow('The person closed the chat')
+  expect(await desk.all()).toEqual([])
+})
+
 test('a call that is cancelled while it runs is told so, and its result is reported', async () => {
   await using desk = await openGateServer()
   const stop = new AbortController()

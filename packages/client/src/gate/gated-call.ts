@@ -95,10 +95,10 @@ const MOVED: ReadonlySet<string> = new Set(['illegal_transition', 'stale_preview
 export async function gatedCall(client: GateClient, call: GatedCall, options: GateOptions = {}): Promise<GateAnswer> {
   const { signal } = call
   signal?.throwIfAborted()
-  const propose = await openProposal(client, call, options)
+  const propose = await orCancelled(openProposal(client, call, options), signal)
   let proposed: Action | GateAnswer
   try {
-    proposed = await untilItWorks(() => orRefused(propose()), { ...(signal && { signal }) })
+    proposed = await untilItWorks(() => orRefused(propose(signal)), { ...(signal && { signal }) })
   } catch (error) {
     // An answer that was lost may have been a yes: the same key finds the action, if there is one.
     if (signal?.aborted) await withdraw(client, propose)
@@ -109,19 +109,19 @@ export async function gatedCall(client: GateClient, call: GatedCall, options: Ga
   try {
     return await settle(client, proposed, call)
   } catch (error) {
-    if (signal?.aborted) await withdraw(client, () => client.actions.get(id))
+    if (signal?.aborted) await withdraw(client, (signal) => client.actions.get(id, {}, { signal }))
     throw signal?.aborted ? signal.reason : error
   }
 }
 
 /** Withdraws an action that has not started. Errors are ignored, because nobody waits for this call any more. */
-async function withdraw(client: GateClient, find: () => Promise<Action>): Promise<void> {
+async function withdraw(client: GateClient, find: (signal: AbortSignal) => Promise<Action>): Promise<void> {
   const signal = AbortSignal.timeout(WITHDRAW_MS)
   const idempotencyKey = crypto.randomUUID()
   try {
     await untilItWorks(
       async () => {
-        const { id, outcome } = await find()
+        const { id, outcome } = await find(signal)
         if (outcome === null) await client.actions.withdraw(id, { reason: 'The call was cancelled.' }, { signal, idempotencyKey })
       },
       { signal },
@@ -153,6 +153,8 @@ interface Performed {
   output: unknown
 }
 
+const NOTHING: Readonly<Performed> = { did: false, output: undefined }
+
 /** The action as it is after somebody carried it out, here or elsewhere. */
 async function carryOutHere(client: GateClient, { id }: Action, call: GatedCall, performed: Performed): Promise<Action> {
   const options = { ...(call.signal && { signal: call.signal }) }
@@ -179,8 +181,8 @@ const performOnce = (call: GatedCall, performed: Performed) => async (claim: Cla
   return performed.output
 }
 
-/** Stops waiting for a claim when the call is cancelled, but never for what has begun. */
-async function orCancelled(working: Promise<Action>, signal: AbortSignal | undefined, performed: Performed): Promise<Action> {
+/** Stops waiting when the call is cancelled, but never for what has begun. */
+async function orCancelled<T>(working: Promise<T>, signal: AbortSignal | undefined, performed: Readonly<Performed> = NOTHING): Promise<T> {
   if (!signal) return working
   const cancelled = Promise.withResolvers<never>()
   const cancel = () => {

@@ -6,17 +6,20 @@ import { type GateClient, registerOnce } from './register.ts'
 /** Refusals of a call that a model can correct. */
 const REFUSALS: ReadonlySet<string> = new Set(['invalid_arguments', 'impossible', 'too_many_waiting'])
 
+/** Proposes a call. After an abort it is not known whether the server heard it. */
+export type Propose = (signal?: AbortSignal) => Promise<Action>
+
 /**
  * Returns a function that proposes the call. Called again, also by another process, it finds the same action, if the call has a tool call id.
  * Registers the tool first, where `register` says so.
  * @throws As {@link registerOnce}.
  */
-export async function openProposal(client: GateClient, call: AskedCall, options: GateOptions): Promise<() => Promise<Action>> {
+export async function openProposal(client: GateClient, call: AskedCall, options: GateOptions): Promise<Propose> {
   const { tool, description, schema } = call
   await registerOnce(client, { tool, description, schema, option: options.register })
   const body = proposalOf(call, options)
   const idempotencyKey = await keyOf(call, options)
-  return () => client.actions.propose(body, { idempotencyKey })
+  return (signal) => client.actions.propose(body, { idempotencyKey, ...(signal && { signal }) })
 }
 
 function proposalOf({ tool, arguments: args }: AskedCall, { run, url, callback, group, expiresIn }: GateOptions): ProposeBody {
