@@ -26,7 +26,7 @@ export interface Chat {
   target: Target
   actions(): Promise<Action[]>
   decide(action: Action, decision: object): Promise<number>
-  /** What the model was told in a session. */
+  /** The messages that the model received in a session. */
   messages(sessionId: string): Promise<MessageList['items']>
   kill(): Promise<void>
   start(): Promise<void>

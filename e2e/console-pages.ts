@@ -6,11 +6,11 @@ import type { Office } from '../scripts/docs/console/office.ts'
 export interface ConsolePage {
   /** Its address, without the origin. */
   at: string | ((places: Places) => string)
-  /** What is done on it before it is looked at. */
+  /** The steps on the page before it is examined. */
   steps?: (page: Page) => Promise<unknown>
   /** Another project draws it: only its width is ours. */
   isForeign?: boolean
-  /** Whoever looks is not signed in. */
+  /** The visitor is not signed in. */
   isSignedOut?: boolean
 }
 

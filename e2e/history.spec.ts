@@ -21,7 +21,7 @@ async function decided(demo: Demo, orderId: string, verdict: 'approve' | 'declin
   return untilSettled(demo, id)
 }
 
-/** What a button saves, as text. */
+/** The file that a button saves, as text. */
 async function saved(page: Page, name: string): Promise<string> {
   const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()])
   return readFile(await file.path(), 'utf8')

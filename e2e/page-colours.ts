@@ -1,4 +1,4 @@
-// What a look at a page finds in its motion and its colours. Each function runs in the browser, so it brings along all that it needs.
+// Faults in the motion and the colours of a page. Each function runs in the browser, so it brings along all that it needs.
 
 /** Names what moves although its person asked for less motion. */
 export function motions(): string[] {

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 
 declare global {
   interface Window {
-    /** What had the focus so far, in order. */
+    /** The elements that had the focus so far, in order. */
     stops: Set<Element>
     /** The one before. */
     lastStop: Element | null

@@ -1,4 +1,4 @@
-// What a look at a page finds in its layout. Each function runs in the browser, so it brings along all that it needs.
+// Faults in the layout of a page. Each function runs in the browser, so it brings along all that it needs.
 
 /** Names what is wider than its place: the page, its main region, a dialog, a card. */
 export function sideScroll(): string[] {

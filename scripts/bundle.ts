@@ -10,7 +10,7 @@ const at = (path: string): string => join(root, path)
 const server = at('packages/server')
 const outDir = join(server, 'bundle')
 
-/** What the server imports by its path, and what a configuration may import. It gets the copy in the bundle: classes and settings are the server's own. */
+/** The modules that the server imports by their path, and those that a configuration may import. It gets the copy in the bundle: classes and settings are the server's own. */
 const SHARED: Readonly<Record<string, string>> = {
   countersign: at('packages/server/src/index.ts'),
   core: at('packages/core/src/index.ts'),

@@ -1,4 +1,4 @@
-// What test runs counted, added up. Built-in modules only: `.ci/run` calls it with whatever Node the machine has.
+// The sum of the counts of test runs. Built-in modules only: `.ci/run` calls it with whatever Node the machine has.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 
 /** `Tests: 5 passed, 0 failed, 1 skipped`. */

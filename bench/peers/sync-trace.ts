@@ -45,7 +45,7 @@ export function readTrace(text: string, tag: string): FileCall[] {
 export interface TraceTarget {
   pids: readonly number[]
   folder: string
-  /** What to look for in the data that is written. */
+  /** The text to look for in the data that is written. */
   tag: string
 }
 

@@ -8,9 +8,9 @@ export interface Block {
   /** Of its first line of code, counted from 1. */
   line: number
   language: string
-  /** What follows the language: `file=bank.mjs`, `background="Sign in"`. */
+  /** The words after the language: `file=bank.mjs`, `background="Sign in"`. */
   attributes: Readonly<Record<string, string>>
-  /** What a hidden comment before the block says: `<!-- snippet: … -->`. */
+  /** The text of a hidden comment before the block: `<!-- snippet: … -->`. */
   note: string
   code: string
 }

@@ -75,7 +75,7 @@ export function linesAddedReference(root: string): string {
   return [...['| Framework | Lines added besides imports | Its own approval before |', '|---|---|---|', ...rows], '', ...diffs].join('\n')
 }
 
-/** What changed in a program, with the line before and after each change; packages under the names that they are published with. */
+/** The changes in a program, with the line before and after each change; packages under the names that they are published with. */
 function diffText(root: string, framework: string): string {
   const [before = [], after = []] = (['before', 'after'] as const).map((when) =>
     program(root, framework, when)

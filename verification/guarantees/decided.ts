@@ -1,6 +1,6 @@
 import type { Guarantee } from './guarantee.ts'
 
-/** Who decides, and that everything is decided: I9 and I10. */
+/** The guarantees about deciders and decisions: I9 and I10. */
 export const DECIDED: readonly Guarantee[] = [
   {
     id: 'I9',

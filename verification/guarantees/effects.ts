@@ -1,6 +1,6 @@
 import type { Guarantee } from './guarantee.ts'
 
-/** What is carried out: I1 to I5. */
+/** The guarantees about execution: I1 to I5. */
 export const EFFECTS: readonly Guarantee[] = [
   {
     id: 'I1',

@@ -4,5 +4,5 @@ import type { Guarantee } from './guarantee.ts'
 import { SHOWN_AND_BOUNDED } from './shown.ts'
 import { STORED } from './stored.ts'
 
-/** What Countersign guarantees, in the order of the page. I13, the separation of tenants, is not guaranteed. */
+/** The guarantees of Countersign, in the order of the page. I13, the separation of tenants, is not guaranteed. */
 export const GUARANTEES: readonly Guarantee[] = [EFFECTS, STORED, DECIDED, SHOWN_AND_BOUNDED].flat()

@@ -1,6 +1,6 @@
 import type { Guarantee } from './guarantee.ts'
 
-/** What is stored and told: I6 to I8. */
+/** The guarantees about stored rows and events: I6 to I8. */
 export const STORED: readonly Guarantee[] = [
   {
     id: 'I6',

@@ -58,7 +58,7 @@ export class SimulatedPostgres {
     return [...this.#connections.values()].filter((connection) => connection.owner === owner)
   }
 
-  /** What the server does when a connection ends, however it does. */
+  /** Ends the work of a connection that has ended, for whatever reason. */
   forget(backend: number): void {
     this.#connections.delete(backend)
     for (const [number, lock] of this.#locks) if (lock.backend === backend) this.#locks.delete(number)

@@ -21,7 +21,7 @@ import type { Owner, Timeline } from './timeline.ts'
 export interface SimulatedProcess extends Owner {
   /** Undefined until it has started. */
   engine: Engine | undefined
-  /** What its streams read from; there when the engine is. */
+  /** The source of its streams; undefined until the engine is open. */
   logs: LogReader | undefined
   readonly log: Logger
   /** Called when it is gone. */

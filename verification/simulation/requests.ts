@@ -7,7 +7,7 @@ import type { SimulatedProcess } from './process.ts'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 
-/** What somebody was told, to be held against what the rows say in the end. */
+/** An answer that somebody received, to be compared with the rows in the end. */
 export type Told = { kind: 'decided' | 'lost'; by: string; verdict: 'approve' | 'decline'; action: Action }
 
 export interface RequestDeps {
@@ -22,7 +22,7 @@ export interface RequestDeps {
   name(id: string): string
 }
 
-/** What nobody may send twice without a key: it would be done twice. */
+/** Requests that nobody may send twice without a key: they would be done twice. */
 const ONCE = new Set<Op['do']>(['session', 'message', 'propose', 'request', 'claim'])
 
 /** How often somebody sends the same request until it is answered. */

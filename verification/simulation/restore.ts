@@ -60,7 +60,7 @@ export interface Restore extends Disposable {
 
 const SETTINGS = { hold: false, acceptCopy: false, file: undefined, token: undefined }
 
-/** What people may still do about actions that were under way. */
+/** The ways in which people may still settle actions that were under way. */
 const ALLOWED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'outcome_unknown'])
 
 export function planRestore({ plan, timeline, database, counts, killAll, restored, release, ...parts }: RestoreParts): Restore {

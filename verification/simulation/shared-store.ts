@@ -14,7 +14,7 @@ import type { SimulatedProcess } from './process.ts'
 import type { Random } from './random.ts'
 import type { Timeline } from './timeline.ts'
 
-/** What becomes of a commit. */
+/** The fate of a commit. */
 export type CommitFate =
   | 'well'
   /** The connection broke before: nothing is written, and the same is tried again. */
@@ -48,7 +48,7 @@ export interface SharedStoreParts {
 }
 
 const AWAY = 'the simulated database is away'
-/** What a commit on the embedded database fails with. */
+/** The error of a commit that fails on the embedded database. */
 export const BROKEN_DISK = new Error('the simulated disk is broken')
 
 /**

@@ -15,7 +15,7 @@ export interface LogEntry {
   line: string
 }
 
-/** What a slot's tools and models reach for. */
+/** The surroundings of a slot's tools and models. */
 export interface Surroundings extends ModelDeps {
   target: Target
   onLog(owner: Owner, entry: LogEntry): void

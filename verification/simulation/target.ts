@@ -2,7 +2,7 @@ import { type ExecuteContext, type JsonObject, type JsonValue, ToolError, type V
 import type { Random } from './random.ts'
 import type { Owner, Timeline } from './timeline.ts'
 
-/** What becomes of one send. */
+/** The fate of one send. */
 export const FATES = [
   // It arrives, takes effect and is answered.
   'ok',
@@ -38,7 +38,7 @@ export interface Send {
   readonly atMs: number
   /** True once the target did something because of this send. */
   hadEffect: boolean
-  /** What the tool's code told the engine; undefined while it has not, or told a process that was dead by then. */
+  /** The answer of the tool's code to the engine; undefined while it has not, or told a process that was dead by then. */
   told: 'ok' | 'definite' | 'unclear' | undefined
   isUnderWay: boolean
 }
@@ -139,7 +139,7 @@ export class Target {
     return this.sends.every((send) => !send.isUnderWay)
   }
 
-  /** What a person finds who looks for themselves: whether it happened, or undefined while that may still change. */
+  /** The finding of a person who looks for themselves: whether it happened, or undefined while that may still change. */
   truthOf(actionId: string): boolean | undefined {
     const sends = this.sends.filter((send) => send.actionId === actionId)
     if (sends.some((send) => send.isUnderWay)) return undefined
@@ -208,7 +208,7 @@ export class Target {
     return promise
   }
 
-  /** What the target does about one request that reached it. */
+  /** Handles one request that reached the target. */
   #arrive(send: Send, tool: { keyed: boolean; writes: boolean }, args: JsonObject, refuses: boolean): JsonValue | 'refused' {
     const known = tool.keyed ? this.#byKey.get(send.key) : undefined
     if (known !== undefined) return known

@@ -25,7 +25,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
  * order there is, and it is drawn from the seed.
  */
 export class Timeline {
-  /** What happened, a line each. */
+  /** The events so far, a line each. */
   readonly history: string[] = []
   steps = 0
   #nowMs: number
@@ -52,7 +52,7 @@ export class Timeline {
     return this.#nowMs - this.#startMs
   }
 
-  /** Whose event is happening now, and all that it sets going. */
+  /** The owner of the current event, and of everything that it sets going. */
   get acting(): Owner | undefined {
     return this.#acting
   }

@@ -19,7 +19,7 @@ export interface Weather {
   readonly crashAfterCommit: number
   /** Chance that a commit is refused (a full disk, a lost connection). */
   readonly commitFails: number
-  /** What becomes of such a commit on a shared database. */
+  /** The fate of such a commit on a shared database. */
   readonly commitFates: Readonly<Partial<Record<CommitFate, number>>>
   /** On a shared database: the chance that the answer to a job fetch gets lost. */
   readonly fetchLost: number
@@ -40,7 +40,7 @@ export interface Weather {
   readonly pieceMs: number
   readonly executions: ExecutionLimits
   readonly answerings: Readonly<Partial<Record<Answering, number>>>
-  /** What else people do besides answering what they are asked. */
+  /** How many things people do besides answering. */
   readonly ops: number
   /** Chance that somebody sees at once to what failed, or is of unknown outcome. */
   readonly eager: number

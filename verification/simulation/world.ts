@@ -44,7 +44,7 @@ export interface WorldResult {
   digest(): string
 }
 
-/** What worlds are lived in: made once, used by one after the other. */
+/** The databases and surroundings of worlds: made once, used by one world after the other. */
 export interface Stage {
   /** For a process that has its database to itself. */
   embedded: WorldDatabase

@@ -13,7 +13,7 @@ import { ana, ben, hurriedClock } from './open-gate.ts'
 /** The gate of one process on a store that it may share with others. Nothing is dispatched: tests call what a job would call. */
 export interface BareGate extends Gate {
   readonly processId: string
-  /** What was logged, by name. */
+  /** The names of the log events so far. */
   readonly logged: string[]
   /** Resolves when nothing is under way in the background. */
   idle(): Promise<void>

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@countersign/core'
 import type { Replay, ReplayAnswer } from '../../packages/server/src/models/testing/replay-server.ts'
 
-/** What a stand-in remote brain says in one answer. */
+/** One answer of a stand-in remote brain. */
 export interface BrainSpeech {
   text?: string
   calls?: { id: string; tool: string; input: JsonValue }[]

@@ -74,7 +74,7 @@ export function countJson() {
 const PAGE_BYTES = 4_096
 const FRAME_BYTES = PAGE_BYTES + 24
 
-/** What an open database of the embedded kind has written: pages of its log, which was not begun again yet, and bytes of its file. */
+/** The writes of an open embedded database: pages of its log, which was not begun again yet, and bytes of its file. */
 export function sizesOf(dataDir: string): { logPages: number; bytes: number } {
   const file = join(dataDir, 'countersign.db')
   using db = new DatabaseSync(file)

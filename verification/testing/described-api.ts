@@ -9,7 +9,7 @@ import type { SourceFinding, SourceLog } from '../../packages/toolkit/src/source
 import type { OpenApiInput } from '../../packages/tools-openapi/src/section.ts'
 import { startTarget, type TargetAnswer, type TargetRequest } from './target.ts'
 
-/** What a document needs besides its paths; closed by the test that opened it. */
+/** The parts of a document besides its paths; closed by the test that opened it. */
 export type Description = JsonObject & { paths: JsonObject }
 
 /** An API in a test: its tools, and what reaches the service behind it. */
@@ -18,7 +18,7 @@ export interface TestApi {
   tool(name: string): Tool & { definition: JsonValue }
   names: string[]
   check(): Promise<SourceFinding[]>
-  /** What is logged when the server starts. */
+  /** The log of the server's start. */
   warnings(): Promise<JsonObject[]>
 }
 

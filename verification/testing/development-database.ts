@@ -7,7 +7,7 @@ import { openTestDatabase, type ServerDatabase } from './test-database.ts'
 
 const file = (name: string): Buffer => readFileSync(new URL(`development/${name}`, import.meta.url))
 
-/** What a server of the last development version wrote: keys of two people, and the ids of actions by what became of them. */
+/** The data that a server of the last development version wrote: keys of two people, and the ids of actions by what became of them. */
 export const MADE: {
   keys: Record<'ana' | 'bot', string>
   actions: Record<'succeeded' | 'declined' | 'unknown' | 'granted' | 'waiting' | 'inSession', string>

@@ -84,7 +84,7 @@ export const MODELS = {
   mastra: aiModel,
 } as const
 
-/** What the model of the AI SDK was told before its last step, by tool call id. */
+/** The tool results that the model of the AI SDK had before its last step, by tool call id. */
 export const toldToAiModel = ({ doGenerateCalls }: MockLanguageModelV4): Record<string, string> => {
   const results = doGenerateCalls.at(-1)?.prompt.flatMap(({ role, content }) => (role === 'tool' ? content : [])) ?? []
   return Object.fromEntries(
@@ -114,7 +114,7 @@ interface MastraStream {
   textStream: AsyncIterable<string>
 }
 
-/** What an agent of Mastra generated, or the call at which a tool suspended it. */
+/** The output of an agent of Mastra, or the call at which a tool suspended it. */
 interface MastraOutput {
   finishReason: string
   runId: string

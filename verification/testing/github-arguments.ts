@@ -30,7 +30,7 @@ const COMMENT = fc.record(
   { requiredKeys: ['path', 'line', 'body'] },
 )
 
-/** What there is besides what every bench has. */
+/** The things that exist besides those of every bench. */
 interface Ids {
   commentId: number[]
   runId: number[]
@@ -43,7 +43,7 @@ export const idsOf = ({ failed, running, failedJob, comment, draft }: Activity):
   ...{ runId: [failed.id, running.id], jobId: [failedJob], commentId: [comment], releaseId: [draft] },
 })
 
-/** What the arguments of that name may be; everything else is made by its schema. */
+/** The values of arguments with that name; all others are made by their schema. */
 const byName = (ids: Ids): Record<string, fc.Arbitrary<JsonValue>> => ({
   ...{ commentId: fc.constantFrom(1, 1_005, ...ids.commentId), runId: fc.constantFrom(1, ...ids.runId) },
   ...{ jobId: fc.constantFrom(1, ...ids.jobId), releaseId: fc.constantFrom(1, ...ids.releaseId) },

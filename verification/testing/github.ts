@@ -24,7 +24,7 @@ export interface GithubBench extends AsyncDisposable {
   repo: Repo
   tool(name: string): Tool
   names(): string[]
-  /** What the doctor would say. */
+  /** The findings of the doctor. */
   check(): Promise<SourceFinding[]>
   /** Checks the arguments and carries out, as the gate would after a look. */
   run(name: string, args?: JsonObject, key?: string): Promise<JsonValue>
@@ -38,10 +38,10 @@ export interface GithubBench extends AsyncDisposable {
 
 const KEY = 'act_0000000000000000000000000.1'
 
-/** What {@link openGithubBench} starts with. */
+/** The initial state of {@link openGithubBench}. */
 export interface BenchOptions extends StandInOptions {
   section?: Partial<GithubInput>
-  /** What may be reached besides public addresses. */
+  /** The addresses that may be reached besides public ones. */
   network?: { allow: string[] }
 }
 
@@ -137,7 +137,7 @@ export function addShop({ state }: StandIn): Repo {
   return repo
 }
 
-/** What {@link addActivity} added, by the names under which tests speak of it. */
+/** The things that {@link addActivity} added, by their names in tests. */
 export interface Activity {
   /** A run that failed, with a job that succeeded and one that failed. */
   failed: Run

@@ -18,7 +18,7 @@ function whyNot(): string | undefined {
   }
 }
 
-/** What the last stage of a Dockerfile leaves. Disposing of it removes it. */
+/** The file system after the last stage of a Dockerfile. Disposing of it removes it. */
 export interface Image extends Disposable {
   /** Its root folder. */
   readonly root: string
@@ -151,7 +151,7 @@ function start(plan: ImagePlan, built: BuiltStage, command: readonly string[], {
 
 const NPM_SETTINGS = ['registry', 'cafile', 'https-proxy', 'noproxy', 'strict-ssl']
 
-/** What npm needs of this machine to reach its registry: variables, and the settings of its npmrc files, which the image does not have. */
+/** The settings of this machine with which npm reaches its registry: variables, and the settings of its npmrc files, which the image does not have. */
 function registryAccess(): Record<string, string> {
   const names = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy']
   const variables = names.map((name) => [name, process.env[name] ?? ''])

@@ -1,4 +1,4 @@
-/** What somebody writes in a folder of theirs with our packages installed: a configuration, and a page. By file name. */
+/** The files that a user writes in a folder with our packages installed: a configuration, and a page. By file name. */
 export const PROJECT: Readonly<Record<string, string>> = {
   'countersign.config.ts': `import { defineConfig, defineSource, defineTool, draftOf, ToolError } from 'countersign'
 import { z } from 'zod'

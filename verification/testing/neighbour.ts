@@ -6,7 +6,7 @@ import type { Page } from '@playwright/test'
 /** A development server on another port of this machine. */
 export interface Neighbour extends AsyncDisposable {
   readonly port: number
-  /** What reached it. */
+  /** The requests that reached it. */
   readonly seen: readonly IncomingMessage[]
 }
 
@@ -29,13 +29,13 @@ export async function startNeighbour(): Promise<Neighbour> {
   }
 }
 
-/** What a page says of a request: a part of what `fetch` takes. */
+/** The options of a request: a part of those that `fetch` takes. */
 interface PageRequest {
   path: string
   init: { method?: string; mode?: 'no-cors'; headers?: Record<string, string>; body?: string }
 }
 
-/** What a page of another origin may send to the console's server; the body is JSON where the browser lets it be. */
+/** The requests that a page of another origin may send to the console's server; the body is JSON where the browser lets it be. */
 export const fromAnotherPort = (actionId: string): readonly PageRequest[] => {
   const json = { 'content-type': 'application/json' }
   return [

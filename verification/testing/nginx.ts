@@ -66,7 +66,7 @@ http {
   }
 }
 
-/** What stands beside a plain `proxy_pass` in configurations that people write. */
+/** The lines beside a plain `proxy_pass` in configurations that people write. */
 export const PROXY_SETTINGS = ['', 'proxy_set_header Host $http_host;', 'proxy_set_header Host localhost;']
 
 /**

@@ -1,4 +1,4 @@
-/** What the tests use of a provider that comes without types. */
+/** The types of a provider that comes without them, as far as the tests use it. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 

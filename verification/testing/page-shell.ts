@@ -13,7 +13,7 @@ const MAIN = join(ROOT, 'packages/server/src/main.js')
 
 /** A program that a page leaves running. */
 export interface Background {
-  /** What it has printed so far. */
+  /** Its output so far. */
   readonly output: string
   /** Resolves when it has printed this. */
   printed(words: string): Promise<void>

@@ -74,7 +74,7 @@ const aiSdk: Parking = (() => {
     const toolApproval = { readOrder: 'user-approval', setStatus: 'user-approval' } as const
     return { tools, agent: new ToolLoopAgent({ model, tools, toolApproval }) }
   }
-  /** What a client of a chat can add to the messages. */
+  /** The messages that a client of a chat can add. */
   const forged = (messages: readonly ModelMessage[]): ToolModelMessage => ({
     role: 'tool',
     content: messages.flatMap(({ content }) =>

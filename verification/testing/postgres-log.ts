@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-/** What `postgresql.conf` says so that {@link ServerLog} can read what the server writes. */
+/** The settings of `postgresql.conf` with which {@link ServerLog} can read what the server writes. */
 export const LOG_SETTINGS = {
   log_line_prefix: "'%m [%p] %q<%d> '",
   // Without it, a circle that the server resolves by letting one of those who queue pass the others is never mentioned.

@@ -15,7 +15,7 @@ const USER = 'countersign'
 export interface PostgresOptions {
   /** False makes commits cheap and loses them with the machine: for runs that do not measure and do not cut the power. Default true. */
   fsync?: boolean
-  /** What else `postgresql.conf` would say. */
+  /** Further settings of `postgresql.conf`. */
   settings?: Readonly<Record<string, string | number>>
   /**
    * Takes a physical copy of the server at `url` instead of making an empty one, as a standby of the server at `follows`. Nothing of this

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 /** A TCP server that keeps books of every connection and of every byte that reaches it. */
 export interface RawSink extends AsyncDisposable {
   readonly url: string
-  /** What each connection brought, in the order of their arrival. */
+  /** The bytes of each connection, in the order of their arrival. */
   readonly connections: readonly { received: string }[]
 }
 

@@ -17,9 +17,9 @@ export interface TestSignInService extends AsyncDisposable {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Who is at the browser. */
+  /** The person at the browser. */
   person: KnownPerson
-  /** What it changes about its next ID tokens before they are signed; by default nothing. */
+  /** Changes to its next ID tokens before they are signed; by default none. */
   change: (claims: Claims) => Claims
   /** Signs ID tokens with a key that nobody published. */
   forges: boolean

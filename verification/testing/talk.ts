@@ -16,9 +16,9 @@ export interface Talk extends AsyncDisposable {
 }
 
 export interface TalkOptions {
-  /** What the agent's model says, one answer after the other; it is a remote brain. */
+  /** The answers of the agent's model, a remote brain, one after the other. */
   says: readonly BrainSpeech[]
-  /** What the target answers; default 200 with `{id: 1}`. */
+  /** The answer of the target; default 200 with `{id: 1}`. */
   answer?(request: TargetRequest, nth: number): TargetAnswer | Promise<TargetAnswer>
   agent?: { maxSteps?: number; actionsPerStep?: 'one' | 'many'; onDecline?: 'continue' | 'stop' }
   policy?: NonNullable<ConfigInput['policy']>

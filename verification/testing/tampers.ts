@@ -14,7 +14,7 @@ import {
 } from '../../packages/server/src/audit/line.ts'
 import { dataHashOf, rowHashOf } from '../../packages/server/src/audit/row.ts'
 
-/** What somebody has who wants an exported record to say something else: the file, a key of their own, and all our code. */
+/** The means of somebody who wants to falsify an exported record: the file, a key of their own, and all our code. */
 export interface Tamperer {
   lines: readonly string[]
   ownKey: AuditKey

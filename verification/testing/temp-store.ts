@@ -53,7 +53,7 @@ export async function openTempPostgres(databaseUrl?: string): Promise<TempStore 
   }
 }
 
-/** What is promised of every store is held against each of these. */
+/** The stores against which every promise of the store is tested. */
 export const STORES: readonly { database: string; open(): Promise<TempStore> }[] = [
   { database: 'sqlite', open: () => openTempSqlite() },
   { database: 'postgres', open: () => openTempPostgres() },

@@ -98,7 +98,7 @@ export function openProgram(
     get output() {
       return output
     },
-    /** What the screen shows, without styles: the last whole painting. */
+    /** The text on the screen, without styles: the last whole painting. */
     get screen() {
       const end = output.lastIndexOf('\u001b[J')
       const start = output.lastIndexOf('\u001b[H', end)

@@ -11,7 +11,7 @@ export interface TestDatabase extends AsyncDisposable {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** What the servers of this run of the tests keep their data in. */
+    /** The kind of database in which the servers of this run of the tests keep their data. */
     database: 'sqlite' | 'postgres'
   }
 }

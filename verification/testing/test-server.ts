@@ -66,7 +66,7 @@ export interface TestServer extends AsyncDisposable {
   settle(): Promise<void>
   /** Every row of every table, for comparing before with after. */
   dump(): Promise<Record<string, unknown[]>>
-  /** What the server logged, with level error or above unless more was asked for. */
+  /** The log of the server, with level error or above unless more was asked for. */
   readonly errors: readonly string[]
 }
 

@@ -90,10 +90,10 @@ export async function openWorkspace(section: WorkspaceInput): Promise<OpenWorksp
   }
 }
 
-/** What the calls of a source go through, where nothing goes anywhere. */
+/** The outbound context of a source whose calls go nowhere. */
 export const NO_WAY = { network: openNetwork(), redactor: createRedactor([]) }
 
-/** What a server has for a source that asks for nothing of it. */
+/** The services of a server for a source that uses none of them. */
 export const NO_GROUND = {
   log: { info: () => {}, warn: () => {} },
   pins: { all: async () => [], keep: async () => {}, replace: async () => {} },

@@ -23,7 +23,7 @@ async function choosePort(file: string): Promise<string> {
   return readFileSync(file, 'utf8')
 }
 
-/** What an approver needs to answer from another process: the session, its requests by order, and the cursor of its events. */
+/** The facts with which an approver answers from another process: the session, its requests by order, and the cursor of its events. */
 interface Link {
   id: string
   streamIndex: number

@@ -7,7 +7,7 @@ const read = (orderId: string) => ({ tool: 'getOrder', arguments: { orderId } })
 const refund = (orderId: string, amount: number, reason: string) => ({ tool: 'refund', arguments: { orderId, amount, reason } })
 const cancel = (orderId: string) => ({ tool: 'updateOrderStatus', arguments: { orderId, newStatus: 'cancelled' } })
 
-/** What was asked for, by the title of its session: the first message, and the steps of the model. */
+/** The requests by the titles of their sessions: the first message, and the steps of the model. */
 export const TALKS: Record<string, { message: string; steps: ScriptReply[] }> = {
   'Lamp of ORD-1042': {
     message: 'Grace Okafor says that the lamp of ORD-1042 arrived broken. Please sort it out.',

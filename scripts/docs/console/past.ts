@@ -9,7 +9,7 @@ const goTo = (agoMs: number): void => clock.pass(Math.max(0, Date.now() - agoMs 
 /** Sets the clock to `agoMs` ago: 0 is now. */
 export const setClock = (agoMs: number): void => clock.pass(Date.now() - agoMs - clock.nowMs())
 
-/** What a model or a service takes. */
+/** Lets the time pass that a model or a service takes. */
 export const passTime = (ms: number): void => {
   if (clock.nowMs() + ms < Date.now()) clock.pass(ms)
 }
@@ -19,7 +19,7 @@ interface Due {
   run(): Promise<void>
 }
 
-/** What happens in the week, in the order of its times. What runs may add more. */
+/** The events of the week in the order of their times. Those that run may add more. */
 export function timetable() {
   const due: Due[] = []
   return {

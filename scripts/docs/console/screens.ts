@@ -7,7 +7,7 @@ export interface Screen {
   at: string
   /** The screen of a phone. */
   isPhone?: boolean
-  /** What is there when the page is. */
+  /** An element that is there once the page is. */
   shows: string
   steps?: (page: Page) => Promise<void>
 }

@@ -6,7 +6,7 @@ const CUSTOMERS = [
   ...['Samir Haddad', 'Clara Lindqvist', 'Owen Price', 'Yara Santos', 'Felix Brandt', 'Noor Rahman'],
 ]
 
-/** Whose order it is. */
+/** The customer of the order. */
 const customerOf = (orderId: string): string => {
   const named: Record<string, string> = { 'ORD-1042': 'Grace Okafor', 'ORD-1051': 'Samir Haddad', 'ORD-1052': 'Samir Haddad' }
   return named[orderId] ?? CUSTOMERS[Number(orderId.slice(4)) % CUSTOMERS.length] ?? ''
@@ -14,7 +14,7 @@ const customerOf = (orderId: string): string => {
 
 const order = (id: string) => ({ id, customer: customerOf(id), status: 'pending', total: id === 'ORD-1042' ? 79 : 640, refunded: 0 })
 
-/** What a GET of each kind of thing answers. Nothing is kept: the same things can be proposed again. */
+/** The answers to a GET of each kind of thing. Nothing is kept: the same things can be proposed again. */
 const THINGS: Record<string, (id: string) => object> = {
   orders: order,
   products: (id) => ({ id, price: 24 }),

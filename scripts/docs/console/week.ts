@@ -61,7 +61,7 @@ const CALLS: Record<string, (no: number) => Ask> = {
   close: (no) => ({ agent: 'support', tool: 'closeAccount', arguments: { customer: `customer-${no}` } }),
 }
 
-/** What was decided on each of the last six days: kind, minutes of the day at which it was asked and for which it waited, by whom. */
+/** The decisions of each of the last six days: kind, minutes of the day at which it was asked and for which it waited, by whom. */
 const DAYS: readonly [kind: string, at: number, waited: number, by: Person, verdict?: 'decline', reason?: string][] = [
   ['ship', 35, 4, 'ben'],
   ['mail', 50, 12, 'cleo'],
@@ -81,7 +81,7 @@ const DAYS: readonly [kind: string, at: number, waited: number, by: Person, verd
   ['refund', 400, 31, 'ana'],
 ]
 
-/** What waits now: how many of each kind, and the minutes since the first and from one to the next. */
+/** The actions that wait now: how many of each kind, and the minutes since the first and from one to the next. */
 const WAITING: readonly [kind: string, count: number, sinceMinutes: number, apartMinutes: number][] = [
   ['cancel', 14, 340, 3],
   ['mail', 9, 260, 21],

@@ -3,7 +3,7 @@ import type { ConfigInput } from '../../../packages/server/src/config/index.ts'
 import type { ScriptStep } from '../../../packages/server/src/models/index.ts'
 import { type Target, toolsOf } from '../../testing/target.ts'
 
-/** What becomes of an action that waits: on the page, or by another person elsewhere. `say` writes a message before it is approved. */
+/** The decision about an action that waits: on the page, or by another person elsewhere. `say` writes a message before it is approved. */
 const ANSWERS = ['approve', 'decline', 'decline with a reason', 'approve elsewhere', 'edit elsewhere', 'decline elsewhere', 'say'] as const
 export type Answer = (typeof ANSWERS)[number]
 

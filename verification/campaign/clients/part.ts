@@ -3,7 +3,7 @@ import { runAgUiTalks } from './ag-ui/talks.ts'
 import { runAiSdkTalks } from './ai-sdk-talks.ts'
 
 const TALKS = 100
-/** What has to be seen at least. */
+/** The events that must occur at least once. */
 const LEAST = { aiSdk: { streams: 100, cuts: 10_000 }, agUi: { streams: 500, events: 5_000, cuts: 500 } }
 
 /** Conversations of unmodified clients: what they are sent, held against the parsers, schemas and verifiers of their own packages. */

@@ -10,7 +10,7 @@ export interface AiSdkStream {
   before: UIMessage[]
   bytes: Buffer
   after: UIMessage[]
-  /** What a page that is reloaded then is sent. */
+  /** The stream that a page gets which is reloaded then. */
   replay: Buffer
 }
 

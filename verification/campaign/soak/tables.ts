@@ -1,4 +1,4 @@
-/** What keeps a table from growing without end, in words that the guide to retention shows. */
+/** Why a table does not grow without end, in words that the guide to retention shows. */
 export type TableFate =
   /** Rows are deleted by `retention.ts` or by their maker; the soak fails when such a table keeps growing. */
   | { fate: 'deleted'; holds: string; after: string }

@@ -21,7 +21,7 @@ export async function* cutAndReload(
   }
 }
 
-/** What a page has that lost its connection after each event. */
+/** The messages of a page that lost its connection after each event. */
 async function heldAfterEach({ before, bytes }: AgUiStream): Promise<AgUiMessage[][]> {
   const held: AgUiMessage[][] = []
   for (let end = bytes.indexOf(BLANK_LINE); end !== -1; end = bytes.indexOf(BLANK_LINE, end + 1)) {

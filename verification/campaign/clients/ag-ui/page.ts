@@ -83,7 +83,7 @@ function keepBytes({ body }: Response): { body: ReadableStream; bytes: Promise<B
   return { body: passed, bytes }
 }
 
-/** What a page has that had `before` and reads an answer in these pieces. */
+/** The messages of a page that had `before` and reads an answer in these pieces. */
 export async function replay(before: readonly AgUiMessage[], pieces: Iterable<Uint8Array>): Promise<AgUiMessage[]> {
   const { agent } = await openHttpAgent('http://nowhere', '', 'replayed', structuredClone([...before]), {
     fetch: async () => new Response(streamOf(pieces), { headers: { 'content-type': 'text/event-stream' } }),
