@@ -1,12 +1,11 @@
-import { spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { APPEND, type Prompted, ran, type Steps, testCases } from './cases.ts'
 import { type Fixture, startFixture } from './fixture.ts'
-import { CLAUDE, claudeEnvironment, installed, versionOf } from './programs.ts'
+import { CLAUDE, claudeEnvironment, installed, killWhole, versionOf } from './programs.ts'
 import { startScriptedEndpoint } from './scripted-endpoint.ts'
 
 console.info(`claude-agent-acp ${versionOf('@agentclientprotocol/claude-agent-acp')}`)
@@ -18,9 +17,6 @@ let calls = 0
 const bash = (command: string): Speech => ({
   calls: [{ id: `toolu_${++calls}`, name: 'Bash', argumentsText: JSON.stringify({ command, description: 'Does it' }) }],
 })
-/** Appends one letter, so that running twice would show. */
-const APPEND = 'printf x >> ran.txt'
-const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
 
 interface Message {
   id?: number
@@ -30,26 +26,44 @@ interface Message {
 }
 
 interface Editor {
-  fixture: Fixture
+  child: ChildProcess
   send(message: object): void
   /** Resolves with the next message to the editor that fits. */
   next(fits: (message: Message) => boolean): Promise<Message>
 }
 
 /** An editor with Claude Code's agent of the protocol behind `countersign acp`, with one prompt sent. */
-async function startPrompt(steps: readonly Speech[]): Promise<Editor> {
-  const fixture = await startFixture()
+async function startPrompt(steps: readonly Speech[]): Promise<Editor & { fixture: Fixture }> {
+  const { fixture, open } = await start({ steps })
+  return { fixture, ...(await open()) }
+}
+
+async function start({ steps, policy, connect = [] }: Steps): Promise<Prompted & { open(): Promise<Editor> }> {
+  const fixture = await startFixture(policy)
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
+  const open = () => openEditor(fixture, model.url, connect)
+  return {
+    fixture,
+    model,
+    open,
+    async prompt() {
+      const { child, next } = await open()
+      return { ended: next(isEnd).catch(() => undefined), kill: () => killWhole(child) }
+    },
+  }
+}
+
+async function openEditor(fixture: Fixture, modelUrl: string, args: readonly string[]): Promise<Editor> {
   const env = {
-    ...claudeEnvironment(fixture.home, model.url),
+    ...claudeEnvironment(fixture.home, modelUrl),
     CLAUDE_CODE_EXECUTABLE: CLAUDE(),
     COUNTERSIGN_URL: fixture.server.url,
     COUNTERSIGN_KEY: fixture.key,
   }
   const agent = installed('@agentclientprotocol/claude-agent-acp/dist/index.js')
-  const args = [...SOURCE, MAIN, 'acp', '--', process.execPath, agent]
-  const child = spawn(process.execPath, args, { cwd: fixture.project, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const command = [...SOURCE, MAIN, 'acp', ...args, '--', process.execPath, agent]
+  const child = spawn(process.execPath, command, { cwd: fixture.project, env, stdio: ['pipe', 'pipe', 'ignore'] })
   onTestFinished(() => void child.kill())
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const send = (message: object) => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
@@ -70,10 +84,12 @@ async function startPrompt(steps: readonly Speech[]): Promise<Editor> {
   send({ id: 3, method: 'session/set_mode', params: { sessionId, modeId: 'default' } })
   await next(({ id }) => id === 3)
   send({ id: 4, method: 'session/prompt', params: { sessionId, prompt: [{ type: 'text', text: 'Do it.' }] } })
-  return { fixture, send, next }
+  return { child, send, next }
 }
 const isAsk = ({ method }: Message) => method === 'session/request_permission'
 const isEnd = ({ id, method }: Message) => id === 4 && method === undefined
+
+testCases({ start, shell: bash, look: 'nl note.txt', takesReasons: false })
 
 test('both prompts are open: an approval in Countersign runs the command once, and the report of the agent ends the action', async () => {
   const { fixture, next } = await startPrompt([bash(APPEND), { text: 'All done.' }])

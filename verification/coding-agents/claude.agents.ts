@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
 import { startSessionServer } from '../../packages/tools-mcp/src/testing/http-server.ts'
-import { type Fixture, startFixture } from './fixture.ts'
+import { APPEND, ran, testCases } from './cases.ts'
+import { type Fixture, type Policy, startFixture } from './fixture.ts'
 import { CLAUDE, claudeEnvironment, type Running, run, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
 
@@ -14,18 +13,14 @@ const bash = (command: string): Speech => ({
   calls: [{ id: `toolu_${++calls}`, name: 'Bash', argumentsText: JSON.stringify({ command, description: 'Does it' }) }],
 })
 
-/** Appends one letter, so that running twice would show. */
-const APPEND = 'printf x >> ran.txt'
-const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
-
 interface Claude {
   fixture: Fixture
   model: ScriptedEndpoint
   start(...args: string[]): Running
 }
 
-async function startClaude(steps: readonly Speech[]): Promise<Claude> {
-  const fixture = await startFixture()
+async function startClaude(steps: readonly Speech[], policy?: Policy): Promise<Claude> {
+  const fixture = await startFixture(policy)
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
   return {
@@ -39,6 +34,16 @@ async function startClaude(steps: readonly Speech[]): Promise<Claude> {
     },
   }
 }
+
+testCases({
+  async start({ steps, policy, connect = [] }) {
+    const { fixture, model, start } = await startClaude(steps, policy)
+    await fixture.connect('claude', ...connect)
+    // The host would run it by itself.
+    return { fixture, model, prompt: () => start('--allowedTools', 'Bash') }
+  },
+  shell: bash,
+})
 
 for (const how of [[], ['--direct']]) {
   test(`connected${how.join('')}: a call waits for a person, is allowed once, and the report of the host ends the action`, async () => {

@@ -1,12 +1,13 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { APPEND, type Prompted, ran, type Steps, testCases } from './cases.ts'
 import { type Fixture, startFixture } from './fixture.ts'
-import { CODEX } from './programs.ts'
+import { CODEX, killWhole } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
 
 const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
@@ -16,11 +17,7 @@ let calls = 0
 const shell = (command: string): Speech => ({
   calls: [{ id: `call_${++calls}`, name: 'exec_command', argumentsText: JSON.stringify({ cmd: command }) }],
 })
-/** Appends one letter, so that running twice would show. */
-const APPEND = 'printf x >> ran.txt'
 const PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\nEOF\n"
-const ran = ({ project }: Fixture, file = 'ran.txt'): string =>
-  existsSync(join(project, file)) ? readFileSync(join(project, file), 'utf8') : ''
 
 interface Message {
   id?: number
@@ -30,16 +27,20 @@ interface Message {
 }
 
 interface Driver {
-  fixture: Fixture
-  model: ScriptedEndpoint
+  child: ChildProcess
   send(message: object): void
   /** Resolves with the next message of Codex that fits. */
   next(fits: (message: Message) => boolean): Promise<Message>
 }
 
 /** A program that drives codex app-server through `countersign codex`, with one turn begun. */
-async function startTurn(steps: readonly Speech[]): Promise<Driver> {
-  const fixture = await startFixture()
+async function startTurn(steps: readonly Speech[]): Promise<Driver & { fixture: Fixture; model: ScriptedEndpoint }> {
+  const { fixture, model, open } = await start({ steps })
+  return { fixture, model, ...(await open()) }
+}
+
+async function start({ steps, policy, connect = [] }: Steps): Promise<Prompted & { open(): Promise<Driver> }> {
+  const fixture = await startFixture(policy)
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
   mkdirSync(join(fixture.home, '.codex'), { recursive: true })
@@ -57,6 +58,19 @@ wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 `,
   )
+  const open = () => openDriver(fixture, connect)
+  return {
+    fixture,
+    model,
+    open,
+    async prompt() {
+      const { child, next } = await open()
+      return { ended: next(isEnd).catch(() => undefined), kill: () => killWhole(child) }
+    },
+  }
+}
+
+async function openDriver(fixture: Fixture, args: readonly string[]): Promise<Driver> {
   const env = {
     HOME: fixture.home,
     PATH: process.env.PATH ?? '',
@@ -64,8 +78,8 @@ env_key = "SCRIPTED_KEY"
     COUNTERSIGN_URL: fixture.server.url,
     COUNTERSIGN_KEY: fixture.key,
   }
-  const args = [...SOURCE, MAIN, 'codex', '--', process.execPath, CODEX(), 'app-server']
-  const child = spawn(process.execPath, args, { cwd: fixture.project, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const command = [...SOURCE, MAIN, 'codex', ...args, '--', process.execPath, CODEX(), 'app-server']
+  const child = spawn(process.execPath, command, { cwd: fixture.project, env, stdio: ['pipe', 'pipe', 'ignore'] })
   onTestFinished(() => void child.kill())
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const send = (message: object) => void child.stdin.write(`${JSON.stringify(message)}\n`)
@@ -84,10 +98,21 @@ env_key = "SCRIPTED_KEY"
   send({ id: 102, method: 'thread/start', params: { cwd: fixture.project, approvalPolicy: 'untrusted', sandbox } })
   const threadId = (await next(({ id }) => id === 102)).result?.thread?.id
   send({ id: 103, method: 'turn/start', params: { threadId, input: [{ type: 'text', text: 'Do it.' }] } })
-  return { fixture, model, send, next }
+  return { child, send, next }
 }
 const isAsk = ({ method }: Message) => method?.endsWith('/requestApproval') === true
 const isEnd = ({ method }: Message) => method === 'turn/completed'
+
+testCases({ start, shell, look: 'nl note.txt', takesReasons: false })
+
+test('changed by a person: nothing runs, because the protocol cannot change the command', async () => {
+  const { fixture, next } = await startTurn([shell(APPEND), { text: 'Understood.' }])
+  await next(isAsk)
+  const card = await fixture.waiting()
+  await fixture.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: 'printf y >> ran.txt' } })
+  await next(isEnd)
+  expect(ran(fixture)).toBe('')
+})
 
 test('both prompts are open: an approval in Countersign runs the command once, and the report of Codex ends the action', async () => {
   const { fixture, model, next } = await startTurn([shell(APPEND), { text: 'All done.' }])
@@ -129,10 +154,11 @@ test('a patch is on the card with its files, and changes them after an approval'
   await next(isAsk)
   const card = await fixture.waiting()
   expect(card).toMatchObject({ tool: 'host.patch', arguments: { files: [join(fixture.project, 'new.txt')], outside: false } })
-  expect(ran(fixture, 'new.txt')).toBe('')
+  const file = join(fixture.project, 'new.txt')
+  expect(existsSync(file)).toBe(false)
   await fixture.decide(card, { verdict: 'approve' })
   await next(isEnd)
-  expect(ran(fixture, 'new.txt')).toBe('hello\n')
+  expect(readFileSync(file, 'utf8')).toBe('hello\n')
   expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded' })
 })
 

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { APPEND, ran, type Steps, testCases } from './cases.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 import { CODEX, type Running, run, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
@@ -14,22 +15,18 @@ const shell = (command: string): Speech => ({
   calls: [{ id: `call_${++calls}`, name: 'exec_command', argumentsText: JSON.stringify({ cmd: command }) }],
 })
 
-/** Appends one letter, so that running twice would show. */
-const APPEND = 'printf x >> ran.txt'
-const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
-
 interface Codex {
   fixture: Fixture
   model: ScriptedEndpoint
-  exec(): Running
+  prompt(): Running
 }
 
-async function startCodex(steps: readonly Speech[]): Promise<Codex> {
-  const fixture = await startFixture()
+async function startCodex({ steps, policy, connect = [] }: Steps): Promise<Codex> {
+  const fixture = await startFixture(policy)
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
+  await fixture.connect('codex', ...connect)
   const folder = join(fixture.home, '.codex')
-  mkdirSync(folder, { recursive: true })
   writeFileSync(
     join(folder, 'config.toml'),
     `model = "scripted"
@@ -50,7 +47,7 @@ trust_level = "trusted"
   return {
     fixture,
     model,
-    exec() {
+    prompt() {
       const env = { HOME: fixture.home, PATH: process.env.PATH ?? '', SCRIPTED_KEY: 'x' }
       const args = [CODEX(), 'exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', 'Do it.']
       const running = run(process.execPath, args, { cwd: fixture.project, env })
@@ -60,10 +57,11 @@ trust_level = "trusted"
   }
 }
 
+testCases({ start: startCodex, shell })
+
 test('a command of codex exec waits for a person, runs once, and its report ends the action', async () => {
-  const { fixture, model, exec } = await startCodex([shell(APPEND), { text: 'All done.' }])
-  await fixture.connect('codex')
-  const { ended } = exec()
+  const { fixture, model, prompt } = await startCodex({ steps: [shell(APPEND), { text: 'All done.' }] })
+  const { ended } = prompt()
   const card = await fixture.waiting()
   expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'codex', command: APPEND }, agent: 'coder' })
   expect(ran(fixture)).toBe('')
@@ -74,10 +72,19 @@ test('a command of codex exec waits for a person, runs once, and its report ends
   expect(model.requests).toHaveLength(2)
 })
 
+test('changed by a person: the changed command runs, not the one of the model', async () => {
+  const { fixture, prompt } = await startCodex({ steps: [shell('printf no >> ran.txt'), { text: 'Done.' }] })
+  const { ended } = prompt()
+  const card = await fixture.waiting()
+  await fixture.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: APPEND } })
+  await ended
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded', arguments: { command: APPEND } })
+})
+
 test('declined: nothing runs, and the words of the person reach the model', async () => {
-  const { fixture, model, exec } = await startCodex([shell(APPEND), { text: 'Understood.' }])
-  await fixture.connect('codex')
-  const { ended } = exec()
+  const { fixture, model, prompt } = await startCodex({ steps: [shell(APPEND), { text: 'Understood.' }] })
+  const { ended } = prompt()
   await fixture.decide(await fixture.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
   await ended
   expect(ran(fixture)).toBe('')
@@ -87,10 +94,9 @@ test('declined: nothing runs, and the words of the person reach the model', asyn
 })
 
 test('server away: what would have asked does not run', async () => {
-  const { fixture, model, exec } = await startCodex([shell(APPEND), { text: 'It did not run.' }])
-  await fixture.connect('codex')
+  const { fixture, model, prompt } = await startCodex({ steps: [shell(APPEND), { text: 'It did not run.' }] })
   await fixture.server.stop()
-  await exec().ended
+  await prompt().ended
   expect(ran(fixture)).toBe('')
   expect(model.requests.length).toBeGreaterThanOrEqual(1)
 })

@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { APPEND, ran, type Steps, testCases } from './cases.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 import { COPILOT, killHooksOf, type Running, run, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
@@ -13,10 +12,6 @@ const shell = (command: string): Speech => ({
   calls: [{ id: `call_${++calls}`, name: 'bash', argumentsText: JSON.stringify({ command, description: 'Does it' }) }],
 })
 
-/** Appends one letter, so that running twice would show. */
-const APPEND = 'printf x >> ran.txt'
-const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
-
 interface Copilot {
   fixture: Fixture
   model: ScriptedEndpoint
@@ -24,11 +19,11 @@ interface Copilot {
   prompt(...args: string[]): Running
 }
 
-async function startCopilot(steps: readonly Speech[], ...connectArgs: string[]): Promise<Copilot> {
-  const fixture = await startFixture()
+async function startCopilot({ steps, policy, connect = [] }: Steps): Promise<Copilot> {
+  const fixture = await startFixture(policy)
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
-  await fixture.connect('copilot', ...connectArgs)
+  await fixture.connect('copilot', ...connect)
   return {
     fixture,
     model,
@@ -48,8 +43,16 @@ async function startCopilot(steps: readonly Speech[], ...connectArgs: string[]):
   }
 }
 
+testCases({
+  async start(steps) {
+    const { prompt, ...rest } = await startCopilot(steps)
+    return { ...rest, prompt: () => prompt('--allow-all-tools') }
+  },
+  shell,
+})
+
 test('a command waits for a person, runs once, and its report ends the action', async () => {
-  const { fixture, model, prompt } = await startCopilot([shell(APPEND), { text: 'All done.' }])
+  const { fixture, model, prompt } = await startCopilot({ steps: [shell(APPEND), { text: 'All done.' }] })
   const { ended } = prompt('--allow-all-tools')
   const card = await fixture.waiting()
   expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'copilot', command: APPEND }, agent: 'coder' })
@@ -62,7 +65,7 @@ test('a command waits for a person, runs once, and its report ends the action', 
 })
 
 test('a person changes the command: nothing runs, because this hook cannot change it, and the reason names the change', async () => {
-  const { fixture, model, prompt } = await startCopilot([shell(APPEND), { text: 'Understood.' }])
+  const { fixture, model, prompt } = await startCopilot({ steps: [shell(APPEND), { text: 'Understood.' }] })
   const { ended } = prompt('--allow-all-tools')
   const card = await fixture.waiting()
   await fixture.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: 'printf y >> ran.txt' } })
@@ -72,7 +75,7 @@ test('a person changes the command: nothing runs, because this hook cannot chang
 })
 
 test('declined: nothing runs, and the words of the person reach the model', async () => {
-  const { fixture, model, prompt } = await startCopilot([shell(APPEND), { text: 'Understood.' }])
+  const { fixture, model, prompt } = await startCopilot({ steps: [shell(APPEND), { text: 'Understood.' }] })
   const { ended } = prompt('--allow-all-tools')
   await fixture.decide(await fixture.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
   await ended
@@ -83,7 +86,7 @@ test('declined: nothing runs, and the words of the person reach the model', asyn
 })
 
 test('server away: what would have asked does not run', async () => {
-  const { fixture, model, prompt } = await startCopilot([shell(APPEND), { text: 'It did not run.' }])
+  const { fixture, model, prompt } = await startCopilot({ steps: [shell(APPEND), { text: 'It did not run.' }] })
   await fixture.server.stop()
   await prompt('--allow-all-tools').ended
   expect(ran(fixture)).toBe('')
@@ -91,7 +94,7 @@ test('server away: what would have asked does not run', async () => {
 })
 
 test('its own prompts: without a terminal, the hook answers them in place of a person at the keyboard', async () => {
-  const { fixture, prompt } = await startCopilot([shell(APPEND), { text: 'All done.' }], '--only-prompts')
+  const { fixture, prompt } = await startCopilot({ steps: [shell(APPEND), { text: 'All done.' }], connect: ['--only-prompts'] })
   const { ended } = prompt()
   await fixture.decide(await fixture.waiting(), { verdict: 'approve' })
   await ended
@@ -99,7 +102,7 @@ test('its own prompts: without a terminal, the hook answers them in place of a p
 })
 
 test('the hook is killed while it waits: GitHub Copilot CLI does not run the call, and the card is closed', async () => {
-  const { fixture, prompt } = await startCopilot([shell(APPEND), { text: 'All done.' }])
+  const { fixture, prompt } = await startCopilot({ steps: [shell(APPEND), { text: 'All done.' }] })
   const running = prompt('--allow-all-tools')
   await fixture.waiting()
   expect(killHooksOf(running)).toBeGreaterThan(0)

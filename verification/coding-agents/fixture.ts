@@ -1,9 +1,12 @@
 import type { Action } from '@countersign/core'
 import { onTestFinished } from 'vitest'
+import type { ConfigInput } from '../../packages/server/src/config/index.ts'
 import { decide, waiting } from '../testing/decisions.ts'
 import { freePort } from '../testing/free-port.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
+
+export type Policy = Exclude<ConfigInput['policy'], undefined>
 
 /** A server with tools for coding agents, the key of one, and folders for it. It keeps its address when it restarts. */
 export interface Fixture {
@@ -21,8 +24,9 @@ export interface Fixture {
   actions(): Promise<Action[]>
 }
 
-export async function startFixture(): Promise<Fixture> {
-  const config = { tools: { host: { 'coding-agent': {} } }, policy: { rules: [] } }
+/** @param policy Default: every call is asked about. */
+export async function startFixture(policy: Policy = { rules: [] }): Promise<Fixture> {
+  const config = { tools: { host: { 'coding-agent': {} } }, policy }
   const server = await startTestServer({ config, flags: { port: await freePort() } })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const [home, project] = [temporaryFolder(), temporaryFolder()]

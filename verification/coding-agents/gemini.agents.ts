@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
+import { APPEND, ran, type Steps, testCases } from './cases.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 import { GEMINI, killHooksOf, type Running, run, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
@@ -13,10 +14,6 @@ const shell = (command: string): Speech => ({
   calls: [{ id: `call_${++calls}`, name: 'run_shell_command', argumentsText: JSON.stringify({ command }) }],
 })
 
-/** Appends one letter, so that running twice would show. */
-const APPEND = 'printf x >> ran.txt'
-const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
-
 interface Gemini {
   fixture: Fixture
   model: ScriptedEndpoint
@@ -24,15 +21,15 @@ interface Gemini {
   prompt(): Running
 }
 
-async function startGemini(steps: readonly Speech[]): Promise<Gemini> {
-  const fixture = await startFixture()
+async function startGemini({ steps, policy, connect = [] }: Steps): Promise<Gemini> {
+  const fixture = await startFixture(policy)
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
   const folder = join(fixture.home, '.gemini')
   mkdirSync(folder, { recursive: true })
   const settings = { security: { auth: { selectedType: 'gemini-api-key' } }, privacy: { usageStatisticsEnabled: false } }
   writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings))
-  await fixture.connect('gemini')
+  await fixture.connect('gemini', ...connect)
   return {
     fixture,
     model,
@@ -52,8 +49,10 @@ async function startGemini(steps: readonly Speech[]): Promise<Gemini> {
   }
 }
 
+testCases({ start: startGemini, shell })
+
 test('a command waits for a person, runs once, and its report ends the action', async () => {
-  const { fixture, model, prompt } = await startGemini([shell(APPEND), { text: 'All done.' }])
+  const { fixture, model, prompt } = await startGemini({ steps: [shell(APPEND), { text: 'All done.' }] })
   const { ended } = prompt()
   const card = await fixture.waiting()
   expect(card).toMatchObject({ tool: 'host.shell', arguments: { host: 'gemini', command: APPEND }, agent: 'coder' })
@@ -66,7 +65,7 @@ test('a command waits for a person, runs once, and its report ends the action', 
 })
 
 test('a person changes the command: the changed one runs, once', async () => {
-  const { fixture, prompt } = await startGemini([shell(APPEND), { text: 'All done.' }])
+  const { fixture, prompt } = await startGemini({ steps: [shell(APPEND), { text: 'All done.' }] })
   const { ended } = prompt()
   const card = await fixture.waiting()
   await fixture.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: 'printf y >> ran.txt' } })
@@ -75,7 +74,7 @@ test('a person changes the command: the changed one runs, once', async () => {
 })
 
 test('declined: nothing runs, and the words of the person reach the model', async () => {
-  const { fixture, model, prompt } = await startGemini([shell(APPEND), { text: 'Understood.' }])
+  const { fixture, model, prompt } = await startGemini({ steps: [shell(APPEND), { text: 'Understood.' }] })
   const { ended } = prompt()
   await fixture.decide(await fixture.waiting(), { verdict: 'decline', reason: 'Not on a Friday' })
   await ended
@@ -86,7 +85,7 @@ test('declined: nothing runs, and the words of the person reach the model', asyn
 })
 
 test('server away: what would have asked does not run', async () => {
-  const { fixture, model, prompt } = await startGemini([shell(APPEND), { text: 'It did not run.' }])
+  const { fixture, model, prompt } = await startGemini({ steps: [shell(APPEND), { text: 'It did not run.' }] })
   await fixture.server.stop()
   await prompt().ended
   expect(ran(fixture)).toBe('')
@@ -94,7 +93,7 @@ test('server away: what would have asked does not run', async () => {
 })
 
 test('the hook is killed while it waits: Gemini CLI runs the call, and its report says here that it ran without an approval', async () => {
-  const { fixture, prompt } = await startGemini([shell(APPEND), { text: 'All done.' }])
+  const { fixture, prompt } = await startGemini({ steps: [shell(APPEND), { text: 'All done.' }] })
   const running = prompt()
   await fixture.waiting()
   expect(killHooksOf(running)).toBeGreaterThan(0)

@@ -1,12 +1,13 @@
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Speech } from '../../packages/server/src/models/testing/speak.ts'
 import { freePort } from '../testing/free-port.ts'
+import { APPEND, type Prompted, ran, type Steps, testCases } from './cases.ts'
 import { type Fixture, startFixture } from './fixture.ts'
-import { OPENCODE, versionOf } from './programs.ts'
+import { killWhole, OPENCODE, versionOf } from './programs.ts'
 import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoint.ts'
 
 console.info(`opencode ${versionOf('opencode-ai')}`)
@@ -16,23 +17,25 @@ const SOURCE = ['--conditions=countersign-source', '--disable-warning=Experiment
 
 let calls = 0
 const call = (name: string, args: object): Speech => ({ calls: [{ id: `call_${++calls}`, name, argumentsText: JSON.stringify(args) }] })
-/** Appends one letter, so that running twice would show. */
-const APPEND = 'printf x >> ran.txt'
 const bash = call('bash', { command: APPEND, description: 'Does it' })
-const ran = ({ project }: Fixture): string => (existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : '')
 
 interface Opencode {
-  fixture: Fixture
-  model: ScriptedEndpoint
   /** Calls opencode as another program with a prompt does. */
   request(method: string, path: string, body?: object): Promise<Response>
   /** Resolves when the turn is over. */
   turn: Promise<void>
+  /** Kills opencode and the bridge. */
+  kill(): void
 }
 
 /** Starts opencode with the bridge beside it, and one turn. */
-async function startTurn(steps: readonly Speech[]): Promise<Opencode> {
-  const fixture = await startFixture()
+async function startTurn(steps: readonly Speech[]): Promise<Opencode & { fixture: Fixture; model: ScriptedEndpoint }> {
+  const { fixture, model, open } = await start({ steps })
+  return { fixture, model, ...(await open()) }
+}
+
+async function start({ steps, policy, connect = [] }: Steps): Promise<Prompted & { open(): Promise<Opencode> }> {
+  const fixture = await startFixture(policy)
   const model = await startScriptedEndpoint(steps)
   onTestFinished(() => model[Symbol.asyncDispose]())
   const folder = join(fixture.home, '.config', 'opencode')
@@ -49,10 +52,25 @@ async function startTurn(steps: readonly Speech[]): Promise<Opencode> {
     provider: { scripted: { npm: '@ai-sdk/openai-compatible', name: 's', options, models } },
   }
   writeFileSync(join(folder, 'opencode.json'), JSON.stringify(config))
+  const open = () => openTurn(fixture, connect)
+  return {
+    fixture,
+    model,
+    open,
+    async prompt() {
+      const { turn, kill } = await open()
+      return { ended: turn.catch(() => undefined), kill }
+    },
+  }
+}
+
+async function openTurn(fixture: Fixture, bridgeArgs: readonly string[]): Promise<Opencode> {
+  const children: ChildProcess[] = []
   const base = { HOME: fixture.home, PATH: process.env.PATH ?? '', OPENCODE_SERVER_PASSWORD: 'pw' }
   const port = await freePort()
-  const start = (program: string, args: string[], env: Record<string, string>, isUp: RegExp): Promise<void> => {
+  const run = (program: string, args: string[], env: Record<string, string>, isUp: RegExp): Promise<void> => {
     const child = spawn(program, args, { cwd: fixture.project, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    children.push(child)
     onTestFinished(() => void child.kill())
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let said = ''
@@ -65,10 +83,10 @@ async function startTurn(steps: readonly Speech[]): Promise<Opencode> {
     child.on('close', () => reject(new Error(said)))
     return promise
   }
-  await start(OPENCODE(), ['serve', '--port', String(port)], { ...base, OPENCODE_DISABLE_MODELS_FETCH: '1' }, /listening/)
+  await run(OPENCODE(), ['serve', '--port', String(port)], { ...base, OPENCODE_DISABLE_MODELS_FETCH: '1' }, /listening/)
   const url = `http://127.0.0.1:${port}`
   const env = { ...base, COUNTERSIGN_URL: fixture.server.url, COUNTERSIGN_KEY: fixture.key }
-  await start(process.execPath, [...SOURCE, MAIN, 'opencode', url], env, /Asking Countersign/)
+  await run(process.execPath, [...SOURCE, MAIN, 'opencode', url, ...bridgeArgs], env, /Asking Countersign/)
   const headers = { authorization: `Basic ${Buffer.from('opencode:pw').toString('base64')}`, 'content-type': 'application/json' }
   const request = (method: string, path: string, body?: object): Promise<Response> =>
     fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
@@ -76,8 +94,19 @@ async function startTurn(steps: readonly Speech[]): Promise<Opencode> {
   const turn = request('POST', `/session/${id}/message`, { parts: [{ type: 'text', text: 'Do it.' }] }).then(async (answer) => {
     await answer.text()
   })
-  return { fixture, model, request, turn }
+  return { request, turn, kill: () => children.forEach(killWhole) }
 }
+
+testCases({ start, shell: (command) => call('bash', { command, description: 'Does it' }) })
+
+test('changed by a person: nothing runs, because a reply to opencode cannot change the command', async () => {
+  const { fixture, model, turn } = await startTurn([bash, { text: 'Understood.' }])
+  const card = await fixture.waiting()
+  await fixture.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: 'printf y >> ran.txt' } })
+  await turn
+  expect(ran(fixture)).toBe('')
+  expect(model.requests[1]?.body).toContain('printf y')
+})
 
 test('a command waits for a person, runs once, and its report ends the action', async () => {
   const { fixture, model, turn } = await startTurn([bash, { text: 'All done.' }])

@@ -43,18 +43,45 @@ export interface Ended {
 export interface Running {
   child: ChildProcess
   ended: Promise<Ended>
+  /** Kills it and all that it has started, as a machine that goes down does. */
+  kill(): void
 }
 
 export function run(command: string, args: readonly string[], options: { cwd: string; env: Record<string, string> }): Running {
   const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   const code = new Promise<number | null>((resolve) => child.on('close', resolve))
   const ended = Promise.all([code, text(child.stdout), text(child.stderr)]).then(([at, stdout, stderr]) => ({ code: at, stdout, stderr }))
-  return { child, ended }
+  return { child, ended, kill: () => killWhole(child) }
+}
+
+interface Started {
+  pid: number
+  command: string
 }
 
 /** Kills the hooks that a program has started, and nothing else. @returns How many. */
 export function killHooksOf({ child }: Running): number {
-  const running = readdirSync('/proc').flatMap((pid) => {
+  const hooks = startedBy(child).filter(({ command }) => command.includes(' hook '))
+  for (const { pid } of hooks) process.kill(pid, 'SIGKILL')
+  return hooks.length
+}
+
+/** Kills a program and all that it has started, as a machine that goes down does. */
+export function killWhole(child: ChildProcess): void {
+  const started = startedBy(child)
+  child.kill('SIGKILL')
+  for (const { pid } of started) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It ended with the program.
+    }
+  }
+}
+
+/** The processes that a program has started, and those that they have. */
+function startedBy(child: ChildProcess): Started[] {
+  const all = readdirSync('/proc').flatMap((pid) => {
     try {
       const parent = Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
       return [{ pid: Number(pid), parent, command: readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ') }]
@@ -63,9 +90,6 @@ export function killHooksOf({ child }: Running): number {
       return []
     }
   })
-  const below = (parent: number): typeof running =>
-    running.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)])
-  const hooks = below(child.pid ?? 0).filter(({ command }) => command.includes(' hook '))
-  for (const { pid } of hooks) process.kill(pid, 'SIGKILL')
-  return hooks.length
+  const below = (parent: number): typeof all => all.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.pid)])
+  return below(child.pid ?? 0)
 }

@@ -42,6 +42,7 @@ export async function openPostgresRuntime(
         return enqueueJobs(outbox)
       },
       warn: (problem) => log.warn({ problem }, 'database.durability_reduced'),
+      onMigrate: (migration, left) => log.info({ migration, left }, 'database.migrating'),
       onDamage: (problem) => log.fatal({ problem }, 'database.damaged'),
     })
     stack.defer(() => store.close())

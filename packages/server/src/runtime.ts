@@ -69,6 +69,7 @@ async function openSqliteRuntime(
   const store: Store = openSqlite({
     dataDir: database.dataDir,
     acceptLoss: database.acceptLoss,
+    onMigrate: (migration, left) => log.info({ migration, left }, 'database.migrating'),
     onDamage: (problem) => log.fatal({ problem }, 'database.damaged'),
     onCommitted(outbox) {
       guard?.note(outbox)

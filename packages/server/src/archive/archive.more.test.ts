@@ -70,6 +70,10 @@ test('a long log goes into files that follow each other, a session over as many 
   expect(files.map(({ rows }) => rows)).toEqual([4_000, 4_000, 1_001])
   const paths = pathsIn(folder.path)
   expect(await problemsOf(paths)).toEqual([undefined, undefined, undefined])
+  const shares: number[] = []
+  await verifyFiles(paths, (share) => shares.push(share))
+  expect(shares.length).toBeGreaterThanOrEqual(paths.length)
+  expect([shares.toSorted((a, b) => a - b), shares.at(-1)]).toEqual([shares, 1])
   const bodies = paths.flatMap((path) => linesOf(path).slice(1, -1)).map((line) => JSON.parse(line).line)
   const expected = Object.entries(lengths).flatMap(([id, rows]) => Array.from({ length: rows * 2 }, (_, i) => [id, i + 1]))
   expect(bodies.flatMap(({ sessionId, events }) => events.map(([seq]: [number]) => [sessionId, seq]))).toEqual(expected)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -23,11 +23,18 @@ export interface Verdict {
 /**
  * Verifies files of the archive without a database: each line against the previous hash, that nothing is missing at the end, that files
  * follow each other, and each file against the manifest beside it, where it exists.
+ * @param onShare Receives how far it is, of 1.
  */
-export async function verifyFiles(paths: readonly string[]): Promise<Verdict[]> {
+export async function verifyFiles(paths: readonly string[], onShare: (share: number) => void = () => undefined): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
+  const totalBytes = paths.reduce((total, path) => total + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
+  let readBytes = 0
+  const onBytes = (bytes: number) => {
+    readBytes += bytes
+    onShare(totalBytes === 0 ? 1 : readBytes / totalBytes)
+  }
   for (const path of paths) {
-    const { sha256, ...verdict } = await readFile(path)
+    const { sha256, ...verdict } = await readFile(path, onBytes)
     verdicts.push({ ...verdict, problem: verdict.problem ?? (await againstManifest(verdict, sha256)) })
   }
   for (const verdict of verdicts) {
@@ -40,7 +47,7 @@ export async function verifyFiles(paths: readonly string[]): Promise<Verdict[]> 
   return verdicts
 }
 
-async function readFile(path: string): Promise<Verdict & { sha256: string }> {
+async function readFile(path: string, onBytes: (bytes: number) => void): Promise<Verdict & { sha256: string }> {
   const digest = createHash('sha256')
   const verdict: Verdict = { path, problem: undefined, head: undefined, rows: 0, sessions: 0, lastHash: undefined }
   let end: FileEnd | undefined
@@ -70,7 +77,10 @@ async function readFile(path: string): Promise<Verdict & { sha256: string }> {
 
   try {
     const bytes = new PassThrough()
-    bytes.on('data', (chunk) => digest.update(chunk))
+    bytes.on('data', (chunk: Buffer) => {
+      digest.update(chunk)
+      onBytes(chunk.length)
+    })
     await pipeline(createReadStream(path), bytes, createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
       for await (const text of linesOf(chunks)) verdict.problem ??= take(text)
     })

@@ -7,7 +7,7 @@ import { verifyFiles } from '../archive/verify.ts'
 import { type Environment, readSettings } from '../config/index.ts'
 import { openForArchive } from '../store/index.ts'
 import type { JsonOutput } from './json-output.ts'
-import { counted, megabytes, openProgress } from './progress.ts'
+import { counted, megabytes, openProgress, percent } from './progress.ts'
 import { say, sayJson } from './say.ts'
 
 interface ArchiveFlags {
@@ -56,7 +56,7 @@ async function archive({ olderThan, to, dryRun, json, ...flags }: ArchiveFlags, 
   const before = Date.now() - readAge(olderThan)
   const since = new Date(before).toISOString()
   const folder = to ?? join(settings.dataDir, 'archive')
-  const report = openProgress()
+  const report = openProgress({ json })
   const print = (found: { sessions: number; rows: number; files: JsonOutput<'archive'>['files'] }) =>
     sayJson({ dryRun: dryRun === true, settledBefore: since, folder, ...found } satisfies JsonOutput<'archive'>)
   const store = await openForArchive(settings.database)
@@ -93,7 +93,8 @@ const sum = <Name extends string>(all: readonly Record<Name, number>[], name: Na
   all.reduce((total, one) => total + one[name], 0)
 
 async function verify(paths: string[], json: true | undefined): Promise<void> {
-  const verdicts = await verifyFiles(paths)
+  const report = openProgress({ json })
+  const verdicts = await verifyFiles(paths, (share) => report(() => `${percent(share)} verified`))
   if (verdicts.some(({ problem }) => problem !== undefined)) process.exitCode = 1
   const files = verdicts.map(({ path, problem = null, sessions, rows }) => ({ path, problem, sessions, rows }))
   if (json) return void sayJson({ files } satisfies JsonOutput<'archive verify'>)

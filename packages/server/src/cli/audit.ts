@@ -63,7 +63,7 @@ export const auditCommand = (environment: Environment): Command =>
 
 async function verify(file: string, { publicKey, anchor, json }: VerifyFlags): Promise<void> {
   const anchors = anchor?.flatMap(readAnchors)
-  const verdict = await verifyExport(linesOf(readExport(file)), publicKey, { anchors })
+  const verdict = await verifyExport(linesOf(readExport(file, json)), publicKey, { anchors })
   if (verdict.problem !== undefined) process.exitCode = 1
   if (json) sayJson(jsonOf(file, verdict))
   else if (verdict.problem !== undefined) say(`${file}: ${verdict.problem}`)
@@ -91,8 +91,8 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 }
 
 /** @throws Error that says in words why the file cannot be read. */
-async function* readExport(file: string): AsyncGenerator<Buffer> {
-  const report = openProgress()
+async function* readExport(file: string, json: true | undefined): AsyncGenerator<Buffer> {
+  const report = openProgress({ json })
   try {
     const bytes = statSync(file).size
     let read = 0

@@ -41,7 +41,7 @@ export const backupCommand = (environment: Environment): Command =>
     .addHelpText('after', BACKUP_HELP)
     .action(async (file: string, { force, json, ...flags }: BackupFlags) => {
       const { database } = readSettings(flags, environment)
-      const summary = await backupDatabase(database, file, { overwrite: force === true, onProgress: reportProgress(), environment })
+      const summary = await backupDatabase(database, file, { overwrite: force === true, onProgress: reportProgress(json), environment })
       const bytes = statSync(file).size
       if (json) return void sayJson({ file, bytes, ...jsonOf(summary) } satisfies JsonOutput<'backup'>)
       say(`${file}: ${megabytes(bytes)}, checked. It holds ${inWords(summary)}.`)
@@ -57,7 +57,7 @@ export const restoreCommand = (environment: Environment): Command =>
     .addHelpText('after', RESTORE_HELP)
     .action(async (file: string, { force, json, ...flags }: BackupFlags) => {
       const { database, dataDir } = readSettings(flags, environment)
-      const options = { dataDir, replace: force === true, onProgress: reportProgress(), environment }
+      const options = { dataDir, replace: force === true, onProgress: reportProgress(json), environment }
       const { summary, movedTo } = await restoreDatabase(database, file, options)
       if (json) return void sayJson({ file, movedTo: movedTo ?? null, ...jsonOf(summary) } satisfies JsonOutput<'restore'>)
       if (movedTo !== undefined) say(`The database that was there is now in ${movedTo}.`)
@@ -86,8 +86,8 @@ const jsonOf = ({ newestEventAt, ...summary }: BackupSummary) => ({
 const LONG_BYTES = 500_000_000
 
 /** Reports the progress of a long backup or restore. */
-function reportProgress(): (done: BackupProgress) => void {
-  const report = openProgress()
+function reportProgress(json: true | undefined): (done: BackupProgress) => void {
+  const report = openProgress({ json })
   return (done) => {
     if ('step' in done) report(() => `${done.step}: ${megabytes(done.ofBytes)}`, done.ofBytes > LONG_BYTES)
     else report(() => `${'share' in done ? percent(done.share) : megabytes(done.bytes)} ${done.what}`)

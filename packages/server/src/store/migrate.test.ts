@@ -9,6 +9,7 @@ import { openTempSqlite, raw } from '../../../../verification/testing/temp-store
 import { openTestDatabase } from '../../../../verification/testing/test-database.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { listMigrations, migrate, textOf } from './migrate.ts'
+import { migratePostgres } from './postgres/migrate.ts'
 import { registerProcess } from './tables/processes.ts'
 
 test('eight processes that start at once on an empty database migrate it once', async () => {
@@ -90,6 +91,46 @@ test('a webhook whose secret was rotated before the upgrade goes on signing with
   migrate(db)
   expect(db.prepare('select webhook_id, secret, until from webhook_earlier_secret').all()).toEqual([
     { webhook_id: 'whk_rotated', secret: 'whsec_old', until: 99 },
+  ])
+})
+
+test('each migration of a database with data is told before it runs, with how many are left; a new database tells nothing', async () => {
+  const told: [string, number][] = []
+  const onMigrate = (name: string, left: number) => void told.push([name, left])
+  using fresh = new DatabaseSync(':memory:')
+  migrate(fresh, onMigrate)
+  await using database = await openTestDatabase({ isEmpty: true })
+  await using client = await connectTo(database)
+  await migratePostgres(client, onMigrate)
+  expect(told).toEqual([])
+
+  const before = listMigrations().length - 2
+  const names = listMigrations()
+    .slice(before)
+    .map(({ name }) => name)
+  using db = new DatabaseSync(':memory:')
+  db.exec('create table migration (number integer primary key, name text not null, applied_at integer not null) strict')
+  for (const migration of listMigrations().slice(0, before)) {
+    db.exec(textOf(migration, 'sqlite'))
+    db.prepare('insert into migration values (?, ?, 1)').run(migration.number, migration.name)
+  }
+  migrate(db, onMigrate)
+  expect(told.splice(0)).toEqual([
+    [names[0], 2],
+    [names[1], 1],
+  ])
+
+  await using older = await openTestDatabase({ isEmpty: true })
+  await using session = await connectTo(older)
+  await session.query('create table migration (number bigint primary key, name text not null, applied_at bigint not null)')
+  for (const migration of listMigrations().slice(0, before)) {
+    await session.query(textOf(migration, 'postgres'))
+    await session.query('insert into migration values ($1, $2, 1)', [migration.number, migration.name])
+  }
+  await migratePostgres(session, onMigrate)
+  expect(told).toEqual([
+    [names[0], 2],
+    [names[1], 1],
   ])
 })
 

@@ -73,19 +73,24 @@ export const failed = ({ name }: Migration, cause: unknown) =>
 const appliedTo = (db: DatabaseSync): AppliedMigration[] =>
   db.prepare('select number, name from migration order by number').all() as unknown as AppliedMigration[]
 
+/** Is told before each migration of a database that has data: it may take long. @param left With this one. */
+export type OnMigrate = (name: string, left: number) => void
+
 /**
  * Brings the database to this code's version, one transaction per migration. When it returns, all are on disk.
  * @throws Error naming the migration when it fails, and as {@link missing}.
  */
-export function migrate(db: DatabaseSync): void {
+export function migrate(db: DatabaseSync, onMigrate: OnMigrate = () => undefined): void {
   const { journal_mode, synchronous } = { ...db.prepare('PRAGMA journal_mode').get(), ...db.prepare('PRAGMA synchronous').get() }
   // The log keeps the order: with the last migration, those before it are on disk. A new database waits for the disk once instead of 20 times.
   const isLogged = journal_mode === 'wal'
   try {
     if (isLogged) db.exec('PRAGMA synchronous = NORMAL')
     db.exec('create table if not exists migration (number integer primary key, name text not null, applied_at integer not null) strict')
-    const toDo = missing(listMigrations(), appliedTo(db))
-    for (const migration of toDo) {
+    const applied = appliedTo(db)
+    const toDo = missing(listMigrations(), applied)
+    for (const [at, migration] of toDo.entries()) {
+      if (applied.length > 0) onMigrate(migration.name, toDo.length - at)
       if (isLogged && migration === toDo.at(-1)) db.exec(`PRAGMA synchronous = ${synchronous}`)
       apply(db, migration)
     }

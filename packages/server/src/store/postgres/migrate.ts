@@ -1,7 +1,7 @@
 import { checkpoint } from '@countersign/toolkit/internal'
 import type { Client } from 'pg'
 import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from '../development.ts'
-import { failed, listMigrations, type Migration, missing, textOf } from '../migrate.ts'
+import { failed, listMigrations, type Migration, missing, type OnMigrate, textOf } from '../migrate.ts'
 import { livingProcess } from '../tables/processes.ts'
 import { pg } from './driver.ts'
 
@@ -23,12 +23,14 @@ const WRITTEN = ['session', 'run', 'action', 'message', 'vote', 'event', 'once']
  * @throws Error naming the migration when it fails, when the database is of a newer or a too old version, and while a server of the older
  * version is running on it.
  */
-export async function migratePostgres(client: Client): Promise<void> {
+export async function migratePostgres(client: Client, onMigrate: OnMigrate = () => undefined): Promise<void> {
   await inMigrationLock(client, async () => {
     await client.query('create table if not exists migration (number bigint primary key, name text not null, applied_at bigint not null)')
   })
   const { rows } = await client.query('select number, name from migration order by number')
-  for (const migration of missing(listMigrations(), rows)) {
+  const toDo = missing(listMigrations(), rows)
+  for (const [at, migration] of toDo.entries()) {
+    if (rows.length > 0) onMigrate(migration.name, toDo.length - at)
     for (let tries = 1; !(await apply(client, migration, tries < MAX_TRIES)); tries++);
   }
 }

@@ -2,6 +2,7 @@ import { CountersignError } from '@countersign/core'
 import { Client } from 'pg'
 import { type Clock, systemClock } from '../../clock.ts'
 import { watchDamage } from '../damage-watch.ts'
+import type { OnMigrate } from '../migrate.ts'
 import type { Tx } from '../query.ts'
 import { ALWAYS_WELL, type Outbox, type Store } from '../store.ts'
 import { isInLog } from '../tables/events.ts'
@@ -34,6 +35,8 @@ export interface PostgresOptions {
   warn?: (sentence: string) => void
   /** Receives, as a sentence, that the database is damaged. Default: none. */
   onDamage?: ((sentence: string) => void) | undefined
+  /** Is told before each migration of a database that has data. Default: does nothing. */
+  onMigrate?: OnMigrate
   /** Connections at most, default 10. */
   maxSessions?: number
   clock?: Clock
@@ -53,13 +56,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     enqueue,
     warn,
     onDamage,
+    onMigrate,
     maxSessions = 10,
     clock = systemClock,
   } = options
   const ownUrl = directUrl ?? url
   const firstTransaction = await onOneConnection(ownUrl, async (client) => {
     await requireOwnSession(client, ownUrl, directUrl === undefined ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL')
-    return prepareDatabase(client, warn)
+    return prepareDatabase(client, { warn, onMigrate })
   })
   if (directUrl !== undefined) await requirePreparedStatements(url, clock)
   const pool = createPool({ url, isPooled: directUrl !== undefined }, maxSessions, clock)

@@ -1,18 +1,22 @@
 import type { Client } from 'pg'
 import { FIRST_TRANSACTION, PLACES_PER_TRANSACTION } from '../dialect.ts'
+import type { OnMigrate } from '../migrate.ts'
 import { inMigrationLock, migratePostgres } from './migrate.ts'
 
 const OLDEST_VERSION = 15
 
 /**
  * Prepares a database for this code: checks its capabilities and migrates it. Returns the transaction that counts as the first of its log.
- * @param warn Receives, as a sentence, unsafe settings that the operator may have chosen on purpose.
+ * @param hear `warn` receives, as a sentence, unsafe settings that the operator may have chosen on purpose.
  * @throws Error when the database cannot be used.
  */
-export async function prepareDatabase(client: Client, warn: (sentence: string) => void = () => undefined): Promise<number> {
+export async function prepareDatabase(
+  client: Client,
+  { warn = () => undefined, onMigrate }: { warn?: ((sentence: string) => void) | undefined; onMigrate?: OnMigrate | undefined } = {},
+): Promise<number> {
   await requireDurability(client, warn)
   await requireSchema(client)
-  await migratePostgres(client)
+  await migratePostgres(client, onMigrate)
   let first = 0
   await inMigrationLock(client, async () => {
     first = await findFirstTransaction(client)

@@ -17,7 +17,7 @@ import {
   type StateKeeper,
 } from '../data-folder.ts'
 import { groupCommit } from '../group-commit.ts'
-import { migrate, requireMigrated } from '../migrate.ts'
+import { migrate, type OnMigrate, requireMigrated } from '../migrate.ts'
 import type { Outbox, Store } from '../store.ts'
 import { watchHealth } from '../watch-health.ts'
 import { damagedFile, openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
@@ -47,6 +47,8 @@ export interface SqliteOptions {
   acceptLoss?: boolean | undefined
   /** Receives, as a sentence, that the file is damaged. Default: none. */
   onDamage?: ((sentence: string) => void) | undefined
+  /** Is told before each migration of a database that has data. Default: does nothing. */
+  onMigrate?: OnMigrate | undefined
   /** How long the check of a large file may delay the start; what is left is checked while the server works. Default: 1,000 ms. */
   checkMs?: number | undefined
 }
@@ -56,11 +58,11 @@ export interface SqliteOptions {
  * @throws Error when SQLite is too old, another process owns the folder, the folder cannot be written, the database is newer than this
  * code, or it is lost or damaged.
  */
-export function openSqlite({ dataDir, onCommitted, acceptLoss = false, onDamage, checkMs }: SqliteOptions): Store {
+export function openSqlite({ dataDir, onCommitted, acceptLoss = false, onDamage, onMigrate, checkMs }: SqliteOptions): Store {
   const owner = own(dataDir)
   // A second process on the same folder would take this one's executing actions for lost ones.
   if (!owner) throw new Error(`another Countersign process is using ${dataDir}; stop it, or choose another folder with --data`)
-  const { db, isChecked } = openOwned(dataDir, owner, { acceptLoss, checkMs })
+  const { db, isChecked } = openOwned(dataDir, owner, { acceptLoss, onMigrate, checkMs })
   return openStore({ db, dataDir, lock: owner, onCommitted, onDamage, isChecked, state: keepState(dataDir, lastPlaceOf(db)) })
 }
 
@@ -170,13 +172,13 @@ function openDatabase(dataDir: string, lock: Lock, prepare: (db: DatabaseSync) =
   }
 }
 
-interface OwnedOptions extends Pick<SqliteOptions, 'acceptLoss' | 'checkMs'> {}
+interface OwnedOptions extends Pick<SqliteOptions, 'acceptLoss' | 'onMigrate' | 'checkMs'> {}
 
 /** Opens a database in exclusive use, and checks its integrity first; `isChecked` is false when there was no time for all of it. */
 function openOwned(
   dataDir: string,
   lock: Lock,
-  { acceptLoss = false, checkMs }: OwnedOptions = {},
+  { acceptLoss = false, onMigrate, checkMs }: OwnedOptions = {},
 ): { db: DatabaseSync; isChecked: boolean } {
   const file = databaseFile(dataDir)
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0
@@ -203,7 +205,7 @@ function openOwned(
     if (check?.damage !== undefined) throw new Error(`${file} is damaged (${check.damage}): ${WHAT_TO_DO_ABOUT_DAMAGE}`)
     isChecked = check?.isWhole ?? true
     rewriteLog(db)
-    migrate(db)
+    migrate(db, onMigrate)
     finishDatabase(dataDir)
   })
   return { db, isChecked }
