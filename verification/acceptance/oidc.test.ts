@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { type KnownPerson, startSignInService } from '../testing/sign-in-service.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -13,19 +16,18 @@ const ADA: KnownPerson = {
 /** Starts a server behind https, and the provider that people sign in with. */
 async function startDesk(environment: Record<string, string> = { COUNTERSIGN_PUBLIC_URL: CONSOLE }) {
   const service = await startSignInService(`${CONSOLE}/sign-in/callback`, `${CONSOLE}/`)
+  const oidc = {
+    issuer: service.issuer,
+    clientId: service.clientId,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a configuration file names a variable.
+    clientSecret: '${OIDC_SECRET}',
+    roles: { 'cs-approvers': 'approver', 'cs-admins': ['admin', 'approver'] },
+    everyone: ['staff'],
+  }
   const server = await startTestServer({
     config: {
       agents: { desk: { model: 'scripted/talk.json' } },
-      signIn: {
-        oidc: {
-          issuer: service.issuer,
-          clientId: service.clientId,
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a configuration file names a variable.
-          clientSecret: '${OIDC_SECRET}',
-          roles: { 'cs-approvers': 'approver', 'cs-admins': ['admin', 'approver'] },
-          everyone: ['staff'],
-        },
-      },
+      signIn: { oidc },
     },
     scripts: { talk: [{ text: 'Hi.' }] },
     environment: { OIDC_SECRET: service.clientSecret, ...environment },
@@ -41,6 +43,8 @@ async function startDesk(environment: Record<string, string> = { COUNTERSIGN_PUB
   return {
     service,
     server,
+    /** The settings: a change of them counts from the next start on. */
+    oidc,
     page,
     begin,
     finish: (cookie: string, answer: string) => page(cookie).send('POST', '/api/sign-in/oidc/finish', { body: { answer } }),
@@ -63,6 +67,39 @@ function cookieOf(headers: Headers, name: string): string {
   for (const attribute of ['HttpOnly', 'SameSite=Strict', 'Path=/', 'Secure']) expect(found).toContain(attribute)
   return found?.split(';')[0] ?? ''
 }
+
+test('a person stays who they are when the issuer is set with another spelling: with or without the slash at its end', async () => {
+  await using desk = await startDesk()
+  const { issuer } = desk.oidc
+  const idWith = async (spelling: string) => {
+    desk.oidc.issuer = spelling
+    await desk.server.restart()
+    return (await desk.signIn()).answer.body.principal.id
+  }
+  const before = (await desk.signIn()).answer.body.principal.id
+  expect(await idWith(`${issuer}/`)).toBe(before)
+  expect(await idWith(issuer)).toBe(before)
+  // Also for somebody whose first sign-in was with the other one.
+  desk.service.person = { ...ADA, sub: 'ben-1' }
+  const ben = await idWith(`${issuer}/`)
+  expect(ben).not.toBe(before)
+  expect(await idWith(issuer)).toBe(ben)
+})
+
+test('a provider that has another name than the setting is refused, with the name to set', async () => {
+  await using desk = await startDesk()
+  const realm = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ issuer: `${desk.oidc.issuer}/realms/shop`, jwks_uri: desk.oidc.issuer }))
+  }).listen(0, '127.0.0.1')
+  await once(realm, 'listening')
+  desk.oidc.issuer = `http://127.0.0.1:${(realm.address() as AddressInfo).port}`
+  const named = `${desk.oidc.issuer}/realms/shop`
+  await desk.server.restart()
+  const { status, body } = await desk.page().send('POST', '/api/sign-in/oidc', { body: {} })
+  expect([status, body.detail]).toEqual([503, expect.stringContaining(`set COUNTERSIGN_OIDC_ISSUER, or issuer in signIn, to ${named}`)])
+  realm.close()
+})
 
 test('a person signs in with the provider, is the same one next time, and has the roles that it says they have now', async () => {
   await using desk = await startDesk()

@@ -10,15 +10,28 @@ const MAX_GROUPS = 200
 export type Claims = Readonly<Record<string, unknown>> & { sub: string }
 
 /**
- * Returns the person that a sign-in service identifies: the same one for the same issuer and subject, even when their name or address
- * changes. Their groups are roles under the group's own name; built-in roles come from the configured mapping only.
+ * Returns the ids that a person may have: one for each spelling of the issuer. The setting counts first, because people are stored under it;
+ * a sign-in service accepts its own name with and without a slash at the end alone.
+ * @param own The name that the service gives itself: it was compared with the setting.
  */
-export function personFrom(claims: Claims, { issuer, groupsClaim, roles, everyone }: OidcSettings): Principal {
+export function personIdsOf(sub: string, issuer: string, own: string): [string, ...string[]] {
+  const spellings = [issuer, own].flatMap((one) => [one, one.endsWith('/') ? one.slice(0, -1) : `${one}/`])
+  const [first = issuer, ...others] = new Set(spellings)
+  const idOf = (one: string) => `prn_${createHash('sha256').update(`${one}\n${sub}`).digest('hex').slice(0, 32)}`
+  return [idOf(first), ...others.map(idOf)]
+}
+
+/**
+ * Returns the person that a sign-in service identifies. Their groups are roles under the group's own name; built-in roles come from the
+ * configured mapping only.
+ * @param id The same one for the same issuer and subject, even when their name or address changes: see {@link personIdsOf}.
+ */
+export function personFrom(id: string, claims: Claims, { groupsClaim, roles, everyone }: Omit<OidcSettings, 'issuer'>): Principal {
   const groups = groupsOf(claims[groupsClaim])
   const mapped = groups.flatMap((group) => (Object.hasOwn(roles, group) ? (roles[group] ?? []) : []))
   const named = groups.filter((group) => !OUR_ROLES.includes(group))
   return {
-    id: `prn_${createHash('sha256').update(`${issuer}\n${claims.sub}`).digest('hex').slice(0, 32)}`,
+    id,
     kind: 'person',
     name: nameOf(claims),
     roles: [...new Set([...everyone, ...mapped, ...named])].sort(),

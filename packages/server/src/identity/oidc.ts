@@ -19,9 +19,9 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Clock } from '../clock.ts'
 import type { OidcSettings } from '../config/index.ts'
-import { consoleSessions, type Store } from '../store/index.ts'
+import { consoleSessions, principals, type Store, type Tx } from '../store/index.ts'
 import { hashOf } from './keys.ts'
-import { type Claims, personFrom } from './oidc-person.ts'
+import { type Claims, personFrom, personIdsOf } from './oidc-person.ts'
 import { createSeal } from './seal.ts'
 import { SIGN_IN_SECONDS } from './sign-in-time.ts'
 
@@ -70,7 +70,12 @@ export function createSignInService({ settings, store, clock, log, secret, netwo
     found ??= discover(settings, network).catch((error: unknown) => {
       found = undefined
       log.warn({ error, issuer: settings.issuer }, 'sign_in.service_not_found')
-      throw new CountersignError('not_ready', 'the sign-in service cannot be reached; try again in a moment')
+      const own = otherIssuerIn(error)
+      if (own === undefined) throw new CountersignError('not_ready', 'the sign-in service cannot be reached; try again in a moment')
+      throw new CountersignError(
+        'not_ready',
+        `the sign-in service has another name than the setting: an administrator can set COUNTERSIGN_OIDC_ISSUER, or issuer in signIn, to ${own}`,
+      )
     })
     return found
   }
@@ -122,7 +127,8 @@ export function createSignInService({ settings, store, clock, log, secret, netwo
         log.warn({ error, issuer: settings.issuer }, 'sign_in.refused')
         throw new CountersignError('unauthenticated', 'the answer of the sign-in service was not accepted: begin again')
       })
-      return { principal: personFrom(claims, settings), idToken, returnTo: begun.returnTo }
+      const ids = personIdsOf(claims.sub, settings.issuer, config.serverMetadata().issuer)
+      return { principal: personFrom(await storedIdOf(store, ids), claims, settings), idToken, returnTo: begun.returnTo }
     },
 
     async endSessionUrl(idToken, backTo) {
@@ -131,6 +137,20 @@ export function createSignInService({ settings, store, clock, log, secret, netwo
       return buildEndSessionUrl(config, { id_token_hint: idToken, post_logout_redirect_uri: backTo }).href
     },
   }
+}
+
+/** Returns the id that is stored; the first one for somebody who never signed in. */
+function storedIdOf(store: Store, ids: [string, ...string[]]): Promise<string> {
+  return store.read(function* (): Tx<string> {
+    for (const id of ids) if (yield* principals.findPrincipal.first({ id })) return id
+    return ids[0]
+  })
+}
+
+/** Returns the issuer in the document of a sign-in service that was refused because it is not the one of the setting. */
+function otherIssuerIn(error: unknown): string | undefined {
+  const { body, attribute } = Object(error instanceof Error && error.cause) as { body?: { issuer?: unknown }; attribute?: unknown }
+  return attribute === 'issuer' && typeof body?.issuer === 'string' ? body.issuer : undefined
 }
 
 async function discover({ issuer, clientId, clientSecret }: OidcSettings, network: Network): Promise<Configuration> {
