@@ -129,6 +129,10 @@ test('view, search and order are in the address: a reload, a link and the back b
   await page.reload()
   await expect.poll(shown).toEqual([apple.id])
   await expect(page.getByRole('searchbox', { name: 'Search actions' })).toHaveValue('appl tool:key by:me')
+  // The page is called *Inbox*, so people type that.
+  await page.goto(link.replace('/waiting?', '/inbox?'))
+  await expect(page).toHaveURL(link)
+  await expect.poll(shown).toEqual([apple.id])
   await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Decided' }).click()
   await expect(page.getByText('Nothing matches this search')).toBeVisible()
   await page.getByRole('button', { name: 'Clear the search' }).click()

@@ -132,7 +132,9 @@ function SignedIn({ client, headStart, me, signIn, keepsObjectives }: Omit<Servi
           {PAGE_PATHS.map((path) => (
             <Route key={path} path={path} element={<PageAt key={path} path={path} />} />
           ))}
-          <Route path="decided" element={<ToDecided />} />
+          {Object.entries(PAGE_NAMES).map(([name, to]) => (
+            <Route key={name} path={name} element={<ToPage to={to} />} />
+          ))}
           <Route path="*" element={<NotFoundPage />} />
         </Route>
       </Routes>
@@ -140,8 +142,9 @@ function SignedIn({ client, headStart, me, signIn, keepsObjectives }: Omit<Servi
   )
 }
 
-/** The page is called *Decided*, so people type that. */
-const ToDecided = () => <Navigate replace to={{ pathname: '/history', search: useLocation().search }} />
+/** People type the name of a page, where its address has another one. */
+const PAGE_NAMES = { decided: '/history', inbox: '/waiting' }
+const ToPage = ({ to }: { to: string }) => <Navigate replace to={{ pathname: to, search: useLocation().search }} />
 
 /** A sign-in that ended elsewhere shows first on the inbox's stream. */
 function LeaveWhenSignedOut({ inbox }: { inbox: InboxStore }) {

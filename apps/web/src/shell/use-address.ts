@@ -42,16 +42,25 @@ export function useTypedParam(name: string) {
     if (at < 0) setTyped((before) => (before.trim() === value ? before : value))
   }, [value])
 
-  // A pending change would navigate back to the page that was left, so it is cancelled.
+  const take = (text: string) => {
+    own.current = [...own.current, text]
+    set(name, text)
+  }
+
+  // A pending change would navigate back to the page that was left, so it is cancelled. A value that the page is drawn with late is compared, too:
+  // the text may have been changed back meanwhile.
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was typed, and where, are the events
   useEffect(() => {
     if (typed.trim() === value) return
-    const timer = setTimeout(() => {
-      own.current = [...own.current, typed.trim()]
-      set(name, typed.trim())
-    }, TYPING_MS)
+    const timer = setTimeout(() => take(typed.trim()), TYPING_MS)
     return () => clearTimeout(timer)
-  }, [typed, pathname])
+  }, [typed, value, pathname])
 
-  return { value, typed, setTyped }
+  function type(text: string) {
+    setTyped(text)
+    // Nobody types more after clearing the field, and a reload must not bring the old text back.
+    if (text === '' && new URLSearchParams(window.location.search).has(name)) take('')
+  }
+
+  return { value, typed, setTyped: type }
 }

@@ -80,6 +80,33 @@ test('keys act from anywhere on the page but never in a field, and not at all on
   expect(inbox.decisions).toEqual([])
 })
 
+test('Escape ends a search for good, also right before a reload, and also when the address takes the search at that very moment', async () => {
+  await open()
+  const field = inbox.page.getByRole('searchbox', { name: 'Search actions' })
+  const search = async () => new URL(inbox.page.url()).search
+  await inbox.page.keyboard.press('/')
+  await inbox.page.keyboard.type('two')
+  await until(search).toBe('?q=two')
+  await inbox.page.keyboard.press('Escape')
+  await inbox.page.reload()
+  await until(rows).toEqual(['one', 'two', 'three'])
+  expect([await search(), await field.inputValue()]).toEqual(['', ''])
+  // The page is drawn with an address only after the browser has it.
+  await inbox.page.evaluate(() => {
+    const replace = history.replaceState.bind(history)
+    history.replaceState = (...given) => {
+      history.replaceState = replace
+      replace(...given)
+      document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))
+    }
+  })
+  await inbox.page.keyboard.press('/')
+  await inbox.page.keyboard.type('two')
+  await until(() => field.inputValue()).toBe('')
+  await until(search).toBe('')
+  await until(rows).toEqual(['one', 'two', 'three'])
+})
+
 test('in a tall window a short card stands at the top of its pane, and the room that is left is below it', async () => {
   await inbox.page.setViewportSize({ width: 1_440, height: 2_000 })
   await open()
