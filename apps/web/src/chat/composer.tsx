@@ -1,6 +1,7 @@
 import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react'
 import { errorText } from '../errors.ts'
-import { Button, Icon, IconButton, Notice, TextareaAutosize } from '../ui/index.ts'
+import { Button, Icon, IconButton, Notice } from '../ui/index.ts'
+import { TextareaAutosize } from '../ui/textarea.ts'
 import { keepDraft, readDraft } from './drafts.ts'
 
 type ComposerProps = {
@@ -99,12 +100,12 @@ export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocu
           <Button
             variant="outlined"
             className="stop"
-            startIcon={<Icon name="stop" size={14} />}
             title="Ends the run and cancels what has not started"
             disabled={isStopping}
             onClick={stop}
             data-testid="stop"
           >
+            <Icon name="stop" size={14} />
             Stop
           </Button>
         )}

@@ -23,7 +23,7 @@ export function OlderMessages({ state, scroller, onLoad }: OlderMessagesProps) {
   return (
     <div ref={end} className="older">
       {state === 'failed' && <span role="alert">Older messages could not be loaded.</span>}
-      <Button size="small" aria-disabled={state === 'loading'} onClick={() => void onLoad()}>
+      <Button aria-disabled={state === 'loading'} onClick={() => void onLoad()}>
         {state === 'loading' ? 'Loading older messages…' : state === 'failed' ? 'Try again' : 'Load older messages'}
       </Button>
     </div>

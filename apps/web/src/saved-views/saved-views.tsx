@@ -48,14 +48,8 @@ export function SavedViewButtons({ page }: PageProps) {
         />
       ) : (
         <>
-          <Button size="small" onClick={() => setNaming(true)}>
-            {open ? 'Rename view' : 'Save view'}
-          </Button>
-          {open && (
-            <Button size="small" onClick={() => void change((known) => known.filter((view) => !isOpen(view)))}>
-              Delete view
-            </Button>
-          )}
+          <Button onClick={() => setNaming(true)}>{open ? 'Rename view' : 'Save view'}</Button>
+          {open && <Button onClick={() => void change((known) => known.filter((view) => !isOpen(view)))}>Delete view</Button>}
         </>
       )}
       {failure !== '' && <span role="alert">{failure}</span>}
@@ -87,12 +81,8 @@ function NameForm({ name, onSave, onClose }: NameFormProps) {
         autoComplete="off"
         onChange={({ currentTarget }) => setTyped(currentTarget.value)}
       />
-      <Button size="small" type="submit">
-        Save
-      </Button>
-      <Button size="small" onClick={onClose}>
-        Cancel
-      </Button>
+      <Button type="submit">Save</Button>
+      <Button onClick={onClose}>Cancel</Button>
     </form>
   )
 }

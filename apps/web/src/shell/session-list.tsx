@@ -113,7 +113,7 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
         </p>
       )}
       {sessions.hasNextPage && (
-        <Button className="sessions-more" fullWidth disabled={sessions.isFetchingNextPage} onClick={loadMore}>
+        <Button className="sessions-more" disabled={sessions.isFetchingNextPage} onClick={loadMore}>
           {sessions.isFetchingNextPage ? 'Loading…' : filter.q ? 'Search older sessions' : 'Load more'}
         </Button>
       )}

@@ -61,7 +61,7 @@ test.for([320, 390])('at %i px the menu button says how much waits, and the icon
   expect(box.x).toBeGreaterThanOrEqual(0)
   expect(box.y).toBeGreaterThanOrEqual(0)
   expect(box.x + box.width).toBeLessThanOrEqual(title.x)
-  const middles = await page.locator('.top-bar .MuiIconButton-root:visible, .top-bar .account').evaluateAll((nodes) =>
+  const middles = await page.locator('.top-bar .icon-button:visible, .top-bar .account').evaluateAll((nodes) =>
     nodes.map((node) => {
       const { top, height } = node.getBoundingClientRect()
       return Math.round(top + height / 2)

@@ -2,7 +2,7 @@ import { Link, NavLink, useLocation } from 'react-router'
 import { useWaiting } from '../live/use-waiting.ts'
 import { alarmsOf, alarmText } from '../live/waiting-words.ts'
 import mark from '../ui/countersign.svg'
-import { Button, Icon } from '../ui/index.ts'
+import { Icon } from '../ui/index.ts'
 import { NavLinks } from './nav-links.tsx'
 import { SessionList } from './session-list.tsx'
 
@@ -17,17 +17,16 @@ export function Sidebar({ onPick }: { onPick: () => void }) {
         <img src={mark} alt="" width={22} height={22} />
         Countersign
       </Link>
-      <Button
-        component={Link}
+      <Link
         to="/"
-        variant="outlined"
-        startIcon={<Icon name="plus" />}
-        className="new-chat"
+        className="button new-chat"
+        data-variant="outlined"
         aria-current={pathname === '/' ? 'page' : undefined}
         onClick={onPick}
       >
+        <Icon name="plus" />
         New chat
-      </Button>
+      </Link>
       <NavLink to="/waiting" className="nav-link" onClick={onPick} data-testid="waiting-link">
         <Icon name="inbox" />
         Inbox

@@ -1,5 +1,5 @@
-import Button from '@mui/material/Button'
 import { useState } from 'react'
+import { Button } from './button.tsx'
 
 /** Copies a text and reports whether that succeeded. @param what Names it for screen readers, where several can be copied. */
 export function CopyButton({ text, what }: { text: string; what?: string }) {

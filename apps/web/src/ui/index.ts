@@ -1,7 +1,5 @@
-export { default as Button } from '@mui/material/Button'
-export { default as IconButton } from '@mui/material/IconButton'
 export { useColorScheme } from '@mui/material/styles'
-export { default as TextareaAutosize } from '@mui/material/TextareaAutosize'
+export { Button, IconButton } from './button.tsx'
 export { CopyButton } from './copy-button.tsx'
 export { Fact } from './fact.tsx'
 export { Icon, type IconName } from './icon.tsx'

@@ -1,7 +1,7 @@
-import Button from '@mui/material/Button'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { errorText } from '../errors.ts'
+import { Button } from './button.tsx'
 import { Notice } from './notice.tsx'
 import { Skeleton } from './skeleton.tsx'
 

@@ -1,5 +1,5 @@
-import Button from '@mui/material/Button'
 import type { UseInfiniteQueryResult } from '@tanstack/react-query'
+import { Button } from './button.tsx'
 
 /** Loads the next page of a list. */
 export function More({ of: { hasNextPage, isFetchingNextPage, fetchNextPage } }: { of: UseInfiniteQueryResult }) {

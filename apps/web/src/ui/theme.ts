@@ -58,33 +58,6 @@ export const theme = createTheme({
   transitions: { create: () => 'none' },
   components: {
     MuiButtonBase: { defaultProps: { disableRipple: true, disableTouchRipple: true } },
-    MuiButton: {
-      defaultProps: { disableElevation: true, size: 'small' },
-      styleOverrides: {
-        root: {
-          minHeight: 34,
-          minWidth: 0,
-          padding: '5px 12px',
-          fontSize: 14,
-          '@media (pointer: coarse)': { minHeight: 44 },
-          '&.Mui-focusVisible': { outline: '2px solid var(--ui-palette-primary-main)', outlineOffset: 2 },
-        },
-        outlined: { borderColor: 'var(--ui-palette-divider)', color: 'var(--ui-palette-text-primary)' },
-      },
-    },
-    MuiIconButton: {
-      styleOverrides: {
-        root: {
-          width: 36,
-          height: 36,
-          borderRadius: 8,
-          color: 'var(--ui-palette-text-secondary)',
-          '@media (pointer: coarse)': { width: 44, height: 44 },
-          '&:hover': { backgroundColor: 'var(--ui-palette-surface-hover)', color: 'var(--ui-palette-text-primary)' },
-          '&.Mui-focusVisible': { outline: '2px solid var(--ui-palette-primary-main)', outlineOffset: 1 },
-        },
-      },
-    },
     MuiMenu: { defaultProps: { transitionDuration: 0 } },
     MuiDialog: {
       defaultProps: { transitionDuration: 0 },
