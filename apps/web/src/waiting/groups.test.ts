@@ -51,6 +51,15 @@ test('a tool, an agent and a risk have a heading above a single action too; a na
   expect(read(linesOf(actions, 'risk'), 'risk').filter((line) => line.includes('×'))).toEqual(['1/2 3 × Medium risk', '2/2 1 × High risk'])
 })
 
+test('a requester and a rule have a heading, too; what no rule matches says so', () => {
+  const people = [{ id: 'prn_ana', name: 'Ana' }]
+  const [ana, both] = [{ requesters: people }, { requesters: [...people, { id: 'prn_ben', name: 'Ben' }], policy: { rule: 'default' } }]
+  const actions = [action('1', ana), action('2', both), action('3', ana)]
+  const headings = (grouping: Grouping) => read(linesOf(actions, grouping), grouping).filter((line) => line.includes('×'))
+  expect(headings('requester')).toEqual(['1/2 2 × Ana', '2/2 1 × Ana and Ben'])
+  expect(headings('rule')).toEqual(['1/2 2 × writes', '2/2 1 × No rule matches'])
+})
+
 test('the highest risk and the longest wait are those of actions that still need a person, and decided ones are not counted', () => {
   const actions = [action('1'), action('222', high), action('33', { state: 'declined', risk: { level: 'critical' } })]
   const [group] = groupsOf(linesOf(actions, 'tool'), 'tool').values()

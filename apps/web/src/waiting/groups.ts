@@ -21,6 +21,13 @@ function agentTitle(key: string): string {
   return agent === null ? 'No agent' : `${showInvisible(agent)}${agentVerified ? '' : ' (not verified)'}`
 }
 
+const requesterKey = ({ requesters }: Action): string => requesters.map(({ id }) => id).join(' ')
+
+const requesterTitle = (_: string, [action]: readonly Action[]): string =>
+  action?.requesters.map(({ name }) => showInvisible(name)).join(' and ') ?? ''
+
+const ruleTitle = (rule: string): string => (rule === 'default' ? 'No rule matches' : showInvisible(rule))
+
 /** The ways to group the inbox: their words, and which actions belong together. */
 export const GROUPINGS = {
   shape: {
@@ -32,6 +39,8 @@ export const GROUPINGS = {
   },
   tool: { words: 'Tool', keyOf: ({ tool }) => tool, titleOf: showInvisible, least: 1 },
   agent: { words: 'Agent', keyOf: agentKey, titleOf: agentTitle, least: 1 },
+  requester: { words: 'Requester', keyOf: requesterKey, titleOf: requesterTitle, least: 1 },
+  rule: { words: 'Rule', keyOf: ({ policy }) => policy.rule, titleOf: ruleTitle, least: 1 },
   risk: { words: 'Risk', keyOf: ({ risk }) => risk.level, titleOf: (key) => RISK_WORDS[key as RiskLevel], least: 1 },
 } as const satisfies Record<string, Way>
 
