@@ -160,7 +160,7 @@ const Values = memo(function Values({ row, rows, path, diffs }: ValuesProps) {
 })
 
 /** The entries of a list have a direction each. */
-const dirOf = (value: unknown): 'auto' | undefined => (Array.isArray(value) ? undefined : 'auto')
+export const dirOf = (value: unknown): 'auto' | undefined => (Array.isArray(value) ? undefined : 'auto')
 
 /** A text of several lines has an edge of its own, so that no line of it can be taken for a field of the card. */
 const blockOf = (value: unknown): string | undefined => (splitLines(valueText(value)).length > 1 ? 'cs-several' : undefined)
@@ -168,7 +168,7 @@ const blockOf = (value: unknown): string | undefined => (splitLines(valueText(va
 export type ValueProps = Pick<ValuesProps, 'row' | 'rows' | 'path'> & { side: 'old' | 'new'; against?: Against | undefined }
 
 /** One value: as text, until the part is there that shows a list by its entries, and a time or an amount as people read it. */
-function Value(props: ValueProps) {
+export function Value(props: ValueProps) {
   const { module } = usePart(FOLDED, false)
   const { row, side, path, against } = props
   const text = <LongText text={valueText(row[`${side}Value`])} path={`${path}/${side}`} lines="between" against={against} />

@@ -1,8 +1,11 @@
-import type { Action, ApiIssue } from '@countersign/client'
+import type { Action, ApiIssue, JsonValue } from '@countersign/client'
 import { valueText } from '@countersign/core/text'
 import { Fragment, type ReactNode, useState } from 'react'
 import { CardButton } from './card-button.tsx'
+import { dirOf, Value } from './change-rows.tsx'
 import type { Arguments, Edit } from './edits.ts'
+import { FOLDED } from './long-text.tsx'
+import { usePart } from './parts.ts'
 import { MARKS, showInvisible } from './show-text.ts'
 
 /** The props that the card passes to an editor of arguments. */
@@ -50,22 +53,35 @@ export function EditSection({ editor, edits, isBroken, ...slot }: EditSectionPro
   )
 }
 
-/** Each edit: what the agent asked → what a person made of it. */
+/** Each edit: what the agent asked → what a person made of it, each value as among the changes. */
 export function Edits({ edits }: { edits: readonly Edit[] }) {
+  usePart(FOLDED, true)
+  // Arguments are JSON.
+  const rows = edits.map(({ path, oldValue, newValue }) => ({
+    field: path,
+    oldValue: oldValue as JsonValue | undefined,
+    newValue: newValue as JsonValue | undefined,
+  }))
   return (
     <div className="cs-changes">
       <ul aria-label="Edits, from what the agent asked to what you approve">
-        {edits.map(({ path, oldValue, newValue }) => (
-          <li key={path}>
-            <span className="cs-field">{showInvisible(path === '' ? 'all' : path)}</span>
-            <span className="cs-values">
-              <del dir="auto">{oldValue === undefined ? 'nothing' : showInvisible(valueText(oldValue))}</del>
-              <span aria-hidden="true"> → </span>
-              <ins dir="auto">{newValue === undefined ? 'nothing' : showInvisible(valueText(newValue))}</ins>
-              <Alike oldValue={oldValue} newValue={newValue} />
-            </span>
-          </li>
-        ))}
+        {rows.map((row) => {
+          const { field, oldValue, newValue } = row
+          const value = (side: 'old' | 'new') =>
+            row[`${side}Value`] === undefined ? 'nothing' : <Value row={row} rows={rows} side={side} path={`edits/${field}`} />
+          return (
+            <li key={field}>
+              <span className="cs-field">{showInvisible(field === '' ? 'all' : field)}</span>
+              {/* A list may be a table, which stands in no line of text. */}
+              <div className="cs-values">
+                <del dir={dirOf(oldValue)}>{value('old')}</del>
+                <span aria-hidden="true"> → </span>
+                <ins dir={dirOf(newValue)}>{value('new')}</ins>
+                <Alike oldValue={oldValue} newValue={newValue} />
+              </div>
+            </li>
+          )
+        })}
       </ul>
     </div>
   )

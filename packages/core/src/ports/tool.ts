@@ -17,6 +17,11 @@ export interface PreviewField {
   newValue?: JsonValue
   /** A unified diff of what would change in one text, for example a file: applied to the text as it is, it gives the text as it would be. */
   diff?: string
+  /**
+   * Code of ISO 4217 (`EUR`), where both values are amounts of money: the card writes them as such. They count whole units (`12` and `12.5` are
+   * euros), or hundredths where the last word of `field` is `cents` or `minor`.
+   */
+  currency?: string
   /** Set where `newValue` is what somebody else says about the call (`field` says who), which nothing here has verified. */
   unverified?: true
 }

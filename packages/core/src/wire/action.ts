@@ -17,6 +17,8 @@ export const PreviewField = z.object({
   newValue: Json.optional(),
   /** A unified diff of one text, in place of both values. */
   diff: z.string().optional(),
+  /** Code of ISO 4217, where both values are amounts of money: in whole units, or in hundredths where the last word of `field` is `cents` or `minor`. */
+  currency: z.string().optional(),
   /** Set where `newValue` is what somebody else says about the call, which nothing here has verified. */
   unverified: z.literal(true).optional(),
 })

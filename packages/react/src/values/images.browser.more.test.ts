@@ -51,6 +51,24 @@ test('a picture in a value is drawn from the value itself, with its size; its te
   expect((await new AxeBuilder({ page }).include('.cs-card').analyze()).violations).toEqual([])
 })
 
+test('an edit shows the pictures of both its values, a list as a list, and a long text behind its length', async () => {
+  await openPage()
+  const [before, after] = [await drawn(), DOT]
+  await show(page, { action: sampleAction({ arguments: { photo: before, tags: ['a', 'b'] } }), withEditor: true })
+  await openDetails(page)
+  await card().locator('.cs-edit summary').click()
+  await card()
+    .getByLabel('Arguments')
+    .fill(JSON.stringify({ photo: after, tags: ['a', 'b', 'c'] }))
+  const edits = card().getByRole('list', { name: /^Edits/ })
+  await edits.locator('del img').waitFor()
+  expect(await edits.locator('ins img').count()).toBe(1)
+  expect(await edits.locator('.cs-item').allTextContents()).toEqual(['a', 'b', 'a', 'b', 'c'])
+  await edits.getByRole('button', { name: /hidden/ }).waitFor()
+  expect((await new AxeBuilder({ page }).include('.cs-card').analyze()).violations).toEqual([])
+  await card().locator('.cs-approve').filter({ hasText: 'with 2 edits' }).waitFor()
+})
+
 test('no address of a picture is fetched, no SVG is drawn, and text that names a picture stays text', async () => {
   await openPage()
   const asked: string[] = []

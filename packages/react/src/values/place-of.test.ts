@@ -15,6 +15,11 @@ test('the currency of an amount is a row of the same object, and never what some
   expect(besideAmount([currency('currency', 'EUR'), currency('Currency', 'USD'), currency('currency', 'JPY')])).toHaveLength(2)
 })
 
+test('a row may name its own currency', () => {
+  const row = { field: 'order.limit', newValue: 1240, currency: 'EUR' }
+  expect(placeOf(row, [row], 'new')).toMatchObject({ name: 'limit', currency: 'EUR' })
+})
+
 test('a preview of 10,000 rows is looked through once, not once for each row', () => {
   let reads = 0
   const rows = Array.from({ length: 10_000 }, (_, at) => ({

@@ -15,7 +15,7 @@ export function placeOf(row: Row, rows: readonly Row[], side: 'old' | 'new'): Pl
   found.set(rows, currencies)
   const object = objectOf(row.field)
   const beside = currencies.get(object) ?? []
-  return { name: nameOf(row.field), beside: beside.map((other) => [nameOf(other.field), other[`${side}Value`]]) }
+  return { name: nameOf(row.field), currency: row.currency, beside: beside.map((other) => [nameOf(other.field), other[`${side}Value`]]) }
 }
 
 function currenciesOf(rows: readonly Row[]): ReadonlyMap<string, Row[]> {

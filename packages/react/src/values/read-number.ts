@@ -8,12 +8,14 @@ const HUNDREDTHS = ['cents', 'minor']
 const MAX_DIGITS = 15
 const DECIMAL = /^-?(0|[1-9]\d*)(?:\.(\d+))?$/
 
+/** Code of ISO 4217. `isDeclared`: the tool says that the value is an amount in it, in whole units where its name does not say that it counts cents. */
+type Money = { lastWord: string; currency: string; isDeclared: boolean }
+
 /**
  * An amount of money, where its unit is certain: a number or text with a fraction is in whole units, a whole number only where its name says
- * that it counts cents. `amount: 1240` may be €1,240.00 or €12.40, so it is none.
- * @param currency Code of ISO 4217, from the same object.
+ * that it counts cents. `amount: 1240` may be €1,240.00 or €12.40, so it is none unless the tool has declared it.
  */
-export function readMoney(value: unknown, lastWord: string, currency: string, locale?: string): string | undefined {
+export function readMoney(value: unknown, { lastWord, currency, isDeclared }: Money, locale?: string): string | undefined {
   const digits = decimalOf(value)
   if (digits === undefined) return undefined
   const fraction = DECIMAL.exec(digits)?.[2] ?? ''
@@ -23,9 +25,9 @@ export function readMoney(value: unknown, lastWord: string, currency: string, lo
   if (HUNDREDTHS.includes(lastWord)) {
     return places === 2 && typeof value === 'number' && fraction === '' ? format.format(shifted(digits)) : undefined
   }
-  if (!MONEY_WORDS.includes(lastWord) || fraction === '') return undefined
+  if (!isDeclared && (!MONEY_WORDS.includes(lastWord) || fraction === '')) return undefined
   // Text says every place; a number drops the zeros at its end.
-  const isWhole = typeof value === 'string' ? fraction.length === places : fraction.length <= places
+  const isWhole = typeof value === 'string' && !isDeclared ? fraction.length === places : fraction.length <= places
   return isWhole ? format.format(digits as `${number}`) : undefined
 }
 

@@ -53,6 +53,19 @@ test('an amount is money where its unit is certain: it has a fraction, or its na
   expect(read(124_050, 'amountCents', [['currency', 'JPY']])).toBe('124,050')
 })
 
+test('an amount of which the tool names the currency is money whatever it is called, in whole units unless it is called cents', () => {
+  const declared = (value: unknown, name: string, currency = 'EUR') =>
+    readValue(value, { name, currency, beside: [['currency', 'USD']] }, EN)?.text
+  expect(declared(1240, 'limit')).toBe('EUR\u00a01,240.00')
+  expect(declared('12.5', 'fee')).toBe('EUR\u00a012.50')
+  expect(declared(124_050, 'cents')).toBe('EUR\u00a01,240.50')
+  expect(declared(1240, 'limit', 'JPY')).toBe('JPY\u00a01,240')
+  for (const value of [12.505, '1.240,50', 'a lot', null, true, [12]]) expect(declared(value, 'fee')).toBeUndefined()
+  // What is no currency says nothing.
+  expect(declared(12.5, 'fee', 'euros')).toBeUndefined()
+  expect(declared(12.5, 'amount', 'euros')).toBe('USD\u00a012.50')
+})
+
 test('an amount has a currency only where exactly one stands in the same object, as a code of ISO 4217', () => {
   const amount = (...beside: [string, unknown][]) => read('10.00', 'amount', beside)
   expect(amount(['currency_code', 'usd'])).toBe('USD\u00a010.00')

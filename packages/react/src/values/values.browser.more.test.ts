@@ -17,17 +17,19 @@ const PAYMENT = sampleAction({
     { field: 'customerId', newValue: 20_261_128 },
     { field: 'lines', newValue: [{ sku: 4711, priceCents: 124_050, currency: 'USD', count: 12_000 }] },
     { field: 'days', newValue: ['2026-12-24', 'never'] },
+    { field: 'limit', oldValue: 900, newValue: 1240, currency: 'EUR' },
   ],
 })
 
 test('dates and money are written as the reader writes them, each beside the value that is stored; ids and codes stay as they are', async () => {
   await openPage({ locale: 'de-DE', timezoneId: 'Europe/Berlin' })
   await show(page, { action: PAYMENT })
-  const [amount, currency, due, id] = await texts('.cs-changes > ul > li')
+  const [amount, currency, due, id, , , limit] = await texts('.cs-changes > ul > li')
   expect(amount).toBe('order.amountfrom 900,00\u00a0EUR, stored as "900.00" →  to 1.240,50\u00a0EUR, stored as "1240.50"')
   expect(currency).toBe('order.currencyEUR')
   expect(due).toBe('duefrom Sa., 28. Nov. 2026, stored as 2026-11-28 →  to 01.12.2026, 23:30:00 MEZ, stored as 2026-12-01T22:30:00Z')
   expect(id).toBe('customerIdsets 20261128')
+  expect(limit).toBe('limitfrom 900,00\u00a0EUR, stored as 900 →  to 1.240,00\u00a0EUR, stored as 1240 (+340)')
   expect(await texts('.cs-lines td')).toEqual(['4711', '1.240,50\u00a0USD, stored as 124050', 'USD', '12.000, stored as 12000'])
   expect(await texts('.cs-item')).toEqual(['Do., 24. Dez. 2026, stored as 2026-12-24', 'never'])
   expect(await card().locator('time[datetime="2026-12-01T22:30:00Z"]').count()).toBe(1)
