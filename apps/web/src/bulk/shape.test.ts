@@ -1,6 +1,7 @@
 import type { Action } from '@countersign/client'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { commonTitle, shapesOf } from './shape.ts'
+import { commonTitle, fitsTitle, shapesOf } from './shape.ts'
 
 const action = (id: string, args: { order: number; status: string; note?: string }, more: object = {}): Action =>
   ({
@@ -26,6 +27,18 @@ test('sentences have in common what they begin and end with; the rest is an elli
   expect(commonTitle(['a b', 'a  b', 'a b a b'])).toBe('a b …')
   expect(commonTitle(['Set 1 to x', 'Set 2 to x', 'Set 3 to x', 'Set 4 to y'])).toBe('Set …')
   expect(commonTitle(['Set 1 to x', 'Set 2 to x', 'Set to x', 'Set 4 5 to x'])).toBe('Set … to x')
+})
+
+test('where a sentence fits a title, the title stays the same with it', () => {
+  expect(fitsTitle('Set order … to cancelled', 'Set order 3 to cancelled')).toBe(true)
+  expect(fitsTitle('Set order … to cancelled', 'Set order 3 to shipped')).toBe(false)
+  const sentence = fc.array(fc.constantFrom('a', 'b', '…', ' ', 'a…'), { minLength: 1, maxLength: 6 }).map((words) => words.join(' '))
+  fc.assert(
+    fc.property(fc.array(sentence, { minLength: 1, maxLength: 4 }), sentence, (known, next) => {
+      const title = commonTitle(known)
+      if (fitsTitle(title, next)) expect(commonTitle([...known, next])).toBe(title)
+    }),
+  )
 })
 
 test('actions are of one shape with the same tool, rule, requirements, risk and names of arguments; what differs is a column', () => {

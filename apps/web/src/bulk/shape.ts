@@ -86,6 +86,16 @@ export function commonTitle([sentence = '', ...others]: readonly string[]): stri
   return [...first.slice(0, begin), '…', ...(end === 0 ? [] : first.slice(-end))].join(' ')
 }
 
+/**
+ * True where a sentence has the words of a {@link commonTitle}, so that the title stays the same with it. False where that is not certain.
+ */
+export function fitsTitle(title: string, sentence: string): boolean {
+  const [head = '', tail, ...more] = ` ${title} `.split(' … ')
+  if (tail === undefined) return sentence === title
+  const [begin, end] = [head === '' ? '' : `${head.slice(1)} `, tail === '' ? '' : ` ${tail.slice(0, -1)}`]
+  return more.length === 0 && sentence.length > begin.length + end.length && sentence.startsWith(begin) && sentence.endsWith(end)
+}
+
 const wordsOf = (sentence: string): string[] => sentence.split(/\s+/u)
 
 /** How many words two sentences begin with, of the first `most`. */

@@ -51,6 +51,47 @@ test('a tool, an agent and a risk have a heading above a single action too; a na
   expect(read(linesOf(actions, 'risk'), 'risk').filter((line) => line.includes('×'))).toEqual(['1/2 3 × Medium risk', '2/2 1 × High risk'])
 })
 
+test('whatever comes, changes or goes, the headings are those of groups that are made anew', () => {
+  const order = (at: number, more: object = {}) => action(`${at}`, { arguments: { order: `${at}`, status: 'cancelled' }, ...more })
+  const headings = (groups: ReturnType<typeof groupsOf>) =>
+    [...groups.values()].map(({ id, title, open, risk, since, differing }) => [id, title, open, risk, since, [...differing].sort()])
+  let actions = [order(1), order(2), order(3)]
+  let groups = groupsOf(linesOf(actions, 'shape'), 'shape')
+  const changes: ((all: Action[]) => Action[])[] = [
+    (all) => [...all, order(4)],
+    (all) => [order(5), ...all],
+    (all) => [...all, order(6, { description: 'Set order 6 to shipped', arguments: { order: '6', status: 'shipped' } })],
+    (all) => all.with(1, { ...order(1), state: 'declined' } as Action),
+    (all) => all.slice(0, -1),
+    (all) => all.with(0, order(5, { description: 'Cancel order 5' })),
+    (all) => [...all, order(7, { description: 'Cancel order 7' })],
+    (all) => all.filter(({ description }) => description.startsWith('Cancel')),
+  ]
+  for (const change of changes) {
+    actions = change(actions)
+    const lines = linesOf(actions, 'shape')
+    groups = groupsOf(lines, 'shape', groups)
+    expect(headings(groups)).toEqual(headings(groupsOf(lines, 'shape')))
+  }
+})
+
+test('an action that comes to a group of ten thousand is read, and no other one', () => {
+  const before = Array.from({ length: 10_000 }, (_, at) => action(`${at}`))
+  const groups = groupsOf(linesOf(before, 'shape'), 'shape')
+  let reads = 0
+  for (const each of before) {
+    const { description } = each
+    const get = () => {
+      reads++
+      return description
+    }
+    Object.defineProperty(each, 'description', { get })
+  }
+  const [group] = groupsOf(linesOf([...before, action('10000')], 'shape'), 'shape', groups).values()
+  expect(group).toMatchObject({ title: 'Set order … to cancelled', columns: ['order'] })
+  expect(reads).toBe(0)
+})
+
 test('a requester and a rule have a heading, too; what no rule matches says so', () => {
   const people = [{ id: 'prn_ana', name: 'Ana' }]
   const [ana, both] = [{ requesters: people }, { requesters: [...people, { id: 'prn_ben', name: 'Ben' }], policy: { rule: 'default' } }]

@@ -1,6 +1,7 @@
 import type { Action, RiskLevel } from '@countersign/client'
 import { RISK_WORDS, showInvisible } from '@countersign/react'
-import { columnsOf, commonTitle, shapeKey } from '../bulk/shape.ts'
+import { columnsOf, commonTitle, fitsTitle, shapeKey } from '../bulk/shape.ts'
+import { changedSpan } from '../steady/changed-span.ts'
 import { RISKS } from './order.ts'
 import { needsPerson } from './views.ts'
 
@@ -9,6 +10,8 @@ type Way = {
   keyOf: (action: Action) => string
   /** The heading of a group, from the key that its actions had when they came, and from the actions in it. */
   titleOf: (key: string, actions: readonly Action[]) => string
+  /** True where the heading stays the same when this action comes to the group. */
+  fits?: (title: string, action: Action) => boolean
   columnsOf?: (actions: readonly Action[]) => readonly string[]
   /** So many actions make a group; fewer stand for themselves. */
   least: number
@@ -34,6 +37,7 @@ export const GROUPINGS = {
     words: 'Same shape',
     keyOf: shapeKey,
     titleOf: (_, actions) => showInvisible(commonTitle(actions.map(({ description }) => description))),
+    fits: (title, { description }) => fitsTitle(title, showInvisible(description)),
     columnsOf,
     least: 2,
   },
@@ -80,6 +84,8 @@ export type Group = {
   columns: readonly string[]
   /** How many more differ. */
   moreColumns: number
+  /** The names of all arguments that differ. */
+  differing: readonly string[]
   /** The highest risk among `open`; undefined where nothing is open. */
   risk: RiskLevel | undefined
   /** When the oldest of `open` was asked for, as ISO 8601; undefined where nothing is open. */
@@ -99,7 +105,7 @@ export function groupsOf(lines: readonly Line[], grouping: Grouping | undefined,
   }
   for (const [id, actions] of members) {
     const known = before?.get(id)
-    groups.set(id, known && isSame(known.members, actions) ? known : groupOf(id, actions, grouping, known?.columns))
+    groups.set(id, known && isSame(known.members, actions) ? known : groupOf(id, actions, grouping, known))
   }
   return groups
 }
@@ -107,29 +113,56 @@ export function groupsOf(lines: readonly Line[], grouping: Grouping | undefined,
 /** There is no room for more beside a card or on a phone. */
 const MOST_COLUMNS = 3
 
-function groupOf(id: string, members: readonly Action[], grouping: Grouping, knownColumns: readonly string[] = []): Group {
+function groupOf(id: string, members: readonly Action[], grouping: Grouping, known: Group | undefined): Group {
   const way: Way = GROUPINGS[grouping]
   const open = members.filter(needsPerson)
   let risk = RISKS.length
   let since: string | undefined
   for (const action of open) {
-    risk = Math.min(risk, RISKS.indexOf(action.risk.level))
+    if (risk > 0 && action.risk.level !== RISKS[risk]) risk = Math.min(risk, RISKS.indexOf(action.risk.level))
     if (since === undefined || action.createdAt < since) since = action.createdAt
   }
-  const all = way.columnsOf?.(members) ?? []
-  const columns = all.slice(0, MOST_COLUMNS)
+  const key = id.slice(grouping.length + 1)
+  const come = known && arrivals(known.members, members)
+  const [first] = known?.members ?? []
+  const fits = known && come && first && way.fits && come.every((action) => way.fits?.(known.title, action))
+  const differing = known && come && first ? joined(known.differing, way.columnsOf?.([first, ...come])) : (way.columnsOf?.(members) ?? [])
+  const columns = differing.slice(0, MOST_COLUMNS)
   return {
     id,
-    title: way.titleOf(id.slice(grouping.length + 1), members),
+    title: fits ? known.title : way.titleOf(key, members),
     members,
     open,
     // The same array where nothing changed, so that no row is drawn again.
-    columns: isSame(columns, knownColumns) ? knownColumns : columns,
-    moreColumns: all.length - columns.length,
+    columns: known && isSame(columns, known.columns) ? known.columns : columns,
+    moreColumns: differing.length - columns.length,
+    differing,
     risk: RISKS[risk],
     since,
   }
 }
+
+/**
+ * What came to a group of which nothing else changed that its heading says; undefined where something left it or says something else now. With
+ * thousands in a group, all of them are read again only then.
+ */
+function arrivals(before: readonly Action[], now: readonly Action[]): readonly Action[] | undefined {
+  const changed = changedSpan(before, now)
+  const left = new Map(changed.before.map((action) => [action.id, action]))
+  const come: Action[] = []
+  for (const action of changed.now) {
+    const known = left.get(action.id)
+    if (!known || !saysTheSame(known, action)) come.push(action)
+    else left.delete(action.id)
+  }
+  return left.size === 0 ? come : undefined
+}
+
+const saysTheSame = (one: Action, other: Action): boolean =>
+  one.description === other.description && JSON.stringify(one.arguments) === JSON.stringify(other.arguments)
+
+const joined = (some: readonly string[], others: readonly string[] = []): readonly string[] =>
+  others.every((each) => some.includes(each)) ? some : [...new Set([...some, ...others])]
 
 const isSame = <T>(some: readonly T[], others: readonly T[]): boolean =>
   some.length === others.length && some.every((each, at) => each === others[at])

@@ -27,6 +27,7 @@ test('whatever changes, the rows are those of a list that is made anew', () => {
     (all) => [action(-1, { expiresAt: new Date(0).toISOString() }), ...all],
     () => [],
     () => [action(5), action(6)],
+    () => Array.from({ length: 100 }, (_, at) => action(100 - at)),
   ]
   for (const change of changes) {
     items = change([...items])
@@ -37,18 +38,22 @@ test('whatever changes, the rows are those of a list that is made anew', () => {
 
 test('one action that comes to ten thousand is compared with a few of them, not with all again', () => {
   const items = Array.from({ length: 10_000 }, (_, at) => action(at))
-  let asked = 0
+  let [asked, compared] = [0, 0]
   const counting = {
     isIn: (each: Action) => {
       asked++
       return picking.isIn(each)
     },
-    compare: picking.compare,
+    compare: (one: Action, other: Action) => {
+      compared++
+      return picking.compare(one, other)
+    },
   }
   const picked = pick(undefined, items, counting)
-  asked = 0
+  asked = compared = 0
   const next = pick(picked, [...items, action(10_000)], counting)
   expect(next.rows).toHaveLength(10_001)
   expect(asked).toBe(1)
+  expect(compared).toBeLessThan(20)
   expect(pick(next, next.items, counting)).toBe(next)
 })

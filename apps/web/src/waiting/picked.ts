@@ -7,10 +7,10 @@ export type Picking = { isIn: (action: Action) => boolean; compare: (a: Action, 
 
 type Picked = { items: readonly Action[]; picking: Picking; rows: readonly Action[] }
 
-/**
- * The actions that are picked, in their order. Where only some of thousands changed since `before`, the others keep their place: sorting merges two
- * ordered lists in one pass.
- */
+/** So many are put into their places one by one; more are sorted together with the others. */
+const FEW = 20
+
+/** The actions that are picked, in their order. Where only some of thousands changed since `before`, the others keep their place. */
 export function pick(before: Picked | undefined, items: readonly Action[], picking: Picking): Picked {
   if (before?.items === items && before.picking === picking) return before
   if (before?.picking !== picking) return { items, picking, rows: items.filter(picking.isIn).sort(picking.compare) }
@@ -18,7 +18,24 @@ export function pick(before: Picked | undefined, items: readonly Action[], picki
   const gone = new Set(changed.before)
   const kept = gone.size === 0 ? before.rows : before.rows.filter((action) => !gone.has(action))
   const come = changed.now.filter(picking.isIn).sort(picking.compare)
-  return { items, picking, rows: [...kept, ...come].sort(picking.compare) }
+  return { items, picking, rows: withAll(kept, come, picking.compare) }
+}
+
+/** Puts actions behind those of the same rank. The same list where there are none. */
+function withAll(kept: readonly Action[], come: readonly Action[], compare: Picking['compare']): readonly Action[] {
+  if (come.length === 0) return kept
+  if (come.length > FEW) return [...kept, ...come].sort(compare)
+  const rows = [...kept]
+  for (const action of come) {
+    let [from, to] = [0, rows.length]
+    while (from < to) {
+      const middle = (from + to) >> 1
+      if (compare(rows[middle] as Action, action) <= 0) from = middle + 1
+      else to = middle
+    }
+    rows.splice(from, 0, action)
+  }
+  return rows
 }
 
 export function usePicked(items: readonly Action[], picking: Picking): readonly Action[] {
