@@ -19,10 +19,17 @@ test('a read that policy allows runs by itself, and its output comes back with o
 test('a write waits for a person, runs once, and the server knows what came of it', async () => {
   await using desk = await openGateServer()
   const ledger = openLedger()
-  const { setStatus } = gate(desk.client, { setStatus: ledger.setStatus }, { run: 'conv-1', url: 'https://ci.example.com/1' })
+  const { setStatus } = gate(
+    desk.client,
+    { setStatus: ledger.setStatus },
+    { run: 'conv-1', url: 'https://ci.example.com/1', reason: (call) => `${String(call.arguments.order)} is packed.` },
+  )
   const answering = setStatus(SHIP, { toolCallId: 'call_1' })
   const action = await desk.nextWaiting()
-  expect(action).toMatchObject({ description: 'Set ORD-1 to shipped', context: { run: 'conv-1', url: 'https://ci.example.com/1' } })
+  expect(action).toMatchObject({
+    description: 'Set ORD-1 to shipped',
+    context: { run: 'conv-1', url: 'https://ci.example.com/1', reason: 'ORD-1 is packed.' },
+  })
   expect(ledger.ran).toEqual([])
   await desk.decide(action, 'approve')
   expect(await answering).toMatchObject({ status: 'succeeded', output: { done: 'shipped' }, actionId: action.id })

@@ -106,6 +106,18 @@ class Gated(unittest.TestCase):
         server.approve(action["id"])
         self.assertEqual(calling.result(), {"refunded": 500})
 
+    def test_run_address_and_reason_are_named_with_the_call(self) -> None:
+        def context(order_id: str, cents: int) -> dict[str, str]:
+            return {"run": "nightly", "url": "https://ci.example.com/1", "reason": f"{order_id} came back."}
+
+        alone = {"reason": "It came back."}
+        for given, named in ((context, context("ORD-1", 500)), (alone, alone)):
+            calling = InThread(lambda given=given: self.refund(context=given)("ORD-1", cents=500))
+            action = self.inbox.proposed()
+            self.assertEqual(action["context"], named)
+            server.approve(action["id"])
+            self.assertEqual(calling.result(), {"refunded": 500})
+
     def test_a_declined_call_never_runs_and_raises_the_reason(self) -> None:
         calling = InThread(lambda: self.refund()("ORD-1", 500))
         server.decline(self.inbox.proposed()["id"], "Ask the customer first.")

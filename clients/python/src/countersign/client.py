@@ -29,12 +29,15 @@ def proposal(
     agent: str | None,
     expires_in: str | None,
     callback: str | None,
+    context: Mapping[str, str] | None,
 ) -> dict[str, Json]:
     """The body of a proposal."""
     body: dict[str, Json] = {"tool": tool, "arguments": dict(arguments)}
     more = {"description": description, "agent": agent, "expiresIn": expires_in}
     if callback is not None:
         body["callback"] = {"url": callback}
+    if context is not None:
+        body["context"] = dict(context)
     return body | {name: value for name, value in more.items() if value is not None}
 
 
@@ -96,6 +99,7 @@ class Client(_Settings):
         agent: str | None = None,
         expires_in: str | None = None,
         callback: str | None = None,
+        context: Mapping[str, str] | None = None,
     ) -> Action:
         """Proposes a call. Policy may answer ``approved`` or ``declined`` at once.
 
@@ -104,9 +108,10 @@ class Client(_Settings):
         :param expires_in: How long people may take, such as ``PT1H``. Policy may give them less.
         :param callback: Where the server sends a signed event when the action can be claimed or has ended: an address that
             an admin opened for callbacks.
+        :param context: ``run``, ``url`` and ``reason``, as far as you know them: shown as not verified.
         :raises ApiError: ``not_found``, ``invalid_arguments``, ``impossible``, ``too_many_waiting``, …
         """
-        body = proposal(tool, arguments, description, agent, expires_in, callback)
+        body = proposal(tool, arguments, description, agent, expires_in, callback, context)
         return run_blocking(self._calls.propose(body, idempotency_key or new_key(), patience=self.connection.patience))
 
     def get(self, action_id: str) -> Action:
@@ -181,9 +186,10 @@ class AsyncClient(_Settings):
         agent: str | None = None,
         expires_in: str | None = None,
         callback: str | None = None,
+        context: Mapping[str, str] | None = None,
     ) -> Action:
         """See :meth:`Client.propose`."""
-        body = proposal(tool, arguments, description, agent, expires_in, callback)
+        body = proposal(tool, arguments, description, agent, expires_in, callback, context)
         return await self._calls.propose(body, idempotency_key or new_key(), patience=self.connection.patience)
 
     async def get(self, action_id: str) -> Action:

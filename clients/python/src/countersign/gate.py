@@ -72,6 +72,7 @@ def gated(
     agent: str | None = None,
     expires_in: str | None = None,
     callback: str | None = None,
+    context: Mapping[str, str] | Callable[..., Mapping[str, str]] | None = None,
     register: Mapping[str, Any] | None = None,
     on_refusal: Literal["raise"] = "raise",
     nothing_done: tuple[type[Exception], ...] = (),
@@ -91,6 +92,7 @@ def gated(
     agent: str | None = None,
     expires_in: str | None = None,
     callback: str | None = None,
+    context: Mapping[str, str] | Callable[..., Mapping[str, str]] | None = None,
     register: Mapping[str, Any] | None = None,
     on_refusal: Literal["text"],
     nothing_done: tuple[type[Exception], ...] = (),
@@ -109,6 +111,7 @@ def gated(
     agent: str | None = None,
     expires_in: str | None = None,
     callback: str | None = None,
+    context: Mapping[str, str] | Callable[..., Mapping[str, str]] | None = None,
     register: Mapping[str, Any] | None = None,
     on_refusal: Literal["raise", "text"] = "raise",
     nothing_done: tuple[type[Exception], ...] = (),
@@ -130,6 +133,8 @@ def gated(
     :param expires_in: How long people may take, such as ``PT1H``.
     :param callback: Where the server sends a signed event when a call can be carried out or has ended, for when this
         process is gone by then: an address that an admin opened for callbacks.
+    :param context: ``run``, ``url`` and ``reason``, or a function that makes them from the same arguments: shown as not
+        verified. A call with the same ``key`` needs the same.
     :param register: Registers the tool with the server before its first call, so that the configuration need not declare
         it: ``input``, a JSON Schema of the arguments, and as you like ``description`` (default: the docstring),
         ``describe`` and ``risk``. What it says is shown as not verified, and every call counts as a write.
@@ -157,7 +162,8 @@ def gated(
 
         def work_for(given: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Work[Any]:
             bound = parameters.bind(args, kwargs)
-            body = proposal(tool, parameters.propose(bound), description, agent, expires_in, callback)
+            told = context(*args, **kwargs) if callable(context) else context
+            body = proposal(tool, parameters.propose(bound), description, agent, expires_in, callback, told)
             if given is None and key is not None:
                 given = key(*args, **kwargs)
 

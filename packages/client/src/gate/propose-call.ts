@@ -22,8 +22,14 @@ export async function openProposal(client: GateClient, call: AskedCall, options:
   return (signal) => client.actions.propose(body, { idempotencyKey, ...(signal && { signal }) })
 }
 
-function proposalOf({ tool, arguments: args }: AskedCall, { run, url, callback, group, expiresIn }: GateOptions): ProposeBody {
-  const context: ActionContext = { ...(run !== undefined && { run }), ...(url !== undefined && { url }) }
+function proposalOf(call: AskedCall, { run, url, reason: why, callback, group, expiresIn }: GateOptions): ProposeBody {
+  const { tool, arguments: args } = call
+  const reason = typeof why === 'function' ? why(call) : why
+  const context: ActionContext = {
+    ...(run !== undefined && { run }),
+    ...(url !== undefined && { url }),
+    ...(reason !== undefined && { reason }),
+  }
   return {
     tool: group === undefined ? tool : `${group}.${tool}`,
     // As JSON carries them: what cannot be sent is not part of the call.
