@@ -114,6 +114,37 @@ test('where a rule names a risk for one requester only, the risk of the tool cou
   expect(riskOf({ effect: 'write' })).toBeUndefined()
   expect(riskOf({ effect: 'write', risk: { level: 'low', reason: 'small' } })).toBe('medium')
   expect(riskOf({ effect: 'read', risk: { level: 'high', reason: 'large' } })).toBeUndefined()
+  for (const rule of written.rules) rule.risk = 'low'
+  expect(riskOf({ effect: 'read' })).toBeUndefined()
+})
+
+test('a rule for an agent counts for the one that proves its name, and for one that only claims it where it is stricter', () => {
+  const verdictOf = (verdict: Verdict, names: Pick<AskedCall, 'agent' | 'claimedAgent'>) => {
+    const written: PolicyDocument = { default: 'ask', rules: [{ name: 'r', match: { agent: 'ci' }, verdict }] }
+    return evaluateForAll(compilePolicy(written, 1), callOf([person('a', [])], names)).verdict
+  }
+  const [proven, claimed] = [
+    { agent: 'ci', claimedAgent: undefined },
+    { agent: undefined, claimedAgent: 'ci' },
+  ]
+  expect([verdictOf('allow', proven), verdictOf('allow', claimed), verdictOf('allow', NONE)]).toEqual(['allow', 'ask', 'ask'])
+  expect([verdictOf('deny', proven), verdictOf('deny', claimed), verdictOf('deny', NONE)]).toEqual(['deny', 'deny', 'ask'])
+})
+
+test('one who is disabled counts as themselves and as somebody without id, name and roles', () => {
+  const nobody = 'requester.id == "" && requester.name == "" && size(requester.roles) == 0'
+  const written: PolicyDocument = {
+    default: 'ask',
+    rules: [
+      { name: 'themselves', match: { when: 'requester.id == "a" && "lead" in requester.roles' }, verdict: 'allow' },
+      { name: 'nobody', match: { when: nobody }, verdict: 'allow' },
+    ],
+  }
+  const leaver = { ...person('a', ['lead']), isDisabled: true }
+  expect(evaluateForAll(compilePolicy(written, 1), callOf([leaver], NONE)).verdict).toBe('allow')
+  const [themselves] = written.rules
+  const alone: PolicyDocument = { default: 'ask', rules: themselves ? [themselves] : [] }
+  expect(evaluateForAll(compilePolicy(alone, 1), callOf([leaver], NONE)).verdict).toBe('ask')
 })
 
 test('a condition that cannot be parsed, or that fails, is true of nobody', () => {
