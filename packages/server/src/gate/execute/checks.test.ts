@@ -11,3 +11,12 @@ test('checks are 5 s apart at first, then as far as the outcome has been unknown
   expect(beginChecks({ timeoutMs: 600_000 }, undefined, 0)).toEqual({ since: 0, until: 600_000, lastAt: null, lastFound: null })
   expect(nextCheckAt({ since: 0, until: 86_400_000 }, 7_200_000)).toBe(7_800_000)
 })
+
+test('a target is left alone for as long as it asks, up to 10 minutes, also beyond the time of the checks', () => {
+  const checks = { since: 0, until: 300_000 }
+  expect(nextCheckAt(checks, 10_000, 15_000)).toBe(25_000)
+  expect(nextCheckAt(checks, 10_000, 3_000)).toBe(20_000)
+  expect(nextCheckAt(checks, 200_000, 150_000)).toBe(350_000)
+  expect(nextCheckAt(checks, 200_000, Number.POSITIVE_INFINITY)).toBe(800_000)
+  expect(nextCheckAt(checks, 300_000, 150_000)).toBeNull()
+})
