@@ -189,6 +189,7 @@ test('the key comes from a file or the environment, never goes out unencrypted, 
   await using other = await startTarget(() => ({ status: 418 }))
   const wrong: [args: string[], more: Record<string, string>, says: string][] = [
     [['inbox'], { COUNTERSIGN_URL: server.url }, 'no key: set COUNTERSIGN_KEY'],
+    [['inbox', '--key-file', '/nowhere/key'], { COUNTERSIGN_URL: server.url }, 'the key file /nowhere/key cannot be read (ENOENT)'],
     [['inbox', '--url', 'http://approve.example.com'], environment, 'unencrypted: use https'],
     [['inbox', '--url', 'http://127.0.0.1:1'], environment, 'http://127.0.0.1:1 cannot be reached: start the server'],
     [['inbox'], { ...environment, COUNTERSIGN_KEY: 'wrong-key-0123456789abcdef' }, `${server.url}: this key is not known here`],

@@ -89,7 +89,17 @@ async function openEditor(fixture: Fixture, modelUrl: string, args: readonly str
 const isAsk = ({ method }: Message) => method === 'session/request_permission'
 const isEnd = ({ id, method }: Message) => id === 4 && method === undefined
 
-testCases({ start, shell: bash, look: 'nl note.txt', takesReasons: false })
+// Claude Code lets the reads of a folder run by itself.
+testCases({ start, shell: bash, look: undefined, takesReasons: false })
+
+test('changed by a person: nothing runs, because the protocol cannot change the command', async () => {
+  const { fixture, next } = await startPrompt([bash(APPEND), { text: 'Understood.' }])
+  await next(isAsk)
+  const card = await fixture.waiting()
+  await fixture.decide(card, { verdict: 'approve', arguments: { ...card.arguments, command: 'printf y >> ran.txt' } })
+  await next(isEnd)
+  expect(ran(fixture)).toBe('')
+})
 
 test('both prompts are open: an approval in Countersign runs the command once, and the report of the agent ends the action', async () => {
   const { fixture, next } = await startPrompt([bash(APPEND), { text: 'All done.' }])

@@ -108,8 +108,17 @@ async function reasonOf(response: Response): Promise<string> {
 }
 
 function readKey(file: string | undefined, { COUNTERSIGN_KEY: key }: Environment): string {
-  const text = file === undefined ? key : readFileSync(file, 'utf8')
+  const text = file === undefined ? key : readKeyFile(file)
   const found = text?.trim()
   if (!found) throw new Error('no key: set COUNTERSIGN_KEY, or name a file with --key-file')
   return found
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? ` (${cause.code})` : ''
+    throw new Error(`the key file ${file} cannot be read${code}: name another with --key-file or COUNTERSIGN_KEY_FILE`, { cause })
+  }
 }
