@@ -127,6 +127,16 @@ test('a server that restarts while people think is found again, and the call run
   expect(await fixture.actions()).toMatchObject([{ state: 'succeeded' }])
 })
 
+test('approved twice, as by a double click: the call runs once', async () => {
+  const { fixture, run } = await startSdk([bash(APPEND), { text: 'All done.' }])
+  const running = run()
+  const card = await fixture.waiting()
+  await Promise.all([fixture.decide(card, { verdict: 'approve' }), fixture.decide(card, { verdict: 'approve' })])
+  await running
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.actions()).toMatchObject([{ state: 'succeeded', attempt: 1 }])
+})
+
 test('a failed command is a failed action with the words of the host', async () => {
   const { fixture, run } = await startSdk([bash('exit 7'), { text: 'It failed.' }])
   const running = run()
