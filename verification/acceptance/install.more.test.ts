@@ -94,34 +94,45 @@ test('what people write against the packages compiles under strict, with the lib
   expect(checked).toMatchObject({ code: 0, stdout: '' })
 })
 
-test.each(['18', '19'])('the card works in a page of React %s that allows scripts and styles of its own origin only', async (react) => {
-  const { folder } = installed
-  const build = await buildEmbeddingPage(installed, react)
-  await using server = await startChildServer({
-    configFile: join(folder, 'countersign.config.ts'),
-    dataDir: join(folder, `data-${react}`),
-    program: program(),
-  })
-  const { admin } = server
-  const refund = await admin.post('/api/actions', { tool: 'bank.refund', arguments: { customer: 'Ana', amountCents: 1_250 } })
-  await using site = await serveEmbeddingPage(build, server.url)
-  await using opened = await openInBrowser()
-  const { page, complaints } = opened
-  await page.goto(`${site.url}/#${BOOTSTRAP_KEY}`)
-  await page.getByRole('heading', { name: `React ${react}.` }).waitFor()
-  const card = page.getByTestId('approval-card')
-  await card.getByText('Refund 12.50 to Ana').first().waitFor()
-  // The style sheet is installed too: without it the card has no border.
-  await expect.poll(() => card.evaluate((element) => getComputedStyle(element).borderTopStyle)).toBe('solid')
-  await card.locator('.cs-decide .cs-approve[aria-disabled=false]').click()
-  const dialog = page.getByRole('alertdialog')
-  await dialog.waitFor()
-  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel')
-  await dialog.locator('[type=submit][aria-disabled=false]').click()
-  await page.locator('.cs-card[data-state=succeeded]').waitFor()
-  expect(await admin.get(`/api/actions/${refund.id}`)).toMatchObject({ state: 'succeeded', result: { customer: 'Ana' } })
-  expect(complaints).toEqual([])
-})
+test.each(['18', '19'])(
+  'the card and the inbox work in a page of React %s that allows scripts and styles of its own origin only',
+  async (react) => {
+    const { folder } = installed
+    const build = await buildEmbeddingPage(installed, react)
+    await using server = await startChildServer({
+      configFile: join(folder, 'countersign.config.ts'),
+      dataDir: join(folder, `data-${react}`),
+      program: program(),
+    })
+    const { admin } = server
+    const refund = await admin.post('/api/actions', { tool: 'bank.refund', arguments: { customer: 'Ana', amountCents: 1_250 } })
+    await using site = await serveEmbeddingPage(build, server.url)
+    await using opened = await openInBrowser()
+    const { page, complaints } = opened
+    await page.goto(`${site.url}/#${BOOTSTRAP_KEY}`)
+    await page.getByRole('heading', { name: `React ${react}.` }).waitFor()
+    const card = page.getByTestId('approval-card')
+    await card.getByText('Refund 12.50 to Ana').first().waitFor()
+    // The style sheet is installed too: without it the card has no border.
+    await expect.poll(() => card.evaluate((element) => getComputedStyle(element).borderTopStyle)).toBe('solid')
+    await card.locator('.cs-decide .cs-approve[aria-disabled=false]').click()
+    const dialog = page.getByRole('alertdialog')
+    await dialog.waitFor()
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel')
+    await dialog.locator('[type=submit][aria-disabled=false]').click()
+    await page.locator('.cs-card[data-state=succeeded]').waitFor()
+    expect(await admin.get(`/api/actions/${refund.id}`)).toMatchObject({ state: 'succeeded', result: { customer: 'Ana' } })
+
+    const declined = await admin.post('/api/actions', { tool: 'bank.refund', arguments: { customer: 'Ana', amountCents: 990 } })
+    await page.goto(`${site.url}/?inbox#${BOOTSTRAP_KEY}`)
+    await page.getByRole('button', { name: 'Refund 9.90 to Ana' }).click()
+    await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toBe('cs-card')
+    await card.locator('.cs-decide .cs-refuse[aria-disabled=false]').click()
+    await page.locator('.cs-card[data-state=declined]').waitFor()
+    expect(await admin.get(`/api/actions/${declined.id}`)).toMatchObject({ state: 'declined' })
+    expect(complaints).toEqual([])
+  },
+)
 
 test.each([
   ['countersign.yaml', [], 'notes/meetings.md', '10:00'],

@@ -5,13 +5,13 @@ import { extname, join, normalize } from 'node:path'
 import { type Browser, chromium, type Page } from '@playwright/test'
 import type { Installed } from './installed.ts'
 
-/** A page that shows the first waiting action. The key is in its address: a page of somebody's own signs people in differently. */
+/** A page of the cards that wait, and with `?inbox` of the whole inbox. The key is in its address: a page of somebody's own signs people in differently. */
 const FILES: Readonly<Record<string, string>> = {
   'index.html':
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Approvals</title><link rel="icon" href="data:,"></head>' +
     '<body><div id="root"></div><script type="module" src="/main.jsx"></script></body></html>\n',
   'main.jsx': `import { createClient, openInbox } from '@countersign/client'
-import { ApprovalCard, useInbox } from '@countersign/react'
+import { ApprovalCard, ApprovalInbox, useInbox } from '@countersign/react'
 import { StrictMode, version } from 'react'
 import { createRoot } from 'react-dom/client'
 import '@countersign/react/card.css'
@@ -36,7 +36,7 @@ const { principal } = await client.me()
 createRoot(document.getElementById('root')).render(
   <StrictMode>
     <h1>React {version}</h1>
-    <Approvals me={principal} />
+    {location.search === '?inbox' ? <ApprovalInbox client={client} /> : <Approvals me={principal} />}
   </StrictMode>,
 )
 `,
