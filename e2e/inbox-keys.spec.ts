@@ -88,6 +88,40 @@ test('keys lead from anywhere to any page, action or person, and none acts while
   await expect(cards(page)).not.toContainText('Press Enter to approve')
 })
 
+test('the palette has a command for everything: it sets what is a setting, opens help, and leads to a button of the page without pressing it', async ({
+  page,
+  office,
+}) => {
+  await office.agentProposes('a letter')
+  await openInbox(page, office)
+  await ready(cards(page))
+  const find = async (words: string, expected: RegExp) => {
+    await page.keyboard.press('Control+k')
+    await expect(palette(page).getByRole('combobox')).toBeFocused()
+    await page.keyboard.type(words)
+    await expect(palette(page).getByRole('option').first()).toContainText(expected)
+  }
+  await find('theme dark', /^Theme: dark/)
+  await page.keyboard.press('Enter')
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+  await find('help', /^Help with keys/)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await find('approv', /^Undo after approving: off/)
+  await expect(palette(page).getByRole('option', { name: /On this page/ })).toHaveCount(0)
+  await page.keyboard.press('Escape')
+
+  await goWith(page, 'h', /\/history/)
+  await page.getByRole('button', { name: 'Export CSV' }).waitFor()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  await find('export csv', /^Export CSV.*On this page/)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('button', { name: 'Export CSV' })).toBeFocused()
+  expect(asked.filter((path) => path.includes('export'))).toEqual([])
+})
+
 test('the time to undo is the person’s own, in every browser', async ({ browser, page, office }) => {
   const { id } = await office.agentProposes('one')
   await openInbox(page, office)

@@ -1,12 +1,13 @@
 import { showInvisible } from '@countersign/react'
 import { type KeyboardEvent, useDeferredValue, useId, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
 import { Icon } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
 import { type Found, useFound } from './use-found.ts'
 import './palette.css'
 
-/** Finds a page, action, session, tool or person by name and opens it, and runs the commands of the current page. */
+/** Finds a page, action, session, tool, rule or person by name and opens it, runs the commands of every page and of this one, and leads to its buttons. */
 export default function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const { found, isAsking } = useFound(useDeferredValue(text))
@@ -17,7 +18,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
 
   function go(one: Found | undefined) {
     if (one === undefined) return
-    onClose()
+    // Closed first: the dialog gives the focus back, and a command may move it on.
+    flushSync(onClose)
     if ('to' in one) navigate(one.to)
     else one.run()
   }

@@ -7,8 +7,10 @@ import { placesFor } from '../shell/places.ts'
 import { toolPath } from '../tools/tool-path.ts'
 import type { IconName } from '../ui/index.ts'
 import { useCommands } from './commands.tsx'
+import { controlsOf } from './controls.ts'
+import { useEverywhere } from './use-everywhere.ts'
 
-/** A result of the palette: a page, or a command of the current page. */
+/** A result of the palette: a page, or a command. */
 export type Found = { key: string; kind: string; name: string; more?: string; icon: IconName } & ({ to: string } | { run: () => void })
 
 /** Of each kind at most. */
@@ -23,13 +25,14 @@ const FIXED: readonly { to: string; name: string; icon: IconName }[] = [
 ]
 
 /**
- * Searches for the words. The commands of the current page come first, then pages and waiting actions; sessions, tools and people follow when
- * the server has answered. No result decides anything.
+ * Searches for the words. The commands of the current page come first, then pages, waiting actions, the commands of every page and the buttons
+ * of this one; sessions, tools, rules and people follow when the server has answered. No result decides anything.
  */
 export function useFound(text: string): { found: readonly Found[]; isAsking: boolean } {
   const { client, me, keepsObjectives } = useServices()
   const { items } = useWaiting()
   const commands = useCommands()
+  const everywhere = useEverywhere()
   const words = text.toLowerCase().split(/\s+/u).filter(Boolean)
   const has = (name: string): boolean => words.every((word) => name.toLowerCase().includes(word))
   const q = text.trim()
@@ -41,6 +44,11 @@ export function useFound(text: string): { found: readonly Found[]; isAsking: boo
     queryFn: ({ signal }) => client.sessions.list({ q, limit: MOST }, { signal }),
   })
   const tools = useQuery({ queryKey: ['palette', 'tools'], enabled: isAsked, queryFn: ({ signal }) => client.tools({ signal }) })
+  const policy = useQuery({
+    queryKey: ['palette', 'policy'],
+    enabled: isAsked && me.roles.length > 0,
+    queryFn: ({ signal }) => client.policy.get({ signal }),
+  })
   const people = useQuery({
     queryKey: ['palette', 'people', q],
     enabled: isAsked && me.roles.includes('admin'),
@@ -61,7 +69,16 @@ export function useFound(text: string): { found: readonly Found[]; isAsking: boo
           .filter((action) => has(`${action.description} ${action.tool}`))
           .slice(0, MOST)
           .map(ofAction)),
+    ...(words.length === 0 ? [] : everywhere.filter(({ name }) => has(name)).map((one) => ({ ...one, key: `everywhere ${one.name}` }))),
   ]
+  if (words.length > 0) {
+    const named = new Set(found.map(({ name }) => name))
+    for (const { name, focus } of controlsOf(document)
+      .filter(({ name }) => has(name) && !named.has(name))
+      .slice(0, MOST)) {
+      found.push({ key: `control ${name}`, kind: 'On this page', name, icon: 'chevron', run: focus })
+    }
+  }
   if (isAsked) {
     for (const { id, title, agent } of sessions.data?.items.slice(0, MOST) ?? []) {
       found.push({
@@ -76,12 +93,20 @@ export function useFound(text: string): { found: readonly Found[]; isAsking: boo
     for (const { name } of (tools.data ?? []).filter((tool) => has(tool.name)).slice(0, MOST)) {
       found.push({ key: `tool ${name}`, kind: 'Tool', name, icon: 'tool', to: toolPath(name) })
     }
+    const isAdmin = me.roles.includes('admin')
+    for (const { name } of policy.data?.document.rules ?? []) {
+      const title = isAdmin ? `Change the rule ${name}` : `Rule ${name}`
+      if (!has(title) || found.some((one) => one.name === title)) continue
+      found.push({ key: `rule ${name}`, kind: 'Policy', name: title, icon: 'settings', to: policyPath(isAdmin ? 'change' : 'rule', name) })
+    }
     for (const { id, name } of people.data?.items.slice(0, MOST) ?? []) {
       found.push({ key: id, kind: 'Person', name, icon: 'user', to: `/people/${id}` })
     }
   }
   return { found, isAsking: isAsked && (sessions.isFetching || tools.isLoading) }
 }
+
+const policyPath = (what: 'change' | 'rule', name: string): string => `/policy?${new URLSearchParams({ [what]: name })}`
 
 const ofAction = ({ id, description, tool }: Action): Found => ({
   key: id,

@@ -1,23 +1,26 @@
 import type { JsonValue, TestedCall } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useId, useState } from 'react'
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
-import { Problems } from './policy-editor.tsx'
+import { Problems } from './problems.tsx'
 
 const VERDICT_WORDS = { allow: 'It would run without asking', ask: 'It would need approval', deny: 'It would be denied' } as const
 
 type Call = { tool: string; arguments: Record<string, JsonValue>; agent?: string }
 
-/** Evaluates policy for a pasted call. Proposes nothing. */
+/** Evaluates policy for a pasted call: the version in force, and the edited text beside it. Proposes nothing. */
 export function CallTest({ document }: { document: string | undefined }) {
   const { client } = useServices()
+  const id = useId()
   const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools({ signal }), staleTime: 60_000 })
   const [wrong, setWrong] = useState('')
   const test = useMutation({
-    mutationFn: ({ call, document }: { call: Call; document: string | undefined }) =>
-      client.policy.test({ call, ...(document !== undefined && { document }) }),
+    mutationFn: async ({ call, document }: { call: Call; document: string | undefined }) => {
+      const inForce = await client.policy.test({ call })
+      return { inForce, edited: document === undefined ? undefined : await client.policy.test({ call, document }) }
+    },
   })
   // An answer about an earlier text does not hold for this one.
   const isOfThis = test.variables?.document === document
@@ -30,8 +33,8 @@ export function CallTest({ document }: { document: string | undefined }) {
     if (args) test.mutate({ call: { tool: String(data.get('tool')), arguments: args, ...(agent !== '' && { agent }) }, document })
   }
   return (
-    <details className="panel">
-      <summary>Try a call{document === undefined ? '' : ' with the edited text'}</summary>
+    <section className="panel" aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>Try a call</h2>
       <form className="filters" onSubmit={submit}>
         <label>
           Tool
@@ -61,8 +64,13 @@ export function CallTest({ document }: { document: string | undefined }) {
         </p>
       )}
       {isOfThis && test.error && <Problems error={test.error} />}
-      {isOfThis && test.data && <Answer tested={test.data} />}
-    </details>
+      {isOfThis && test.data && (
+        <div role="status" className="stack" data-testid="tested-call">
+          <Answer tested={test.data.inForce} title={test.data.edited && 'In force'} />
+          {test.data.edited && <Answer tested={test.data.edited} title="With this text" />}
+        </div>
+      )}
+    </section>
   )
 }
 
@@ -75,9 +83,12 @@ function parseArguments(text: string): Record<string, JsonValue> | undefined {
   }
 }
 
-function Answer({ tested: { verdict, rule, reason, requires, risk, rules } }: { tested: TestedCall }) {
+type AnswerProps = { tested: TestedCall; title: string | undefined }
+
+function Answer({ tested: { verdict, rule, reason, requires, risk, rules }, title }: AnswerProps) {
   return (
-    <div role="status" data-testid="tested-call">
+    <div>
+      {title !== undefined && <h3>{title}</h3>}
       <p>
         <strong>{VERDICT_WORDS[verdict]}</strong>: rule “{showInvisible(rule)}”. {showInvisible(reason)}
       </p>

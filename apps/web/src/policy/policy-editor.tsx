@@ -1,14 +1,14 @@
-import { type ApiIssue, type CheckedPolicy, isApiError, type PolicyView } from '@countersign/client'
-import { showInvisible } from '@countersign/react'
+import { type CheckedPolicy, isApiError, type PolicyView } from '@countersign/client'
 import { useMutation } from '@tanstack/react-query'
-import { lazy, type ReactNode, useId, useState } from 'react'
-import { errorText } from '../errors.ts'
+import { type FormEvent, type KeyboardEvent, lazy, useId, useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { Button, Notice, Skeleton, Unseen } from '../ui/index.ts'
 import { DiffView } from './diff-view.tsx'
-import { type Remark, usePolicyCheck } from './use-policy-check.ts'
+import { PolicyPanels } from './policy-panels.tsx'
+import { Problems, Remarks } from './problems.tsx'
+import { usePolicyCheck } from './use-policy-check.ts'
 
 const RuleForm = lazy(() => import('./rule-form.tsx'))
 
@@ -24,21 +24,10 @@ type PolicyEditorProps = {
   onRebase: () => void
   onClose: () => void
   onSaved: () => void
-  /** Tries the edited text. Right behind the form, where people who change a verdict look next. */
-  children: ReactNode
 }
 
 /** Edits the policy document: validates it, compares it with the active version and saves it with a reason. */
-export function PolicyEditor({
-  edited: { text, base, baseText },
-  first,
-  onEdit,
-  current,
-  onRebase,
-  onClose,
-  onSaved,
-  children,
-}: PolicyEditorProps) {
+export function PolicyEditor({ edited: { text, base, baseText }, first, onEdit, current, onRebase, onClose, onSaved }: PolicyEditorProps) {
   const { client } = useServices()
   const online = useOnline()
   const id = useId()
@@ -57,8 +46,20 @@ export function PolicyEditor({
     save.reset()
     onEdit(changed)
   }
+  const canSave = !save.isPending && online && !movedOn && reason.trim() !== '' && text !== baseText
+  const why = useRef<HTMLInputElement>(null)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (canSave) save.mutate()
+  }
+  /** From any field to the reason. In the reason, Enter saves. */
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    why.current?.focus()
+  }
   return (
-    <section aria-labelledby={`${id}-title`} className="stack" data-testid="policy-editor">
+    <section aria-labelledby={`${id}-title`} className="policy-columns" data-testid="policy-editor" onKeyDown={onKeyDown}>
       <h2 id={`${id}-title`}>Edit, based on version {base.version}</h2>
       <details className="panel" open={first !== null} onToggle={({ currentTarget }) => setFormOpen(currentTarget.open)}>
         <summary>Edit one rule in a form</summary>
@@ -68,7 +69,7 @@ export function PolicyEditor({
           </Boundary>
         )}
       </details>
-      {children}
+      <PolicyPanels document={text} />
       <details className="panel" open={first === null}>
         <summary>All rules as YAML or JSON</summary>
         <label className="labelled">
@@ -96,27 +97,30 @@ export function PolicyEditor({
         <h3>What would change</h3>
         <DiffView before={baseText} after={text} />
       </div>
-      <label className="labelled">
-        Reason, for the list of versions and the record
-        <input value={reason} maxLength={2_000} onChange={({ currentTarget }) => setReason(currentTarget.value)} />
-      </label>
-      <label className="check">
-        <input type="checkbox" checked={shadow} onChange={({ currentTarget }) => setShadow(currentTarget.checked)} />
-        Only try it beside the version in force: it decides nothing, and what it would have said otherwise is counted
-      </label>
-      <div className="row-head">
-        <Button variant="outlined" onClick={onClose}>
-          Leave without saving
-        </Button>
-        <Button
-          variant="contained"
-          disabled={save.isPending || !online || movedOn || reason.trim() === '' || text === baseText}
-          onClick={() => save.mutate()}
-        >
-          {shadow ? 'Save as trial' : 'Save and activate'}
-        </Button>
-      </div>
-      {reason.trim() === '' && text !== baseText && <p className="muted">Say why before you save.</p>}
+      <form className="stack" onSubmit={submit}>
+        <label className="labelled">
+          <span className="row-head">
+            Reason, for the list of versions and the record
+            <span className="muted keys" aria-hidden="true">
+              <kbd>Ctrl</kbd> <kbd>Enter</kbd> leads here
+            </span>
+          </span>
+          <input ref={why} value={reason} maxLength={2_000} onChange={({ currentTarget }) => setReason(currentTarget.value)} />
+        </label>
+        <label className="check">
+          <input type="checkbox" checked={shadow} onChange={({ currentTarget }) => setShadow(currentTarget.checked)} />
+          Only try it beside the version in force: it decides nothing, and what it would have said otherwise is counted
+        </label>
+        <div className="row-head">
+          <Button variant="outlined" onClick={onClose}>
+            Leave without saving
+          </Button>
+          <Button type="submit" variant="contained" disabled={!canSave}>
+            {shadow ? 'Save as trial' : 'Save and activate'}
+          </Button>
+        </div>
+        {reason.trim() === '' && text !== baseText && <p className="muted">Say why before you save.</p>}
+      </form>
     </section>
   )
 }
@@ -137,33 +141,6 @@ function Checked({ checked }: { checked: CheckedPolicy | undefined }) {
           <p>Likely mistakes:</p>
           <Remarks of={checked.warnings} />
         </div>
-      )}
-    </div>
-  )
-}
-
-const Remarks = ({ of }: { of: readonly Pick<Remark, 'path' | 'message'>[] }) => (
-  <ul>
-    {of.map(({ path, message }) => (
-      <li key={`${path} ${message}`}>
-        {path !== '' && <code className="mono">{showInvisible(path)}</code>} {showInvisible(message)}
-      </li>
-    ))}
-  </ul>
-)
-
-/** Lists all errors of a document with their positions. */
-export function Problems({ error }: { error: unknown }) {
-  const issues: readonly ApiIssue[] = isApiError(error) ? error.issues : []
-  return (
-    <div role="alert" className="field-issue">
-      {issues.length === 0 ? (
-        <p>{errorText(error)}</p>
-      ) : (
-        <>
-          <p>The policy cannot be used:</p>
-          <Remarks of={issues} />
-        </>
       )}
     </div>
   )

@@ -9,13 +9,26 @@ import { useAddress } from '../shell/use-address.ts'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded } from '../ui/index.ts'
 import '../ui/pages.css'
-import { CallTest } from './call-test.tsx'
+import './policy.css'
 import { PolicyEditor } from './policy-editor.tsx'
+import { PolicyPanels } from './policy-panels.tsx'
 import { withAllowRule } from './propose-rule.ts'
-import { Replay } from './replay.tsx'
 import { RuleList } from './rule-list.tsx'
 import { ShadowSection } from './shadow-section.tsx'
 import { Versions } from './versions.tsx'
+
+type Edited = { text: string; base: PolicyView; baseText: string }
+
+/**
+ * What an address opens in the editor: `change` a rule in the form, `allow` the text with the rule that the dashboard proposes for a tool.
+ * Nothing holds before an admin has seen the change, and says why.
+ */
+function openedBy(params: URLSearchParams, { view: base, text: baseText }: { view: PolicyView; text: string }) {
+  const [tool, rule] = [params.get('allow'), params.get('change')]
+  if (tool) return { edited: { text: withAllowRule(baseText, tool), base, baseText }, rule: null }
+  const isThere = base.document.rules.some(({ name }) => name === rule)
+  return isThere ? { edited: { text: baseText, base, baseText }, rule } : undefined
+}
 
 /** `/policy`: shows and tests the policy. Admins can change it. */
 export default function PolicyPage() {
@@ -35,23 +48,19 @@ export default function PolicyPage() {
       }
     },
   })
-  const [typed, setEdited] = useState<{ text: string; base: PolicyView; baseText: string }>()
-  const [firstRule, setFirstRule] = useState<string | null>(null)
+  const [typed, setEdited] = useState<Edited>()
   const isAdmin = me.roles.includes('admin')
-  // The dashboard proposes a rule by the name of its tool. Nothing holds before an admin has seen the change, and says why.
   const { params, set } = useAddress()
-  const tool = params.get('allow')
-  const { view: base, text: baseText } = policy.data ?? {}
-  const proposed = isAdmin && tool && base && baseText !== undefined ? { text: withAllowRule(baseText, tool), base, baseText } : undefined
-  const edited = typed ?? proposed
+  const opened = isAdmin && policy.data ? openedBy(params, policy.data) : undefined
+  const edited = typed ?? opened?.edited
+  const first = opened?.rule ?? null
   const close = () => {
     setEdited(undefined)
-    setFirstRule(null)
-    if (tool) set('allow', '')
+    for (const name of ['allow', 'change']) if (params.has(name)) set(name, '')
   }
   return (
     <Page title="Policy" subtitle={policy.data && `Version ${policy.data.view.version}`}>
-      <div className="stack">
+      <div className="stack wide">
         <PageBanner />
         <Loaded of={policy} height={320}>
           {({ view, text }) => (
@@ -64,8 +73,9 @@ export default function PolicyPage() {
               </p>
               {edited ? (
                 <PolicyEditor
+                  key={first}
                   edited={edited}
-                  first={firstRule}
+                  first={first}
                   onEdit={(changed) => setEdited({ ...edited, text: changed })}
                   current={{ view, text }}
                   onRebase={() => setEdited({ ...edited, base: view, baseText: text })}
@@ -74,49 +84,33 @@ export default function PolicyPage() {
                     close()
                     void queries.invalidateQueries({ queryKey: ['policy'] })
                   }}
-                >
-                  <Replay document={edited.text} isOpen={firstRule !== null} />
-                  <CallTest document={edited.text} />
-                </PolicyEditor>
+                />
               ) : (
-                <>
-                  {isAdmin && (
-                    <p>
-                      <Button variant="contained" onClick={() => setEdited({ text, base: view, baseText: text })}>
-                        Edit
-                      </Button>
-                    </p>
-                  )}
-                  <RuleList
-                    view={view}
-                    onChange={
-                      isAdmin
-                        ? (name) => {
-                            setFirstRule(name)
-                            setEdited({ text, base: view, baseText: text })
-                          }
-                        : undefined
-                    }
-                  />
-                  <details className="panel">
-                    <summary>As YAML</summary>
-                    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-                    <pre className="raw" tabIndex={0} data-testid="policy-text">
-                      {showLines(text)}
-                    </pre>
-                  </details>
-                </>
+                <div className="policy-columns">
+                  <div className="stack">
+                    {isAdmin && (
+                      <p>
+                        <Button variant="contained" onClick={() => setEdited({ text, base: view, baseText: text })}>
+                          Edit
+                        </Button>
+                      </p>
+                    )}
+                    <RuleList view={view} onChange={isAdmin ? (name) => set('change', name) : undefined} />
+                    <details className="panel">
+                      <summary>As YAML</summary>
+                      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+                      <pre className="raw" tabIndex={0} data-testid="policy-text">
+                        {showLines(text)}
+                      </pre>
+                    </details>
+                  </div>
+                  <PolicyPanels document={undefined}>{view.shadow && <ShadowSection shadow={view.shadow} />}</PolicyPanels>
+                </div>
               )}
-              {view.shadow && <ShadowSection shadow={view.shadow} />}
+              {edited && view.shadow && <ShadowSection shadow={view.shadow} />}
             </>
           )}
         </Loaded>
-        {!edited && (
-          <>
-            <Replay document={undefined} />
-            <CallTest document={undefined} />
-          </>
-        )}
         <Versions canRollBack={isAdmin} />
       </div>
     </Page>

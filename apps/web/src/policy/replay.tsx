@@ -1,67 +1,87 @@
-import type { ReplayedActions } from '@countersign/client'
-import { useMutation } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
+import { isApiError, type ReplayedActions } from '@countersign/client'
+import { useQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
 import { Link } from 'react-router'
+import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Button } from '../ui/index.ts'
-import { Problems } from './policy-editor.tsx'
+import { BeforeAfter } from './before-after.tsx'
+import { Problems } from './problems.tsx'
+import { usePolicyCheck } from './use-policy-check.ts'
 
-/** Evaluates policy for the calls of the last days. */
-export function Replay({ document, isOpen = false }: { document: string | undefined; isOpen?: boolean }) {
+const DAYS = 30
+const MOST_DAYS = 400
+const MOST_RETRIES = 15
+
+/**
+ * Evaluates policy for the calls of the last days. The numbers of an edited text follow by themselves once it can be used; those of the version
+ * in force are asked for.
+ */
+export function Replay({ document }: { document: string | undefined }) {
   const { client } = useServices()
-  const replay = useMutation({
-    mutationFn: ({ days, document }: { days: number; document: string | undefined }) =>
-      client.policy.replay({ replay: { days }, ...(document !== undefined && { document }) }),
+  const online = useOnline()
+  const id = useId()
+  const [days, setDays] = useState(DAYS)
+  const [isAsked, setAsked] = useState(false)
+  const { checked } = usePolicyCheck(document ?? '')
+  const isUsable = checked?.problems.length === 0
+  const isWanted = (document === undefined ? isAsked : isUsable) && days >= 1 && days <= MOST_DAYS
+  const replay = useQuery({
+    queryKey: ['policy-replay', document, days],
+    queryFn: ({ signal }) => client.policy.replay({ replay: { days }, ...(document !== undefined && { document }) }, { signal }),
+    enabled: online && isWanted,
+    // The server replays one at a time, and that of the text before may still be under way.
+    retry: (count, error) => isApiError(error) && error.code === 'rate_limited' && count < MOST_RETRIES,
+    retryDelay: 1_000,
+    staleTime: 60_000,
+    gcTime: 60_000,
   })
-  // The numbers of another text say nothing about this one.
-  const isOfThis = replay.variables?.document === document
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    replay.mutate({ days: Number(new FormData(event.currentTarget).get('days')), document })
-  }
   return (
-    <details className="panel" open={isOpen}>
-      <summary>Replay what happened{document === undefined ? '' : ' with the edited text'}</summary>
-      <form className="filters" onSubmit={submit}>
+    <section className="panel" aria-labelledby={`${id}-title`} data-testid="replay">
+      <h2 id={`${id}-title`}>What would have been asked</h2>
+      <form
+        className="filters"
+        onSubmit={(event) => {
+          event.preventDefault()
+          setAsked(true)
+        }}
+      >
         <label>
           Days back
-          <input name="days" type="number" min={1} max={400} defaultValue={30} required />
+          <input
+            type="number"
+            min={1}
+            max={MOST_DAYS}
+            value={days}
+            required
+            onChange={({ currentTarget }) => setDays(currentTarget.valueAsNumber || 0)}
+          />
         </label>
-        <Button type="submit" variant="outlined" disabled={replay.isPending}>
-          {replay.isPending ? 'Replaying…' : 'Replay'}
-        </Button>
+        {document === undefined && !isAsked && (
+          <Button type="submit" variant="outlined">
+            Replay
+          </Button>
+        )}
       </form>
-      {isOfThis && replay.error && <Problems error={replay.error} />}
-      {isOfThis && replay.data && <Replayed replayed={replay.data} />}
-    </details>
+      {replay.isFetching && <p className="muted">Replaying…</p>}
+      {document !== undefined && checked !== undefined && !isUsable && (
+        <p className="muted">The numbers follow once the text can be used.</p>
+      )}
+      {isWanted && replay.error && <Problems error={replay.error} />}
+      {isWanted && replay.data && <Replayed replayed={replay.data} isEdited={document !== undefined} />}
+    </section>
   )
 }
 
-function Replayed({ replayed: { evaluated, skipped, truncated, was, wouldBe, changes } }: { replayed: ReplayedActions }) {
+function Replayed({ replayed, isEdited }: { replayed: ReplayedActions; isEdited: boolean }) {
+  const { evaluated, skipped, truncated, was, wouldBe, changes } = replayed
   return (
     <div role="status" data-testid="replayed">
       <p>
-        {evaluated} calls looked at{truncated && ', the newest: there were more'}
+        {evaluated.toLocaleString('en')} calls looked at{truncated && ', the newest: there were more'}
         {skipped > 0 && `; ${skipped} of tools that are gone were left out`}.
       </p>
-      <table className="counts">
-        <thead>
-          <tr>
-            <th scope="col">Verdict</th>
-            <th scope="col">Was</th>
-            <th scope="col">Would be</th>
-          </tr>
-        </thead>
-        <tbody>
-          {(['allow', 'ask', 'deny'] as const).map((verdict) => (
-            <tr key={verdict}>
-              <th scope="row">{verdict}</th>
-              <td>{was[verdict]}</td>
-              <td>{wouldBe[verdict]}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <BeforeAfter was={was} wouldBe={wouldBe} names={['Was', isEdited ? 'With this text' : 'In force']} />
       {changes.map(({ was: before, wouldBe: after, count, actionIds }) => (
         <p key={`${before} ${after}`}>
           {count} from {before} to {after}:{' '}

@@ -1,4 +1,4 @@
-import type { PolicyVersion } from '@countersign/client'
+import type { PolicyVersion, ShadowReport } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -6,6 +6,18 @@ import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Button, Loaded } from '../ui/index.ts'
+import { BeforeAfter } from './before-after.tsx'
+
+/** The verdicts of both versions about the calls for which they differ. */
+function verdictsOf(counts: ShadowReport['counts']) {
+  const was = { allow: 0, ask: 0, deny: 0 }
+  const wouldBe = { allow: 0, ask: 0, deny: 0 }
+  for (const one of counts) {
+    was[one.was] += one.count
+    wouldBe[one.wouldBe] += one.count
+  }
+  return { was, wouldBe }
+}
 
 /** Shows the shadow version: the verdicts that differ from the active version, and the buttons to activate it or end the trial. */
 export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
@@ -22,13 +34,15 @@ export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
   const failure = end.error ?? use.error
   return (
     <section aria-labelledby="shadow-title" className="panel" data-testid="shadow">
-      <h2 id="shadow-title">Version {shadow.version} is tried beside it</h2>
+      <h2 id="shadow-title">Trial of version {shadow.version}</h2>
       <Loaded of={report} height={80}>
         {({ evaluated, differences, counts, samples }) => (
           <>
             <p>
-              It decides nothing. Of {evaluated} calls since then it would have said otherwise about {differences}.
+              It decides nothing. Of {evaluated} calls since then it would have said otherwise about {differences}
+              {differences === 0 ? '.' : ':'}
             </p>
+            {differences > 0 && <BeforeAfter {...verdictsOf(counts)} names={['In force', 'On trial']} />}
             <ul>
               {counts.map(({ was, wouldBe, count }) => (
                 <li key={`${was} ${wouldBe}`}>

@@ -3,7 +3,7 @@ export const KEYS: { where: string; keys: [string, string][] }[] = [
   {
     where: 'Anywhere',
     keys: [
-      ['Ctrl + K, ⌘ K', 'Go to a page, action, session, tool or person'],
+      ['Ctrl + K, ⌘ K', 'Go to a page, action, session, tool, rule or person, or run a command'],
       ['G, then I, H, P, T or D', 'Inbox, decided actions, policy, tools, delegations'],
       ['/', 'Search, on every page that has one'],
       ['U', 'Undo what you just approved'],
@@ -23,6 +23,13 @@ export const KEYS: { where: string; keys: [string, string][] }[] = [
       ['A, then Enter', 'Approve'],
       ['D', 'Decline, with a reason'],
       ['Ctrl + Enter', 'Approve at once'],
+    ],
+  },
+  {
+    where: 'Editing the policy',
+    keys: [
+      ['Ctrl + Enter', 'To the reason'],
+      ['Enter, in the reason', 'Save'],
     ],
   },
   {
