@@ -85,11 +85,62 @@ test('the story of an action shows the wait of people as long as it was, and the
   const shownMs = Number(await wait.getAttribute('data-ms'))
   expect(Math.abs(shownMs - (Date.parse(action.decidedAt ?? '') - Date.parse(action.createdAt)))).toBeLessThanOrEqual(1_000)
   await expect(page.getByTestId('story-step')).toHaveCount(4)
+  await expect(page.getByTestId('story-step').nth(0)).toContainText('current values read')
   await expect(page.getByTestId('story-step').nth(1)).toContainText('approved it')
+  await expect(page.getByTestId('story-step').nth(2)).toContainText(new RegExp(`sent to ${demo.shopUrl} · attempt 1 · key ${action.id}`))
   await page.goto(`${demo.url}/record`)
   await expect(page.getByTestId('record-sentence').filter({ hasText: /approved “Set order ORD-001 to processing”/ })).toHaveCount(1)
+  // By name, and the address keeps it.
+  const by = page.getByLabel('By', { exact: true })
+  await by.fill('The server')
+  await by.press('Enter')
+  await expect(page).toHaveURL(/actor=system/)
+  await expect(page.getByTestId('record-sentence').filter({ hasText: /approved/ })).toHaveCount(0)
+  await page.reload()
+  await expect(by).toHaveValue('The server')
+  await by.fill('')
+  await by.press('Enter')
   await page.getByRole('button', { name: 'Verify in this browser' }).click()
   await expect(page.getByTestId('verify-passed')).toContainText('are as they were signed')
+})
+
+test('range and filters of the dashboard are in the address, and every chart has a table and is saved as CSV and as PNG', async ({
+  page,
+  demo,
+}) => {
+  for (const orderId of ['ORD-001', 'ORD-004']) await decided(demo, orderId, 'decline', 'Not now')
+  await page.goto(`${demo.url}/dashboard`)
+  await page.getByRole('combobox', { name: 'Time' }).selectOption({ label: 'Last 24 hours' })
+  await page.getByRole('combobox', { name: 'Tool' }).fill('updateOrderStatus')
+  await expect(page).toHaveURL(/range=.*tool=updateOrderStatus|tool=updateOrderStatus.*range=/)
+  await page.reload()
+  await expect(page.getByRole('combobox', { name: 'Tool' })).toHaveValue('updateOrderStatus')
+  await expect(page.getByTestId('tile-proposed').locator('dd')).toHaveText('2')
+  const figures = page.locator('.figure').filter({ has: page.getByRole('button', { name: /as CSV$/ }) })
+  await expect(figures.first()).toBeVisible()
+  for (const figure of await figures.all()) {
+    await expect(figure.getByTestId('figure-table')).toHaveCount(1)
+    for (const [kind, start] of [
+      ['CSV', /^[^,]+,/],
+      ['PNG', /^.PNG/],
+    ] as const) {
+      const saving = page.waitForEvent('download')
+      await figure.getByRole('button', { name: new RegExp(`as ${kind}$`) }).click()
+      expect((await readFile(await (await saving).path())).toString('latin1')).toMatch(start)
+    }
+  }
+})
+
+test('what is always approved leads with one click to a rule to review, and nothing holds before it is saved', async ({ page, demo }) => {
+  const stats = await (await demo.call('GET', '/api/stats')).json()
+  stats.actions.alwaysApproved = [{ tool: 'updateOrderStatus', approved: 14 }]
+  await page.route('**/api/stats*', (route) => route.fulfill({ json: stats }))
+  await page.goto(`${demo.url}/dashboard`)
+  await page.getByRole('link', { name: 'Review a rule for updateOrderStatus' }).click()
+  await expect(page.getByTestId('policy-editor').locator('.diff ins').first()).toContainText('updateOrderStatus')
+  await expect(page.getByRole('button', { name: 'Save and activate' })).toBeDisabled()
+  const body = { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-001', newStatus: 'processing' } }
+  expect((await (await demo.call('POST', '/api/actions', body)).json()).state).toBe('proposed')
 })
 
 test('the bins of the histogram add up to the table, and to the decisions of people', async ({ page, demo }) => {

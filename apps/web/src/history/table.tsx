@@ -1,6 +1,7 @@
 import type { Action } from '@countersign/client'
 import { RISK_WORDS, STATE_WORDS, showInvisible, spanText } from '@countersign/react'
 import { Link } from 'react-router'
+import { isGrant } from '../policy/is-grant.ts'
 import { fullTime, relativeTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
 import { askedText } from '../waiting/row-words.ts'
@@ -66,11 +67,13 @@ const lengthText = (ms: number | null): string => (ms === null ? '–' : spanTex
 
 /** The people whose votes decided, or the rule. */
 function deciderText({ policy, votes, state }: Action): string {
-  if (policy.verdict !== 'ask') return `Policy: ${showInvisible(policy.rule)}`
+  if (policy.verdict !== 'ask') return isGrant(policy.rule) ? `Grant: ${showInvisible(policy.reason)}` : policyText(policy.rule)
   const names = votes.map(({ by, for: lender }) => showInvisible(by.name) + (lender ? ` for ${showInvisible(lender.name)}` : ''))
   if (names.length > 0) return names.join(', ')
   return state === 'expired' ? 'Nobody in time' : '–'
 }
+
+const policyText = (rule: string): string => (rule === 'default' ? 'Policy: no rule allows it' : `Policy: ${showInvisible(rule)}`)
 
 /** In a few words why it ended so. */
 function Why({ action: { votes, error, resolution, policy, state } }: { action: Action }) {

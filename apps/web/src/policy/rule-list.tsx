@@ -86,6 +86,9 @@ function RuleRow({ rule, use, hitsOf, expires, onChange }: RuleRowProps) {
   const { params } = useAddress()
   const isMeant = params.get('rule') === rule.name
   const { name, verdict, match, risk } = rule
+  const sentence = ruleSentence(rule, expires)
+  // The reason of a rule that denies is a sentence of its own.
+  const isEnded = risk === undefined && match.when === undefined && /[.!?]$/.test(sentence)
   return (
     <li
       className="row-card"
@@ -108,7 +111,7 @@ function RuleRow({ rule, use, hitsOf, expires, onChange }: RuleRowProps) {
         )}
       </div>
       <p>
-        {showInvisible(ruleSentence(rule, expires))}
+        {showInvisible(sentence)}
         {risk !== undefined && `, as ${risk} risk`}
         {match.when !== undefined && (
           <>
@@ -116,7 +119,7 @@ function RuleRow({ rule, use, hitsOf, expires, onChange }: RuleRowProps) {
             where <code className="mono">{showInvisible(match.when)}</code>
           </>
         )}
-        .
+        {isEnded ? '' : '.'}
       </p>
       {use && <RuleMarks reach={use} warnings={use.warnings} hitsOf={hitsOf} />}
     </li>

@@ -1,4 +1,4 @@
-import type { AuditEntryView, AuditKind, AuditQuery } from '@countersign/client'
+import type { AuditActor, AuditEntryView, AuditKind, AuditQuery } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
@@ -11,6 +11,7 @@ import { useAddress } from '../shell/use-address.ts'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
 import { saveFile } from '../ui/save-file.ts'
+import { ActorFilter } from './actor-filter.tsx'
 import { isKind, KINDS, kindWords } from './kinds.ts'
 import { SealSection } from './seal-section.tsx'
 import { quotedTitle, seenWords, sentenceOf } from './sentences.ts'
@@ -42,8 +43,8 @@ export default function RecordPage() {
               ))}
             </select>
           </label>
-          <TextFilter name="action" label="Action id" query={query} onSet={set} />
-          <TextFilter name="actor" label="Principal id" query={query} onSet={set} />
+          <ActorFilter actor={query.actor} known={actorsOf(rows.data)} onSet={(id) => set('actor', id)} />
+          <ActionFilter action={query.action} onSet={(id) => set('action', id)} />
           <label>
             From
             <input
@@ -107,20 +108,22 @@ function queryOf(params: URLSearchParams): AuditQuery {
   } satisfies { [name in keyof AuditQuery]: string | undefined | AuditKind }
 }
 
-type TextFilterProps = { name: 'action' | 'actor'; label: string; query: AuditQuery; onSet: (name: string, value: string) => void }
+const actorsOf = (rows: readonly { row: AuditEntryView }[] | undefined): AuditActor[] => [
+  ...new Map(rows?.map(({ row: { actor } }) => [actor.id, actor])).values(),
+]
 
-function TextFilter({ name, label, query, onSet }: TextFilterProps) {
+function ActionFilter({ action, onSet }: { action: string | undefined; onSet: (id: string) => void }) {
   return (
     <label>
-      {label}
+      Action id
       <input
         // A link can change the filter.
-        key={query[name]}
-        defaultValue={query[name] ?? ''}
+        key={action}
+        defaultValue={action ?? ''}
         spellCheck={false}
         // The filter applies once the id is complete, not on every key.
-        onBlur={({ currentTarget }) => onSet(name, currentTarget.value.trim())}
-        onKeyDown={(event) => event.key === 'Enter' && onSet(name, event.currentTarget.value.trim())}
+        onBlur={({ currentTarget }) => onSet(currentTarget.value.trim())}
+        onKeyDown={(event) => event.key === 'Enter' && onSet(event.currentTarget.value.trim())}
       />
     </label>
   )

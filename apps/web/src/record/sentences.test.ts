@@ -21,6 +21,16 @@ test('a row of the record reads as a sentence with names in place of ids', () =>
   expect(said('executing', { attempt: 2 }, server)).toBe('The server started “Refund 40.00 to Bo”, attempt 2')
   expect(said('failed', { error: { message: 'no such account' } }, server)).toBe('“Refund 40.00 to Bo” failed: no such account')
   expect(said('delegated', { from: 'prn_ben', to: 'prn_cleo' })).toBe('Ana let Cleo decide for Ben')
+  expect(said('delegation_ended', { delegation: 'del_1', from: 'prn_ben', to: 'prn_cleo' })).toBe('Ana ended that Cleo decides for Ben')
+  expect(said('grant_revoked', { grant: 'gra_1', tool: 'bank.refund' })).toBe('Ana revoked a grant for bank.refund')
+  expect(said('proposed', { agent: 'Ana', policy: { verdict: 'allow', rule: 'grant gra_1m8g7djqw000jkgram67xv0g9' } })).toBe(
+    'Ana asked for “Refund 40.00 to Bo”; allowed by a grant',
+  )
+  // Rows of earlier versions have only the ids.
+  expect([said('delegation_ended', { delegation: 'del_1' }), said('grant_revoked', { grant: 'gra_1' })]).toEqual([
+    'Ana ended a delegation',
+    'Ana revoked a grant',
+  ])
   expect(said('principal_changed', { name: 'Ben', roles: ['approver', 'finance'] })).toBe(
     'Ana changed the roles of Ben to approver, finance',
   )

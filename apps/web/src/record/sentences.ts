@@ -1,5 +1,6 @@
 import type { AuditActor, AuditEntryView, AuditKind } from '@countersign/client'
 import { fullTime, STATE_WORDS, showInvisible, spanText } from '@countersign/react'
+import { isGrant } from '../policy/is-grant.ts'
 
 type Data = NonNullable<AuditEntryView['data']>
 
@@ -37,7 +38,7 @@ function proposed({ who, what, text, data }: Told): string {
   const policy = data.policy as { verdict?: string; rule?: string } | null | undefined
   const agent = text('agent')
   const asked = agent === '' || agent === who ? `${who} asked for ${what}` : `${agent} asked for ${what}, on behalf of ${who}`
-  if (policy?.verdict === 'allow') return `${asked}; allowed by the rule ${policy.rule}`
+  if (policy?.verdict === 'allow') return `${asked}; allowed by ${isGrant(policy.rule) ? 'a grant' : `the rule ${policy.rule}`}`
   if (policy?.verdict === 'deny')
     return `${asked}; denied ${policy.rule === 'default' ? 'because no rule allows it' : `by the rule ${policy.rule}`}`
   if (policy?.rule === undefined) return asked
@@ -79,9 +80,10 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   redacted: ({ who, what, text }) => `${who} redacted ${what}${because(text('reason'))}`,
   approve_all: ({ who }) => `${who} approved everything else that this session asks for`,
   grant_made: ({ who, text }) => `${who} made a grant${text('tool') === '' ? '' : ` for ${text('tool')}`}`,
-  grant_revoked: ({ who, text }) => `${who} revoked the grant ${text('grant')}`,
+  grant_revoked: ({ who, text }) => `${who} revoked a grant${text('tool') === '' ? '' : ` for ${text('tool')}`}`,
   delegated: (told) => `${told.who} let ${told.name('to')} decide for ${told.name('from')}${until(told)}`,
-  delegation_ended: ({ who, text }) => `${who} ended the delegation ${text('delegation')}`,
+  delegation_ended: ({ who, text, name }) =>
+    text('from') === '' ? `${who} ended a delegation` : `${who} ended that ${name('to')} decides for ${name('from')}`,
   invited: ({ who, name }) => `${who} invited ${name('person')} to a session`,
   uninvited: ({ who, name }) => `${who} ended the invitation of ${name('person')} to a session`,
   session_renamed: ({ who }) => `${who} renamed a session`,
@@ -126,7 +128,10 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
 
 const isKind = (text: string): text is AuditKind => Object.hasOwn(SENTENCES, text)
 
-const nameOf = ({ kind, name }: AuditActor): string => (kind === 'system' ? 'The server' : name)
+/** What the server itself is called. */
+export const SYSTEM_NAME = 'The server'
+
+const nameOf = ({ kind, name }: AuditActor): string => (kind === 'system' ? SYSTEM_NAME : name)
 
 /**
  * One row of the record as a sentence. Nothing in it is invisible, whoever wrote it.

@@ -45,7 +45,7 @@ function Bar({ action, steps }: { action: Action; steps: ActionStory['steps'] })
   const nowMs = useNow()
   const spans = spansOf(steps, action, nowMs).filter(({ fromMs, toMs, kind }) => toMs > fromMs || kind !== 'starting')
   return (
-    <ol className="story-bar" aria-label="Time, to scale" data-testid="story-bar">
+    <ol className="story-bar" aria-label="Time, to scale" data-testid="story-bar" data-outcome={action.state}>
       {spans.map(({ kind, fromMs, toMs }) => (
         <li key={`${kind} ${fromMs}`} data-span={kind} data-ms={toMs - fromMs} style={{ flexGrow: Math.max(toMs - fromMs, 1) }}>
           <span className="story-bar-text" title={`${SPAN_WORDS[kind]} ${spanText(toMs - fromMs)}`}>
@@ -73,7 +73,7 @@ function Steps({ action, story: { steps, names, seen, toldAt, answered } }: { ac
           <li key={step.id} data-testid="story-step" data-kind={step.kind}>
             <Time at={step.at} />
             <span>
-              {sentenceOf(step, 'it', names)} <Print step={step} />
+              {sentenceOf(step, 'it', names)} <Print action={action} step={step} />
             </span>
           </li>
         ),
@@ -114,16 +114,22 @@ const Time = ({ at }: { at: string }) => (
   </time>
 )
 
-/** Revision, digest, attempt and key: what somebody compares, in small. */
-function Print({ step: { data, kind } }: { step: ActionStory['steps'][number] }) {
+/** The kinds of steps that send something to the target. */
+const SENDS: readonly string[] = ['executing', 'resent', 'retried']
+
+/** Revision, digest, where it was sent, attempt and key: what somebody compares, in small. */
+function Print({ action, step: { data, kind } }: { action: Action; step: ActionStory['steps'][number] }) {
   if (data === null) return <small>Its contents were redacted</small>
   const { revision, digest, attempt, key } = data
   const isAttempt = typeof attempt === 'number' && kind !== 'proposed'
+  const isSent = isAttempt && SENDS.includes(kind)
   const parts = [
     typeof revision === 'number' && revision > 1 ? `revision ${revision}` : '',
+    kind === 'proposed' && Array.isArray(data.preview) ? 'current values read' : '',
     !isAttempt && typeof digest === 'string' ? `digest ${digest.replace('sha256:', '').slice(0, 8)}` : '',
+    isSent && action.executor === 'server' ? `sent to ${action.destination}` : '',
     isAttempt ? `attempt ${attempt}` : '',
-    isAttempt && typeof key === 'string' ? `key ${key}` : '',
+    isSent && typeof key === 'string' ? `key ${key}` : '',
   ]
   return <small>{showInvisible(parts.filter(Boolean).join(' · '))}</small>
 }

@@ -54,7 +54,7 @@ function* endWork(outbox: Outbox, writer: SessionWriter, caller: Caller, now: nu
   const actor = caller.principal.id
   for (const grant of yield* sessionDeletion.grantsToEnd.all({ session_id: id })) {
     yield* grants.revokeGrant.change({ id: grant.id, revoked_by: actor, now })
-    yield* writer.audit({ kind: 'grant_revoked', actor, data: { grant: grant.id } })
+    yield* writer.audit({ kind: 'grant_revoked', actor, data: { grant: grant.id, tool: grant.tool } })
   }
 }
 

@@ -96,7 +96,8 @@ export async function endDelegation({ store, clock }: GateDeps, id: string, call
       if (found.from_id !== principal.id && !isAdmin(principal)) {
         throw new CountersignError('forbidden', 'only who gave it, or an admin, ends a delegation')
       }
-      yield* recordAudit(outbox, { kind: 'delegation_ended', actor: principal.id, data: { delegation: id } }, nowMs)
+      const data = { delegation: id, from: found.from_id, to: found.to_id }
+      yield* recordAudit(outbox, { kind: 'delegation_ended', actor: principal.id, data }, nowMs)
       yield* delegations.revokeDelegation.change({ id, revoked_by: principal.id, now: nowMs })
       tellAccess(outbox, found.to_id)
       return yield* viewDelegation((yield* delegations.findDelegation.first({ id })) ?? found, nowMs)

@@ -200,9 +200,9 @@ export function* grantWholeSession(
 
 /** Ends "approve all" with its session. */
 export function* endWholeSession(writer: SessionWriter, { principal }: Caller, nowMs: number): Tx<void> {
-  for (const { id } of yield* grants.wholeSessionGrants.all({ session_id: writer.row.id, now: nowMs })) {
+  for (const { id, tool } of yield* grants.wholeSessionGrants.all({ session_id: writer.row.id, now: nowMs })) {
     yield* grants.revokeGrant.change({ id, revoked_by: principal.id, now: nowMs })
-    yield* writer.audit({ kind: 'grant_revoked', actor: principal.id, data: { grant: id } })
+    yield* writer.audit({ kind: 'grant_revoked', actor: principal.id, data: { grant: id, tool } })
   }
 }
 

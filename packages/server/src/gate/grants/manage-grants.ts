@@ -61,7 +61,8 @@ export async function revokeGrant({ store, clock }: GateDeps, grantId: string, c
       yield* requireStanding(caller, nowMs)
       const found = yield* findVisibleGrant(grantId, caller)
       requireMayEnd(found, principal)
-      yield* recordAudit(outbox, { kind: 'grant_revoked', actor: principal.id, data: { grant: grantId } }, nowMs)
+      const data = { grant: grantId, tool: found.tool }
+      yield* recordAudit(outbox, { kind: 'grant_revoked', actor: principal.id, data }, nowMs)
       yield* grants.revokeGrant.change({ id: grantId, revoked_by: principal.id, now: nowMs })
       return yield* viewGrant(yield* findVisibleGrant(grantId, caller), nowMs)
     }),

@@ -16,10 +16,10 @@ export const unsettledAction = question<{ session_id: string }, Pick<ActionRow, 
 )
 
 /** Every grant for the session that could still be used. */
-export const grantsToEnd = question<{ session_id: string }, Pick<GrantRow, 'id'>>((db, p) =>
+export const grantsToEnd = question<{ session_id: string }, Pick<GrantRow, 'id' | 'tool'>>((db, p) =>
   db
     .selectFrom('action_grant')
-    .select('id')
+    .select(['id', 'tool'])
     .where('revoked_at', 'is', null)
     .where('session_id', '=', p.session_id)
     .orderBy('id')
