@@ -104,6 +104,17 @@ test('the story of an action shows the wait of people as long as it was, and the
   await expect(page.getByTestId('verify-passed')).toContainText('are as they were signed')
 })
 
+test('the story says what was edited, from which value to which, and by whom', async ({ page, demo }) => {
+  const asked = { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-001', newStatus: 'processing' } }
+  const { id, revision, digest } = await (await demo.call('POST', '/api/actions', asked)).json()
+  const edited = { verdict: 'approve', arguments: { ...asked.arguments, newStatus: 'cancelled' }, revision, digest }
+  expect((await demo.call('POST', `/api/actions/${id}/decision`, edited)).status).toBe(200)
+  await page.goto(`${demo.url}/actions/${id}`)
+  const step = page.getByTestId('story-step').filter({ hasText: 'edited it' })
+  await expect(step).toContainText('newStatus "processing" → "cancelled"')
+  await expect(page.getByTestId('revision')).toContainText('newStatus: "processing" → "cancelled"')
+})
+
 test('range and filters of the dashboard are in the address, and every chart has a table and is saved as CSV and as PNG', async ({
   page,
   demo,

@@ -5,6 +5,7 @@ import { RawJson } from '../chat/raw-json.tsx'
 import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Loaded } from '../ui/index.ts'
+import { textOf } from './edited-value.ts'
 
 /** Lists earlier revisions as they were shown, each with the reason it ended. */
 export function Revisions({ action }: { action: Action }) {
@@ -66,5 +67,3 @@ function Revision({ earlier, after }: { earlier: ActionRevision; after: Pick<Act
     </li>
   )
 }
-
-const textOf = (value: unknown): string => (value === undefined ? 'nothing' : showInvisible(JSON.stringify(value)))

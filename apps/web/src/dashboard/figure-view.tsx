@@ -5,19 +5,14 @@ import { type Figure, partsOf, totalsOf } from './figure.ts'
 import { saveCsv, savePng } from './save-figure.ts'
 import { valueText } from './words.ts'
 
-/** A table with more columns does not fit beside another one. */
+/** A table of more columns does not fit beside another one. */
 const MOST_BESIDE = 4
 
 /** A chart with its table, and how to save both. */
 export function FigureView({ figure }: { figure: Figure }) {
   const { id, title, kind, rows, columns, empty } = figure
   return (
-    <section
-      className="figure"
-      data-wide={kind === 'bars' && columns.length > MOST_BESIDE}
-      aria-labelledby={`${id}-title`}
-      data-testid={`figure-${id}`}
-    >
+    <section className="figure" data-wide={columns.length > MOST_BESIDE} aria-labelledby={`${id}-title`} data-testid={`figure-${id}`}>
       <h2 id={`${id}-title`}>{title}</h2>
       {rows.length === 0 ? (
         <p className="muted">{empty}</p>

@@ -20,6 +20,13 @@ test('a row of the record reads as a sentence with names in place of ids', () =>
   )
   expect(said('executing', { attempt: 2 }, server)).toBe('The server started “Refund 40.00 to Bo”, attempt 2')
   expect(said('failed', { error: { message: 'no such account' } }, server)).toBe('“Refund 40.00 to Bo” failed: no such account')
+  expect(said('asked_again', { why: 'edit', reason: 'Ana changed the arguments.' })).toBe('Ana edited “Refund 40.00 to Bo”')
+  expect(said('asked_again', { why: 'undone', reason: 'Ana took the approval back.' })).toBe(
+    'Ana took the approval back; “Refund 40.00 to Bo” needs approval again',
+  )
+  expect(said('asked_again', { why: 'target', reason: 'status was "new" and is "paid" now.' }, server)).toBe(
+    'The server sent “Refund 40.00 to Bo” back for approval: status was "new" and is "paid" now',
+  )
   expect(said('delegated', { from: 'prn_ben', to: 'prn_cleo' })).toBe('Ana let Cleo decide for Ben')
   expect(said('delegation_ended', { delegation: 'del_1', from: 'prn_ben', to: 'prn_cleo' })).toBe('Ana ended that Cleo decides for Ben')
   expect(said('grant_revoked', { grant: 'gra_1', tool: 'bank.refund' })).toBe('Ana revoked a grant for bank.refund')

@@ -47,6 +47,15 @@ function proposed({ who, what, text, data }: Told): string {
     : `${asked}; it needs approval by the rule ${policy.rule}`
 }
 
+function askedAgain({ who, what, text }: Told): string {
+  const reason = text('reason').replace(/\.$/, '')
+  if (text('why') === 'edit') return `${who} edited ${what}`
+  // The reason of what a person did names them already.
+  return reason.startsWith(`${who} `)
+    ? `${reason}; ${what} needs approval again`
+    : `${who} sent ${what} back for approval${because(reason)}`
+}
+
 /** One sentence for each kind of row. A new kind does not compile until it has one. */
 const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   proposed,
@@ -58,7 +67,7 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
   declined: (told) => `${told.who} declined ${told.what}${standIn(told)}${because(told.text('reason'))}`,
   expired: ({ what }) => `Nobody decided ${what} in time, so it expired`,
   cancelled: ({ who, what, text }) => `${who} cancelled ${what}${because(text('reason'))}`,
-  asked_again: ({ who, what, text }) => `${who} sent ${what} back for approval${because(text('reason'))}`,
+  asked_again: askedAgain,
   claimed: (told) => `${told.who} took ${told.what} to carry it out${attempt(told)}`,
   executing: (told) => `${told.who} started ${told.what}${attempt(told)}`,
   resent: (told) => `${told.who} sent ${told.what} again with the same key${attempt(told)}`,

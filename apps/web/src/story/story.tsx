@@ -1,6 +1,7 @@
 import type { Action, ActionStory, SeenBy } from '@countersign/client'
-import { showInvisible, spanText, timeOfDay } from '@countersign/react'
+import { listEdits, showInvisible, spanText, timeOfDay } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
+import { textOf } from '../action/edited-value.ts'
 import { sentenceOf } from '../record/sentences.ts'
 import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
@@ -73,7 +74,8 @@ function Steps({ action, story: { steps, names, seen, toldAt, answered } }: { ac
           <li key={step.id} data-testid="story-step" data-kind={step.kind}>
             <Time at={step.at} />
             <span>
-              {sentenceOf(step, 'it', names)} <Print action={action} step={step} />
+              {sentenceOf(step, 'it', names)} <Edits step={step} before={steps.slice(0, steps.indexOf(step))} />{' '}
+              <Print action={action} step={step} />
             </span>
           </li>
         ),
@@ -114,6 +116,26 @@ const Time = ({ at }: { at: string }) => (
   </time>
 )
 
+/** So many edits are told here; all of them stand among the earlier revisions. */
+const MOST_EDITS = 3
+
+/** What a person changed in the arguments: each value before and after. */
+function Edits({ step: { data }, before }: { step: ActionStory['steps'][number]; before: ActionStory['steps'] }) {
+  const earlier = before.findLast((step) => step.data?.arguments !== undefined)?.data
+  if (data?.why !== 'edit' || !earlier) return null
+  const edits = listEdits(earlier.arguments, data.arguments)
+  return (
+    <>
+      {edits.slice(0, MOST_EDITS).map(({ path, oldValue, newValue }) => (
+        <span key={path} className="story-edit">
+          {showInvisible(path)} <del>{textOf(oldValue)}</del> → <ins>{textOf(newValue)}</ins>{' '}
+        </span>
+      ))}
+      {edits.length > MOST_EDITS && <span>and {edits.length - MOST_EDITS} more </span>}
+    </>
+  )
+}
+
 /** The kinds of steps that send something to the target. */
 const SENDS: readonly string[] = ['executing', 'resent', 'retried']
 
@@ -129,7 +151,8 @@ function Print({ action, step: { data, kind } }: { action: Action; step: ActionS
     !isAttempt && typeof digest === 'string' ? `digest ${digest.replace('sha256:', '').slice(0, 8)}` : '',
     isSent && action.executor === 'server' ? `sent to ${action.destination}` : '',
     isAttempt ? `attempt ${attempt}` : '',
-    isSent && typeof key === 'string' ? `key ${key}` : '',
+    // The row of what was sent has it already.
+    isAttempt && kind !== 'succeeded' && typeof key === 'string' ? `key ${key}` : '',
   ]
   return <small>{showInvisible(parts.filter(Boolean).join(' · '))}</small>
 }

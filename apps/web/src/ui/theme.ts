@@ -53,7 +53,7 @@ export const theme = createTheme({
     fontFamily: sans,
     fontSize: 14,
     body1: { fontSize: '0.875rem', lineHeight: 1.5 },
-    button: { textTransform: 'none', fontWeight: 550, letterSpacing: 0, lineHeight: 1.4 },
+    button: { textTransform: 'none', fontWeight: 600, letterSpacing: 0, lineHeight: 1.4 },
   },
   transitions: { create: () => 'none' },
   components: {
