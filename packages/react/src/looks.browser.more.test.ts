@@ -80,6 +80,31 @@ test('data-theme on a page overrides the system, both ways', async () => {
   expect(await background()).toBe('rgb(255, 255, 255)')
 })
 
+test('a page themes the card by its variables', async () => {
+  await openPage({ colorScheme: 'light' })
+  await page.evaluate(() => {
+    const { style } = document.documentElement
+    for (const [name, value] of [
+      ['--cs-accent', 'rgb(107, 63, 212)'],
+      ['--cs-bg', 'rgb(250, 248, 240)'],
+      ['--cs-radius', '3px'],
+      ['--cs-font', '18px/1.5 serif'],
+    ] as const)
+      style.setProperty(name, value)
+  })
+  await show(page, { action: sampleAction() })
+  await untilReady(page)
+  const looks = await card().evaluate((element) => {
+    const { backgroundColor, borderRadius, fontSize, fontFamily } = getComputedStyle(element)
+    const approve = element.querySelector('.cs-approve')
+    return { backgroundColor, borderRadius, fontSize, fontFamily, approve: approve && getComputedStyle(approve).backgroundColor }
+  })
+  expect(looks).toEqual({
+    ...{ backgroundColor: 'rgb(250, 248, 240)', borderRadius: '3px', fontSize: '18px', fontFamily: 'serif' },
+    approve: 'rgb(107, 63, 212)',
+  })
+})
+
 test('at 320 px nothing scrolls sideways, targets are 44 px and Decline is 16 px away from Approve', async () => {
   await openPage({ viewport: { width: 320, height: 640 }, hasTouch: true })
   const long = 'W'.repeat(300)
