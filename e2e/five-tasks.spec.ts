@@ -251,7 +251,9 @@ test.describe('somebody else is to decide during a holiday', () => {
 })
 
 test.describe('a rule asks too often, and is to be loosened safely', () => {
-  test.use({ policy: { rules: [{ name: 'calls', match: { tool: 'unkeyed' }, verdict: 'ask' }] } })
+  test.use({
+    policy: { rules: [{ name: 'calls', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { roles: ['approver'] }, expires: 'P7D' }] },
+  })
 
   const verdict = (page: Page) => page.getByRole('combobox', { name: 'Verdict' })
   const numbers = (page: Page) => page.getByTestId('replayed')

@@ -10,6 +10,8 @@ export interface EditedRule {
   problems: readonly Remark[]
   warnings: readonly Remark[]
   onField: (field: RuleField, value: string) => void
+  /** What is left out for as long as the rule has another verdict. */
+  leftOut: string | undefined
 }
 
 type ControlProps = {

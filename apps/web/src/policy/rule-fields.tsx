@@ -71,7 +71,7 @@ export function RuleFieldset({ of, expires, verdictRef }: FieldsProps) {
         problems={remarksAt(problems, when)}
         warnings={remarksAt(warnings, when)}
       />
-      <FormField of={of} name="verdict" label="Verdict">
+      <FormField of={of} name="verdict" label="Verdict" hint={of.leftOut}>
         {(props) => (
           <select ref={verdictRef} {...props}>
             <Options value={rule.verdict} of={VERDICTS} />

@@ -4,8 +4,16 @@ import { useEffect, useRef, useState } from 'react'
 import { Button } from '../ui/index.ts'
 import { RuleFieldset } from './rule-fields.tsx'
 import { RuleMarks } from './rule-marks.tsx'
-import { addRule, moveRule, readExpires, readRules, removeRule, setField } from './rule-text.ts'
+import { addRule, moveRule, PARTS_OF, type RuleField, readExpires, readRules, removeRule, setField } from './rule-text.ts'
 import type { Remark } from './use-policy-check.ts'
+import { type Before, changeVerdict } from './verdict-change.ts'
+
+/** Says that parts are kept for the verdict before, where there are some. */
+function leftOutText(before: Before | undefined, verdict: string): string | undefined {
+  const parts = before && before.verdict !== verdict && PARTS_OF[before.verdict]?.some((field) => before.rule[field] !== '')
+  if (!parts) return undefined
+  return before.verdict === 'ask' ? 'People and times are left out, and return with Ask' : 'The reason is left out, and returns with Deny'
+}
 
 type RuleFormProps = {
   text: string
@@ -22,6 +30,7 @@ export default function RuleForm({ text, onEdit, problems, checked, first }: Rul
   const rules = readRules(text)
   const [chosen, setChosen] = useState(() => Math.max(0, rules?.findIndex(({ name }) => name === first) ?? 0))
   const verdict = useRef<HTMLSelectElement>(null)
+  const [before, setBefore] = useState<ReadonlyMap<number, Before>>(new Map())
   // The button that somebody pressed to change the rule is gone. Most come for another verdict.
   useEffect(() => {
     if (first !== null) verdict.current?.focus()
@@ -29,7 +38,15 @@ export default function RuleForm({ text, onEdit, problems, checked, first }: Rul
   if (!rules) return <p className="muted">The form opens once the text below can be read as a policy.</p>
   const index = Math.min(chosen, rules.length - 1)
   const rule = rules[index]
+  const onField = (field: RuleField, value: string) => {
+    if (field !== 'verdict' || !rule) return onEdit(setField(text, index, field, value))
+    const changed = changeVerdict(text, { index, rule, verdict: value }, before.get(index))
+    setBefore(new Map(changed.before ? [...before, [index, changed.before]] : [...before].filter(([at]) => at !== index)))
+    onEdit(changed.text)
+  }
   const move = (by: -1 | 1) => {
+    // Rules are known by their places.
+    setBefore(new Map())
     onEdit(moveRule(text, index, by))
     setChosen(index + by)
   }
@@ -67,6 +84,7 @@ export default function RuleForm({ text, onEdit, problems, checked, first }: Rul
             <Button
               variant="outlined"
               onClick={() => {
+                setBefore(new Map())
                 onEdit(removeRule(text, index))
                 setChosen(Math.max(0, index - 1))
               }}
@@ -82,8 +100,8 @@ export default function RuleForm({ text, onEdit, problems, checked, first }: Rul
         <RuleFieldset
           key={index}
           of={{
-            ...{ rule, index, problems, warnings: checked?.warnings ?? [] },
-            onField: (field, value) => onEdit(setField(text, index, field, value)),
+            ...{ rule, index, problems, warnings: checked?.warnings ?? [], onField },
+            leftOut: leftOutText(before.get(index), rule.verdict),
           }}
           expires={readExpires(text)}
           verdictRef={verdict}

@@ -1,14 +1,10 @@
 import { type ComponentProps, useId, useState } from 'react'
 import { type EditedRule, FormField, Options } from './form-field.tsx'
-import { fieldPath, type RuleField } from './rule-text.ts'
+import { fieldPath, PARTS_OF, type RuleField } from './rule-text.ts'
 import { durationText } from './rule-words.ts'
 import { remarksAt } from './use-policy-check.ts'
 
-/** The parts that only a rule that asks may have. */
-const FOR_PEOPLE = [
-  ...['quorum', 'declineQuorum', 'roles', 'notRequester', 'expires', 'extend', 'remind', 'escalateAfter', 'escalateRoles'],
-  ...['grace', 'declineReasons'],
-] as RuleField[]
+const FOR_PEOPLE = PARTS_OF.ask ?? []
 
 const RISKS = [
   ['', 'As the tool says'],

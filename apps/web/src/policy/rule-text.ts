@@ -29,6 +29,15 @@ const PARTS = {
 
 const FIELDS = Object.keys(PARTS) as RuleField[]
 
+/** The parts that only a rule of this verdict may have. */
+export const PARTS_OF: Readonly<Record<string, readonly RuleField[]>> = {
+  ask: [
+    ...(['quorum', 'declineQuorum', 'roles', 'notRequester', 'expires', 'extend', 'remind', 'escalateAfter', 'escalateRoles'] as const),
+    ...(['grace', 'declineReasons'] as const),
+  ],
+  deny: ['reason'],
+}
+
 /** The place of a field in the document, as the server names it in an error. */
 export const fieldPath = (index: number, field: RuleField): string => ['rules', index, ...PARTS[field].path].join('.')
 
@@ -64,6 +73,15 @@ export function setField(text: string, index: number, field: RuleField, value: s
     else if (kind === 'flag') document.setIn(path, value === 'true')
     else document.setIn(path, kind === 'number' && /^\d+$/.test(value) ? Number(value) : value)
   })
+}
+
+/** The text with another verdict of a rule, without the parts that a rule of this verdict must not have. */
+export function setVerdict(text: string, index: number, verdict: string): string {
+  const others = Object.entries(PARTS_OF).flatMap(([of, parts]) => (of === verdict ? [] : parts))
+  const rule = readRules(text)?.[index]
+  return others
+    .filter((field) => rule?.[field] !== '')
+    .reduce((changed, field) => setField(changed, index, field, ''), setField(text, index, 'verdict', verdict))
 }
 
 /** Removes a part, and the map around it where nothing else is in it. */
