@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
 import { RISK_WORDS, STATE_WORDS, showInvisible, spanText } from '@countersign/react'
 import { Link } from 'react-router'
-import { isGrant } from '../policy/is-grant.ts'
+import { isGrant } from '../record/sentences.ts'
 import { fullTime, relativeTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
 import { askedText } from '../waiting/row-words.ts'

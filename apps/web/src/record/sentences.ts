@@ -1,6 +1,5 @@
 import type { AuditActor, AuditEntryView, AuditKind } from '@countersign/client'
 import { fullTime, STATE_WORDS, showInvisible, spanText } from '@countersign/react'
-import { isGrant } from '../policy/is-grant.ts'
 
 type Data = NonNullable<AuditEntryView['data']>
 
@@ -16,6 +15,9 @@ interface Told {
   name: (name: string) => string
   data: Data
 }
+
+/** Whether the rule that an action names is a grant (*Don't ask again*), which has an id for a name. */
+export const isGrant = (rule: string | undefined): boolean => /^grant gra_/.test(rule ?? '')
 
 /** ` (why)`, or nothing. */
 const because = (why: string): string => (why === '' ? '' : `: ${why}`)

@@ -2,16 +2,16 @@ import { showInvisible } from '@countersign/react'
 import { Link } from 'react-router'
 import { useServices } from '../services.tsx'
 import { Menu, MenuItem } from '../ui/overlays.ts'
-import { useSignOut } from './use-sign-out.ts'
 
 /** Shows the signed-in person's name and roles, and the sign-out button. */
 export default function AccountList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
-  const { me } = useServices()
-  const signOut = useSignOut()
+  const { client, me } = useServices()
 
-  function leave(everywhere: boolean) {
+  async function leave(everywhere: boolean) {
     onClose()
-    void signOut(everywhere)
+    const { endSessionUrl } = await client.signOut({ everywhere }).catch((): { endSessionUrl?: string } => ({}))
+    // Reload, so that no data of the previous person stays in memory.
+    location.assign(endSessionUrl ?? '/')
   }
 
   return (

@@ -1,12 +1,17 @@
 import { DENSITIES, useDensity } from '../preferences/density.ts'
 import { useNotifySwitch } from '../preferences/notify.ts'
 import { useShortcuts } from '../preferences/shortcuts.ts'
-import { THEMES } from '../preferences/themes.ts'
 import { UNDO_TIMES, UNDO_WORDS, useUndoTime } from '../preferences/undo-time.ts'
 import { usePushSwitch } from '../push/use-push.ts'
 import { QUIET_TIMES, quietWords, useQuietHours } from '../push/use-quiet-hours.ts'
 import { Icon, useColorScheme } from '../ui/index.ts'
 import { Menu, MenuItem } from '../ui/overlays.ts'
+
+const THEMES = [
+  { mode: 'light', word: 'Light' },
+  { mode: 'dark', word: 'Dark' },
+  { mode: 'system', word: 'As the system' },
+] as const
 
 /** The choices behind the settings button; a choice leaves the menu open, so that its effect can be seen. */
 export default function SettingsList({ id, anchor, onClose }: { id: string; anchor: HTMLElement; onClose: () => void }) {
