@@ -42,6 +42,8 @@ const NAMES = {
     { path: 'args.note', types: ['string'], values: [], tools: 1 },
   ],
 }
+const COUNTS = { allow: 3, ask: 2, deny: 0 }
+const REPLAYED = { version: null, since: AT, evaluated: 5, skipped: 0, truncated: false, was: COUNTS, wouldBe: COUNTS, changes: [] }
 const FINE: CheckedPolicy = { problems: [], warnings: [], rules: [] }
 const answers = hostileAnswers(plant(), wire)
 let checked = FINE
@@ -64,6 +66,7 @@ beforeAll(async () => {
         checks++
         return { body: checked }
       }
+      if (path === '/api/policy/test') return { body: REPLAYED }
       if (path === '/api/policy/names') return { body: NAMES }
       if (path === '/api/policy/rules') {
         const hidden = { hits: null, lastHitAt: null }
