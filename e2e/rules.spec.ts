@@ -157,6 +157,31 @@ test('a policy saved with a rule that denies: the next call is denied with the r
   expect((await demo.order('ORD-003')).status).toBe('pending')
 })
 
+test('an old version of the policy is in force again with a reason, as a new version', async ({ page, demo }) => {
+  const before = (await (await demo.call('GET', '/api/policy')).json()).version
+  await savePolicy(demo, [{ name: 'nobody cancels', match: { tool: 'updateOrderStatus' }, verdict: 'deny' }])
+  await page.goto(`${demo.url}/policy`)
+  await expect(page.getByTestId('policy-text')).toContainText('nobody cancels')
+  const versions = page.getByTestId('policy-version')
+  await expect(versions.first()).toContainText(`Version ${before + 1}`)
+  const old = versions.filter({ hasText: `Version ${before}` })
+  await old.getByText('What it changed').click()
+  const back = old.getByRole('button', { name: `Roll back to version ${before}` })
+  await back.click()
+  // Without a reason nothing is sent.
+  await expect(versions.first()).toContainText(`Version ${before + 1}`)
+  await old.getByLabel(`Why go back to version ${before}?`).fill('The desk may cancel again')
+  await back.click()
+  await expect(versions.first()).toContainText(`Version ${before + 2}`)
+  await expect(versions.first()).toContainText('The desk may cancel again')
+  await expect(versions.first()).toContainText('In force')
+  await expect(page.getByTestId('policy-text')).not.toContainText('nobody cancels')
+  const { id } = await (
+    await demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-002', newStatus: 'shipped' } })
+  ).json()
+  expect((await (await demo.call('GET', `/api/actions/${id}`)).json()).state).toBe('proposed')
+})
+
 test('a rule is made in the form and saved; the list counts its calls, leads to them, and the page of the tool names it', async ({
   page,
   demo,
