@@ -45,6 +45,18 @@ test('open, edit, approve, undo and the next one by keys alone', async ({ page, 
   expect(office.target.writes).toEqual([])
 })
 
+test.describe('on a low screen', () => {
+  test.use({ viewport: { width: 1280, height: 480 } })
+
+  test('E brings the form to edit into view', async ({ page, office }) => {
+    await office.agentProposes('one')
+    await openInbox(page, office)
+    await ready(cards(page))
+    await page.keyboard.press('e')
+    await expect(cards(page).getByLabel('What', { exact: true })).toBeInViewport({ ratio: 1 })
+  })
+})
+
 test('keys lead from anywhere to any page, action or person, and none acts while somebody types or once they are switched off', async ({
   page,
   office,

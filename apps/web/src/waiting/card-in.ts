@@ -7,10 +7,16 @@ export function pressOn(card: HTMLElement, key: string): void {
   card.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
 }
 
-/** Opens the form for edited arguments and puts the focus on it; does nothing where the card offers none. */
+/** Opens the form for edited arguments, brings it into view and puts the focus on it; does nothing where the card offers none. */
 export function openEdit(card: HTMLElement): void {
   const form = card.querySelector<HTMLDetailsElement>('details.cs-edit')
   if (form === null) return
   for (let at: HTMLDetailsElement | null = form; at; at = at.parentElement?.closest('details') ?? null) at.open = true
   form.querySelector('summary')?.focus()
+  // Its fields come later, below what is in view.
+  const growth = new ResizeObserver(() => {
+    form.scrollIntoView({ block: 'start' })
+    if (!form.open || form.querySelector('input, select, textarea')) growth.disconnect()
+  })
+  growth.observe(form)
 }
