@@ -104,13 +104,14 @@ export default function PolicyPage() {
                     </details>
                   </div>
                   <PolicyPanels document={undefined}>{view.shadow && <ShadowSection shadow={view.shadow} />}</PolicyPanels>
+                  <Versions canRollBack={isAdmin} />
                 </div>
               )}
               {edited && view.shadow && <ShadowSection shadow={view.shadow} />}
+              {edited && <Versions canRollBack={isAdmin} />}
             </>
           )}
         </Loaded>
-        <Versions canRollBack={isAdmin} />
       </div>
     </Page>
   )
