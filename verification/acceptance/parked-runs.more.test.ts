@@ -188,7 +188,9 @@ each('%s: of two calls of a stored run one may be decided later, and each runs o
   expect(await parking.resume(run, second.saved ?? '', 'look')).toEqual({
     told: { call_1: '{"done":"shipped"}', call_2: '{"done":"lost"}' },
   })
-  expect(ledger.ran).toEqual([SHIP, SECOND.args])
+  // A framework may run both at once: which of them begins first is open.
+  expect(ledger.ran).toHaveLength(2)
+  expect(ledger.ran).toEqual(expect.arrayContaining([SHIP, SECOND.args]))
 })
 
 test('LangGraph: a call that still runs when another one stops its graph runs once, and its output is kept', async () => {
