@@ -60,9 +60,9 @@ export const chatTest = (startFrontEnd: StartFrontEnd) =>
     chat: async ({ context, page, script, policy }, use) => {
       const folder = await mkdtemp(join(tmpdir(), 'countersign-e2e-'))
       await using target = await startTarget(() => ({ status: 200, body: { id: 4 } }))
-      await writeFile(join(folder, 'desk.json'), JSON.stringify(script))
+      await writeFile(join(folder, 'planner.json'), JSON.stringify(script))
       const port = `${await freePort()}`
-      const config = { tools: toolsOf(target), agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, policy }
+      const config = { tools: toolsOf(target), agents: { planner: { model: 'scripted/planner.json', tools: ['*'] } }, policy }
       const open = () => startServer(folder, config, { flags: ['--port', port] })
       let server = await open()
       const flags = ['--name', 'Ana', '--kind', 'person', '--role', 'approver', '--scope', 'propose', '--scope', 'decide']
