@@ -162,6 +162,11 @@ test('an old version of the policy is in force again with a reason, as a new ver
   await savePolicy(demo, [{ name: 'nobody cancels', match: { tool: 'updateOrderStatus' }, verdict: 'deny' }])
   await page.goto(`${demo.url}/policy`)
   await expect(page.getByTestId('policy-text')).toContainText('nobody cancels')
+  // The versions follow the rules, however tall the panels beside them are.
+  const bottomOf = (box: { y: number; height: number } | null) => (box ? box.y + box.height : Number.NaN)
+  const yaml = bottomOf(await page.locator('details', { hasText: 'As YAML' }).boundingBox())
+  const heading = await page.getByRole('heading', { name: 'Versions' }).boundingBox()
+  expect((heading?.y ?? Number.NaN) - yaml).toBeLessThan(40)
   const versions = page.getByTestId('policy-version')
   await expect(versions.first()).toContainText(`Version ${before + 1}`)
   const old = versions.filter({ hasText: `Version ${before}` })

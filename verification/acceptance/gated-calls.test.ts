@@ -37,6 +37,18 @@ test('a write waits for a person, runs once, and the server knows what came of i
   expect((await desk.all())[0]).toMatchObject({ state: 'succeeded', result: { done: 'shipped' } })
 })
 
+test('the same call with another reason is refused, and the first one still waits for its person', async () => {
+  await using desk = await openGateServer()
+  const ledger = openLedger()
+  const call = (reason: string) => gate(desk.client, { setStatus: ledger.setStatus }, { reason }).setStatus(SHIP, { toolCallId: 'call_1' })
+  const answering = call('It is packed.')
+  const action = await desk.nextWaiting()
+  await expect(call('It is paid.')).rejects.toMatchObject({ code: 'idempotency_mismatch' })
+  await desk.decide(action, 'approve')
+  expect(await answering).toMatchObject({ status: 'succeeded', actionId: action.id })
+  expect(ledger.ran).toEqual([SHIP])
+})
+
 test('what a person changed is what runs, and the answer says so', async () => {
   await using desk = await openGateServer()
   const ledger = openLedger()

@@ -1,5 +1,6 @@
 import { showInvisible } from '@countersign/react'
 import { Link } from 'react-router'
+import { HeadRow } from '../ui/head-row.tsx'
 import { Button } from '../ui/index.ts'
 import { type Figure, partsOf, totalsOf } from './figure.ts'
 import { saveCsv, savePng } from './save-figure.ts'
@@ -93,16 +94,7 @@ function FigureTable({ figure }: { figure: Figure }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways on a narrow screen, also with the keyboard
     <section className="figure-scroll" aria-label={`${title}, table`} tabIndex={0}>
       <table className="counts" data-testid="figure-table">
-        <thead>
-          <tr>
-            <th scope="col">{of}</th>
-            {columns.map(({ name }) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <HeadRow names={[of, ...columns.map(({ name }) => name)]} />
         <tbody>
           {rows.map((row) => (
             <tr key={row.key ?? row.name}>

@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import { isGrant } from '../record/sentences.ts'
 import { fullTime, relativeTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
+import { HeadRow } from '../ui/head-row.tsx'
 import { askedText } from '../waiting/row-words.ts'
 import { ranMs, waitedMs } from './spans.ts'
 
@@ -12,17 +13,7 @@ export function DecidedTable({ actions }: { actions: readonly Action[] }) {
   return (
     <table className="decided" data-testid="decided-table">
       <caption className="visually-hidden">Settled actions, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">What</th>
-          <th scope="col">Asked by</th>
-          <th scope="col">Decided by</th>
-          <th scope="col">When</th>
-          <th scope="col">Waited</th>
-          <th scope="col">Ran</th>
-          <th scope="col">Result</th>
-        </tr>
-      </thead>
+      <HeadRow names={['What', 'Asked by', 'Decided by', 'When', 'Waited', 'Ran', 'Result']} />
       <tbody>
         {actions.map((action) => (
           <DecidedRow key={action.id} action={action} />

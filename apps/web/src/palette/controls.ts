@@ -2,8 +2,8 @@
 export type Control = { name: string; focus: () => void }
 
 /**
- * Returns the buttons that the page shows, each name once. The palette leads to a button and does not press it: what is found by its name is
- * not done by the Enter that chose it. Those of a card, which decide, are left to the card.
+ * Returns the visible buttons of the page, each name once, without those of a card, which decide. The palette moves the focus to a button and
+ * does not press it, so that the Enter that chose a result has no effect of its own.
  */
 export function controlsOf(page: ParentNode): readonly Control[] {
   const byName = new Map<string, Control>()

@@ -1,4 +1,5 @@
 import type { ReplayedActions } from '@countersign/client'
+import { HeadRow } from '../ui/head-row.tsx'
 
 type Counts = ReplayedActions['was']
 
@@ -6,16 +7,7 @@ type Counts = ReplayedActions['was']
 export function BeforeAfter({ was, wouldBe, names }: { was: Counts; wouldBe: Counts; names: readonly [before: string, after: string] }) {
   return (
     <table className="counts before-after">
-      <thead>
-        <tr>
-          <th scope="col">Verdict</th>
-          {[...names, 'Change'].map((name) => (
-            <th key={name} scope="col">
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <HeadRow names={['Verdict', ...names, 'Change']} />
       <tbody>
         {(['allow', 'ask', 'deny'] as const).map((verdict) => (
           <tr key={verdict}>

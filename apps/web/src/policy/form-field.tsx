@@ -10,7 +10,7 @@ export interface EditedRule {
   problems: readonly Remark[]
   warnings: readonly Remark[]
   onField: (field: RuleField, value: string) => void
-  /** What is left out for as long as the rule has another verdict. */
+  /** A note that parts of the rule are left out, and with which verdict they return. */
   leftOut: string | undefined
 }
 

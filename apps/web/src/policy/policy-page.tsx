@@ -19,8 +19,8 @@ import { Versions } from './versions.tsx'
 type Edited = { text: string; base: PolicyView; baseText: string }
 
 /**
- * What an address opens in the editor: `change` a rule in the form, `allow` the text with the rule that the dashboard proposes for a tool.
- * Nothing holds before an admin has seen the change, and says why.
+ * Returns the edit that the address asks for: `change` opens a rule in the form, `allow` adds the rule that the dashboard proposes for a tool.
+ * The edit is not in force until an admin saves it with a reason.
  */
 function openedBy(params: URLSearchParams, { view: base, text: baseText }: { view: PolicyView; text: string }) {
   const [tool, rule] = [params.get('allow'), params.get('change')]

@@ -2,7 +2,10 @@ import type { ReactNode } from 'react'
 import { CallTest } from './call-test.tsx'
 import { Replay } from './replay.tsx'
 
-/** What a text of the policy would do, and without a text what the version in force does: beside the rules on a wide screen. */
+/**
+ * Replays past calls and tries one, with an edited text or, without one, with the version in force. On a wide screen the panels stand beside
+ * the rules.
+ */
 export function PolicyPanels({ document, children }: { document: string | undefined; children?: ReactNode }) {
   return (
     <div className="policy-panels">

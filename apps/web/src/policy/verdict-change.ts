@@ -1,12 +1,12 @@
 import { PARTS_OF, type RuleFields, setField, setVerdict } from './rule-text.ts'
 
-/** What a rule was before its verdict changed. */
+/** A rule and the text before its verdict changed, and the text after it. */
 export type Before = { verdict: string; rule: RuleFields; text: string; without: string }
 
 /**
- * Returns the text with another verdict of a rule. The parts that it must not have (nobody votes about what is allowed) are left out, and are there
- * again when the first verdict returns: loosening a rule and tightening it again loses nothing.
- * @param before What `changeVerdict` returned for this rule the last time.
+ * Returns the text with another verdict of a rule. Parts that a rule with this verdict must not have, such as the roles that approve, are left
+ * out. They return with the first verdict: loosening a rule and tightening it again loses nothing.
+ * @param before Returned by the last `changeVerdict` for this rule.
  */
 export function changeVerdict(
   text: string,

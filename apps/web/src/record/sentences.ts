@@ -139,7 +139,7 @@ const SENTENCES: Readonly<Record<AuditKind, (told: Told) => string>> = {
 
 const isKind = (text: string): text is AuditKind => Object.hasOwn(SENTENCES, text)
 
-/** What the server itself is called. */
+/** The name of the server as an actor. */
 export const SYSTEM_NAME = 'The server'
 
 const nameOf = ({ kind, name }: AuditActor): string => (kind === 'system' ? SYSTEM_NAME : name)

@@ -47,12 +47,13 @@ test.for([320, 390])('at %i px the menu button says how much waits, and the icon
   const button = page.getByTestId('open-sidebar')
   await button.locator('.badge').waitFor()
   // All at one moment: the count grows while the list is being read.
-  const { count, label, box, title } = await button.evaluate((button) => {
+  const { count, label, box, icon, title } = await button.evaluate((button) => {
     const badge = button.querySelector('.badge')
     return {
       count: badge?.textContent,
       label: button.getAttribute('aria-label'),
       box: badge?.getBoundingClientRect().toJSON(),
+      icon: button.querySelector('svg')?.getBoundingClientRect().toJSON(),
       title: document.querySelector('h1')?.getBoundingClientRect().toJSON(),
     }
   })
@@ -61,6 +62,8 @@ test.for([320, 390])('at %i px the menu button says how much waits, and the icon
   expect(box.x).toBeGreaterThanOrEqual(0)
   expect(box.y).toBeGreaterThanOrEqual(0)
   expect(box.x + box.width).toBeLessThanOrEqual(title.x)
+  // Most of the icon stays in sight.
+  expect(box.y + box.height).toBeLessThan(icon.y + icon.height / 3)
   const middles = await page.locator('.top-bar .icon-button:visible, .top-bar .account').evaluateAll((nodes) =>
     nodes.map((node) => {
       const { top, height } = node.getBoundingClientRect()

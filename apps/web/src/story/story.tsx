@@ -116,10 +116,10 @@ const Time = ({ at }: { at: string }) => (
   </time>
 )
 
-/** So many edits are told here; all of them stand among the earlier revisions. */
+/** The most edits that are shown here. The earlier revisions show all of them. */
 const MOST_EDITS = 3
 
-/** What a person changed in the arguments: each value before and after. */
+/** Shows the arguments that a person edited, each before and after. */
 function Edits({ step: { data }, before }: { step: ActionStory['steps'][number]; before: ActionStory['steps'] }) {
   const earlier = before.findLast((step) => step.data?.arguments !== undefined)?.data
   if (data?.why !== 'edit' || !earlier) return null
@@ -151,7 +151,7 @@ function Print({ action, step: { data, kind } }: { action: Action; step: ActionS
     !isAttempt && typeof digest === 'string' ? `digest ${digest.replace('sha256:', '').slice(0, 8)}` : '',
     isSent && action.executor === 'server' ? `sent to ${action.destination}` : '',
     isAttempt ? `attempt ${attempt}` : '',
-    // The row of what was sent has it already.
+    // The step that sent the request shows the key.
     isAttempt && kind !== 'succeeded' && typeof key === 'string' ? `key ${key}` : '',
   ]
   return <small>{showInvisible(parts.filter(Boolean).join(' · '))}</small>

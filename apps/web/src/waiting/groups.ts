@@ -143,8 +143,8 @@ function groupOf(id: string, members: readonly Action[], grouping: Grouping, kno
 }
 
 /**
- * What came to a group of which nothing else changed that its heading says; undefined where something left it or says something else now. With
- * thousands in a group, all of them are read again only then.
+ * Returns the actions that joined a group. Returns undefined where one left, or changed in its description or arguments: only then are all
+ * actions of the group read again, which may be thousands.
  */
 function arrivals(before: readonly Action[], now: readonly Action[]): readonly Action[] | undefined {
   const changed = changedSpan(before, now)

@@ -7,7 +7,7 @@ export type Picking = { isIn: (action: Action) => boolean; compare: (a: Action, 
 
 type Picked = { items: readonly Action[]; picking: Picking; rows: readonly Action[] }
 
-/** So many are put into their places one by one; more are sorted together with the others. */
+/** Up to this many new actions are inserted one by one; more are sorted together with the others. */
 const FEW = 20
 
 /** The actions that are picked, in their order. Where only some of thousands changed since `before`, the others keep their place. */

@@ -14,7 +14,10 @@ export type GateOptions = {
   run?: string
   /** Where people can read more, shown on the card: http or https. */
   url?: string
-  /** Why the agent wants each call, shown on the card as unverified: one text, or what a function says of a call. */
+  /**
+   * Why the agent wants each call, shown on the card as unverified: one text, or a function that returns it. The same call needs the same reason
+   * after a restart; with another one it fails with `idempotency_mismatch`.
+   */
   reason?: string | ((call: AskedCall) => string | undefined)
   /**
    * Where the server tells how each call ended, also when this process is gone: an address that an admin opened for callbacks. The next start

@@ -17,9 +17,9 @@ const HELP = `
 It reads the message of a hook on standard input, asks the server, and prints the answer in the words of the host. It is written into the
 settings of a host by countersign connect.
 
-A server that is away, as while it is restarted, is asked again for half a minute, and never after --limit; one that was asked finds the
-question when it starts. A call that the server cannot be asked about is denied. Give the host a longer limit than --limit: when a hook takes too long, Gemini CLI,
-GitHub Copilot CLI and Claude Code with an allow rule run the call by themselves.
+While the server is away, for example during a restart, the hook tries again for half a minute, but not beyond --limit. A question that the
+server had received is still there when it starts. If the server stays away, the call is denied. Give the host a longer limit than --limit:
+when a hook takes too long, Gemini CLI, GitHub Copilot CLI and Claude Code with an allow rule run the call by themselves.
 
 The key is that of an agent: COUNTERSIGN_KEY in the environment, or a file that holds it.
 
