@@ -122,3 +122,16 @@ test('a refusal of the server is not asked again', async () => {
   expect([code, stdout]).toEqual([0, expect.stringMatching(/"deny".*this key is not known/)])
   expect(refusing.queries).toHaveLength(1)
 })
+
+test.each(HOOK_HOSTS)(
+  'an older server, which refuses what a newer hook of %s asks, denies the call, once and with its reason',
+  async (host) => {
+    const problem = { title: 'The request is not valid', status: 400, detail: 'again: is unknown', code: 'validation_failed' }
+    const { url, queries } = await startAnswering([
+      (_, response) => response.writeHead(400, { 'content-type': 'application/problem+json' }).end(JSON.stringify(problem)),
+    ])
+    const { code, stdout } = await runHook(host, ASKS[host], { url, key: 'csk_old' })
+    expect([code, queries.length]).toEqual([0, 1])
+    expect(stdout).toMatch(/"deny".*again: is unknown.*Nothing was run/)
+  },
+)
