@@ -163,10 +163,12 @@ test('an old version of the policy is in force again with a reason, as a new ver
   await page.goto(`${demo.url}/policy`)
   await expect(page.getByTestId('policy-text')).toContainText('nobody cancels')
   // The versions follow the rules, however tall the panels beside them are.
-  const bottomOf = (box: { y: number; height: number } | null) => (box ? box.y + box.height : Number.NaN)
-  const yaml = bottomOf(await page.locator('details', { hasText: 'As YAML' }).boundingBox())
-  const heading = await page.getByRole('heading', { name: 'Versions' }).boundingBox()
-  expect((heading?.y ?? Number.NaN) - yaml).toBeLessThan(40)
+  const gap = () =>
+    page.getByRole('heading', { name: 'Versions' }).evaluate((heading) => {
+      const yaml = [...document.querySelectorAll('details')].find((each) => each.textContent?.includes('As YAML'))
+      return Math.abs(heading.getBoundingClientRect().top - (yaml?.getBoundingClientRect().bottom ?? Number.NaN))
+    })
+  await expect.poll(gap).toBeLessThan(40)
   const versions = page.getByTestId('policy-version')
   await expect(versions.first()).toContainText(`Version ${before + 1}`)
   const old = versions.filter({ hasText: `Version ${before}` })
