@@ -68,7 +68,7 @@ function Invitations({ sessionId, people }: Omit<ParticipantsProps, 'isHost'>) {
           </li>
         ))}
       </ul>
-      <form ref={form} className="filters" onSubmit={submit}>
+      <form ref={form} className="chat-invite" onSubmit={submit}>
         <label>
           Invite a person (type a name, take the person)
           <input

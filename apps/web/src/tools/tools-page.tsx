@@ -94,7 +94,7 @@ function ToolList({ tools, hasAny }: { tools: readonly ToolView[]; hasAny: boole
 
 function ToolRow({ tool: { name, group, kind, effect, risk, description, caution } }: { tool: ToolView }) {
   return (
-    <li className="tool-line" data-testid="tool" data-changed={caution !== undefined}>
+    <li className="tool-entry" data-testid="tool" data-changed={caution !== undefined}>
       <p>
         <Link to={toolPath(name)} className="mono">
           {showInvisible(name)}

@@ -79,7 +79,7 @@ export const theme = createTheme({
         root: {
           fontSize: 14,
           minHeight: 36,
-          gap: 10,
+          gap: 8,
           '@media (pointer: coarse)': { minHeight: 44 },
           '&.Mui-focusVisible': { outline: '2px solid var(--ui-palette-primary-main)', outlineOffset: -2 },
         },
