@@ -181,3 +181,37 @@ test('in the order of when they were settled, the last one is first, on every pa
   for (const query of [`order=settled&cursor=${nextCursor}`, 'order=settled&mine=true', 'order=newest'])
     expect((await admin.send('GET', `/api/actions?${query}`)).status, query).toBe(400)
 })
+
+test('every order of what was settled is the same on pages and in the file; the cursor of one order is none of another', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: {} }))
+  await using server = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = server
+  const ids: string[] = []
+  for (const what of ['one', 'two', 'three']) ids.push((await admin.post('/api/actions', { tool: 'keyed', arguments: { what } })).id)
+  const [one = '', two = '', three = ''] = ids
+  for (const id of [two, three, one]) await admin.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
+  const read: Action = await admin.post('/api/actions', { tool: 'look', arguments: { what: 'x' } })
+  await untilSettled({ admin }, read.id)
+  const listed = async (order: string): Promise<Action[]> => (await admin.get(`/api/actions?order=${order}`)).items
+  for (const order of ['settled', 'settled_oldest', 'waited', 'risk']) {
+    const whole = (await listed(order)).map(({ id }) => id)
+    expect([order, whole.toSorted()]).toEqual([order, [...ids, read.id].toSorted()])
+    const paged: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: ActionList = await admin.get(`/api/actions?order=${order}&limit=1${cursor && `&cursor=${cursor}`}`)
+      paged.push(...page.items.map(({ id }) => id))
+      cursor = page.nextCursor
+    }
+    const lines = (await admin.send('GET', `/api/actions/export?format=jsonl&order=${order}`)).text.trim().split('\n')
+    expect([order, paged, lines.map((line) => JSON.parse(line).id)]).toEqual([order, whole, whole])
+  }
+  const waits = (await listed('waited')).map(({ createdAt, decidedAt }) => ms(decidedAt) - ms(createdAt))
+  expect(waits.slice(0, 3)).toEqual(waits.slice(0, 3).toSorted((a, b) => b - a))
+  // Nobody was asked about the look-up, so it comes last, and its risk is the lowest.
+  for (const order of ['waited', 'risk']) expect((await listed(order)).at(-1)?.id).toBe(read.id)
+  const { nextCursor } = await admin.get('/api/actions?order=waited&limit=1')
+  expect((await admin.send('GET', `/api/actions?order=risk&cursor=${nextCursor}`)).status).toBe(400)
+  const refused = await admin.send('GET', '/api/actions?order=longest')
+  expect([refused.status, refused.text]).toEqual([400, expect.stringMatching(/order.*asked.*settled_oldest.*waited.*risk/)])
+  expect((await admin.send('GET', '/api/actions?order=waited&mine=true')).status).toBe(400)
+})

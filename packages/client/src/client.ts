@@ -35,6 +35,7 @@ import type {
   SessionApproveBody,
   SessionList,
   SessionStatus,
+  SettledOrder,
   ShownAction,
   Snooze,
   SnoozeBody,
@@ -113,8 +114,8 @@ export type ActionQuery = Page & {
   settledAfter?: string
   /** Only actions settled before this time (ISO 8601). */
   settledBefore?: string
-  /** `settled`: only settled actions, the one that was settled last first. By default the newest proposal is first. */
-  order?: 'asked' | 'settled'
+  /** `asked` (default): the newest proposal is first. The others list only settled actions. */
+  order?: 'asked' | SettledOrder
 }
 /** `limitSeconds`: how long the answer may take, 550 by default. `park`: with `defer` the answer at the end of that time is not a denial. */
 export type HookOptions = CallOptions & { limitSeconds?: number; park?: 'defer' }

@@ -5,6 +5,18 @@ import { PageQuery } from './page.ts'
 const SearchText = z.string().max(200).optional()
 const Instant = z.iso.datetime({ offset: true })
 
+/** The orders of settled actions: the text says which action is first. */
+export const SETTLED_ORDERS = {
+  settled: 'the one that was settled last',
+  settled_oldest: 'the one that was settled first',
+  waited: 'the one that waited longest for people, and those that nobody was asked about last',
+  risk: 'the one with the highest risk, and of the same risk the one that was settled last',
+} as const
+export type SettledOrder = keyof typeof SETTLED_ORDERS
+
+const orders = Object.keys(SETTLED_ORDERS) as SettledOrder[]
+const orderTexts = Object.entries(SETTLED_ORDERS).map(([name, first]) => `with \`${name}\` ${first}`)
+
 /** The filters of a list or an export of actions. An action has to match all of them. */
 export const ActionFilterQuery = z.object({
   state: z.string().optional().describe('One state, or several with commas between.'),
@@ -33,9 +45,11 @@ export const ActionFilterQuery = z.object({
   settledAfter: Instant.optional().describe('Only actions settled at this time or later, however long before they were proposed.'),
   settledBefore: Instant.optional().describe('Only actions settled before this time.'),
   order: z
-    .enum(['asked', 'settled'])
+    .enum(['asked', ...orders])
     .optional()
-    .describe('`settled`: only settled actions, the one that was settled last first. Otherwise the one that was asked for last is first.'),
+    .describe(
+      `Which action is first. \`asked\` (default): the one that was asked for last. The others list only settled actions: ${orderTexts.join(', ')}.`,
+    ),
 })
 export type ActionFilterQuery = z.infer<typeof ActionFilterQuery>
 

@@ -26,7 +26,7 @@ export {
   Vote,
   WithdrawBody,
 } from './action.ts'
-export { ActionExportQuery, ActionFilterQuery, ActionList, ActionListQuery } from './action-list.ts'
+export { ActionExportQuery, ActionFilterQuery, ActionList, ActionListQuery, SETTLED_ORDERS, type SettledOrder } from './action-list.ts'
 export { AgentRequest, AgentRequestBody, ApproveToolBody, Checkpoint, RequestAnswer, RequestStatus, RequestView } from './agent-request.ts'
 export { AssignBody, Assignment, AssignTo } from './assign.ts'
 export {

@@ -30,7 +30,7 @@ export function readFilter(query: Omit<ActionFilterQuery, 'mine' | 'snoozed'>, p
       settledBefore: msOf(settledBefore),
     },
     reader: readerOf(principal),
-    ...(order === 'settled' && { settled: {} }),
+    ...(order !== undefined && order !== 'asked' && { ordered: { order } }),
   }
 }
 

@@ -9,6 +9,7 @@ import {
   isSettled,
   ProposeBody,
   ProposedAction,
+  type SettledOrder,
 } from '@countersign/core'
 import { z } from 'zod'
 import {
@@ -26,7 +27,7 @@ import {
 import { readUntil, whenHungUp } from '../gateway/read-until.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { watchStanding } from '../identity/standing.ts'
-import { actions } from '../store/index.ts'
+import { type ActionRow, actions } from '../store/index.ts'
 import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
@@ -65,25 +66,36 @@ function listActionsRoute(app: App, { store, clock }: HttpDeps): void {
     async (request) => {
       const { principal } = callerOf(request)
       const { limit, cursor, mine, snoozed = mine === 'true' ? 'false' : undefined, ...query } = request.query
-      const isBySettled = query.order === 'settled'
-      if (isBySettled && mine === 'true') throw new CountersignError('bad_request', 'order: what waits for you is not settled')
-      const place = isBySettled ? undefined : decodeCursor('actions', cursor, ['string'])
-      const settledPlace = isBySettled ? decodeCursor('settled actions', cursor, ['number', 'string']) : undefined
+      const { ordered, ...narrow } = readFilter(query, principal)
+      if (ordered && mine === 'true') throw new CountersignError('bad_request', 'order: what waits for you is not settled')
       const filter = {
-        ...readFilter(query, principal),
-        ...(settledPlace && { settled: { before: { settled_at: Number(settledPlace[0]), id: String(settledPlace[1]) } } }),
+        ...narrow,
+        ...(ordered && { ordered: { ...ordered, after: readPlace(ordered.order, cursor) } }),
         snoozed: snoozed && { by: principal.id, now: clock.nowMs(), not: snoozed === 'false' },
-        before: place && String(place[0]),
+        before: ordered ? undefined : decodeCursor('actions', cursor, ['string'])?.map(String)[0],
         limit: limit + 1,
       }
       const found =
         mine === 'true' ? await store.read(() => listWaitingFor(principal, filter, clock.nowMs())) : await searchActions(store, filter)
-      const { rows, nextCursor } = isBySettled
-        ? pageOf('settled actions', found, limit, (row) => [row.settled_at ?? 0, row.id])
+      const { rows, nextCursor } = ordered
+        ? pageOf(orderedList(ordered.order), found, limit, (row) => placeOf(ordered.order, row))
         : pageOf('actions', found, limit, (row) => [row.id])
       return { items: await store.read(() => viewActions(rows)), nextCursor }
     },
   )
+}
+
+/** The name of the list in its cursors: the place in one order is none in another. */
+const orderedList = (order: SettledOrder): string => `actions by ${order}`
+
+function placeOf(order: SettledOrder, row: ActionRow): (string | number)[] {
+  const { stretch, key, id } = actions.placeIn(order, row)
+  return [stretch, key, id]
+}
+
+function readPlace(order: SettledOrder, cursor: string | undefined): actions.OrderPlace | undefined {
+  const [stretch, key, id] = decodeCursor(orderedList(order), cursor, ['number', 'number', 'string']) ?? []
+  return id === undefined ? undefined : { stretch: Math.max(0, Number(stretch)), key: Number(key), id: String(id) }
 }
 
 function listFullWaitingRoute(app: App, { store, policies }: HttpDeps): void {

@@ -24,6 +24,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '0017_seen.sql': 'ae962987056c685c',
   '0018_settled.sql': '27a69c73c143f04b',
   '0019_webhook_times.sql': 'dd74f39476ad5bec',
+  '0020_orders.sql': '68d895ed69ac280b',
 }
 
 const digestOf = (name: string): string =>

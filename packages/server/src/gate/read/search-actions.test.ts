@@ -1,7 +1,8 @@
+import { RiskLevel, SETTLED_ORDERS, type SettledOrder } from '@countersign/core'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openTempSqlite, raw, STORES } from '../../../../../verification/testing/temp-store.ts'
-import { actions, principals, type Store } from '../../store/index.ts'
+import { type ActionRow, actions, principals, type Store, stored } from '../../store/index.ts'
 import { ask } from '../../store/query.ts'
 import { anAction } from '../../store/testing/an-action.ts'
 import { searchActions } from './search-actions.ts'
@@ -17,9 +18,13 @@ async function write(store: Store, from: number, count: number, createdMs: numbe
   const ids = Array.from({ length: count }, (_, i) => proposedAt(createdMs, from + i))
   await store.transact(function* () {
     yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }, 1)
-    for (const id of ids)
+    for (const [i, id] of ids.entries())
       yield* actions.insertAction.run({
-        ...anAction(id, { state: settledMs === null ? 'proposed' : 'declined', created_at: createdMs, settled_at: settledMs }),
+        ...anAction(id, {
+          state: settledMs === null ? 'proposed' : 'declined',
+          ...{ created_at: createdMs, settled_at: settledMs },
+          ...{ risk: i % 10 === 0 ? '{"level":"critical"}' : '{"level":"low"}', policy: '{"verdict":"ask"}' },
+        }),
       })
   })
   return ids
@@ -59,15 +64,17 @@ test('more than a piece was settled in a time: its pages have every action once'
   expect(found).toEqual(ids)
 })
 
-/** Reads the pages of what was settled, the last first. */
-async function pagesOf(store: Store, search: actions.ActionSearch, limit: number): Promise<string[]> {
+type Ordered = NonNullable<actions.ActionFilter['ordered']>
+
+/** Reads the pages of an order; by default what was settled, the last first. */
+async function pagesOf(store: Store, search: actions.ActionSearch, limit: number, order: SettledOrder = 'settled'): Promise<string[]> {
   const found: string[] = []
-  for (let settled: actions.ActionFilter['settled'] = {}; ; ) {
-    const rows = await searchActions(store, { search, settled, limit })
+  for (let ordered: Ordered = { order }; ; ) {
+    const rows = await searchActions(store, { search, ordered, limit })
     found.push(...rows.map(({ id }) => id))
     const last = rows.at(-1)
     if (rows.length < limit || !last) return found
-    settled = actions.placeAfter({ settled }, last).settled
+    ordered = actions.placeAfter({ ordered }, last).ordered ?? ordered
   }
 }
 
@@ -98,34 +105,109 @@ test('what is rare among many settled actions is found piece by piece in their o
   expect(await pagesOf(temp.store, { createdBefore: NOW - 7 * DAY_MS - 1 }, 1)).toEqual([newer, old])
 })
 
-const literal = (value: unknown): string => (typeof value === 'number' ? String(value) : `'${String(value)}'`)
+const ORDERS = Object.keys(SETTLED_ORDERS) as SettledOrder[]
+
+/** Writes an action for each mix of risk and wait; several have the same, and some waited for nobody. */
+async function writeMixed(store: Store): Promise<ActionRow[]> {
+  const rows: ActionRow[] = []
+  for (const [number, level] of [...RiskLevel.options, ...RiskLevel.options, ...RiskLevel.options].entries()) {
+    const created_at = NOW - (number % 5) * DAY_MS
+    const decided_at = number % 3 === 0 ? null : created_at + (number % 4) * 1_000
+    rows.push(
+      anAction(proposedAt(created_at, number), {
+        state: decided_at === null ? 'expired' : 'succeeded',
+        ...{ created_at, decided_at, settled_at: NOW + (number % 2) * 60_000 },
+        risk: JSON.stringify({ level, reason: 'says "level":"critical"' }),
+        policy: JSON.stringify({ verdict: number % 4 === 0 ? 'allow' : 'ask', rule: 'r', reason: '' }),
+      }),
+    )
+  }
+  await store.transact(function* () {
+    yield* principals.savePrincipal({ id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }, 1)
+    for (const row of rows) yield* actions.insertAction.run(row)
+    yield* actions.insertAction.run(anAction(proposedAt(NOW, 99), { created_at: NOW }))
+  })
+  return rows
+}
+
+/** What each order sorts by, the first first, as a second way to the same; null comes after every number. */
+const SORTED_BY: Readonly<Record<SettledOrder, (row: ActionRow) => (number | null)[]>> = {
+  settled: ({ settled_at }) => [settled_at],
+  settled_oldest: ({ settled_at }) => [-(settled_at ?? 0)],
+  waited: (row) => [stored.wasAsked(row) ? (row.decided_at ?? row.settled_at ?? 0) - row.created_at : null, row.settled_at],
+  risk: (row) => [RiskLevel.options.indexOf(stored.riskOf(row).level), row.settled_at],
+}
+
+function sorted(rows: readonly ActionRow[], order: SettledOrder): string[] {
+  const valuesOf = (row: ActionRow) => SORTED_BY[order](row).map((value) => value ?? Number.NEGATIVE_INFINITY)
+  return rows
+    .toSorted((a, b) => {
+      const [of, to] = [valuesOf(a), valuesOf(b)]
+      const by = (at: number): number => (to[at] ?? 0) - (of[at] ?? 0) || 0
+      // Of two with nothing to sort by, the difference of infinities is no number.
+      const main = of[0] === to[0] ? 0 : by(0)
+      const up = order === 'settled_oldest' ? 1 : -1
+      // The second value decides among equal ones only where the first says nothing, or says a risk.
+      const second = of[0] === Number.NEGATIVE_INFINITY || order === 'risk' ? by(1) : 0
+      return main || second || (a.id < b.id ? -up : up)
+    })
+    .map(({ id }) => id)
+}
 
 test.each(STORES)(
-  'the order of when they were settled comes from the index of these times, and nothing is sorted: $database',
+  'in every order the pages have each settled action once, also those with nothing to order by: $database',
+  async ({ open }) => {
+    await using temp = await open()
+    const rows = await writeMixed(temp.store)
+    for (const order of ORDERS) {
+      for (const limit of [1, 5, 50]) expect([order, await pagesOf(temp.store, {}, limit, order)]).toEqual([order, sorted(rows, order)])
+      const late = rows.filter(({ settled_at }) => settled_at === NOW + 60_000)
+      const times = { settledAfter: NOW + 1, settledBefore: NOW + 60_001 }
+      expect([order, await pagesOf(temp.store, times, 2, order)]).toEqual([order, sorted(late, order)])
+    }
+  },
+)
+
+const literal = (value: unknown): string => (typeof value === 'number' ? String(value) : `'${String(value)}'`)
+const INDEXES: Readonly<Record<SettledOrder, RegExp>> = {
+  settled: /action_settled/,
+  settled_oldest: /action_settled/,
+  waited: /action_waited/,
+  risk: /action_risk/,
+}
+
+test.each(STORES)(
+  'every order of settled actions comes from an index of it, and no more than a piece is ever sorted: $database',
   async ({ database, open }) => {
     await using temp = await open()
     for (let from = 0; from < 3_000; from += 300) await write(temp.store, from, 300, NOW - 7 * DAY_MS, NOW + from)
     await temp.store.read(() => raw(sql`analyze action`))
-    const last = { id: 'act_~', settled_at: NOW + 3_000 }
     const states = ['succeeded', 'failed', 'declined', 'expired', 'cancelled', 'outcome_unknown'] as const
-    for (const settled of [{}, { before: last }, { before: last, from: { id: 'act_0', settled_at: 1 } }]) {
-      const filter = { states, search: TODAY, settled, limit: 50 }
-      const plan = await temp.store.read(() =>
-        ask((db, dialect) => ({
-          compile: () => {
-            const query = actions.narrowed(db.selectFrom('action').selectAll(), filter, dialect)
-            const compiled = query.orderBy('settled_at', 'desc').orderBy('id', 'desc').limit(50).compile()
-            if (database === 'sqlite')
-              return { ...compiled, sql: `explain query plan ${compiled.sql}` } as typeof compiled & { sql: string }
-            // Postgres explains no statement with parameters.
-            const text = compiled.sql.replaceAll(/\$(\d+)/g, (_, number) => literal(compiled.parameters[number - 1]))
-            return { ...compiled, sql: `explain ${text}`, parameters: [] } as typeof compiled & { sql: string }
-          },
-        })),
-      )
-      const text = JSON.stringify(plan)
-      expect(text).toMatch(/action_settled/)
-      expect(text).not.toMatch(/TEMP B-TREE|Sort/)
+    const end = { stretch: 0, key: NOW + 3_000, id: 'act_~' }
+    const begin = { stretch: 0, key: 1, id: 'act_0' }
+    for (const order of ORDERS) {
+      const [after, upTo] = order === 'settled_oldest' ? [begin, end] : [end, begin]
+      // Along other keys the times of a search bound no index: a piece does.
+      const search = order.startsWith('settled') ? TODAY : {}
+      for (const place of [{}, { after }, { after, upTo }]) {
+        const filter = { states, search, piece: { order, stretch: 0, ...place }, limit: 50 }
+        const plan = await temp.store.read(() =>
+          ask((_, dialect) => ({
+            compile: () => {
+              const compiled = actions.listActionsQuery(filter, dialect).compile()
+              if (database === 'sqlite')
+                return { ...compiled, sql: `explain query plan ${compiled.sql}` } as typeof compiled & { sql: string }
+              // Postgres explains no statement with parameters.
+              const text = compiled.sql.replaceAll(/\$(\d+)/g, (_, number) => literal(compiled.parameters[number - 1]))
+              return { ...compiled, sql: `explain ${text}`, parameters: [] } as typeof compiled & { sql: string }
+            },
+          })),
+        )
+        const text = JSON.stringify(plan)
+        expect(text).toMatch(INDEXES[order])
+        // Between two places are at most as many as are looked through in one piece: Postgres may sort these.
+        if (database === 'sqlite' || order.startsWith('settled') || !('upTo' in place)) expect(text).not.toMatch(/TEMP B-TREE|Sort/)
+      }
     }
   },
 )

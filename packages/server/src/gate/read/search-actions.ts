@@ -7,11 +7,11 @@ const PIECES = [2_000, 20_000] as const
 const END = 'act_~'
 
 /**
- * Returns the actions that match a filter, newest first; with `settled`, the one that was settled last first. A search that finds little looks through everything: it does so in pieces, so that it does
- * not block others meanwhile (0.8 s in one piece with 1,000,000 actions on SQLite).
+ * Returns the actions that match a filter: newest first, or with `ordered` in that order. A search that finds little looks through
+ * everything: it does so in pieces, so that it does not block others meanwhile (0.8 s in one piece with 1,000,000 actions on SQLite).
  */
 export async function searchActions(store: Store, filter: actions.ActionFilter): Promise<ActionRow[]> {
-  if (filter.settled) return await searchSettled(store, filter, filter.settled)
+  if (filter.ordered) return await searchOrdered(store, filter, filter.ordered)
   const { createdAfter = 0, createdBefore } = filter.search ?? {}
   if (await isSettledRarely(store, filter.search)) return await store.read(() => actions.listActions({ ...filter, bySettled: true }))
   const earliest = actions.lowestIdAt(createdAfter)
@@ -31,25 +31,33 @@ export async function searchActions(store: Store, filter: actions.ActionFilter):
   }
 }
 
-/** The same along the times at which actions were settled. */
-async function searchSettled(
+/** The same in an order of settled actions: stretch after stretch, each in pieces. */
+async function searchOrdered(
   store: Store,
   filter: actions.ActionFilter,
-  settled: NonNullable<actions.ActionFilter['settled']>,
+  { order, after }: NonNullable<actions.ActionFilter['ordered']>,
 ): Promise<ActionRow[]> {
   const found: ActionRow[] = []
-  let { before } = settled
-  for (let piece = 0; ; piece++) {
-    const count = PIECES[piece] ?? PIECES[1]
-    const from = await store.read(function* () {
-      const [oldest] = yield* actions.settledPlaceBefore(before, filter.search ?? {}, count)
-      found.push(...(yield* actions.listActions({ ...filter, settled: { before, from: oldest }, limit: filter.limit - found.length })))
-      return oldest
-    })
-    if (from === undefined || found.length >= filter.limit) return found
-    before = from
-    await nextTurn()
+  const { search = {} } = filter
+  const isRare = order !== 'settled' && order !== 'settled_oldest' && (await isSettledRarely(store, search))
+  for (let stretch = after?.stretch ?? 0; stretch < actions.stretchesOf(order); stretch++) {
+    let begin = stretch === after?.stretch ? after : undefined
+    for (let piece = 0; ; piece++) {
+      const place = { order, stretch, after: begin }
+      const [end] = await store.read(function* () {
+        const last = isRare ? [] : yield* actions.placeBehind(place, search, PIECES[piece] ?? PIECES[1])
+        const upTo = last[0] && { stretch, ...last[0] }
+        const limit = filter.limit - found.length
+        found.push(...(yield* actions.listActions({ ...filter, bySettled: isRare, piece: { ...place, upTo }, limit })))
+        return [upTo]
+      })
+      if (found.length >= filter.limit) return found
+      if (end === undefined) break
+      begin = end
+      await nextTurn()
+    }
   }
+  return found
 }
 
 /** True where a search is for what was settled in a time, and it is not more than a piece. */

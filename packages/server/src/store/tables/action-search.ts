@@ -79,21 +79,6 @@ export function searchConditions(search: ActionSearch, dialect: Dialect): RawBui
 export const idsSettledIn = ({ settledAfter = 0, settledBefore = Number.MAX_SAFE_INTEGER }: ActionSearch): RawBuilder<{ id: string }> =>
   sql`select settled.id from action as settled where settled.settled_at >= ${settledAfter} and settled.settled_at < ${settledBefore}`
 
-type Place = { settled_at: number; id: string }
-
-/** True for what was settled in the time of a search, between two places of the index of these times. */
-export function isSettledIn(
-  { before, from }: { before?: Place | undefined; from?: Place | undefined },
-  { settledAfter = 0, settledBefore = Number.MAX_SAFE_INTEGER }: ActionSearch,
-): RawBuilder<boolean> {
-  // The plain bounds name the range of the index: of a row value SQLite takes the first column only where nothing else bounds it.
-  const conditions = [sql<boolean>`settled_at >= ${Math.max(settledAfter, from?.settled_at ?? 0)}`]
-  if (before === undefined) conditions.push(sql`settled_at < ${settledBefore}`)
-  else conditions.push(sql`settled_at <= ${before.settled_at}`, sql`(settled_at, id) < (${before.settled_at}, ${before.id})`)
-  if (from !== undefined) conditions.push(sql`(settled_at, id) >= (${from.settled_at}, ${from.id})`)
-  return sql`(${sql.join(conditions, sql` and `)})`
-}
-
 /** True when the action was proposed for a principal of whom the condition holds, or their words led to it. */
 const isAskedBy = (named: RawBuilder<boolean>): RawBuilder<boolean> =>
   sql`exists (

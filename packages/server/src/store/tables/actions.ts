@@ -1,8 +1,9 @@
-import { OPEN_STATES } from '@countersign/core'
+import { OPEN_STATES, type SettledOrder } from '@countersign/core'
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
-import { type ActionSearch, idsSettledIn, isSettledIn, lowestIdAt, searchConditions } from './action-search.ts'
+import { isAlongTimes, isInPiece, type OrderPlace, orderOf, type Piece, placeIn, stretchesOf } from './action-order.ts'
+import { type ActionSearch, idsSettledIn, lowestIdAt, searchConditions } from './action-search.ts'
 import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
 import { insertNoted } from './insert.ts'
 import type { ActionRow, Schema } from './schema.ts'
@@ -270,11 +271,8 @@ export const askedBefore = question<
     .limit(p.limit),
 )
 
-export type { ActionSearch }
-export { lowestIdAt }
-
-/** The place of an action among those that are settled. */
-export type SettledPlace = Pick<ActionRow, 'id'> & { settled_at: number }
+export type { ActionSearch, OrderPlace, Piece }
+export { lowestIdAt, placeIn, stretchesOf }
 
 export interface ActionFilter {
   /** Any of them; an empty list means all. */
@@ -292,8 +290,10 @@ export interface ActionFilter {
   snoozed?: { by: string; now: number; not: boolean } | undefined
   /** The reader; undefined for readers who see everything. */
   reader?: Reader | undefined
-  /** Only settled actions, in the order of when they were, from the place before one to the place from another on. */
-  settled?: { before?: SettledPlace | undefined; from?: SettledPlace | undefined } | undefined
+  /** Only settled actions, in an order other than that of their ids. @see searchActions, which reads it piece by piece. */
+  ordered?: { order: SettledOrder; after?: OrderPlace | undefined } | undefined
+  /** A piece of that order. */
+  piece?: Piece | undefined
   /** Only ids before this one. */
   before?: string | undefined
   /** Only this id and later ones. */
@@ -302,8 +302,8 @@ export interface ActionFilter {
 }
 
 /** Returns the place that continues a filter after an action that it found. */
-export const placeAfter = ({ settled }: Pick<ActionFilter, 'settled'>, { id, settled_at }: Pick<ActionRow, 'id' | 'settled_at'>) =>
-  settled ? { settled: { before: { id, settled_at: settled_at ?? 0 } } } : { before: id }
+export const placeAfter = ({ ordered }: Pick<ActionFilter, 'ordered'>, row: ActionRow): Pick<ActionFilter, 'ordered' | 'before'> =>
+  ordered ? { ordered: { ...ordered, after: placeIn(ordered.order, row) } } : { before: row.id }
 
 export type ActionQuery<O> = SelectQueryBuilder<Schema, 'action', O>
 
@@ -327,10 +327,10 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   if (filter.from !== undefined) query = query.where('id', '>=', filter.from)
   if (filter.risk !== undefined) query = query.where('risk', 'like', `%"level":"${filter.risk}"%`)
   if (filter.bySettled) query = query.where(sql<boolean>`action.id in (${idsSettledIn(filter.search ?? {})})`)
-  const { search = {} } = filter
-  if (filter.settled !== undefined) query = query.where(isSettledIn(filter.settled, search))
+  const { search = {}, piece } = filter
+  if (piece !== undefined) query = query.where(isInPiece(piece, search, dialect))
   // The range of the index bounds the times already. Said twice, Postgres expects so few rows that it sorts all of them.
-  const rest = filter.settled === undefined ? search : { ...search, settledAfter: undefined, settledBefore: undefined }
+  const rest = piece && isAlongTimes(piece) ? { ...search, settledAfter: undefined, settledBefore: undefined } : search
   for (const condition of searchConditions(rest, dialect)) query = query.where(condition)
   if (filter.text !== undefined) {
     const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
@@ -346,19 +346,17 @@ export const idBefore = question<{ before: string; count: number }, { id: string
   db.selectFrom('action').select('id').where('id', '<', p.before).orderBy('id', 'desc').offset(p.count).limit(lit(1)),
 )
 
-/** The place of the action that was settled `count` before a place; undefined when there are not so many. */
-export const settledPlaceBefore = (before: SettledPlace | undefined, search: ActionSearch, count: number): Tx<SettledPlace[]> =>
-  ask((db) =>
-    db
+/** The place of the action that is `count` behind the beginning of a piece; undefined when it has not so many. */
+export const placeBehind = (piece: Piece, search: ActionSearch, count: number): Tx<Pick<OrderPlace, 'key' | 'id'>[]> =>
+  ask((db, dialect) => {
+    const { key, direction } = orderOf(piece)
+    const query = db
       .selectFrom('action')
       .select('id')
-      .select(sql<number>`settled_at`.as('settled_at'))
-      .where(isSettledIn({ before }, search))
-      .orderBy('settled_at', 'desc')
-      .orderBy('id', 'desc')
-      .offset(count)
-      .limit(1),
-  )
+      .select(key.as('key'))
+      .where(isInPiece(piece, search, dialect))
+    return query.orderBy(key, direction).orderBy('id', direction).offset(count).limit(1)
+  })
 
 /** Counts the actions that were settled in the time of a search, up to a limit. */
 export const countSettled = (search: ActionSearch, limit: number): Tx<{ settled: number }[]> =>
@@ -366,9 +364,14 @@ export const countSettled = (search: ActionSearch, limit: number): Tx<{ settled:
     db.selectFrom(sql`(${idsSettledIn(search)} limit ${limit})`.as('some')).select((eb) => eb.fn.countAll<number>().as('settled')),
   )
 
-/** Actions that match every given filter, newest first; with `settled`, the one that was settled last first. */
-export const listActions = (filter: ActionFilter): Tx<ActionRow[]> =>
-  ask((db, dialect) => {
-    const query = narrowed(db.selectFrom('action').selectAll(), filter, dialect)
-    return (filter.settled ? query.orderBy('settled_at', 'desc') : query).orderBy('id', 'desc').limit(filter.limit)
-  })
+/** Actions that match every given filter, newest first; with `piece`, in its order. */
+export const listActions = (filter: ActionFilter): Tx<ActionRow[]> => ask((_, dialect) => listActionsQuery(filter, dialect))
+
+export function listActionsQuery(filter: ActionFilter, dialect: Dialect): ActionQuery<ActionRow> {
+  const query = narrowed(dialect.builder.selectFrom('action').selectAll(), filter, dialect)
+  if (filter.piece === undefined) return query.orderBy('id', 'desc').limit(filter.limit)
+  const { key, direction } = orderOf(filter.piece)
+  // An expression that no index has: the few that were settled in the time are sorted, instead of all actions looked through in order.
+  const by = filter.bySettled ? sql`${key} + 0` : key
+  return query.orderBy(by, direction).orderBy('id', direction).limit(filter.limit)
+}
