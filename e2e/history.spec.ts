@@ -189,7 +189,16 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
     const { id } = await decided(demo, 'ORD-001', 'approve')
     await page.setViewportSize({ width: colorScheme === 'light' ? 320 : 1_280, height: 800 })
-    for (const path of ['/history', '/sessions', '/history?q=sate:x', '/dashboard', '/record', '/consoles', `/actions/${id}`]) {
+    for (const path of [
+      '/history',
+      '/history?group=decider&order=risk',
+      '/sessions',
+      '/history?q=sate:x',
+      '/dashboard',
+      '/record',
+      '/consoles',
+      `/actions/${id}`,
+    ]) {
       await page.goto(demo.url + path)
       const title = page.locator('h1')
       await title.waitFor()
@@ -210,4 +219,51 @@ test('on a phone what was decided has the whole width of its row', async ({ page
   await page.goto(`${demo.url}/history`)
   const row = page.getByTestId('decided-row')
   await expect.poll(() => row.evaluate((one) => one.clientWidth - (one.querySelector('th')?.clientWidth ?? 0))).toBe(0)
+})
+
+test('the order and the groups of what was decided are in the address, hold after a reload, on the next page and in the export', async ({
+  page,
+  demo,
+}) => {
+  // Asked one after the other and decided the other way round: the one that was asked first waited longest.
+  const propose = async (orderId: string): Promise<string> =>
+    (await (await demo.call('POST', '/api/actions', { tool: 'updateOrderStatus', arguments: { orderId, newStatus: 'processing' } })).json())
+      .id
+  const orders = ['ORD-001', 'ORD-004', 'ORD-007']
+  const ids: string[] = []
+  for (const orderId of orders) ids.push(await propose(orderId))
+  for (const id of ids.toReversed()) await demo.call('POST', `/api/actions/${id}/decision`, { verdict: 'decline' })
+  const { id: look } = await (await demo.call('POST', '/api/actions', { tool: 'getOrder', arguments: { orderId: 'ORD-001' } })).json()
+  await untilSettled(demo, look)
+  const rows = page.getByTestId('decided-row')
+  const groups = page.getByTestId('decided-group')
+  await page.goto(`${demo.url}/history`)
+  await expect(rows).toHaveCount(4)
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('Longest wait')
+  await expect(page).toHaveURL(/order=waited/)
+  await expect(rows).toContainText([...orders, 'ORD-001'])
+  await page.getByRole('combobox', { name: 'Order' }).selectOption('Oldest')
+  await expect(rows).toContainText([...orders.toReversed(), 'ORD-001'])
+  await page.getByRole('combobox', { name: 'Group' }).selectOption('Tool')
+  await expect(groups).toHaveText([/updateOrderStatus\s*3/, /getOrder\s*1/])
+  await page.reload()
+  await expect(groups).toHaveText([/updateOrderStatus\s*3/, /getOrder\s*1/])
+  await expect(page.getByRole('table', { name: 'Settled actions, oldest first' })).toBeVisible()
+  const lines = (await saved(page, 'Export JSONL')).trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line).id)).toEqual([...ids.toReversed(), look])
+  // While only a part of it is read, a group leads to all of its kind.
+  await page.route('**/api/actions?*', (route) => {
+    const url = new URL(route.request().url())
+    url.searchParams.set('limit', '2')
+    return route.continue({ url: url.href })
+  })
+  await page.reload()
+  await expect(groups).toHaveText([/updateOrderStatus\s*2\+/])
+  await page.getByRole('button', { name: /more/i }).click()
+  await expect(groups).toHaveText([/updateOrderStatus\s*3/, /getOrder\s*1/])
+  await page.reload()
+  await groups.getByRole('link', { name: 'Find all: updateOrderStatus' }).click()
+  await expect(page).toHaveURL(/q=tool/)
+  await expect(groups).toHaveCount(0)
+  await expect(page.getByRole('searchbox', { name: 'Search', exact: true })).toHaveValue('tool:"updateOrderStatus"')
 })

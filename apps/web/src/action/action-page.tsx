@@ -20,6 +20,7 @@ import { askedText } from '../waiting/row-words.ts'
 import { ActionCard } from './action-card.tsx'
 import './action.css'
 import '../ui/pages.css'
+import { NO_RULE } from '../policy/no-rule.ts'
 import { Revisions } from './revisions.tsx'
 import { useAction } from './use-action.ts'
 
@@ -110,7 +111,7 @@ export default function ActionPage() {
               {action.sessionId ? <Link to={`/sessions/${action.sessionId}`}>Open the chat</Link> : 'None: proposed over the API'}
             </Fact>
             <Fact name="Policy">
-              {action.policy.rule === 'default' ? 'No rule decides' : showInvisible(action.policy.rule)}, version {action.policy.version}
+              {action.policy.rule === 'default' ? NO_RULE : showInvisible(action.policy.rule)}, version {action.policy.version}
             </Fact>
             <Fact name="Proposed">
               <time dateTime={action.createdAt}>{fullTime(action.createdAt)}</time>

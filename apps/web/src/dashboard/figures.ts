@@ -1,5 +1,6 @@
 import type { Stats } from '@countersign/client'
 import { spanText } from '@countersign/react'
+import { NO_RULE } from '../policy/no-rule.ts'
 import type { Figure, FigureColumn } from './figure.ts'
 
 const count = (name: string, tone?: FigureColumn['tone']): FigureColumn => ({ name, unit: 'count', ...(tone && { tone }) })
@@ -136,7 +137,11 @@ export function figuresOf({ actions, decisions, series, bucket, waitingByAge, de
     {
       ...{ id: 'rules', title: 'Proposals, by rule', of: 'Rule', kind: 'bars', layout: 'stack', empty },
       columns: ANSWER_COLUMNS,
-      rows: actions.byRule.map(({ rule, ...answers }) => ({ name: rule, href: historyOf({ rule }), values: answersOf(answers) })),
+      rows: actions.byRule.map(({ rule, ...answers }) => ({
+        name: rule === 'default' ? NO_RULE : rule,
+        href: historyOf({ rule }),
+        values: answersOf(answers),
+      })),
     },
     {
       ...{

@@ -8,7 +8,9 @@ export const commonDays = (now: Date): Days[] => [
   { name: '7 days', since: dayAgo(now, 6), until: dayAgo(now, 0) },
 ]
 
-function dayAgo(now: Date, days: number): string {
-  const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days)
+const dayAgo = (now: Date, days: number): string => dayOf(new Date(now.getFullYear(), now.getMonth(), now.getDate() - days))
+
+/** The day of a time here, as in the address. */
+export function dayOf(day: Date): string {
   return [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, '0')).join('-')
 }

@@ -5,16 +5,20 @@ import { PageBanner } from '../live/page-banner.tsx'
 import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
-import { useAddress } from '../shell/use-address.ts'
+import { useAddress, withParam } from '../shell/use-address.ts'
 import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
 import { saveFile } from '../ui/save-file.ts'
 import { Filters } from './filters.tsx'
+import { GROUPINGS, groupingOf, groupsOf } from './groups.ts'
 import './history.css'
+import { ORDERS, orderOf, orderParam } from './orders.ts'
 import '../ui/pages.css'
 import { queryOf } from './query.ts'
 import { DecidedTable } from './table.tsx'
 
 const EVERY_MS = 15_000
+/** Parameters of the address that narrow nothing. */
+const ARRANGEMENT = ['order', 'group']
 
 /** `/history`: every settled action that this person may see, and how it came to its end. */
 export default function HistoryPage() {
@@ -23,7 +27,8 @@ export default function HistoryPage() {
   const address = params.toString()
   const results = useRef<HTMLElement>(null)
   const found = useList(
-    ['history', address],
+    // Groups are made of the same rows.
+    ['history', withParam(address, 'group', '')],
     (cursor, signal) => client.actions.list({ ...queryOf(params, me, Date.now()), limit: 50, ...(cursor && { cursor }) }, { signal }),
     // Reading several pages again would ask for all of them.
     (pages) => (pages > 1 ? false : EVERY_MS),
@@ -37,7 +42,8 @@ export default function HistoryPage() {
         </nav>
         <Filters onEnter={() => results.current?.focus()} />
         <SavedViewButtons page="decided" />
-        <div className="row-head">
+        <div className="row-head decided-head">
+          <Arrangement />
           <Export format="csv" />
           <Export format="jsonl" />
           {found.data && (
@@ -49,7 +55,17 @@ export default function HistoryPage() {
         </div>
         <section ref={results} tabIndex={-1} aria-label="What was found">
           <Loaded of={found} height={480}>
-            {(actions) => (actions.length === 0 ? <Nothing isNarrowed={address !== ''} /> : <DecidedTable actions={actions} />)}
+            {(actions) =>
+              actions.length === 0 ? (
+                <Nothing isNarrowed={[...params.keys()].some((name) => !ARRANGEMENT.includes(name))} />
+              ) : (
+                <DecidedTable
+                  groups={groupsOf(actions, groupingOf(params), address)}
+                  order={ORDERS[orderOf(params)].caption}
+                  more={found.hasNextPage}
+                />
+              )
+            }
           </Loaded>
         </section>
         <More of={found} />
@@ -64,6 +80,41 @@ function Nothing({ isNarrowed }: { isNarrowed: boolean }) {
       <h2>{isNarrowed ? 'Nothing matches these filters' : 'Nothing is decided yet'}</h2>
       <p>{isNarrowed ? 'Widen the time or remove a filter.' : 'Actions appear here once they are declined, expired, or have run.'}</p>
     </div>
+  )
+}
+
+/** The order of the rows, and how they are grouped. Groups need no other rows, so choosing them asks the server for nothing. */
+function Arrangement() {
+  const { params, set } = useAddress()
+  return (
+    <>
+      <Choice name="Order" value={orderOf(params)} ways={ORDERS} onChoose={(order) => set('order', orderParam(order))} />
+      <Choice name="Group" value={groupingOf(params) ?? ''} none="No groups" ways={GROUPINGS} onChoose={(group) => set('group', group)} />
+    </>
+  )
+}
+
+type ChoiceProps = {
+  name: string
+  value: string
+  /** The words for no choice, where that is one. */
+  none?: string
+  ways: Readonly<Record<string, { words: string }>>
+  onChoose: (value: string) => void
+}
+
+function Choice({ name, value, none, ways, onChoose }: ChoiceProps) {
+  return (
+    <span className="decided-choice">
+      <select aria-label={name} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+        {none !== undefined && <option value="">{none}</option>}
+        {Object.entries(ways).map(([way, { words }]) => (
+          <option key={way} value={way}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </span>
   )
 }
 

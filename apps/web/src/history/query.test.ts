@@ -15,6 +15,12 @@ test('the days of the address are those in which an action was settled, from the
   expect(queryFor('since=yesterday&until=')).toEqual(queryFor(''))
 })
 
+test('the order of the address is asked of the server; an unknown one is the newest first, as none', () => {
+  const orders = ['newest', 'oldest', 'waited', 'risk', 'toString', ''].map((name) => queryFor(`order=${name}`).order)
+  expect(orders).toEqual(['settled', 'settled_oldest', 'waited', 'risk', 'settled', 'settled'])
+  expect(queryFor('group=tool')).toEqual(queryFor(''))
+})
+
 test('what was settled last is first, whatever is searched for', () => {
   for (const address of ['', 'since=2026-11-25', 'q=older:2h', 'state=failed']) expect(queryFor(address)).toHaveProperty('order', 'settled')
 })

@@ -1,6 +1,7 @@
 import type { ActionQuery, ActionState, Principal } from '@countersign/client'
 import { STATE_WORDS } from '@countersign/react'
 import { readSearch } from '../waiting/search.ts'
+import { ORDERS, orderOf } from './orders.ts'
 
 const SETTLED: readonly ActionState[] = ['succeeded', 'failed', 'declined', 'expired', 'cancelled', 'outcome_unknown']
 
@@ -39,7 +40,7 @@ export function queryOf(params: URLSearchParams, me: Principal, nowMs: number): 
   const [decider, rule, destination] = ['decider', 'rule', 'destination'].map((name) => params.get(name) || undefined)
   return {
     state: isSettled(state) ? state : SETTLED.join(','),
-    order: 'settled',
+    order: ORDERS[orderOf(params)].order,
     ...(isVerdict(verdict) && { verdict }),
     ...(words.length > 0 && { words: words.map(quoted).join(' ') }),
     ...(tool !== undefined && { toolText: tool }),

@@ -1,25 +1,61 @@
 import type { Action } from '@countersign/client'
 import { RISK_WORDS, STATE_WORDS, showInvisible, spanText } from '@countersign/react'
 import { Link } from 'react-router'
-import { isGrant } from '../record/sentences.ts'
 import { fullTime, relativeTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
 import { HeadRow } from '../ui/head-row.tsx'
 import { askedText } from '../waiting/row-words.ts'
+import { deciderText } from './decider.ts'
+import type { Group } from './groups.ts'
 import { ranMs, waitedMs } from './spans.ts'
 
+const COLUMNS = ['What', 'Asked by', 'Decided by', 'When', 'Waited', 'Ran', 'Result']
+
+type DecidedTableProps = {
+  groups: readonly Group[]
+  /** Their order, as in `newest first`. */
+  order: string
+  /** True while only a part of what was found is read. */
+  more: boolean
+}
+
 /** Settled actions, one in a row: what, who asked, who decided, when, how long it waited and ran, and how it ended. */
-export function DecidedTable({ actions }: { actions: readonly Action[] }) {
+export function DecidedTable({ groups, order, more }: DecidedTableProps) {
   return (
     <table className="decided" data-testid="decided-table">
-      <caption className="visually-hidden">Settled actions, newest first</caption>
-      <HeadRow names={['What', 'Asked by', 'Decided by', 'When', 'Waited', 'Ran', 'Result']} />
-      <tbody>
-        {actions.map((action) => (
-          <DecidedRow key={action.id} action={action} />
-        ))}
-      </tbody>
+      <caption className="visually-hidden">Settled actions, {order}</caption>
+      <HeadRow names={COLUMNS} />
+      {groups.map((group) => (
+        <tbody key={group.key}>
+          {group.title !== undefined && <GroupRow group={group} title={group.title} more={more} />}
+          {group.actions.map((action) => (
+            <DecidedRow key={action.id} action={action} />
+          ))}
+        </tbody>
+      ))}
     </table>
+  )
+}
+
+/** The heading of a group: what its rows have in common, how many of them are on the page, and the way to all of them. */
+function GroupRow({ group: { href, actions }, title, more }: { group: Group; title: string; more: boolean }) {
+  return (
+    <tr className="decided-group" data-testid="decided-group">
+      <th scope="rowgroup" colSpan={COLUMNS.length}>
+        <span>
+          {title}{' '}
+          <span className="badge-text">
+            {actions.length.toLocaleString('en')}
+            {more && '+'}
+          </span>
+        </span>
+        {more && href !== undefined && (
+          <Link to={href} aria-label={`Find all: ${title}`}>
+            Find all
+          </Link>
+        )}
+      </th>
+    </tr>
   )
 }
 
@@ -55,16 +91,6 @@ function DecidedRow({ action }: { action: Action }) {
 }
 
 const lengthText = (ms: number | null): string => (ms === null ? '–' : spanText(ms))
-
-/** The people whose votes decided, or the rule. */
-function deciderText({ policy, votes, state }: Action): string {
-  if (policy.verdict !== 'ask') return isGrant(policy.rule) ? `Grant: ${showInvisible(policy.reason)}` : policyText(policy.rule)
-  const names = votes.map(({ by, for: lender }) => showInvisible(by.name) + (lender ? ` for ${showInvisible(lender.name)}` : ''))
-  if (names.length > 0) return names.join(', ')
-  return state === 'expired' ? 'Nobody in time' : '–'
-}
-
-const policyText = (rule: string): string => (rule === 'default' ? 'Policy: no rule allows it' : `Policy: ${showInvisible(rule)}`)
 
 /** In a few words why it ended so. */
 function Why({ action: { votes, error, resolution, policy, state } }: { action: Action }) {

@@ -9,6 +9,7 @@ import { fullTime, relativeTime } from '../time/relative.ts'
 import { useNow } from '../time/use-now.ts'
 import { Button, Notice } from '../ui/index.ts'
 import { VerdictMark } from '../ui/verdict.tsx'
+import { NO_RULE } from './no-rule.ts'
 import { RuleMarks } from './rule-marks.tsx'
 import { type Rule, ruleSentence } from './rule-words.ts'
 
@@ -44,7 +45,7 @@ export function RuleList({ view, onChange }: { view: PolicyView; onChange: ((nam
         <li className="row-card" data-testid="policy-default">
           <div className="row-head">
             <VerdictMark verdict={verdict} />
-            <strong>No rule matches</strong>
+            <strong>{NO_RULE}</strong>
             <Hits rule="default" use={uses.data?.default} />
           </div>
           <p>{verdict === 'ask' ? 'All other calls need approval' : 'All other calls are denied'}</p>

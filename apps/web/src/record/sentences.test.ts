@@ -1,5 +1,7 @@
-import { AUDIT_KINDS } from '@countersign/core'
+import { AUDIT_KINDS, evaluatePolicy } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { deciderText } from '../history/decider.ts'
+import { NO_RULE } from '../policy/no-rule.ts'
 import { quotedTitle, seenWords, sentenceOf } from './sentences.ts'
 
 const ana = { id: 'prn_ana', kind: 'person', name: 'Ana' } as const
@@ -16,7 +18,7 @@ test('a row of the record reads as a sentence with names in place of ids', () =>
     'desk asked for “Refund 40.00 to Bo”, on behalf of Ana; it needs approval by the rule large refunds',
   )
   expect(said('proposed', { agent: 'Ana', policy: { verdict: 'ask', rule: 'default' } })).toBe(
-    'Ana asked for “Refund 40.00 to Bo”; no rule decides, so it needs approval',
+    'Ana asked for “Refund 40.00 to Bo”; no rule matches, so it needs approval',
   )
   expect(said('executing', { attempt: 2 }, server)).toBe('The server started “Refund 40.00 to Bo”, attempt 2')
   expect(said('failed', { error: { message: 'no such account' } }, server)).toBe('“Refund 40.00 to Bo” failed: no such account')
@@ -44,6 +46,20 @@ test('a row of the record reads as a sentence with names in place of ids', () =>
   expect(said('resolved', { state: 'succeeded', note: 'seen at the bank' })).toBe(
     'Ana settled “Refund 40.00 to Bo” as done: seen at the bank',
   )
+})
+
+test('a call that no rule matches is said in the same words on every page, and in the reason that the server gives', () => {
+  const asked = { agent: 'Ana', policy: { verdict: 'ask', rule: 'default' } }
+  const denied = { agent: 'Ana', policy: { verdict: 'deny', rule: 'default' } }
+  const call = { tool: 'refund', group: 'bank', effect: 'write', agent: undefined } as const
+  const reasonOf = (verdict: 'ask' | 'deny') => evaluatePolicy({ default: verdict, rules: [] }, 1, call, () => false).reason
+  expect(said('proposed', asked)).toBe('Ana asked for “Refund 40.00 to Bo”; no rule matches, so it needs approval')
+  expect(said('proposed', denied)).toBe('Ana asked for “Refund 40.00 to Bo”; no rule matches, so it is denied')
+  expect([reasonOf('ask'), reasonOf('deny')]).toEqual(['No rule matches, so it needs approval', 'No rule matches, so it is denied'])
+  const policy = { verdict: 'deny', rule: 'default', reason: reasonOf('deny'), version: 1 } as const
+  expect(deciderText({ policy, votes: [], state: 'declined' })).toBe('Policy: no rule matches')
+  // The page of an action, the list of rules and the dashboard show this text, and the groups of the inbox have a test of theirs.
+  expect(NO_RULE).toBe('No rule matches')
 })
 
 test('every kind has a sentence, also for a redacted row, one with odd data, and for a kind of a newer server', () => {

@@ -42,10 +42,10 @@ function proposed({ who, what, text, data }: Told): string {
   const asked = agent === '' || agent === who ? `${who} asked for ${what}` : `${agent} asked for ${what}, on behalf of ${who}`
   if (policy?.verdict === 'allow') return `${asked}; allowed by ${isGrant(policy.rule) ? 'a grant' : `the rule ${policy.rule}`}`
   if (policy?.verdict === 'deny')
-    return `${asked}; denied ${policy.rule === 'default' ? 'because no rule allows it' : `by the rule ${policy.rule}`}`
+    return policy.rule === 'default' ? `${asked}; no rule matches, so it is denied` : `${asked}; denied by the rule ${policy.rule}`
   if (policy?.rule === undefined) return asked
   return policy.rule === 'default'
-    ? `${asked}; no rule decides, so it needs approval`
+    ? `${asked}; no rule matches, so it needs approval`
     : `${asked}; it needs approval by the rule ${policy.rule}`
 }
 

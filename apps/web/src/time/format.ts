@@ -20,6 +20,7 @@ function formatOf(options: Intl.DateTimeFormatOptions): (at: Date) => string {
 
 const dayFormat = formatOf(DAY)
 const dayOfYearFormat = formatOf({ ...DAY, ...YEAR })
+const namedDayFormat = formatOf({ weekday: 'short', ...DAY, ...YEAR })
 const fullFormat = formatOf(STAMP)
 
 /** `dayText` of the card, for long lists: "22 Nov", with the year when it is another one. */
@@ -31,3 +32,6 @@ export function dayText(iso: string, nowMs: number): string {
 
 /** `fullTime` of the card, for long lists: "21 Nov 2026, 23:40:12". */
 export const fullTime = (iso: string): string => fullFormat(new Date(iso))
+
+/** The day of a time, as a heading: "Sat 21 Nov 2026". */
+export const dayName = (iso: string): string => namedDayFormat(new Date(iso))

@@ -128,7 +128,7 @@ const expiryOf = (expires: string | undefined, extend: string | undefined) => ({
 const byDefault = ({ default: verdict, expires, extend }: PolicyDocument, version: number): PolicyResult => ({
   verdict,
   rule: 'default',
-  reason: verdict === 'ask' ? 'No rule allows this automatically, so it needs approval' : 'No rule allows this, so the policy denies it',
+  reason: verdict === 'ask' ? 'No rule matches, so it needs approval' : 'No rule matches, so it is denied',
   version,
   requires: DEFAULT_REQUIREMENTS,
   ...(verdict === 'ask' && expiryOf(expires, extend)),

@@ -105,6 +105,7 @@ const PIECES = [
   '. Please approve or decline this action."',
   ',"delta",{"messageId":"msg_',
   ',"reasoning_delta",{"messageId":"msg_',
+  ',"reason":"No rule matches, so it needs approval"}',
 ] as const
 
 const FIRST_CODE = '!'.charCodeAt(0)

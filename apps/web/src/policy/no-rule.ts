@@ -1,0 +1,2 @@
+/** What decided about a call that no rule of the policy matches, on every page. */
+export const NO_RULE = 'No rule matches'
