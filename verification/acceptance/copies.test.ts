@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -121,6 +122,24 @@ test.runIf(isSqlite)('an older database put back beside the file of its folder s
   const held = await original.startOn(join(folder, 'data'))
   await held.settle()
   expect(await held.admin.get('/api/hold')).toMatchObject({ held: true, why: expect.stringContaining('older') })
+  expect(target.writes.length).toBe(5)
+})
+
+// `cp -a copy/. data/` writes into the files that are there, so they keep their identity.
+test.runIf(isSqlite)('a copy of the running folder that is put back into its files after a stop starts held', async () => {
+  await using original = await openOriginal()
+  const { server, folder, target } = original
+  const copyInto = (from: string, to: string) => execFileSync('cp', ['-a', `${join(folder, from)}/.`, join(folder, to)])
+  copyInto('data', 'copy')
+  original.answer()
+  await server.settle()
+  expect(target.writes.length).toBe(5)
+  await server.stop()
+  copyInto('copy', 'data')
+
+  const held = await original.startOn(join(folder, 'data'))
+  await held.settle()
+  expect(await held.admin.get('/api/hold')).toMatchObject({ held: true, why: expect.stringContaining('copy') })
   expect(target.writes.length).toBe(5)
 })
 

@@ -189,9 +189,13 @@ export const EFFECTS: readonly Guarantee[] = [
     id: 'I4',
     says: 'A server on a copied database executes nothing and calls no model until a person accepts the copy. Actions in progress in the original are `outcome_unknown`',
     tests: {
+      'packages/server/src/instance/guard.test.ts': [
+        'after a kill, a copy of the instance file that is a minute old is known when it is written into the file',
+      ],
       'verification/acceptance/copies.test.ts': [
         'a copy by any means starts held: it carries nothing out, and the original goes on',
         'an older database put back beside the file of its folder starts held',
+        'a copy of the running folder that is put back into its files after a stop starts held',
       ],
       'verification/acceptance/held.more.test.ts': [
         'an accepted copy carries out what was approved once, and of what was under way the outcome is unknown, keyed or not',

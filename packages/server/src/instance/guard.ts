@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts'
 import { type Database, databaseFile, type InstanceRow, instance, type Mark, type Outbox, type Store } from '../store/index.ts'
 import { type Evidence, whyCopy } from './judge.ts'
 import { type PromotionWatch, VOUCH_AFTER_MS, watchPromotion } from './promotion.ts'
-import { placeOf, readWitness, type WitnessFile, writeWitness } from './witness.ts'
+import { type FilePlace, isSameFile, placeOf, readWitness, type WitnessFile, writeWitness } from './witness.ts'
 
 /** The operator's settings for the installation. */
 export interface InstanceSettings {
@@ -60,6 +60,12 @@ const newInstanceId = (): string => randomBytes(NEW_ID_BYTES).toString('hex')
 
 /** Interval at which a start that waits for others to vouch for a promoted database checks again. */
 const START_LOOK_MS = 250
+/**
+ * How long a witness file keeps its identity while rows are committed. A copy of the folder that is put back by writing into its files looks
+ * like the original as long as the witness is the one that was copied.
+ */
+const SAME_FILE_MS = 60_000
+
 /** How long a start waits without other processes, so that they could reconnect; and at most with them. */
 const START_WAIT_MS = 20_000
 
@@ -83,6 +89,11 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
   /** The newest row that this process knows to be committed. */
   let mark: Mark | undefined
   let isNoting = false
+  /** Whether rows were committed since the witness file was made, and when that was. */
+  let isBehind = false
+  let madeAtMs = 0
+  /** The identity of the embedded database that the witness is bound to. */
+  let place: FilePlace | undefined
   let row = await store.read(instance.readInstance)
   let held: Held | undefined = heldOf(row)
   /** True from a new epoch until it is written to the file: an attempt that failed is repeated. */
@@ -160,6 +171,24 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
     const written = writeWitness(file, { id, epoch, mark }, ownDatabaseFile)
     witness?.[Symbol.dispose]()
     witness = written
+    place = ownDatabaseFile === undefined ? undefined : placeOf(ownDatabaseFile)
+    isBehind = false
+    madeAtMs = clock.nowMs()
+  }
+
+  /** Makes the witness anew where its identity counts, so that an earlier copy of it is known by that. */
+  function renewFile(): void {
+    if (ownDatabaseFile === undefined || !witness || !isBehind || !place) return
+    // A file that was put in the place of the database while it is in use is not vouched for.
+    if (isSameFile(place, placeOf(ownDatabaseFile))) writeFile(row)
+  }
+
+  const trying = (write: () => void): void => {
+    try {
+      write()
+    } catch (error) {
+      log.warn({ error, file }, 'instance.write_failed')
+    }
   }
 
   /** Binds the database to this installation, and this process's file to the database. */
@@ -242,17 +271,18 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
       // One write for all transactions of a commit, before any caller gets an answer.
       queueMicrotask(() => {
         isNoting = false
-        try {
+        isBehind = true
+        trying(() => {
           if (mark) witness?.note(mark)
-        } catch (error) {
-          log.warn({ error, file }, 'instance.write_failed')
-        }
+          if (Math.abs(clock.nowMs() - madeAtMs) >= SAME_FILE_MS) renewFile()
+        })
       })
     },
     accept,
     onChange: (listener) => void listeners.add(listener),
     close() {
       watch?.stop()
+      trying(renewFile)
       witness?.[Symbol.dispose]()
       witness = undefined
     },
