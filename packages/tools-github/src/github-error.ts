@@ -70,7 +70,8 @@ function refusal(answer: Answer, { origin, isWrite, about }: FailedCall): ToolEr
   const { status } = answer
   const said = saidBy(answer)
   const refused = (words: string, retryable = false) => new ToolError('refused', words, { retryable })
-  if (status >= 500) {
+  // 408 means that the request did not arrive whole, or that what it began took too long.
+  if (status >= 500 || (status === 408 && isWrite)) {
     return new ToolError('ambiguous', `GitHub failed (${status})${said}.${isWrite ? ' Whether it acted is not known.' : ''}`)
   }
   const limit = limitWords(answer)

@@ -69,6 +69,7 @@ const REFUSALS: { what: string; fault: Fault; kind: string; retryable: boolean; 
     retryable: true,
     words: /Whether it acted is not known/,
   },
+  { what: 'a timeout', fault: answer(408, {}), kind: 'ambiguous', retryable: true, words: /408.*Whether it acted is not known/ },
   { what: 'a web page', fault: { status: 200, body: undefined }, kind: 'ambiguous', retryable: true, words: /did not arrive whole/ },
 ]
 

@@ -37,14 +37,16 @@ export async function linearError({ status, body, headers }: HttpAnswer, isWrite
   const { parseLinearError } = await import('@linear/sdk')
   const errors = (isObject(body) && Array.isArray(body.errors) ? body.errors : []).filter(isObject).map(withType)
   // An answer without GraphQL errors did not come from the API itself but from a wrong address or a proxy.
-  if (errors.length === 0 && status >= 400 && status < 500 && ![401, 403, 429].includes(status)) {
+  if (errors.length === 0 && status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status)) {
     return new ToolError('refused', `Linear refused (${status})${inWords(serviceMessage(body))}.`, { retryable: false })
   }
   const named = new Headers(Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
   const error = parseLinearError({ response: { status, errors, headers: named } } as unknown as Parameters<typeof parseLinearError>[0])
   const type: string = error.type ?? 'Unknown'
   const said = serviceMessage(error.errors?.[0]?.message)
-  const refusal = Object.hasOwn(REFUSALS, type) ? REFUSALS[type as keyof typeof REFUSALS] : undefined
+  // The library takes every 4xx for a wrong key. 408 means that the request did not arrive whole, or that what it began took too long.
+  const isLate = status === 408 && errors.length === 0
+  const refusal = !isLate && Object.hasOwn(REFUSALS, type) ? REFUSALS[type as keyof typeof REFUSALS] : undefined
   if (refusal === undefined) {
     const unknown = isWrite ? ' Whether it acted is not known.' : ''
     return new ToolError('ambiguous', `Linear failed (${status})${inWords(said)}.${unknown}`)

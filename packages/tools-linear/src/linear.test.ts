@@ -306,6 +306,12 @@ test.each<[string, Mishap, { kind: string; retryable: boolean }, string]>([
     'Linear failed (502). Whether it acted is not known.',
   ],
   [
+    'a timeout of something on the way',
+    { status: 408, body: 'slow' },
+    { kind: 'ambiguous', retryable: true },
+    'Linear failed (408). Whether it acted is not known.',
+  ],
+  [
     'another service at the address',
     { status: 404, body: { error: 'no such page' } },
     { kind: 'refused', retryable: false },

@@ -62,7 +62,8 @@ function refusalOf(error: unknown, server: string): ToolError | undefined {
   if (isLostSession(error)) {
     return new ToolError('unreachable', `${server} was started anew and did not know the session. Nothing was done.`, { cause: error })
   }
-  if (!(error instanceof SdkHttpError) || error.status === undefined || error.status >= 500) return undefined
+  // 408 means that the call did not arrive whole, or that what it began took too long.
+  if (!(error instanceof SdkHttpError) || error.status === undefined || error.status === 408 || error.status >= 500) return undefined
   if (error.status >= 300 && error.status < 400) {
     return new ToolError('refused', `${server} sent the call elsewhere (${error.status}). Redirects are not followed; nothing was done.`, {
       cause: error,

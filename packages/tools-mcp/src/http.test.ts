@@ -10,8 +10,9 @@ test('over HTTP a call is sent once, whatever is answered', async () => {
   await expect(call('moved', {})).rejects.toMatchObject({ kind: 'refused', message: expect.stringContaining('Redirects are not followed') })
   await expect(call('forbidden', {})).rejects.toMatchObject({ kind: 'refused', retryable: false })
   await expect(call('broken', {})).rejects.toMatchObject({ kind: 'ambiguous', message: expect.stringContaining('HTTP 502') })
+  await expect(call('slow', {})).rejects.toMatchObject({ kind: 'ambiguous', message: expect.stringContaining('HTTP 408') })
   await expect(call('cut', {})).rejects.toMatchObject({ kind: 'ambiguous' })
-  expect(server.calls).toEqual(['note', 'moved', 'forbidden', 'broken', 'cut'])
+  expect(server.calls).toEqual(['note', 'moved', 'forbidden', 'broken', 'slow', 'cut'])
 })
 
 test('over HTTP a server that asks for a pause is not called again by itself before that, and the model is told', async () => {

@@ -53,7 +53,7 @@ export interface HttpAnswer {
  * Sends one HTTP request, once: no retries, no redirects followed, no reused connection, at most 1 MB read.
  * @throws ToolError `refused` for 4xx and redirects and for an address that must not be called, `stale` for 412 where the call named a version,
  *   `unreachable` when nothing was sent, `ambiguous` for a timeout, a broken connection,
- *   a cut body, 5xx and 303 of a write. The message holds the service's own words where it gave some, never a header of the request.
+ *   a cut body, 5xx, and 408 and 303 of a write. The message holds the service's own words where it gave some, never a header of the request.
  */
 export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   if (call.signal.aborted) throw new ToolError('broken', 'Stopped before anything was sent.')
@@ -140,6 +140,8 @@ function readAnswer(
   if (status === 412 && call.ifMatch !== undefined) {
     throw new ToolError('stale', `${target} changed after it was looked at last, and did nothing (412)${words}.`)
   }
+  // By the standard the request did not arrive whole. Services answer 408 as well when what they began takes too long.
+  if (status === 408 && isWrite) throw new ToolError('ambiguous', `${target} timed out (408)${words}. Whether it acted is not known.`)
   if (status >= 400) {
     const retryable = status === 408 || status === 425 || status === 429
     const unsigned = call.unsigned !== undefined && (status === 401 || status === 403) ? ` ${call.unsigned}` : ''

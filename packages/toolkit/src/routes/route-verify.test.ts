@@ -87,6 +87,18 @@ test('done is what every named field proves; 404 is not done; everything else te
   expect(await found(204, '')).toBe('unknown')
 })
 
+test('an authoritative 404 counts only as JSON or empty: a proxy that does not find the service answers with a text or a page', async () => {
+  const route = { ...PAY, verify: { get: '/payments/{idempotencyKey}', done: { id: 9 }, authoritative: true } }
+  const found = (body: unknown) => {
+    answers(404, body)
+    return verify(route, ARGS)
+  }
+  expect(await found({ error: 'no payment' })).toEqual({ done: false, authoritative: true })
+  expect(await found('')).toEqual({ done: false, authoritative: true })
+  expect(await found('<html><h1>404 Not Found</h1>')).toEqual({ done: false })
+  expect(await found('default backend - 404')).toEqual({ done: false })
+})
+
 test('a service that refuses, breaks, redirects or is silent cannot be asked', async () => {
   for (const status of [301, 400, 401, 410, 429, 500, 502]) {
     answers(status, {})

@@ -55,11 +55,12 @@ export async function startSessionServer(): Promise<HttpMcp> {
       return void json(404, { jsonrpc: '2.0', id, error: { code: -32001, message: 'Session not found' } })
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'ping') return result({})
-    const names = ['note', 'moved', 'broken', 'forbidden', 'limited', 'busy', 'cut', 'flood']
+    const names = ['note', 'moved', 'broken', 'slow', 'forbidden', 'limited', 'busy', 'cut', 'flood']
     if (method === 'tools/list') return result({ tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) })
     calls.push(params.name)
     if (params.name === 'moved') return void response.writeHead(307, { location: '/elsewhere' }).end()
     if (params.name === 'broken') return void json(502, {})
+    if (params.name === 'slow') return void json(408, {})
     if (params.name === 'forbidden') return void json(403, {})
     if (params.name === 'limited') return void json(429, {}, { 'retry-after': '7' })
     if (params.name === 'busy') return void json(503, {}, { 'retry-after': '90' })
