@@ -5,6 +5,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   truncateSync,
@@ -211,3 +212,31 @@ function overwrite(file: string, at: number, bytes: Uint8Array): void {
   writeSync(handle, bytes, 0, bytes.length, at)
   closeSync(handle)
 }
+
+for (const [what, statement] of Object.entries({ 'a table': 'drop table vote', 'an index': 'drop index run_open' })) {
+  test(`a database that has lost ${what} is refused with the name of it`, async () => {
+    const dataDir = await crashedFolder()
+    await eventsIn(dataDir)
+    const db = new DatabaseSync(databaseIn(dataDir))
+    db.exec(statement)
+    db.close()
+    await expect(eventsIn(dataDir)).rejects.toThrow(`it has no ${statement.split(' ').at(-1)}`)
+  })
+}
+
+test('an index that does not agree with its table is refused, although each page by itself is sound', async () => {
+  const dataDir = await crashedFolder()
+  await eventsIn(dataDir)
+  const file = databaseIn(dataDir)
+  const db = new DatabaseSync(file)
+  db.exec("create table other (name text); insert into other values ('found by its name'); create index other_name on other (name)")
+  const root = Number(db.prepare("select rootpage from sqlite_schema where name = 'other_name'").get()?.rootpage)
+  db.close()
+  const at =
+    (root - 1) * 4096 +
+    readFileSync(file)
+      .subarray((root - 1) * 4096, root * 4096)
+      .indexOf('found by')
+  overwrite(file, at, Buffer.from('hidden'))
+  await expect(eventsIn(dataDir)).rejects.toThrow(/countersign\.db is damaged.*other_name/s)
+})

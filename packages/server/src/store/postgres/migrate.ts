@@ -3,6 +3,7 @@ import type { Client } from 'pg'
 import { isDevelopmentDatabase, UPGRADE_FROM_DEVELOPMENT } from '../development.ts'
 import { failed, listMigrations, type Migration, missing, type OnMigrate, textOf } from '../migrate.ts'
 import { livingProcess } from '../tables/processes.ts'
+import { requireWholeSchema } from '../whole-schema.ts'
 import { pg } from './driver.ts'
 
 /** Key of the advisory lock of migrations. It may be any number that nothing else in the database uses. */
@@ -16,11 +17,15 @@ const MAX_TRIES = 100
 /** Tables that transactions write to, in the order in which most transactions reach them. */
 const WRITTEN = ['session', 'run', 'action', 'message', 'vote', 'event', 'once']
 
+/** Indexes, and tables with a primary key: each of ours has one. */
+const NAMES = `select relname as name from pg_class where relnamespace = current_schema()::regnamespace and (relkind = 'i'
+  or relkind = 'r' and exists (select from pg_index where indrelid = pg_class.oid and indisprimary and indisvalid))`
+
 /**
  * Brings a Postgres database to this code's version, one transaction per migration. Several processes may start at once: the first one
  * migrates; the others wait and find it done.
  * @param client Connected, in no transaction, and not shared while this runs.
- * @throws Error naming the migration when it fails, when the database is of a newer or a too old version, and while a server of the older
+ * @throws Error naming the migration when it fails, naming what an incomplete database lacks, when the database is of a newer or a too old version, and while a server of the older
  * version is running on it.
  */
 export async function migratePostgres(client: Client, onMigrate: OnMigrate = () => undefined): Promise<void> {
@@ -33,6 +38,8 @@ export async function migratePostgres(client: Client, onMigrate: OnMigrate = () 
     if (rows.length > 0) onMigrate(migration.name, toDo.length - at)
     for (let tries = 1; !(await apply(client, migration, tries < MAX_TRIES)); tries++);
   }
+  const { rows: found } = await client.query(NAMES)
+  requireWholeSchema('postgres', new Set(found.map(({ name }) => name)))
 }
 
 /** Applies one migration. Returns false when other transactions held the tables. */

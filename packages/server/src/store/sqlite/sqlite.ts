@@ -20,6 +20,7 @@ import { groupCommit } from '../group-commit.ts'
 import { migrate, type OnMigrate, requireMigrated } from '../migrate.ts'
 import type { Outbox, Store } from '../store.ts'
 import { watchHealth } from '../watch-health.ts'
+import { requireWholeSchema } from '../whole-schema.ts'
 import { damagedFile, openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
 import { openPlaceCheck } from './file-place.ts'
 import { findLastPlace } from './last-place.ts'
@@ -206,10 +207,19 @@ function openOwned(
     isChecked = check?.isWhole ?? true
     rewriteLog(db)
     migrate(db, onMigrate)
+    requireWholeSchema('sqlite', namesIn(db))
     finishDatabase(dataDir)
   })
   return { db, isChecked }
 }
+
+const namesIn = (db: DatabaseSync): Set<string> =>
+  new Set(
+    db
+      .prepare("select name from sqlite_schema where type in ('table', 'index')")
+      .all()
+      .map(({ name }) => String(name)),
+  )
 
 /** Compares with the state file, in which a server that ended without closing its database left how far its log reached. */
 function requireNewestCommits(db: DatabaseSync, dataDir: string, hadLog: boolean): void {
