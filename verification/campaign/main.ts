@@ -58,7 +58,7 @@ const HELP = `npm run test:campaign -- [options]
   --database <kind>     sqlite or postgres, for the parts that run on one
   --bug <regexp>        only the planted failures whose names fit
   --files <glob>        only mutants of these source files
-  --point <regexp>      only kills at the points whose names fit
+  --point <regexp>      only kills at the points whose names fit; of the features, faults: "pause .* sent"
   --world <number>      only print what happens in this world of the simulation
 
 Prints one JSON with all figures. Exit code 1: a violation, or an event that had to be seen did not occur.

@@ -8,7 +8,7 @@ export interface PartOptions {
   database: CampaignDatabase['kind'] | undefined
   /** Only the planted bugs whose names fit this regular expression. */
   bug: string | undefined
-  /** Only kills at the points whose names fit this regular expression. */
+  /** Only kills at the points whose names fit this regular expression; of the features, faults such as `pause github sent`. */
   point: string | undefined
   /** Only the source files that this glob names, for the part that mutates them. */
   files: string | undefined

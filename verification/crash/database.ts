@@ -106,8 +106,8 @@ export function openSqliteWorld(folder: string): CampaignDatabase {
   return { kind: 'sqlite', processes: 1, environment: {}, ...readerOf(view), [Symbol.asyncDispose]: async () => undefined }
 }
 
-/** Puts something between servers and their database. Answers where the database is found behind it. */
-export type Detour = (databaseUrl: string) => Promise<AsyncDisposable & { readonly url: string }>
+/** Puts something between servers and their database. Answers where the database is found behind it, and what goes past it where it cannot pass. */
+export type Detour = (databaseUrl: string) => Promise<AsyncDisposable & { readonly url: string; readonly directUrl?: string }>
 
 /** A new database for three servers. */
 export async function openPostgresWorld(cluster: PostgresCluster, openDetour?: Detour): Promise<CampaignDatabase> {
@@ -130,7 +130,10 @@ export async function openPostgresWorld(cluster: PostgresCluster, openDetour?: D
   return {
     kind: 'postgres',
     processes: 3,
-    environment: detour ? { DATABASE_URL: detour.url, DATABASE_DIRECT_URL: url } : { DATABASE_URL: url },
+    environment: {
+      DATABASE_URL: detour?.url ?? url,
+      ...(detour?.directUrl !== undefined && { DATABASE_DIRECT_URL: detour.directUrl }),
+    },
     ...readerOf(view),
     async [Symbol.asyncDispose]() {
       await pool.end()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { spawnServer } from '../testing/child-server.ts'
-import { CRASH_VARIABLES, type Crash, killedLine } from './crash-at.ts'
+import { CRASH_VARIABLES, type Crash, killedLine, pausedLine } from './crash-at.ts'
 
 const CRASH_AT = new URL('./crash-at.ts', import.meta.url).href
 const CONFIG = fileURLToPath(new URL('./server-config.ts', import.meta.url))
@@ -30,13 +30,15 @@ export interface ServerLife {
   readonly ending: string | undefined
   /** Arms another crash, or none. Resolves when the process knows, or is gone. */
   arm(crash: Crash | null): Promise<void>
-  signal(name: 'SIGKILL' | 'SIGTERM'): void
+  signal(name: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void
   /** How often each moment was reached. */
   reached(): Map<string, number>
   /** Returns and clears the errors it logged. */
   takeErrors(): string[]
   /** The point that it died at, once it has ended there. */
   diedAt(): string | undefined
+  /** The point that it stands still at. */
+  pausedAt(): string | undefined
 }
 
 let lives = 0
@@ -72,9 +74,9 @@ export function startLife({ folder, environment, configFile = CONFIG, crash }: S
       child.signalCode === 'SIGKILL' ? 'killed' : child.exitCode === 0 ? 'stopped' : `exit code ${child.exitCode}, ${child.signalCode}`
   })
   const lines = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [])
-  const diedAt = () => {
+  const lastPoint = (start: string) => {
     const last = lines().at(-1)
-    return last?.startsWith(killedLine('')) ? last.slice(killedLine('').length) : undefined
+    return last?.startsWith(start) ? last.slice(start.length) : undefined
   }
   return {
     pid: child.pid,
@@ -100,6 +102,7 @@ export function startLife({ folder, environment, configFile = CONFIG, crash }: S
       return counts
     },
     takeErrors: () => errors.splice(0),
-    diedAt,
+    diedAt: () => lastPoint(killedLine('')),
+    pausedAt: () => lastPoint(pausedLine('')),
   }
 }

@@ -3,16 +3,16 @@ import { type Pair, runFeatures } from './run.ts'
 
 /** Every kind once, every phase twice. `npm run test:campaign -- --only features` meets each kind in each phase. */
 const PAIRS: readonly Pair[] = [
-  { kind: 'quorum', phase: 'after effect' },
-  { kind: 'edit', phase: 'deciding' },
-  { kind: 'grant', phase: 'before send' },
-  { kind: 'delegation', phase: 'before send' },
-  { kind: 'gateway', phase: 'sent' },
-  { kind: 'github', phase: 'after effect' },
-  { kind: 'linear', phase: 'sent' },
-  { kind: 'openapi', phase: 'before settle' },
-  { kind: 'workspace', phase: 'before settle' },
-  { kind: 'objectives', phase: 'deciding' },
+  { kind: 'quorum', phase: 'after effect', fault: 'kill' },
+  { kind: 'edit', phase: 'deciding', fault: 'kill' },
+  { kind: 'grant', phase: 'before send', fault: 'kill' },
+  { kind: 'delegation', phase: 'before send', fault: 'kill' },
+  { kind: 'gateway', phase: 'sent', fault: 'kill' },
+  { kind: 'github', phase: 'after effect', fault: 'kill' },
+  { kind: 'linear', phase: 'sent', fault: 'kill' },
+  { kind: 'openapi', phase: 'before settle', fault: 'kill' },
+  { kind: 'workspace', phase: 'before settle', fault: 'kill' },
+  { kind: 'objectives', phase: 'deciding', fault: 'kill' },
 ]
 
 test('a server that is killed under quorums, edits, grants, delegations, the gateway and every source of tools loses nothing and does nothing twice', {

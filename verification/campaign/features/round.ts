@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Random } from '../../simulation/random.ts'
 import { type Kind, type Phase, wayTo } from './kinds.ts'
+import { openPause, type Pause } from './pause.ts'
 import { callsOf, planRound, type RoundPlan } from './plan.ts'
 import type { Cut } from './reached.ts'
 import { findHolder } from './rows.ts'
@@ -18,9 +19,13 @@ const PATIENCE_MS = 20_000
 const OTHERS_MS = 800
 const POLL_MS = 15
 
+export type Fault = 'kill' | 'pause'
+
 export interface RoundOptions {
   kind: Kind
   phase: Phase
+  /** A process is killed, or stands still until others have taken over from it. */
+  fault: Fault
   /** Other kinds to meet in the phase, if it can be. */
   alsoWanted: readonly Kind[]
   random: Random
@@ -31,48 +36,74 @@ export interface RoundOptions {
 export interface RoundResult {
   /** Where servers were killed, each by the name of its point or `anywhere`. */
   kills: string[]
+  /** Where one stood still in the meantime. */
+  paused: string | undefined
   cuts: Cut[]
   /** From the last fault until nothing was under way. */
   tookMs: number
   problems: string[]
 }
 
-/** One round: calls begin, a server is killed while one of `kind` is in `phase`, what is missing starts again, all is held against its promises. */
-export async function playRound(world: World, { kind, phase, alsoWanted, random, hasLate }: RoundOptions): Promise<RoundResult> {
-  const { servers, targets, keyResults, count } = world
-  const way = wayTo(kind, phase)
+/**
+ * One round: calls begin, a server is killed or stands still while one of `kind` is in `phase`, what is missing starts again, all is held
+ * against its promises.
+ */
+export async function playRound(world: World, options: RoundOptions): Promise<RoundResult> {
+  const { kind, phase, fault, alsoWanted, random, hasLate } = options
+  const { servers, targets, keyResults, count, lostCommits } = world
   const before = servers.deaths
   const began = Date.now()
   const plan = planRound({ random, kind, phase, alsoWanted, count, keyResults, hasLate })
+  const pause = fault === 'pause' ? openPause(world, random) : undefined
   targets.setHolding(true)
-  if ('points' in way) await servers.arm({ point: random.pick(way.points), nth: 1 + random.int(3) })
-  else holdAndKill(world, plan, kind, way.held, random)
+  await lieInWait(world, plan, options, pause)
+  lostCommits?.setLosing(true)
   world.begin(plan)
-  await untilDead(world, before, began)
+  await (pause ? pause.untilStopped() : untilDead(world, before, began))
   // The next server sends the calls that the dead server had not sent, and these need not be held: holding them took four seconds of every
   // round.
   targets.setHolding(false)
+  const paused = await pause?.over()
   // Now and then another one dies while the first is being replaced.
   if (servers.deaths > before && random.chance(0.2)) {
     await delay(random.int(300))
     for (const life of servers.lives.slice(0, 1)) life.signal('SIGKILL')
   }
   await servers.arm(null)
-  const settled = await settle(world, servers.deaths === before ? began : 0)
+  lostCommits?.setLosing(false)
+  const settled = await settle(world, servers.deaths === before ? Date.now() : 0)
   targets.listen(() => {})
   await servers.arm(null)
-  const problems = [...settled.problems, ...(await world.check())]
+  const problems = [...settled.problems, ...(await world.check(paused !== undefined))]
   const kills = servers.takeKills()
-  return { kills, cuts: await world.takeCuts(kills), tookMs: settled.tookMs, problems }
+  const cuts = await world.takeCuts(paused === undefined ? kills : [...kills, paused])
+  return { kills, paused, cuts, tookMs: settled.tookMs, problems }
 }
 
-/** Kills whoever sent the first write of `kind` that its target holds, when those of the other kinds are held too or have not come for a while. */
-function holdAndKill(
-  { servers, database, targets, planOf }: World,
+/** Prepares what becomes of a server when a call of the kind is in the phase. */
+async function lieInWait(world: World, plan: RoundPlan, { kind, phase, random }: RoundOptions, pause: Pause | undefined): Promise<void> {
+  const { servers } = world
+  const way = wayTo(kind, phase)
+  if ('points' in way) {
+    const point = random.pick(way.points)
+    await (pause ? pause.arm(point) : servers.arm({ point, nth: 1 + random.int(3) }))
+    return
+  }
+  onHeld(world, plan, { kind, held: way.held, random }, async (what) => {
+    if (pause) return pause.stopHolder(what)
+    const holder = await findHolder(world.database, what)
+    // Now and then all at once: then nobody is left who could take over.
+    const isAll = world.database.processes === 1 || random.chance(0.4)
+    for (const life of servers.lives) if (isAll || life.pid === holder) life.signal('SIGKILL')
+  })
+}
+
+/** Calls back with the first write of `kind` that its target holds, when those of the other kinds are held too or have not come for a while. */
+function onHeld(
+  { targets, planOf }: World,
   plan: RoundPlan,
-  kind: Kind,
-  held: 'sent' | 'acted',
-  random: Random,
+  { kind, held, random }: { kind: Kind; held: 'sent' | 'acted'; random: Random },
+  found: (what: string) => Promise<void>,
 ): void {
   const told = held === 'sent' ? 'request' : 'effect'
   const missing = new Set(callsOf(plan).flatMap((call) => (howOfCall(call.what) === held ? [call.kind] : [])))
@@ -85,15 +116,8 @@ function holdAndKill(
     if (missing.size === 0) allHeld.resolve()
     if (victim !== undefined || planned.kind !== kind) return
     victim = entry.what
-    void Promise.race([allHeld.promise, delay(random.int(OTHERS_MS))]).then(() => kill(entry.what))
+    void Promise.race([allHeld.promise, delay(random.int(OTHERS_MS))]).then(() => found(entry.what))
   })
-
-  async function kill(what: string): Promise<void> {
-    const holder = await findHolder(database, what)
-    // Now and then all at once: then nobody is left who could take over.
-    const isAll = database.processes === 1 || random.chance(0.4)
-    for (const life of servers.lives) if (isAll || life.pid === holder) life.signal('SIGKILL')
-  }
 }
 
 async function untilDead(world: World, before: number, began: number): Promise<void> {

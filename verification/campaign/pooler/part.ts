@@ -54,6 +54,7 @@ export const poolerPart: Part = async ({ seed, minutes, say }) => {
       const ended = trouble(pooler, stopping.signal)
       return {
         url: pooler.url,
+        directUrl: databaseUrl,
         async [Symbol.asyncDispose]() {
           stopping.abort()
           await ended
