@@ -56,9 +56,12 @@ export interface LockRequest {
   readonly givesPlace: boolean
   /** True when others may hold it, too, as long as they also share it. */
   readonly isShared?: boolean
+  /** True to share the lock of rights as well, behind this one: see {@link lockUnderRights}. */
+  readonly isUnderRights?: boolean
 }
 
-const RIGHTS = 'rights'
+/** The lock of everybody's rights. */
+export const RIGHTS = 'rights'
 
 /**
  * Keeps everybody's rights, grants and the policy as they are until the transaction ends. A transaction that acts by a right reads the
@@ -228,8 +231,7 @@ export function* lock(id: string): Tx<void> {
  * rights that it waited for.
  */
 export function* lockUnderRights(id: string): Tx<void> {
-  yield { lock: id, givesPlace: false }
-  yield { lock: RIGHTS, givesPlace: true, isShared: true }
+  yield { lock: id, givesPlace: true, isUnderRights: true }
 }
 
 /** Locks a key until the transaction ends, without a position in the event log. Call it before any other lock. */

@@ -1,7 +1,7 @@
 import { assert } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { PLACES_PER_TRANSACTION } from '../dialect.ts'
-import type { BoundQuery, JointRequest, LockRequest, Request, Row, Tx } from '../query.ts'
+import { type BoundQuery, type JointRequest, type LockRequest, type Request, RIGHTS, type Row, type Tx } from '../query.ts'
 import type { SessionMemory } from '../session-memory.ts'
 import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
 import { failureOf, isNotAsExpected, isOfTheFuture } from './errors.ts'
@@ -39,6 +39,13 @@ const LOCK_AND_ID = {
 const SHARED_LOCK_AND_ID = {
   text: LOCK_AND_ID.text.replace('pg_advisory_xact_lock(', 'pg_advisory_xact_lock_shared('),
   name: 'shared-lock-and-id',
+}
+// In the order of their parts: each takes the one before it as its only row.
+const LOCK_UNDER_RIGHTS_AND_ID = {
+  text: `with held as materialized (select pg_advisory_xact_lock(hashtextextended($1, ${LOCK_SEED}))),
+    kept as materialized (select pg_advisory_xact_lock_shared(hashtextextended($2, ${LOCK_SEED})) from held)
+    select pg_current_xact_id()::text as id from kept`,
+  name: 'lock-under-rights-and-id',
 }
 const ID = { text: 'select pg_current_xact_id()::text as id', name: 'transaction-id' }
 const ID_IF_ANY = { text: 'select pg_current_xact_id_if_assigned()::text as id', name: 'transaction-id-if-any' }
@@ -184,19 +191,38 @@ export class Transaction {
     }
   }
 
-  #lock({ lock, givesPlace, isShared }: LockRequest): Row[] {
+  #lock({ isUnderRights, ...request }: LockRequest): Row[] {
+    if (!isUnderRights) return this.#lockOne(request)
+    const { lock } = request
+    const rights = `${RIGHTS}, shared`
+    if (this.#id || [lock, RIGHTS, rights].some((held) => this.#locks.has(held))) {
+      this.#lockOne({ lock, givesPlace: false })
+      return this.#lockOne({ lock: RIGHTS, givesPlace: true, isShared: true })
+    }
+    this.#locks.add(lock).add(rights)
+    this.#beginAnew()
+    // One statement instead of two: a small one costs the server about as much as what it does.
+    this.#id = this.#askForId({ ...LOCK_UNDER_RIGHTS_AND_ID, values: [writeText(lock), RIGHTS] })
+    return NO_ROWS
+  }
+
+  #lockOne({ lock, givesPlace, isShared }: LockRequest): Row[] {
     const held = isShared ? `${lock}, shared` : lock
     if (this.#locks.has(held) || this.#locks.has(lock)) return NO_ROWS
     this.#locks.add(held)
-    this.#sendBatch()
-    // Another transaction may have written while this one waited.
-    this.#remembered.clear()
-    this.#ahead.clear()
+    this.#beginAnew()
     // Numbered after it gets the lock, a transaction follows its predecessors in the log.
     const values = [writeText(lock)]
     if (givesPlace && !this.#id) this.#id = this.#askForId({ ...(isShared ? SHARED_LOCK_AND_ID : LOCK_AND_ID), values })
     else this.#session.tell({ ...(isShared ? LOCK_SHARED : LOCK), values }, this.#onError)
     return NO_ROWS
+  }
+
+  /** Before a lock: another transaction may write while this one waits. */
+  #beginAnew(): void {
+    this.#sendBatch()
+    this.#remembered.clear()
+    this.#ahead.clear()
   }
 
   async #rowsOf(want: BoundQuery['want'], answer: ReturnType<Session['ask']>): Promise<Row[]> {
