@@ -36,7 +36,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
       const stream = await streamWhileStanding({ hub, clock, streams }, request, reply)
       let { runId } = place
       stream.send({ type: 'session', data: { sessionId, runId: runId ?? '' } })
-      await followLog({
+      followLog({
         log: sessionLog({ store: logs, hub, sessionId, principal: caller.principal }),
         stream,
         logger: request.log,

@@ -66,7 +66,7 @@ function streamSessionRoute(app: App, deps: HttpDeps): void {
         )
       }
       const log = sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal })
-      await followLog({
+      followLog({
         log,
         stream: await openStream(deps, request, reply),
         logger: request.log,
@@ -99,7 +99,7 @@ function streamInboxRoute(app: App, deps: HttpDeps): void {
       const log = await openInboxLog({ store: logs, hub, clock, principal })
       // Without a resume place, the stream begins now: actions that already wait are in the list of actions.
       const after = afterOf(request, request.query) ?? (await store.read(events.lastPlace))
-      await followLog({
+      followLog({
         log,
         stream: await openStream(deps, request, reply),
         logger: request.log,

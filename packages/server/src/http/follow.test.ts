@@ -188,3 +188,22 @@ test('a reader that has caught up keeps nothing of what it was sent', async () =
   expect(sent.filter((stored) => stored.deref())).toEqual([])
   reader.close()
 })
+
+test('a reader that waits for the next event costs less than a quarter of a kilobyte besides its connection', async () => {
+  const COUNT = 2_000
+  const { log, listeners } = openLog(0)
+  const logger = pino({ level: 'silent' })
+  const streams = Array.from({ length: COUNT }, () => ({
+    ...{ isClosed: false, isFull: false },
+    ...{ send: () => undefined, room: async () => undefined, onClose: () => undefined, end: () => undefined },
+  }))
+  const heapBytes = async () => {
+    for (let i = 0; i < 10; i++) await nextTurn()
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+  const before = await heapBytes()
+  for (const stream of streams) followLog({ log, stream, logger, after: 0 })
+  while (listeners.size < COUNT) await nextTurn()
+  expect(((await heapBytes()) - before) / COUNT).toBeLessThan(256)
+})

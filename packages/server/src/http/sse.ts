@@ -138,7 +138,7 @@ class SseStream implements EventStream {
   readonly #request: FastifyRequest
   readonly #raw: ServerResponse
   readonly #upkeep: Upkeep
-  #callbacks: (() => void)[] = []
+  #callbacks: readonly (() => void)[] = []
   #taken: PromiseWithResolvers<void> | undefined
   #beatsBehind = 0
   isClosed = false
@@ -171,7 +171,8 @@ class SseStream implements EventStream {
 
   onClose(callback: () => void): void {
     if (this.isClosed) callback()
-    else this.#callbacks.push(callback)
+    // As long as it has to be: pushed to, an empty list gets room for seventeen.
+    else this.#callbacks = [...this.#callbacks, callback]
   }
 
   end(): void {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { CountersignError, type Principal } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
@@ -45,8 +46,8 @@ class CallerWatch implements StandingWatch {
   readonly #before: Principal
   readonly #standing: NonNullable<FastifyRequest['standing']>
   readonly #clock: Clock
-  #listeners: (() => void)[] = []
-  #now: Standing | undefined
+  #listeners: readonly (() => void)[] = []
+  #now: Principal | undefined
   #judged = Promise.resolve()
   #isOver = false
   #stopWaiting: (() => void) | undefined
@@ -70,7 +71,8 @@ class CallerWatch implements StandingWatch {
     if (this.#isOver) return
     const found = await this.#standing().catch(() => undefined)
     if (this.#isOver) return
-    this.#now = found
+    // Usually nothing has changed: an open stream then keeps one of the two.
+    this.#now = isDeepStrictEqual(found?.principal, this.#before) ? this.#before : found?.principal
     this.#stopWaiting?.()
     const endsAt = found?.endsAt
     if (endsAt !== undefined) this.#stopWaiting = this.#clock.after(Math.max(endsAt - this.#clock.nowMs(), ASK_AGAIN_MS), this.#judge)
@@ -78,16 +80,16 @@ class CallerWatch implements StandingWatch {
   }
 
   get principal(): Principal {
-    if (this.#now) return this.#now.principal
+    if (this.#now) return this.#now
     throw new CountersignError('unauthenticated', 'your credential has ended meanwhile: sign in again, or send another key')
   }
 
   get isSame(): boolean {
-    return this.#now !== undefined && rightsOf(this.#now.principal) === rightsOf(this.#before)
+    return this.#now !== undefined && rightsOf(this.#now) === rightsOf(this.#before)
   }
 
   onJudged(listener: () => void): void {
-    this.#listeners.push(listener)
+    this.#listeners = [...this.#listeners, listener]
   }
 
   [Symbol.dispose](): void {

@@ -97,7 +97,7 @@ export async function followTurn(
     end: () => stream.end(),
   }
   stream.onClose(() => stopWaiting?.())
-  await followLog({
+  followLog({
     log: sessionLog({ store: logs, hub, sessionId: session.id, principal: caller.principal }),
     stream: translated,
     logger: request.log,
