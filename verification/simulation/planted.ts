@@ -168,10 +168,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   }),
   bug('a reader loses what is committed while it reads', ['I7', 'I9'], {
     file: 'http/follow.ts',
-    in: 'followLog',
+    in: 'take',
     do: 'remove call',
-    call: 'wake',
-    at: 0,
+    call: 'catchUp',
   }),
   bug('a full disk loses the answer of a target', ['I9'], {
     file: 'gate/execute/retry.ts',
