@@ -31,7 +31,7 @@ const CATCH_UP_MS = 60_000
 const CHECKS = 4
 const CHECK_AGAIN_MS = 700
 /** What a process logs that stood still until others had taken over from it: its connections were ended, and its time was up. */
-const TAKEN_OVER = ['process.heartbeat_failed', 'job.failed', 'action.store_failed']
+const TAKEN_OVER = ['process.heartbeat_failed', 'job.failed', 'action.store_failed', 'tool.crashed']
 
 export interface WorldOptions {
   folder: string

@@ -20,7 +20,10 @@ export interface PagesCheck {
   isWhole: boolean
 }
 
-/** Checks the pages of a database, and that its indexes agree with its tables, for at most a second: SQLite cannot be interrupted in this process, so a large file is checked by another one. */
+/**
+ * Checks the pages of a database, and that its indexes agree with its tables, for at most a second: SQLite cannot be interrupted in this
+ * process, so a large file is checked by another one.
+ */
 export function checkPages(db: DatabaseSync, file: string, limitMs = LIMIT_MS): PagesCheck {
   const result = statSync(file).size <= SMALL_BYTES ? checkHere(db) : checkFor(file, limitMs)
   return { damage: damageIn(result), isWhole: result !== '' }

@@ -240,3 +240,79 @@ test('an index that does not agree with its table is refused, although each page
   overwrite(file, at, Buffer.from('hidden'))
   await expect(eventsIn(dataDir)).rejects.toThrow(/countersign\.db is damaged.*other_name/s)
 })
+
+const BACKUP = { overwrite: false, replace: false, onProgress: () => undefined, environment: {} }
+
+/** Writes a journal as a process leaves it that was killed in the middle of a change of many pages. */
+function leaveHotJournal(file: string): void {
+  using folder = temporaryFolder()
+  const other = join(folder.path, 'other.db')
+  const db = new DatabaseSync(other)
+  db.exec('pragma cache_size = 2; create table t (text text)')
+  db.exec(
+    'insert into t select hex(randomblob(2000)) from (with recursive n(i) as (select 1 union all select i + 1 from n where i < 300) select i from n)',
+  )
+  db.exec('begin; update t set text = hex(randomblob(2000))')
+  cpSync(`${other}-journal`, file)
+  db.close()
+}
+
+test('a backup and a restore after one that was killed in the middle are not changed by the journal that it left', async () => {
+  const dataDir = await crashedFolder()
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'a.backup')
+  leaveHotJournal(`${file}.partial-journal`)
+  expect(await backupDatabase({ kind: 'sqlite', dataDir }, file, BACKUP)).toMatchObject({ position: 3 })
+  expect(readdirSync(folder.path)).toEqual(['a.backup'])
+  const target = join(folder.path, 'restored')
+  mkdirSync(target)
+  leaveHotJournal(join(target, 'countersign.db.restoring-journal'))
+  await restoreDatabase({ kind: 'sqlite', dataDir: target }, file, { ...BACKUP, dataDir: target })
+  expect(await eventsIn(target)).toBe(3)
+})
+
+test('a backup that has lost a table is not restored', async () => {
+  const dataDir = await crashedFolder()
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'a.backup')
+  await backupDatabase({ kind: 'sqlite', dataDir }, file, BACKUP)
+  const db = new DatabaseSync(file)
+  db.exec('drop table vote')
+  db.close()
+  const target = join(folder.path, 'restored')
+  const restoring = restoreDatabase({ kind: 'sqlite', dataDir: target }, file, { ...BACKUP, dataDir: target })
+  await expect(restoring).rejects.toThrow('it has no vote')
+  expect(existsSync(databaseIn(target))).toBe(false)
+})
+
+test('a full disk is named by a first start, a backup and a restore, and nothing half done has the name of a whole one', async ({
+  skip,
+}) => {
+  using disk = mountSmallDisk(1_000_000)
+  if (!disk) return skip('no small file system can be mounted here (needs root)')
+  const dataDir = await crashedFolder()
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'a.backup')
+  await backupDatabase({ kind: 'sqlite', dataDir }, file, BACKUP)
+
+  disk.leave(100_000)
+  await expect(eventsIn(disk.path)).rejects.toThrow(`the disk of ${disk.path} is full`)
+  disk.leave(100_000)
+  const onDisk = join(disk.path, 'a.backup')
+  await expect(backupDatabase({ kind: 'sqlite', dataDir }, onDisk, BACKUP)).rejects.toThrow(`${onDisk} was not written: the disk of`)
+  const target = join(disk.path, 'restored')
+  const restoring = restoreDatabase({ kind: 'sqlite', dataDir: target }, file, { ...BACKUP, dataDir: target })
+  await expect(restoring).rejects.toThrow(`nothing was restored: the disk of ${target} is full`)
+  expect(existsSync(databaseIn(target))).toBe(false)
+  expect(readdirSync(disk.path).filter((name) => name.startsWith('a.backup'))).toEqual([])
+
+  disk.free()
+  expect(await eventsIn(disk.path)).toBe(0)
+})
+
+test('a data folder that cannot be made on a read-only disk is named', async ({ skip }) => {
+  using disk = mountSmallDisk(1_000_000)
+  if (!disk) return skip('no small file system can be mounted here (needs root)')
+  disk.makeReadOnly()
+  await expect(eventsIn(join(disk.path, 'data'))).rejects.toThrow(`the data folder ${join(disk.path, 'data')} cannot be written`)
+})

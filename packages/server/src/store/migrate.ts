@@ -112,7 +112,8 @@ function apply(db: DatabaseSync, migration: Migration): void {
     db.exec('COMMIT')
     checkpoint('migrate.after_commit')
   } catch (error) {
-    db.exec('ROLLBACK')
+    // On a full disk SQLite has rolled back by itself.
+    if (db.isTransaction) db.exec('ROLLBACK')
     throw failed(migration, error)
   }
 }

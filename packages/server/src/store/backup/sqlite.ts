@@ -3,8 +3,9 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { databaseFile, moveAside, requireExisting, restoringFile, tracesOfUse } from '../data-folder.ts'
 import { listMigrations, migrate, missing } from '../migrate.ts'
-import { openingError } from '../sqlite/errors.ts'
-import { own } from '../sqlite/sqlite.ts'
+import { isFull, openingError } from '../sqlite/errors.ts'
+import { namesIn, own } from '../sqlite/sqlite.ts'
+import { requireWholeSchema } from '../whole-schema.ts'
 import { holdRestored } from './hold.ts'
 import { type BackupSummary, SUMMARY_QUERY, toSummary } from './summary.ts'
 import { syncToDisk, writeWholeFile } from './target-file.ts'
@@ -103,6 +104,7 @@ function holdFile(file: string): void {
   try {
     db.exec('PRAGMA journal_mode = DELETE')
     migrate(db)
+    requireWholeSchema('sqlite', namesIn(db))
     db.exec(holdRestored(Date.now()))
   } finally {
     db.close()
@@ -145,7 +147,8 @@ export async function restoreSqlite(
     if (hasData && !replace) {
       throw new Error(`${dataDir} has data; restore into an empty folder with --data, or move the data aside with --force`)
     }
-    rmSync(interrupted, { force: true })
+    // With the journal of a migration that was interrupted: SQLite would take it for that of the new copy.
+    for (const name of [interrupted, `${interrupted}-journal`]) rmSync(name, { force: true })
     copyFileSync(file, interrupted)
     onProgress({ step: 'bringing the copy to this version', ofBytes })
     holdFile(interrupted)
@@ -158,6 +161,10 @@ export async function restoreSqlite(
     renameSync(interrupted, target)
     await syncToDisk(dataDir)
     return { summary, movedTo }
+  } catch (error) {
+    // A database that is still there may need the room. Without one, what was copied keeps a server from taking the folder for an empty one.
+    if (existsSync(databaseFile(dataDir))) rmSync(restoringFile(dataDir), { force: true })
+    throw isFull(error) ? new Error(`nothing was restored: the disk of ${dataDir} is full`, { cause: error }) : error
   } finally {
     owner.close()
   }

@@ -10,6 +10,10 @@ function hasDiskFailed(error: unknown): boolean {
   return (code & 0xff) === 10 && !NO_FAILED_DISK.has(code)
 }
 
+/** Returns true for an error of a disk without room. */
+export const isFull = (error: unknown): boolean =>
+  ((codeOf(error) ?? 0) & 0xff) === 13 || (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
+
 /** The error that SQLite throws for a damaged page. */
 export const damagedFile = (damage: string): Error => Object.assign(new Error(damage), { code: 'ERR_SQLITE_ERROR', errcode: 11 })
 
@@ -27,13 +31,17 @@ export function sqliteDamage(error: unknown, file: string): string | undefined {
 export const WHAT_TO_DO_ABOUT_DAMAGE = 'stop the server, check the disk, and restore a backup: countersign restore FILE --force'
 
 /** Returns the reason why a database could not be opened; the error itself when it does not come from SQLite. */
-export function openingError(cause: unknown, dataDir: string, file: string): unknown {
+export function openingError(thrown: unknown, dataDir: string, file: string): unknown {
+  // A migration that fails tells its name, and has the reason as its cause.
+  const cause = thrown instanceof Error && codeOf(thrown.cause) !== undefined ? thrown.cause : thrown
   const damage = sqliteDamage(cause, file)
   if (damage !== undefined) return new Error(`${damage}: ${WHAT_TO_DO_ABOUT_DAMAGE}`, { cause })
   const primary = (codeOf(cause) ?? 0) & 0xff
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  if (primary === 13 || code === 'ENOSPC') return new Error(`the disk of ${dataDir} is full: make room, and start again`, { cause })
-  if (primary !== 8 && primary !== 14 && code !== 'EROFS' && code !== 'EACCES' && code !== 'EPERM') return cause
+  // Node.js answers ENOENT when a folder with its parents cannot be made on a read-only file system.
+  const isUnmade = cause instanceof Error && 'syscall' in cause && cause.syscall === 'mkdir' && 'code' in cause && cause.code === 'ENOENT'
+  const code = isUnmade ? 'EROFS' : cause instanceof Error && 'code' in cause ? cause.code : undefined
+  if (isFull(cause)) return new Error(`the disk of ${dataDir} is full: make room, and start again`, { cause })
+  if (primary !== 8 && primary !== 14 && code !== 'EROFS' && code !== 'EACCES' && code !== 'EPERM') return thrown
   return new Error(
     `the data folder ${dataDir} cannot be written: make it and its files writable for the user of this process, or name another with --data`,
     { cause },

@@ -213,7 +213,8 @@ function openOwned(
   return { db, isChecked }
 }
 
-const namesIn = (db: DatabaseSync): Set<string> =>
+/** Returns the names of the tables and indexes of a database. */
+export const namesIn = (db: DatabaseSync): Set<string> =>
   new Set(
     db
       .prepare("select name from sqlite_schema where type in ('table', 'index')")
