@@ -207,7 +207,8 @@ export type Client = Management & {
     approveTool(id: string, body: ApproveToolBody, options?: ChangeOptions): Promise<RequestAnswer>
   }
   agents(options?: CallOptions): Promise<AgentView[]>
-  tools(options?: CallOptions): Promise<ToolView[]>
+  /** All tools. @param options `use`: also what policy says about the calls of each, and its last call. */
+  tools(options?: CallOptions & { use?: boolean }): Promise<ToolView[]>
   /** One tool, with the rules about it and what changed in it. */
   tool(name: string, options?: CallOptions): Promise<ToolDetails>
   /** Accepts the changed definition of a tool, for admins. @param hash The change that was shown: `change.hash` of {@link Client.tool}. */
@@ -271,7 +272,8 @@ export function createClient(options: ClientOptions = {}): Client {
       approveTool: (id, body, options) => change(`/api/approve-tool/${encodeURIComponent(id)}`, body, options),
     },
     agents: async (options) => (await read<{ items: AgentView[] }>('/api/agents', undefined, options)).items,
-    tools: async (options) => (await read<{ items: ToolView[] }>('/api/tools', undefined, options)).items,
+    tools: async ({ use, ...options } = {}) =>
+      (await read<{ items: ToolView[] }>('/api/tools', use ? { use: 'true' } : undefined, options)).items,
     tool: (name, options) => read(`/api/tools/${encodeURIComponent(name)}`, undefined, options),
     acceptTool: async (name, hash, options) => {
       await change(`/api/tools/${encodeURIComponent(name)}/accept`, { hash }, options)

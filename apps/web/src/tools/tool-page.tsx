@@ -31,7 +31,7 @@ export default function ToolPage() {
             <>
               {found.change && <ToolChange tool={found} change={found.change} />}
               <Definition tool={found} />
-              {found.policy && <Rules policy={found.policy} isChanged={found.change !== null} />}
+              {found.policy && <Rules policy={found.policy} usual={found.usual} isChanged={found.change !== null} />}
               <LastCalls tool={found.name} />
               <details className="panel">
                 <summary>Arguments (JSON Schema)</summary>
@@ -76,12 +76,16 @@ function Definition({ tool }: { tool: ToolDetails }) {
   )
 }
 
-function Rules({ policy, isChanged }: { policy: NonNullable<ToolDetails['policy']>; isChanged: boolean }) {
+type RulesProps = { policy: NonNullable<ToolDetails['policy']>; usual: ToolDetails['usual']; isChanged: boolean }
+
+function Rules({ policy, usual, isChanged }: RulesProps) {
   return (
     <section aria-labelledby="rules-title">
       <h2 id="rules-title">Policy</h2>
       <p>
-        {isChanged ? 'Until the change is accepted, every call that policy allows needs approval.' : showInvisible(policySentence(policy))}
+        {isChanged
+          ? 'Until the change is accepted, every call that policy allows needs approval.'
+          : usual && showInvisible(policySentence(usual))}
       </p>
       <ul className="rule-lines" aria-label="Rules about this tool">
         {policy.rules.map(({ rule, verdict, agent, when }) => (

@@ -1,6 +1,6 @@
-import type { ToolDetails, ToolView } from '@countersign/client'
+import type { ToolView } from '@countersign/client'
 
-type RuleOfTool = NonNullable<ToolDetails['policy']>['rules'][number]
+export type UsualVerdict = NonNullable<ToolView['usual']>
 
 const KIND_WORDS: Readonly<Record<string, string>> = {
   routes: 'Routes',
@@ -31,33 +31,25 @@ export function findTools(tools: readonly ToolView[], text: string, group: strin
     .sort((a, b) => Number(b.caution !== undefined) - Number(a.caution !== undefined))
 }
 
-const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const
-
 /**
  * Returns what policy says about the calls of a tool, as a sentence. Rules with a condition are named as such, because only a call shows
  * whether they match.
  */
-export function policySentence({ rules, default: fallback }: NonNullable<ToolDetails['policy']>): string {
-  const sure = strictest(rules.filter(({ always }) => always))
-  const usual = sure
-    ? {
-        allow: `Calls run without asking: “${sure.rule}”`,
-        ask: `Calls need approval: “${sure.rule}”`,
-        deny: `Calls are denied: “${sure.rule}”`,
-      }[sure.verdict]
-    : {
-        allow: 'Calls run',
-        ask: 'Calls need approval, because no rule matches all of them',
-        deny: 'Calls are denied, because no rule matches all of them',
-      }[fallback]
-  const least = sure ? STRENGTH[sure.verdict] : -1
-  const more = rules.filter(({ always, verdict }) => !always && STRENGTH[verdict] > least).length
-  if (more === 0) return `${usual}.`
-  return `${usual}. ${more === 1 ? 'One rule' : `${more} rules`} with a condition may decide otherwise.`
+export function policySentence({ verdict, rule, mayDiffer }: UsualVerdict): string {
+  const usual =
+    rule === null
+      ? {
+          allow: 'Calls run',
+          ask: 'Calls need approval, because no rule matches all of them',
+          deny: 'Calls are denied, because no rule matches all of them',
+        }[verdict]
+      : {
+          allow: `Calls run without asking: “${rule}”`,
+          ask: `Calls need approval: “${rule}”`,
+          deny: `Calls are denied: “${rule}”`,
+        }[verdict]
+  return mayDiffer === 0 ? `${usual}.` : `${usual}. ${mayDifferText(mayDiffer)} may decide otherwise.`
 }
 
-function strictest(rules: readonly RuleOfTool[]): RuleOfTool | undefined {
-  let found: RuleOfTool | undefined
-  for (const rule of rules) if (!found || STRENGTH[rule.verdict] > STRENGTH[found.verdict]) found = rule
-  return found
-}
+/** Rules that only some calls meet, as words. */
+export const mayDifferText = (count: number): string => (count === 1 ? 'One rule with a condition' : `${count} rules with a condition`)

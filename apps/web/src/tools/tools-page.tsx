@@ -1,16 +1,15 @@
 import type { ToolView } from '@countersign/client'
-import { RISK_WORDS, showInvisible } from '@countersign/react'
+import { showInvisible } from '@countersign/react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress, useTypedParam } from '../shell/use-address.ts'
 import { Button, Loaded, SearchInput } from '../ui/index.ts'
 import '../ui/pages.css'
-import { toolPath } from './tool-path.ts'
-import { findTools, kindWord } from './tool-words.ts'
+import { ToolTable } from './tool-table.tsx'
+import { findTools } from './tool-words.ts'
 import './tools.css'
 
 /** How many tools are shown at first, and more with each press: a source may have thousands. */
@@ -19,7 +18,7 @@ const PAGE = 100
 /** `/tools`: every tool that agents may be given, and those whose definition changed since people accepted it. */
 export default function ToolsPage() {
   const { client } = useServices()
-  const tools = useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => client.tools({ signal }) })
+  const tools = useQuery({ queryKey: ['tools', '', 'use'], queryFn: ({ signal }) => client.tools({ signal, use: true }) })
   const { params, set } = useAddress()
   const { value: text, typed, setTyped } = useTypedParam('q')
   const group = params.get('source') ?? ''
@@ -76,11 +75,7 @@ function ToolList({ tools, hasAny }: { tools: readonly ToolView[]; hasAny: boole
       <p className="visually-hidden" role="status">
         {tools.length === 1 ? '1 tool found' : `${tools.length} tools found`}
       </p>
-      <ul className="lines" aria-label="Tools">
-        {tools.slice(0, shown).map((tool) => (
-          <ToolRow key={tool.name} tool={tool} />
-        ))}
-      </ul>
+      <ToolTable tools={tools.slice(0, shown)} />
       {tools.length > shown && (
         <div className="more">
           <Button variant="outlined" onClick={() => setShown(shown + PAGE)}>
@@ -89,23 +84,5 @@ function ToolList({ tools, hasAny }: { tools: readonly ToolView[]; hasAny: boole
         </div>
       )}
     </>
-  )
-}
-
-function ToolRow({ tool: { name, group, kind, effect, risk, description, caution } }: { tool: ToolView }) {
-  return (
-    <li className="tool-entry" data-testid="tool" data-changed={caution !== undefined}>
-      <p>
-        <Link to={toolPath(name)} className="mono">
-          {showInvisible(name)}
-        </Link>
-        {caution !== undefined && <span className="badge-text tool-changed">Changed: every call needs approval</span>}
-      </p>
-      <p className="muted">
-        {showInvisible(kindWord(kind))} <span className="mono">{showInvisible(group)}</span> ·{' '}
-        {effect === 'read' ? 'reads only' : 'changes data'} · {RISK_WORDS[risk.level]}
-      </p>
-      {description !== '' && <p className="tool-says">{showInvisible(description)}</p>}
-    </li>
   )
 }

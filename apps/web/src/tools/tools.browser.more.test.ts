@@ -18,13 +18,21 @@ const tool = (name: string, more: object = {}) => ({
   risk: { level: 'medium', reason: 'changes data', isGuess: true },
   ...more,
 })
-const TOOLS = [tool('shop.refund', { kind: 'routes' }), tool('notes.write', { caution: 'The MCP server notes says something else' })]
+const TOOLS = [
+  tool('shop.refund', {
+    kind: 'routes',
+    usual: { verdict: 'allow', rule: 'small refunds run', mayDiffer: 2 },
+    lastCall: { id: 'act_1', state: 'declined', createdAt: SINCE },
+  }),
+  tool('notes.write', { caution: 'The MCP server notes says something else', usual: { verdict: 'ask', rule: null, mayDiffer: 0 } }),
+]
 
 const answers = hostileAnswers(plant(), wire)
 let accepted: string[] = []
 let isAway = false
 let fails = false
 let isEmpty = false
+let mayReadPolicy = true
 let server: HostileServer
 let browser: Browser
 beforeAll(async () => {
@@ -40,7 +48,8 @@ beforeAll(async () => {
         return { body: { problem: null, head: null, memory: { place: 'file', since: null, from: null }, anchor: null } }
       if (path === '/api/tools' && fails)
         return { status: 500, body: { status: 500, code: 'internal', title: 'Broken', detail: 'It broke.' } }
-      if (path === '/api/tools') return { body: { items: isEmpty ? [] : TOOLS } }
+      if (path === '/api/tools')
+        return { body: { items: isEmpty ? [] : TOOLS.map((one) => (mayReadPolicy ? one : { ...one, usual: undefined })) } }
       if (path === '/api/tools/notes.write/accept') {
         accepted.push(path)
         return { body: { accepted: 'notes.write' } }
@@ -54,7 +63,15 @@ beforeAll(async () => {
             { rule: 'large ones', verdict: 'ask', always: false, when: 'size(args.text) > 100' },
           ],
         }
-        return { body: { ...tool('notes.write'), ...(change && { caution: 'It changed' }), change, policy } }
+        return {
+          body: {
+            ...tool('notes.write'),
+            ...(change && { caution: 'It changed' }),
+            change,
+            policy,
+            usual: { verdict: 'allow', rule: 'notes run', mayDiffer: 1 },
+          },
+        }
       }
       if (path === '/api/sources') {
         const away = { since: SINCE, why: 'The MCP server notes exited' }
@@ -75,6 +92,7 @@ beforeEach(() => {
   isAway = false
   fails = false
   isEmpty = false
+  mayReadPolicy = true
 })
 
 async function openPage(path: string, { width = 1100, dark = false } = {}): Promise<Page> {
@@ -96,7 +114,7 @@ const violations = async (page: Page) =>
 
 test('tools that changed come first, and are found by name, words and source; the address keeps the search', async () => {
   const page = await openPage('/tools')
-  const names = page.getByTestId('tool').getByRole('link')
+  const names = page.getByTestId('tool').getByRole('rowheader').getByRole('link')
   expect(await names.allTextContents()).toEqual(['notes.write', 'shop.refund'])
   await page.getByText('2 tools, 1 changed').waitFor()
   await page.getByRole('searchbox', { name: 'Find by name or words' }).fill('routes refund')
@@ -108,6 +126,26 @@ test('tools that changed come first, and are found by name, words and source; th
   await page.getByRole('combobox', { name: 'Source' }).selectOption('notes')
   await page.getByText('No tool matches').waitFor()
   await page.close()
+})
+
+test('each tool has the rule that meets it and its last call, on a phone below its name; who may not read the policy sees no rule', async () => {
+  for (const width of [1280, 390]) {
+    const page = await openPage('/tools', { width })
+    const refund = page.getByTestId('tool').filter({ hasText: 'shop.refund' })
+    expect(await refund.getByRole('link', { name: 'small refunds run' }).getAttribute('href')).toBe('/policy?rule=small+refunds+run')
+    expect(await refund.textContent()).toContain('+ 2 with a condition')
+    expect(await refund.getByRole('link', { name: /^Declined, / }).getAttribute('href')).toBe('/actions/act_1')
+    const notes = await page.getByTestId('tool').filter({ hasText: 'notes.write' }).textContent()
+    expect(notes).toMatch(/Ask No rule matches.*none lately/)
+    const [name, rule] = await Promise.all([refund.getByRole('rowheader'), refund.getByText('Allow')].map((part) => part.boundingBox()))
+    expect([width, (rule?.y ?? 0) > (name?.y ?? 0) + 24]).toEqual([width, width === 390])
+    await page.context().close()
+  }
+  mayReadPolicy = false
+  const page = await openPage('/tools')
+  await page.getByTestId('tool').first().waitFor()
+  expect(await page.getByRole('columnheader').allTextContents()).toEqual(['Tool', 'Source', 'Last call'])
+  await page.context().close()
 })
 
 test('a change is read as a diff, accepted after a confirmation by keys alone, and gone from the page', async () => {

@@ -125,6 +125,7 @@ export {
   TimelineEntry,
   ToolCall,
   ToolView,
+  UsualVerdict,
 } from './session.ts'
 export { Snooze, SnoozeBody, SnoozeList } from './snooze.ts'
 export { type AnswerStats, Cost, ModelStats, Stats, StatsQuery } from './stats.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Action, RiskLevel } from './action.ts'
+import { Verdict } from '../policy/document.ts'
+import { Action, ActionState, RiskLevel } from './action.ts'
 import { Json } from './json.ts'
 import { PageQuery } from './page.ts'
 import { Cost } from './stats.ts'
@@ -204,6 +205,24 @@ export type SessionList = z.infer<typeof SessionList>
 export const MessageList = z.object({ items: z.array(Message), nextCursor: z.string().nullable() })
 export type MessageList = z.infer<typeof MessageList>
 
+/** What policy says about the calls of a tool, before anybody looks at one of them. */
+export const UsualVerdict = z.object({
+  verdict: Verdict,
+  /** The strictest rule that matches every call; null where no rule does, so that the default decides. */
+  rule: z.string().nullable(),
+  /** How many rules with a condition, or for some agents only, may decide otherwise. */
+  mayDiffer: z.int(),
+})
+export type UsualVerdict = z.infer<typeof UsualVerdict>
+
+/** A call of a tool, in short. */
+const LastCall = z.object({
+  /** The id of its action. */
+  id: z.string(),
+  state: ActionState,
+  createdAt: z.string(),
+})
+
 export const ToolView = z.object({
   name: z.string(),
   modelName: z.string(),
@@ -228,6 +247,10 @@ export const ToolView = z.object({
   claimedEffect: z.enum(['read', 'write']).optional(),
   /** Why each call needs approval for now, whatever the policy allows: its definition changed. */
   caution: z.string().optional(),
+  /** What policy says about its calls, where the list is asked with `use=true` and for one tool. Absent for callers who may not read the policy. */
+  usual: UsualVerdict.optional(),
+  /** Where the list is asked with `use=true`: the newest call that the caller may see, among the newest 10,000 calls of all tools. */
+  lastCall: LastCall.optional(),
 })
 export type ToolView = z.infer<typeof ToolView>
 

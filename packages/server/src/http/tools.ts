@@ -1,9 +1,10 @@
 import { AcceptToolBody, CountersignError, type Principal, type Tool, ToolDetails, ToolSourceView, ToolView } from '@countersign/core'
 import { z } from 'zod'
 import { acceptTool } from '../accept-tool.ts'
-import { isoTime } from '../gate/index.ts'
+import { isoTime, readerOf } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import { rulesAbout } from '../policy/index.ts'
+import { rulesAbout, usualVerdict } from '../policy/index.ts'
+import { lastCalls } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { MemoryPageQuery, pageInMemory } from './page.ts'
 import { mayReadPolicy } from './policy.ts'
@@ -25,7 +26,16 @@ export function toolRoutes(app: App, deps: HttpDeps): void {
   listToolSourcesRoute(app, deps)
 }
 
-function listToolsRoute(app: App, { tools, registered }: HttpDeps): void {
+const ListQuery = MemoryPageQuery.extend({
+  use: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe(
+      '`true`: each with what the policy says about its calls, and its last call. Only people who may read the policy are told what it says.',
+    ),
+})
+
+function listToolsRoute(app: App, { tools, registered, policies, store }: HttpDeps): void {
   app.get(
     '/api/tools',
     {
@@ -34,15 +44,30 @@ function listToolsRoute(app: App, { tools, registered }: HttpDeps): void {
         operationId: 'listTools',
         summary: 'List the tools and their input schemas',
         tags: TAGS,
-        querystring: MemoryPageQuery,
+        querystring: ListQuery,
         response: { 200: z.object({ items: z.array(ToolView), nextCursor: z.string().nullable() }) },
       },
     },
     async (request) => {
       const { principal } = callerOf(request)
       const all = [...tools.all(), ...(await registered.list())].filter((tool) => maySee(principal, tool))
-      const { items, nextCursor } = pageInMemory('tools', all, request.query)
-      return { items: items.map((tool) => viewTool(tool, tools.groups)), nextCursor }
+      const { use, ...page } = request.query
+      const { items, nextCursor } = pageInMemory('tools', all, page)
+      const views = items.map((tool): ToolView => viewTool(tool, tools.groups))
+      if (use !== 'true') return { items: views, nextCursor }
+      const { calls, policy } = await store.read(function* () {
+        const rows = yield* lastCalls(readerOf(principal))
+        return {
+          calls: new Map(rows.map((row) => [row.tool, row])),
+          policy: mayReadPolicy(principal) ? yield* policies.inForce() : undefined,
+        }
+      })
+      for (const [at, view] of views.entries()) {
+        const [tool, call] = [items[at], calls.get(view.name)]
+        if (policy && tool) view.usual = usualVerdict(policy.document, tool)
+        if (call) view.lastCall = { id: call.id, state: call.state, createdAt: isoTime(call.created_at) }
+      }
+      return { items: views, nextCursor }
     },
   )
 }
@@ -68,8 +93,15 @@ function getToolRoute(app: App, { tools, registered, policies, store }: HttpDeps
       const policy = mayReadPolicy(principal) ? await store.read(policies.inForce) : undefined
       return {
         ...viewTool(tool, tools.groups),
+        ...(policy && { usual: usualVerdict(policy.document, tool) }),
         change: change ? { hash: change.hash, fields: change.fields } : null,
-        policy: policy ? { version: policy.version, rules: rulesAbout(policy.document, tool), default: policy.document.default } : null,
+        policy: policy
+          ? {
+              version: policy.version,
+              rules: rulesAbout(policy.document, tool),
+              default: policy.document.default,
+            }
+          : null,
       }
     },
   )

@@ -1,4 +1,4 @@
-import { meansTool, type PolicyDocument, type PolicyRule, type Tool, type ToolDetails } from '@countersign/core'
+import { meansTool, type PolicyDocument, type PolicyRule, type Tool, type ToolDetails, type UsualVerdict } from '@countersign/core'
 
 export type Subject = Pick<Tool, 'name' | 'group' | 'effect' | 'registered'>
 
@@ -15,3 +15,25 @@ export const rulesAbout = ({ rules }: PolicyDocument, tool: Subject): NonNullabl
       ...(agent !== undefined && { agent }),
       ...(when !== undefined && { when }),
     }))
+
+const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const
+
+/**
+ * Returns what the policy says about the calls of a tool. Rules with a condition, or for some agents, are only counted, because only a call
+ * shows whether they match; those that are no stricter than a rule for every call change nothing.
+ */
+export function usualVerdict(document: PolicyDocument, tool: Subject): UsualVerdict {
+  let sure: PolicyRule | undefined
+  const others: PolicyRule[] = []
+  for (const rule of document.rules) {
+    if (!isAbout(rule, tool)) continue
+    if (rule.match.agent !== undefined || rule.match.when !== undefined) others.push(rule)
+    else if (!sure || STRENGTH[rule.verdict] > STRENGTH[sure.verdict]) sure = rule
+  }
+  const least = sure ? STRENGTH[sure.verdict] : -1
+  return {
+    verdict: sure?.verdict ?? document.default,
+    rule: sure?.name ?? null,
+    mayDiffer: others.filter(({ verdict }) => STRENGTH[verdict] > least).length,
+  }
+}
