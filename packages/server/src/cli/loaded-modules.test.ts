@@ -7,34 +7,38 @@ import { temporaryFolder } from '../../../../verification/testing/test-server.ts
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url))
 
-/** Prints, when the process ends, which a signal makes it do, the address of every module it has loaded and V8's space for new objects. */
+/**
+ * Prints, when the process ends, which a signal makes it do, the address of every module it has loaded, Node's own modules, and V8's space for
+ * new objects.
+ */
 const LISTING = `import { registerHooks } from 'node:module'
 import { getHeapSpaceStatistics } from 'node:v8'
 const loaded = []
 const newSpaceBytes = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
 registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
 process.once('SIGUSR2', () => process.exit())
-process.on('exit', () => process.stderr.write(JSON.stringify({ loaded, newSpaceBytes: newSpaceBytes() })))`
+process.on('exit', () => process.stderr.write(JSON.stringify({ loaded, ofNode: process.moduleLoadList, newSpaceBytes: newSpaceBytes() })))`
 
 const LISTED = `data:text/javascript,${encodeURIComponent(LISTING)}`
 const COMMAND = ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', '--import', LISTED, MAIN]
 
 interface Listing {
   loaded: string[]
+  ofNode: string[]
   newSpaceBytes: number
 }
 
 /** Reads the listing, the last line of a process. */
 function readListing(stderr: string): Listing {
-  const { loaded, newSpaceBytes }: Listing = JSON.parse(stderr.split('\n').at(-1) ?? '')
-  return { loaded: loaded.filter((url) => url.startsWith('file:')), newSpaceBytes }
+  const { loaded, ...others }: Listing = JSON.parse(stderr.split('\n').at(-1) ?? '')
+  return { ...others, loaded: loaded.filter((url) => url.startsWith('file:')) }
 }
 
 /** Returns the modules that a command loads. */
-function loadedBy(...words: string[]): string[] {
+function listingOf(...words: string[]): Listing {
   const { status, stderr } = spawnSync(process.execPath, [...COMMAND, ...words], { encoding: 'utf8' })
   expect(status).toBe(0)
-  return readListing(stderr).loaded
+  return readListing(stderr)
 }
 
 /** Returns the listing of the demo when it is ready. */
@@ -54,6 +58,9 @@ async function listDemo(dataDir: string): Promise<Listing> {
 
 const OF_THE_SERVER = /\/node_modules\/(kysely|fastify|pino|yaml|pg|@modelcontextprotocol)\/|\/server\/src\/(store|http|gate|agent|engine)/
 
+/** Node's `fetch`, which an `import` of `node:http` loads as well: see `net/node-http.ts` of the toolkit. */
+const FETCH = /deps\/undici/
+
 test.each([
   ['hook', 186],
   ['inbox', 60],
@@ -62,9 +69,10 @@ test.each([
   ['run', 60],
   ['mcp', 60],
 ])('countersign %s starts without the code of the server', (command, most) => {
-  const loaded = loadedBy(command, '--help')
+  const { loaded, ofNode } = listingOf(command, '--help')
   expect(loaded.filter((url) => OF_THE_SERVER.test(url))).toEqual([])
   expect(loaded.length).toBeLessThanOrEqual(most)
+  expect(ofNode.filter((name) => FETCH.test(name))).toEqual([])
 })
 
 /** Loaded by the configurations and requests that need them. */
@@ -73,13 +81,14 @@ const NOT_FOR_A_START =
 
 test('the demo starts without databases, providers, protocols and compilers that it does not use, and keeps new objects in 4 MB', async () => {
   using folder = temporaryFolder()
-  const { loaded, newSpaceBytes } = await listDemo(folder.path)
+  const { loaded, ofNode, newSpaceBytes } = await listDemo(folder.path)
   expect(loaded.filter((url) => NOT_FOR_A_START.test(url))).toEqual([])
+  expect(ofNode.filter((name) => FETCH.test(name))).toEqual([])
   expect(loaded.length).toBeGreaterThan(1_000)
   expect(loaded.length).toBeLessThanOrEqual(1_400)
   expect(newSpaceBytes).toBeLessThanOrEqual(4 * 2 ** 20)
 })
 
 test('the same listing finds the code of the server in a command that needs it', () => {
-  expect(loadedBy('serve', '--help').filter((url) => OF_THE_SERVER.test(url)).length).toBeGreaterThan(100)
+  expect(listingOf('serve', '--help').loaded.filter((url) => OF_THE_SERVER.test(url)).length).toBeGreaterThan(100)
 })

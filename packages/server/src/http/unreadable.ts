@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { CountersignError, toProblem } from '@countersign/core'
+import { http } from '@countersign/toolkit/internal'
 import { INTAKE_LIMITS } from './intake.ts'
 
 /**
@@ -12,7 +12,7 @@ export function refuseUnreadable(error: Error & { code?: string }, socket: Socke
   const [status, refusal] = refusalOf(error.code)
   const body = JSON.stringify({ ...toProblem(refusal), status })
   const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,
     'content-type: application/problem+json',
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',

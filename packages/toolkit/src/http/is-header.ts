@@ -1,4 +1,4 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { http } from '../net/node-http.ts'
 
 /** Headers that the call itself sets; a second opinion on them would break it or its safety. */
 const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type', 'host', 'idempotency-key', 'transfer-encoding'])
@@ -6,8 +6,8 @@ const RESERVED_HEADERS = new Set(['connection', 'content-length', 'content-type'
 /** True when a request can have this header. */
 export function isHeader(name: string, value: string): boolean {
   try {
-    validateHeaderName(name)
-    validateHeaderValue(name, value)
+    http.validateHeaderName(name)
+    http.validateHeaderValue(name, value)
     return true
   } catch {
     return false

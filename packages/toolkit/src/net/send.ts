@@ -1,8 +1,9 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Network } from './network.ts'
+import { http } from './node-http.ts'
 
 /** More than any service sends, and little enough to bear from one that means ill. */
 const MAX_HEADER_BYTES = 16 * 1024
@@ -36,7 +37,7 @@ export async function send(
   }
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const isEncrypted = url.protocol === 'https:'
-  const begin = isEncrypted ? requestHttps : requestHttp
+  const begin = isEncrypted ? requestHttps : http.request
   const request = begin(url, {
     method,
     headers: {

@@ -1,9 +1,11 @@
-import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
 import { Refused, type Server, Unreachable } from '../api.ts'
+
+// Not imported, as in net/node-http.ts of the toolkit, which this command does not load.
+const { request: requestHttp } = process.getBuiltinModule('node:http')
 
 export interface PostHook {
   server: Server
