@@ -49,6 +49,17 @@ type Listed = { rows: number; cursor: string | undefined }
 const oldestFirst = (a: Action, b: Action): number =>
   a.createdAt === b.createdAt ? (a.id < b.id ? -1 : 1) : a.createdAt < b.createdAt ? -1 : 1
 
+/** Where an action belongs among others that are in their order. */
+function placeOf(items: readonly Action[], action: Action): number {
+  let [from, to] = [0, items.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (oldestFirst(items[middle] as Action, action) < 0) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
 const needsPerson = ({ state }: Pick<Action, 'state'>): boolean => state === 'proposed' || state === 'outcome_unknown'
 
 /**
@@ -180,7 +191,7 @@ class Inbox implements InboxStore {
     do {
       const page = await this.#client.actions.list({ state, limit: 200, ...(cursor && { cursor }) }, { signal })
       items.push(...page.items)
-      // Nobody waits for the pages behind the first one to see it.
+      // Nobody waits for the pages behind the first one to see it. Shown page by page, the others would have all rows drawn again each time.
       if (!cursor && !this.#value.get().loaded) this.#keep(page.items)
       cursor = page.nextCursor ?? undefined
     } while (cursor !== undefined && items.length < rows)
@@ -267,14 +278,18 @@ class Inbox implements InboxStore {
     if (this.#held.delete(actionId)) this.#show(new Set([actionId]))
   }
 
-  /** Shows some of the held actions as they are now. The others are in their order already, and sorting merges two ordered lists in one pass. */
+  /** Shows some of the held actions as they are now. The others keep their place, so that one of thousands costs one search for a place. */
   #show(changed: ReadonlySet<string>): void {
     if (changed.size === 0) return
-    const kept = this.#value.get().items.filter(({ id }) => !changed.has(id))
-    const put = [...changed].flatMap((id) => this.#held.get(id) ?? []).sort(oldestFirst)
-    const items = [...kept, ...put].sort(oldestFirst)
-    const count = (state: Action['state']) => items.filter((action) => action.state === state).length
-    this.#set({ items, waiting: count('proposed'), unknown: count('outcome_unknown') })
+    const items = this.#value.get().items.filter(({ id }) => !changed.has(id))
+    for (const action of [...changed].flatMap((id) => this.#held.get(id) ?? []).sort(oldestFirst))
+      items.splice(placeOf(items, action), 0, action)
+    let [waiting, unknown] = [0, 0]
+    for (const { state } of items) {
+      if (state === 'proposed') waiting++
+      else if (state === 'outcome_unknown') unknown++
+    }
+    this.#set({ items, waiting, unknown })
   }
 
   #giveUp(error: unknown): void {

@@ -21,31 +21,26 @@ const HOW = 'In the card, press A and then Enter to approve, or D to decline.'
  */
 export function useCardAnnouncements(actions: readonly Action[], loaded = true): Announcements {
   const [spoken, setSpoken] = useState<Announcements>({ polite: '', assertive: '' })
-  const seen = useRef<{ known: Map<string, Action>; newest: string }>(undefined)
+  const seen = useRef<{ actions: readonly Action[]; known: Map<string, Action>; newest: string }>(undefined)
   const news = useRef<Map<string, Action>>(new Map())
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
   useEffect(() => {
     if (!loaded) return
     const before = seen.current
-    const { known, newest } = before ?? {
-      known: new Map(),
-      newest:
-        actions
-          .map(({ updatedAt }) => updatedAt)
-          .sort()
-          .pop() ?? '',
-    }
-    seen.current = { known, newest }
-    for (const action of actions) {
+    const known = before?.known ?? new Map<string, Action>()
+    const newest = before?.newest ?? newestOf(actions)
+    seen.current = { actions, known, newest }
+    for (const action of changedOf(before?.actions ?? [], actions)) {
       const last = known.get(action.id)
       if (last === action) continue
       known.set(action.id, action)
       if (before && (last || action.updatedAt >= newest) && isNews(last, action)) news.current.set(action.id, action)
     }
+    if (news.current.size === 0) return
     // They are there by the time it is said.
     if (!isPlain(JSON.stringify([...news.current.values()]))) MARKS.start()
-    if (news.current.size === 0 || timer.current !== undefined) return
+    if (timer.current !== undefined) return
     timer.current = setTimeout(() => {
       timer.current = undefined
       const said = speak([...news.current.values()])
@@ -77,6 +72,22 @@ export function CardAnnouncer({ actions, loaded = true }: { actions: readonly Ac
       </div>
     </div>
   )
+}
+
+const newestOf = (actions: readonly Action[]): string =>
+  actions
+    .map(({ updatedAt }) => updatedAt)
+    .sort()
+    .pop() ?? ''
+
+/** The actions between the first and the last one that are not as before. Of thousands few change at a time. */
+function changedOf(before: readonly Action[], now: readonly Action[]): readonly Action[] {
+  const shorter = Math.min(before.length, now.length)
+  let from = 0
+  while (from < shorter && now[from] === before[from]) from++
+  let same = 0
+  while (same < shorter - from && now[now.length - 1 - same] === before[before.length - 1 - same]) same++
+  return now.slice(from, now.length - same)
 }
 
 /** A new approval, one that became overdue, or a known action that came to an end. An action that is first seen settled is history. */

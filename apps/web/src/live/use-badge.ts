@@ -8,12 +8,14 @@ const iconWith = (text: string): string =>
 
 /** Shows on the icon of the tab, and of the installed app, how many actions wait for this person. */
 export function useBadge(count: number): void {
+  const text = count > MOST ? `${MOST}+` : String(count)
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
-    if (link) {
-      link.dataset.plain ??= link.href
-      link.href = count > 0 ? iconWith(count > MOST ? `${MOST}+` : String(count)) : link.dataset.plain
-    }
+    if (!link) return
+    link.dataset.plain ??= link.href
+    link.href = text === '0' ? link.dataset.plain : iconWith(text)
+  }, [text])
+  useEffect(() => {
     // Where there is no app, the browser may refuse: the title and the icon of the tab say the same.
     const done = count > 0 ? navigator.setAppBadge?.(count) : navigator.clearAppBadge?.()
     done?.catch(() => undefined)

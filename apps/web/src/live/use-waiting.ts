@@ -2,7 +2,11 @@ import type { Action, InboxSnapshot } from '@countersign/client'
 import { useInbox } from '@countersign/react'
 import { useServices } from '../services.tsx'
 import { useSnoozes } from '../snooze/use-snoozes.ts'
+import { type Tally, tally } from '../steady/tally.ts'
 import { isMine, type Viewer } from '../waiting/is-mine.ts'
+import { ORDERS } from '../waiting/order.ts'
+import { type Picked, pick } from '../waiting/picked.ts'
+import { needsPerson } from '../waiting/views.ts'
 import { useStandsFor } from './use-stands-for.ts'
 import type { ForMe } from './waiting-words.ts'
 
@@ -17,18 +21,35 @@ export function useWaiting(): Waiting {
   return waitingFor(snapshot, { me, standsFor, snoozes })
 }
 
-/** With thousands of actions it takes milliseconds: each snapshot is read once for all parts of the page, not at each key that is pressed. */
-const known = new WeakMap<InboxSnapshot, { reader: Viewer; waiting: Waiting }>()
+type Known = { snapshot: InboxSnapshot; reader: Viewer; picked: Picked; counted: Tally<Action, keyof ForMe>; waiting: Waiting }
 
+/** All parts of the page read the same snapshot: the last one is enough. */
+let last: Known | undefined
+
+/** With thousands of actions this takes milliseconds, so it is done once for all parts of the page, and only for actions that changed. */
 function waitingFor(snapshot: InboxSnapshot, reader: Viewer): Waiting {
-  const { me, standsFor, snoozes } = reader
-  const before = known.get(snapshot)
-  if (before?.reader.me === me && before.reader.standsFor === standsFor && before.reader.snoozes === snoozes) return before.waiting
-  const mine = snapshot.items.filter((action) => isMine(action, reader))
-  const actionable = mine.filter(({ state }) => state === 'proposed')
-  const unknown = mine.filter(({ state }) => state === 'outcome_unknown').length
-  const overdue = actionable.filter((action) => action.overdue).length
-  const waiting = { ...snapshot, actionable, forMe: { count: actionable.length + unknown, overdue, unknown } }
-  known.set(snapshot, { reader, waiting })
+  const known = last && isSameReader(last.reader, reader) ? last : undefined
+  if (known?.snapshot === snapshot) return known.waiting
+  const { items } = snapshot
+  const picking = known?.picked.picking ?? {
+    isIn: (action) => action.state === 'proposed' && isMine(action, reader),
+    compare: ORDERS.oldest.compare,
+  }
+  const picked = pick(known?.picked, items, picking)
+  const counted = tally(items, (actions) => countFor(actions, reader), known?.counted)
+  const waiting = { ...snapshot, actionable: picked.rows, forMe: counted.counts }
+  last = { snapshot, reader, picked, counted, waiting }
   return waiting
+}
+
+const isSameReader = (a: Viewer, b: Viewer): boolean => a.me === b.me && a.standsFor === b.standsFor && a.snoozes === b.snoozes
+
+function countFor(actions: readonly Action[], reader: Viewer): ForMe {
+  const mine = actions.filter((action) => isMine(action, reader))
+  const count = (isCounted: (action: Action) => boolean) => mine.filter(isCounted).length
+  return {
+    count: count(needsPerson),
+    overdue: count(({ state, overdue }) => state === 'proposed' && overdue),
+    unknown: count(({ state }) => state === 'outcome_unknown'),
+  }
 }

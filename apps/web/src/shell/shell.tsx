@@ -27,7 +27,7 @@ export function Shell() {
   const [opened, setOpened] = useState<{ menu: BarMenu; on: string } | null>(null)
   const [openActions, setOpenActions] = useState<Actions>({})
   const { items, actionable, forMe, loaded } = useWaiting()
-  useSessionsFollowing(items)
+  useSessionsFollowing(items, loaded)
   const { pathname } = useLocation()
 
   useBadge(forMe.count)

@@ -52,15 +52,22 @@ export function tellOtherWindows(): void {
   channel.close()
 }
 
-/** Reloads the list whenever an approval is added, changes or is removed, because that changes the status of its session. */
-export function useSessionsFollowing(actions: readonly Action[]): void {
+/**
+ * Reloads the list whenever the approval of a session is added, changes or is removed, because that changes the status of its session. Older approvals
+ * that are listed page after page change nothing.
+ * @param isLoaded False while the first approvals are being read.
+ */
+export function useSessionsFollowing(actions: readonly Action[], isLoaded: boolean): void {
   const queries = useQueryClient()
-  const last = useRef(actions)
+  const last = useRef<{ actions: readonly Action[]; newest: string }>({ actions: [], newest: '' })
   useEffect(() => {
-    const { before, now } = changedSpan(last.current, actions, isUnmoved)
-    last.current = actions
-    if (before.length + now.length > 0) void refreshSessions(queries)
-  }, [actions, queries])
+    if (!isLoaded) return
+    const { newest } = last.current
+    const { before, now } = changedSpan(last.current.actions, actions, isUnmoved)
+    last.current = { actions, newest: [newest, ...now.map(({ updatedAt }) => updatedAt)].sort().at(-1) ?? '' }
+    const isOlder = before.length === 0 && now.every(({ updatedAt }) => updatedAt < newest)
+    if (!isOlder && [...before, ...now].some(({ sessionId }) => sessionId !== null)) void refreshSessions(queries)
+  }, [actions, isLoaded, queries])
 
   useEffect(() => {
     const channel = new BroadcastChannel(CHANNEL)

@@ -1,14 +1,15 @@
 import type { Action } from '@countersign/client'
 import { useRef } from 'react'
 import { changedSpan } from '../steady/changed-span.ts'
+import { firstWhere } from '../steady/first-where.ts'
 
 /** Which actions are listed, and in which order. */
 export type Picking = { isIn: (action: Action) => boolean; compare: (a: Action, b: Action) => number }
 
-type Picked = { items: readonly Action[]; picking: Picking; rows: readonly Action[] }
+export type Picked = { items: readonly Action[]; picking: Picking; rows: readonly Action[] }
 
-/** Up to this many new actions are inserted one by one; more are sorted together with the others. */
-const FEW = 20
+/** Up to this many new actions, such as two pages of a list, are inserted one by one; more are sorted together with the others. */
+const FEW = 400
 
 /** The actions that are picked, in their order. Where only some of thousands changed since `before`, the others keep their place. */
 export function pick(before: Picked | undefined, items: readonly Action[], picking: Picking): Picked {
@@ -26,15 +27,12 @@ function withAll(kept: readonly Action[], come: readonly Action[], compare: Pick
   if (come.length === 0) return kept
   if (come.length > FEW) return [...kept, ...come].sort(compare)
   const rows = [...kept]
-  for (const action of come) {
-    let [from, to] = [0, rows.length]
-    while (from < to) {
-      const middle = (from + to) >> 1
-      if (compare(rows[middle] as Action, action) <= 0) from = middle + 1
-      else to = middle
-    }
-    rows.splice(from, 0, action)
-  }
+  for (const action of come)
+    rows.splice(
+      firstWhere(rows, (row) => compare(row, action) > 0),
+      0,
+      action,
+    )
   return rows
 }
 
