@@ -21,6 +21,9 @@ type BulkDialogProps = {
   onDone: (outcome: Outcome) => void
 }
 
+/** Of those that are left out, so many are named. Of the others it is said how many, and why: ten thousand lines would take a phone seconds. */
+const MOST_LEFT = 50
+
 const VERBS = { approve: 'Approve', decline: 'Decline' } as const
 
 /** Shows exactly what would be decided, what is left out and why, before many actions are decided at once. */
@@ -71,9 +74,14 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
             <section className="bulk-left">
               <h3>Left out: {countText(left.length)}</h3>
               <ul>
-                {left.map(({ action, why }) => (
+                {left.slice(0, MOST_LEFT).map(({ action, why }) => (
                   <li key={action.id}>
                     <bdi>{showInvisible(action.description)}</bdi> <span className="muted">{why}</span>
+                  </li>
+                ))}
+                {[...Map.groupBy(left.slice(MOST_LEFT), ({ why }) => why)].map(([why, { length }]) => (
+                  <li key={why}>
+                    {length.toLocaleString('en')} more <span className="muted">{why}</span>
                   </li>
                 ))}
               </ul>
