@@ -23,9 +23,6 @@ export function shapeKey(action: Action): string {
   return key
 }
 
-/** True for actions of the same shape. */
-export const isAlike = (one: Action, other: Action): boolean => shapeKey(one) === shapeKey(other)
-
 /** Puts actions of the same shape together, in the order of the first of each. */
 export function shapesOf(actions: readonly Action[]): Shape[] {
   return [...Map.groupBy(actions, shapeKey).values()].map((group) => ({

@@ -1,6 +1,11 @@
-import { dayText } from './format.ts'
+import { dayText, fullTime } from './format.ts'
 
 export { fullTime } from './format.ts'
+
+const canHover = typeof window === 'undefined' || window.matchMedia('(hover: hover)').matches
+
+/** {@link fullTime} for the title of a row, which shows where a pointer rests. A phone shows no titles: there it is left out, for it costs much of a row. */
+export const hoverTime = (iso: string): string | undefined => (canHover ? fullTime(iso) : undefined)
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS

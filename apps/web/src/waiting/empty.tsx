@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy } from 'react'
 import { Link } from 'react-router'
+import { useWaiting } from '../live/use-waiting.ts'
 import { useServices } from '../services.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { Button, Icon } from '../ui/index.ts'
@@ -9,11 +10,7 @@ import type { View } from './views.ts'
 
 const NextSteps = lazy(() => import('./next-steps.tsx'))
 
-type EmptyProps = {
-  address: ReturnType<typeof useInboxAddress>
-  /** How many wait in all. */
-  waiting: number
-}
+type EmptyProps = { address: ReturnType<typeof useInboxAddress> }
 
 const WORDS: Record<View, string> = {
   mine: 'Nothing for you to decide',
@@ -25,7 +22,9 @@ const WORDS: Record<View, string> = {
 }
 
 /** Shown instead of an empty list: why it is empty, and what to do next. */
-export function Empty({ address: { view, text, setTyped, hrefOf }, waiting }: EmptyProps) {
+export function Empty({ address: { view, text, setTyped, hrefOf } }: EmptyProps) {
+  const { waiting: decisions, unknown } = useWaiting()
+  const waiting = decisions + unknown
   if (text !== '') {
     return (
       <div className="empty" data-testid="waiting-empty">

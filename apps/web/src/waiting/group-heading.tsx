@@ -1,6 +1,6 @@
 import { showInvisible } from '@countersign/react'
 import { memo } from 'react'
-import { fullTime, relativeTime } from '../time/relative.ts'
+import { hoverTime, relativeTime } from '../time/relative.ts'
 import { Icon } from '../ui/index.ts'
 import type { Group } from './groups.ts'
 import { ChooseBox, RiskMark } from './row.tsx'
@@ -50,7 +50,7 @@ export const GroupHeading = memo(function GroupHeading(props: GroupHeadingProps)
           </span>
         </span>
         {since && (
-          <time className="inbox-age" dateTime={since} title={fullTime(since)}>
+          <time className="inbox-age" dateTime={since} title={hoverTime(since)}>
             <span className="visually-hidden">, oldest </span>
             {relativeTime(since, nowMs)}
           </time>

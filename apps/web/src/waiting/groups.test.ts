@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
 import { expect, test } from 'vitest'
 import { holdList } from '../steady/steady-list.ts'
-import { type Grouping, groupsOf, isGrouping, keepGroup, type Line, linesOf, shownLines } from './groups.ts'
+import { type Grouping, groupsOf, isGrouping, keepGroup, type Line, linesOf, placeOf, shownLines, unfolded } from './groups.ts'
 
 const action = (id: string, more: object = {}): Action =>
   ({
@@ -24,10 +24,12 @@ const high = { risk: { level: 'high' } }
 /** The lines as they are read: the count and the title of a group, and the rows below it indented. */
 function read(lines: readonly Line[], grouping: Grouping, isFolded = (_: string) => false): string[] {
   const groups = groupsOf(lines, grouping)
-  return shownLines(lines, groups, isFolded).map(({ action, group, at, of }) => {
+  const shown = shownLines(unfolded(lines, isFolded))
+  return shown.lines.map(({ action, groupId = '' }, index) => {
+    const { heading, at, of } = placeOf(shown, index)
     const place = `${at}/${of}`
-    if (action === undefined) return `${place} ${group?.open.length} × ${group?.title}`
-    return group ? `  ${place} ${action.id}` : `${place} ${action.id}`
+    if (action === undefined) return `${place} ${groups.get(groupId)?.open.length} × ${groups.get(groupId)?.title}`
+    return heading >= 0 ? `  ${place} ${action.id}` : `${place} ${action.id}`
   })
 }
 const idOf = ({ id }: Line) => id
@@ -90,6 +92,36 @@ test('an action that comes to a group of ten thousand is read, and no other one'
   const [group] = groupsOf(linesOf([...before, action('10000')], 'shape'), 'shape', groups).values()
   expect(group).toMatchObject({ title: 'Set order … to cancelled', columns: ['order'] })
   expect(reads).toBe(0)
+})
+
+test('of ten thousand that are grouped, only the one that comes is asked for its group; the others keep their lines', () => {
+  let reads = 0
+  const people = [{ id: 'prn_ana', name: 'Ana' }]
+  const asked = (id: string) =>
+    Object.defineProperty(action(id), 'requesters', {
+      get: () => {
+        reads++
+        return people
+      },
+    })
+  const before = Array.from({ length: 10_000 }, (_, at) => asked(`${at}`))
+  const lines = linesOf(before, 'requester')
+  reads = 0
+  const next = linesOf([...before, asked('10000')], 'requester')
+  expect(reads).toBe(1)
+  expect(next.slice(1, -1).every((line, at) => line === lines[at + 1])).toBe(true)
+})
+
+test('a line stands below the heading above it, and says how many stand there', () => {
+  const lines = linesOf([action('1'), action('2'), action('x', high)], 'risk')
+  const shown = shownLines(lines)
+  expect(lines.map((_, at) => placeOf(shown, at))).toEqual([
+    { heading: 0, rows: 2, at: 1, of: 2 },
+    { heading: 0, rows: 0, at: 1, of: 2 },
+    { heading: 0, rows: 0, at: 2, of: 2 },
+    { heading: 3, rows: 1, at: 2, of: 2 },
+    { heading: 3, rows: 0, at: 1, of: 1 },
+  ])
 })
 
 test('a requester and a rule have a heading, too; what no rule matches says so', () => {

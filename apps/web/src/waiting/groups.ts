@@ -2,6 +2,7 @@ import type { Action, RiskLevel } from '@countersign/client'
 import { RISK_WORDS, showInvisible } from '@countersign/react'
 import { columnsOf, commonTitle, fitsTitle, shapeKey } from '../bulk/shape.ts'
 import { changedSpan } from '../steady/changed-span.ts'
+import { firstWhere } from '../steady/first-where.ts'
 import { RISKS } from './order.ts'
 import { needsPerson } from './views.ts'
 
@@ -55,15 +56,33 @@ export const isGrouping = (text: string | null): text is Grouping => text !== nu
 /** A line of the inbox: an action, or the heading above the actions of a group. An action that stands for itself has no `groupId`. */
 export type Line = { id: string; action: Action; groupId: string | undefined } | { id: string; action: undefined; groupId: string }
 
+/** The line of an action alone, and below the heading of its group. */
+type Lines = { alone: Line; grouping: Grouping | undefined; grouped: Line }
+
+/** Of thousands of actions few change at a time: the others keep their lines, and their groups are not read again. */
+const known = new WeakMap<Action, Lines>()
+
+function linesFor(action: Action, grouping: Grouping | undefined): Lines {
+  const before = known.get(action)
+  if (before && (grouping === undefined || before.grouping === grouping)) return before
+  const alone: Line = before?.alone ?? { id: action.id, action, groupId: undefined }
+  const grouped: Line =
+    grouping === undefined ? alone : { id: action.id, action, groupId: `${grouping} ${GROUPINGS[grouping].keyOf(action)}` }
+  const lines = { alone, grouping, grouped }
+  known.set(action, lines)
+  return lines
+}
+
 /** Returns the lines of the inbox. Groups stand in the order of their first actions, and each keeps the order of its own. */
 export function linesOf(actions: readonly Action[], grouping: Grouping | undefined): Line[] {
-  if (grouping === undefined) return actions.map((action) => ({ id: action.id, action, groupId: undefined }))
-  const { keyOf, least } = GROUPINGS[grouping]
+  if (grouping === undefined) return actions.map((action) => linesFor(action, grouping).alone)
+  const { least } = GROUPINGS[grouping]
   const lines: Line[] = []
-  for (const [key, members] of Map.groupBy(actions, keyOf)) {
-    const groupId = members.length < least ? undefined : `${grouping} ${key}`
-    if (groupId !== undefined) lines.push({ id: groupId, action: undefined, groupId })
-    for (const action of members) lines.push({ id: action.id, action, groupId })
+  const all = actions.map((action) => linesFor(action, grouping))
+  for (const [groupId = '', members] of Map.groupBy(all, ({ grouped }) => grouped.groupId)) {
+    const isGroup = members.length >= least
+    if (isGroup) lines.push({ id: groupId, action: undefined, groupId })
+    for (const { alone, grouped } of members) lines.push(isGroup ? grouped : alone)
   }
   return lines
 }
@@ -167,11 +186,35 @@ const joined = (some: readonly string[], others: readonly string[] = []): readon
 const isSame = <T>(some: readonly T[], others: readonly T[]): boolean =>
   some.length === others.length && some.every((each, at) => each === others[at])
 
-/** A line that is shown, and its place. */
-export type Shown = Line & {
-  /** The group of a heading or of a row below one. */
-  group: Group | undefined
-  /** Where in the list the heading of its group is; -1 where it has none. */
+/** The lines that are shown. */
+export type Shown = {
+  lines: readonly Line[]
+  /** Where the headings are, and the actions that stand for themselves. */
+  tops: readonly number[]
+}
+
+/** Returns the lines that are not in a folded group. */
+export function unfolded(lines: readonly Line[], isFolded: (groupId: string) => boolean): readonly Line[] {
+  const folded = new Set<string>()
+  for (const { action, groupId } of lines) if (action === undefined && isFolded(groupId)) folded.add(groupId)
+  if (folded.size === 0) return lines
+  return lines.filter(({ action, groupId }) => action === undefined || groupId === undefined || !folded.has(groupId))
+}
+
+/** Finds the headings. A line does not know its place: one that comes would change all below it. */
+export function shownLines(lines: readonly Line[]): Shown {
+  const tops: number[] = []
+  let headingOf: string | undefined
+  for (const [at, { action, groupId }] of lines.entries()) {
+    if (action !== undefined && groupId !== undefined && groupId === headingOf) continue
+    headingOf = action === undefined ? groupId : undefined
+    tops.push(at)
+  }
+  return { lines, tops }
+}
+
+export type Place = {
+  /** Where in the list the heading above the line is, or the heading itself; -1 where there is none. */
   heading: number
   /** How many rows are shown below it; 0 where it is no heading. */
   rows: number
@@ -180,23 +223,11 @@ export type Shown = Line & {
   of: number
 }
 
-/** Returns the lines that are shown: not those of folded groups. */
-export function shownLines(lines: readonly Line[], groups: Groups, isFolded: (groupId: string) => boolean): Shown[] {
-  const shown: Shown[] = []
-  const tops: Shown[] = []
-  let top: Shown | undefined
-  for (const line of lines) {
-    const group = line.groupId === undefined ? undefined : groups.get(line.groupId)
-    if (top?.group !== undefined && group !== undefined && line.action !== undefined) {
-      if (isFolded(group.id)) continue
-      top.rows++
-      shown.push({ ...line, group, heading: top.heading, rows: 0, at: top.rows, of: group.members.length })
-    } else {
-      top = { ...line, group, heading: group ? shown.length : -1, rows: 0, at: tops.length + 1, of: 0 }
-      tops.push(top)
-      shown.push(top)
-    }
-  }
-  for (const each of tops) each.of = tops.length
-  return shown
+/** Returns where a line stands. @param at Where it is in the list. */
+export function placeOf({ lines, tops }: Shown, at: number): Place {
+  const number = firstWhere(tops, (top) => top > at) - 1
+  const top = tops[number] ?? 0
+  const rows = (tops[number + 1] ?? lines.length) - top - 1
+  const heading = lines[top]?.action === undefined ? top : -1
+  return top === at ? { heading, rows, at: number + 1, of: tops.length } : { heading, rows: 0, at: at - top, of: rows }
 }

@@ -1,12 +1,12 @@
 import type { Action, ConnectionState } from '@countersign/client'
-import { lazy, type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { lazy, memo, type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useNavigate } from 'react-router'
 import { AssignDialog } from '../assign/assign-button.tsx'
 import { BulkTaskDialog, OutcomeNotice } from '../bulk/bulk-task-dialog.tsx'
 import { ChosenBar } from '../bulk/chosen-bar.tsx'
 import { countText } from '../bulk/outcome.ts'
-import { isAlike } from '../bulk/shape.ts'
+import { shapeKey } from '../bulk/shape.ts'
 import { type BulkTask, useBulk } from '../bulk/use-bulk.ts'
 import { useChosen } from '../bulk/use-chosen.ts'
 import { useOffer } from '../palette/commands.tsx'
@@ -14,7 +14,7 @@ import { Boundary } from '../shell/boundary.tsx'
 import { SnoozeDialog } from '../snooze/snooze-button.tsx'
 import { Icon, useMediaQuery } from '../ui/index.ts'
 import { cardIn, openEdit, pressOn } from './card-in.ts'
-import type { Grouping } from './groups.ts'
+import type { Grouping, Line } from './groups.ts'
 import { type InboxKeys, useInboxKeys } from './inbox-keys.ts'
 import { EmptyPane, LazyPane, WIDE } from './lazy-pane.tsx'
 import { leavePlace } from './place.ts'
@@ -47,29 +47,55 @@ const offersFor = (chosen: number, ask: (task: BulkTask) => void) => [
 ]
 const NONE: ReadonlySet<string> = new Set()
 
+function actionsOf(lines: readonly Line[], kept: Action | undefined): readonly Action[] {
+  const actions: Action[] = []
+  for (const { action } of lines) if (action) actions.push(action)
+  if (kept) actions.push(kept)
+  return actions
+}
+
+/** Returns the actions of the same shape as one of them. */
+function alikeOf(actions: readonly Action[], one: Action | undefined): readonly Action[] {
+  if (!one) return []
+  const key = shapeKey(one)
+  return actions.filter((action) => shapeKey(action) === key)
+}
+
 /** The list and, where there is room, the card of the selected row. Nothing in it moves under a pointer, the focus or a finger. */
-export function Inbox({ of: { rows, isReading, readMore, failure }, view, connection, grouping, folds, firstId, empty }: InboxProps) {
+export const Inbox = memo(function Inbox({
+  of: { rows, isReading, readMore, failure },
+  view,
+  connection,
+  grouping,
+  folds,
+  firstId,
+  empty,
+}: InboxProps) {
   const isWide = useMediaQuery(WIDE)
   // The rows come first, the card is drawn after them.
   const hasRows = useDeferredValue(true, false)
   const [isScrolled, setScrolled] = useState(false)
   // Decided rows that were there when the list was refreshed, and that the inbox itself forgets only seconds later.
   const [dropped, setDropped] = useState<ReadonlySet<string>>(NONE)
-  const current = useMemo(() => rows.filter((action) => !dropped.has(action.id) || needsPerson(action)), [rows, dropped])
-  const { lines, shown: unfolded, fresh, gone, apply, hold } = useLines(current, { grouping, folds, isScrolled })
-  const { shown, selected: line, kept, pick, unpick } = useSelection(unfolded, lines, firstId)
-  const actions = useMemo(() => [...lines.flatMap(({ action }) => action ?? []), ...(kept ? [kept] : [])], [lines, kept])
+  const current = useMemo(
+    () => (dropped.size === 0 ? rows : rows.filter((action) => !dropped.has(action.id) || needsPerson(action))),
+    [rows, dropped],
+  )
+  const { lines, groups, shown: unfolded, fresh, gone, apply, hold } = useLines(current, { grouping, folds, isScrolled })
+  const { shown, at, kept, pick, unpick } = useSelection(unfolded, lines, firstId)
+  const actions = useMemo(() => actionsOf(lines, kept), [lines, kept])
+  const line = shown[at]
   const selected = line?.action
-  const group = selected ? undefined : line?.group
+  const group = line && !line.action ? groups.get(line.groupId) : undefined
   const choice = useChosen(actions)
   // An empty list has no row: then the heading of the page.
   const bulk = useBulk(choice, () => focusRow() || document.querySelector<HTMLElement>('h1')?.focus())
   const selectable = useMemo(() => actions.filter(needsPerson), [actions])
-  const alike = useMemo(() => (selected ? selectable.filter((action) => isAlike(action, selected)) : []), [selectable, selected])
-  const likeChosen = useMemo(() => {
-    const [first, ...others] = choice.chosen
-    return first && others.length === 0 ? selectable.filter((action) => isAlike(action, first)) : []
-  }, [choice.chosen, selectable])
+  const alike = useMemo(() => alikeOf(selectable, selected), [selectable, selected])
+  const likeChosen = useMemo(
+    () => alikeOf(selectable, choice.chosen.length === 1 ? choice.chosen[0] : undefined),
+    [choice.chosen, selectable],
+  )
   // A state, not a ref: the rows inside are drawn once it is there.
   const [box, setBox] = useState<HTMLDivElement | null>(null)
   const [asking, setAsking] = useState<{ what: 'snooze' | 'assign'; action: Action }>()
@@ -77,7 +103,6 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   const wantsFocus = useRef(firstId !== undefined)
   const navigate = useNavigate()
   const updates = gone + Number(kept !== undefined)
-  const at = line ? shown.indexOf(line) : -1
 
   function select(to: number) {
     const next = shown[Math.min(shown.length - 1, Math.max(0, to))]
@@ -123,8 +148,10 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
   /** After a decision by key the next one that needs a person is selected, never after a click: its buttons must not come under the pointer. */
   function selectNext() {
     if (!pane.current?.querySelector(':focus-visible')) return
-    const next = [...shown.slice(at + 1), ...shown.slice(0, at).reverse()].find(({ action }) => action && needsPerson(action))
-    if (next) select(shown.indexOf(next))
+    const isNext = ({ action }: Line) => action !== undefined && needsPerson(action)
+    const below = shown.findIndex((line, to) => to > at && isNext(line))
+    const next = below >= 0 ? below : shown.findLastIndex((line, to) => to < at && isNext(line))
+    if (next >= 0) select(next)
   }
 
   /** On a narrow screen the card is a page of its own: people see what they decide before they do. */
@@ -175,9 +202,10 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
           ) : (
             <RowList
               lines={shown}
+              groups={groups}
+              selectedAt={at}
               isGrouped={grouping !== undefined}
               folds={folds}
-              selectedId={line?.id}
               chosenIds={choice.ids}
               box={box}
               wantsFocus={wantsFocus}
@@ -238,7 +266,7 @@ export function Inbox({ of: { rows, isReading, readMore, failure }, view, connec
       {bulk.asking && <BulkTaskDialog {...bulk.asking} onClose={bulk.close} onDone={bulk.finish} />}
     </div>
   )
-}
+})
 
 /** Says what waits to be let in, and lets it in. */
 const LetIn = ({ fresh, updates, onClick }: { fresh: number; updates: number; onClick: () => void }) => (

@@ -1,11 +1,11 @@
 import { defaultRangeExtractor, type Range, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from 'react'
+import { type KeyboardEvent, type RefObject, useCallback, useLayoutEffect, useMemo, useRef } from 'react'
 import { useDensity } from '../preferences/density.ts'
 import { useServices } from '../services.tsx'
 import { useSnoozes } from '../snooze/use-snoozes.ts'
 import { useNow } from '../time/use-now.ts'
 import { GroupHeading } from './group-heading.tsx'
-import type { Group, Shown } from './groups.ts'
+import { type Group, type Groups, type Line, placeOf, shownLines } from './groups.ts'
 import { Row } from './row.tsx'
 import type { Folds } from './use-folds.ts'
 
@@ -22,10 +22,12 @@ const PAGE_MOVES = 10
 const LAST_ROWS = 20
 
 type RowListProps = {
-  lines: readonly Shown[]
+  lines: readonly Line[]
+  groups: Groups
   isGrouped: boolean
   folds: Folds
-  selectedId: string | undefined
+  /** Where the selected line is. */
+  selectedAt: number
   /** The rows that were chosen to be decided together. */
   chosenIds: ReadonlySet<string>
   /** The box that scrolls; null until it is there. */
@@ -44,24 +46,29 @@ type RowListProps = {
 
 /** The lines, of which only those in sight are drawn, and the selected one: it may have the focus. */
 export function RowList(props: RowListProps) {
-  const { lines, isGrouped, folds, selectedId, chosenIds, box, wantsFocus, onMove, onPick, onChoose, onChooseGroup, onFold } = props
-  const { onOpen, onEnd } = props
+  const { lines, groups, isGrouped, folds, selectedAt, chosenIds, box, wantsFocus, onMove, onFold, onOpen, onEnd } = props
+  const { onPick, onChoose, onChooseGroup, onFold: onFoldHeading } = useSameHandlers(props)
   const { me } = useServices()
   const nowMs = useNow()
   const snoozes = useSnoozes()
   const [density] = useDensity()
   const rowPx = ROW_PX[density]
-  const selectedAt = lines.findIndex(({ id }) => id === selectedId)
   const selected = lines[selectedAt]
+  const shown = useMemo(() => shownLines(lines), [lines])
+  const areChosen = useMemo(() => chosenAmong(chosenIds), [chosenIds])
+  // The same functions until a line changes: others would make the virtual list add up all heights again with every frame.
+  const keyOf = useCallback((at: number) => lines[at]?.id ?? at, [lines])
+  const sizeOf = useCallback((at: number) => (lines[at]?.action === undefined ? HEADING_PX : rowPx), [lines, rowPx])
   const virtual: Virtualizer<HTMLDivElement, Element> = useVirtualizer({
     count: lines.length,
     getScrollElement: () => box,
-    estimateSize: (at) => (lines[at]?.action === undefined ? HEADING_PX : rowPx),
+    estimateSize: sizeOf,
     overscan: OVERSCAN_ROWS,
     // No row takes the focus behind the heading that stays in sight.
     scrollPaddingStart: isGrouped ? HEADING_PX : 0,
-    getItemKey: (at) => lines[at]?.id ?? at,
-    rangeExtractor: (range) => withLines(rowsAround(range, virtual.scrollDirection), [selectedAt, lines[range.startIndex]?.heading ?? -1]),
+    getItemKey: keyOf,
+    rangeExtractor: (range) =>
+      withLines(rowsAround(range, virtual.scrollDirection), [selectedAt, placeOf(shown, range.startIndex).heading]),
   })
   const items = virtual.getVirtualItems()
   const heightPx = useHeight(box, virtual.getTotalSize(), folds)
@@ -76,7 +83,7 @@ export function RowList(props: RowListProps) {
     const scrolledPx = virtual.scrollOffset ?? 0
     if (selected.action !== undefined || top >= scrolledPx) virtual.scrollToIndex(selectedAt, { align: 'auto' })
     // A heading is in sight while its rows are scrolled through. Folded there, it stays where it was seen.
-    else if (top + selected.rows * rowPx < scrolledPx) virtual.scrollToOffset(top)
+    else if (top + placeOf(shown, selectedAt).rows * rowPx < scrolledPx) virtual.scrollToOffset(top)
     // Before the box was measured no row is drawn: then the next time.
     wantsFocus.current = !focusRow()
   })
@@ -102,9 +109,9 @@ export function RowList(props: RowListProps) {
   /** As in a tree: a row leads to its heading, which folds; a heading unfolds, then leads to its first row. */
   function fold(isFolding: boolean, all: boolean) {
     if (all) folds.foldAll(isFolding)
-    else if (!selected?.group) return
-    else if (selected.action !== undefined) isFolding && onMove(selected.heading - selectedAt)
-    else if (folds.isFolded(selected.group.id) !== isFolding) onFold(selected.group.id)
+    else if (selected?.groupId === undefined) return
+    else if (selected.action !== undefined) isFolding && onMove(placeOf(shown, selectedAt).heading - selectedAt)
+    else if (folds.isFolded(selected.id) !== isFolding) onFold(selected.id)
     else if (!isFolding) onMove(1)
   }
 
@@ -124,7 +131,9 @@ export function RowList(props: RowListProps) {
         {items.map(({ index, start }) => {
           const line = lines[index]
           if (!line) return null
-          const { id, action, group, rows, at, of } = line
+          const { id, action } = line
+          const group = line.groupId === undefined ? undefined : groups.get(line.groupId)
+          const { heading, rows, at, of } = placeOf(shown, index)
           const place = { at, of, isSelected: index === selectedAt, top: start, nowMs }
           if (action === undefined) {
             return (
@@ -134,9 +143,9 @@ export function RowList(props: RowListProps) {
                   {...place}
                   group={group}
                   isFolded={folds.isFolded(id)}
-                  isChosen={areChosen(group, chosenIds)}
+                  isChosen={areChosen(group)}
                   height={HEADING_PX + rows * rowPx}
-                  onFold={onFold}
+                  onFold={onFoldHeading}
                   onChoose={onChooseGroup}
                 />
               )
@@ -147,11 +156,11 @@ export function RowList(props: RowListProps) {
               key={id}
               {...place}
               action={action}
-              level={isGrouped ? (group ? 2 : 1) : undefined}
+              level={isGrouped ? (heading >= 0 ? 2 : 1) : undefined}
               isChosen={chosenIds.has(id)}
               meId={me.id}
               until={snoozes.get(id)}
-              columns={group?.columns ?? NONE}
+              columns={(heading >= 0 && group?.columns) || NONE}
               onPick={onPick}
               onChoose={onChoose}
             />
@@ -165,10 +174,36 @@ export function RowList(props: RowListProps) {
 
 const NONE: readonly string[] = []
 
-function areChosen({ open }: Group, chosenIds: ReadonlySet<string>): boolean | 'mixed' {
-  if (chosenIds.size === 0) return false
-  const chosen = open.filter(({ id }) => chosenIds.has(id)).length
-  return chosen === open.length || (chosen > 0 && 'mixed')
+type Handlers = Pick<RowListProps, 'onPick' | 'onChoose' | 'onChooseGroup' | 'onFold'>
+
+/** Returns functions that stay the same and call the latest ones: a row whose handlers are new is drawn again. */
+function useSameHandlers(latest: Handlers): Handlers {
+  const handlers = useRef(latest)
+  handlers.current = latest
+  return useMemo(
+    () => ({
+      onPick: (id) => handlers.current.onPick(id),
+      onChoose: (id) => handlers.current.onChoose(id),
+      onChooseGroup: (group) => handlers.current.onChooseGroup(group),
+      onFold: (groupId) => handlers.current.onFold(groupId),
+    }),
+    [],
+  )
+}
+
+/** Returns a function that says how much of a group is chosen. It goes through each group once, not with every frame. */
+function chosenAmong(chosenIds: ReadonlySet<string>): (group: Group) => boolean | 'mixed' {
+  const known = new WeakMap<Group, boolean | 'mixed'>()
+  return (group) => {
+    if (chosenIds.size === 0) return false
+    let are = known.get(group)
+    if (are === undefined) {
+      const chosen = group.open.filter(({ id }) => chosenIds.has(id)).length
+      are = chosen === group.open.length || (chosen > 0 && 'mixed')
+      known.set(group, are)
+    }
+    return are
+  }
 }
 
 /**

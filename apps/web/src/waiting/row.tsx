@@ -4,7 +4,7 @@ import { memo } from 'react'
 import { useAction } from '../action/use-action.ts'
 import { assignedText } from '../assign/words.ts'
 import { cellText } from '../bulk/shape.ts'
-import { fullTime } from '../time/relative.ts'
+import { hoverTime } from '../time/relative.ts'
 import { Seconds } from '../undo/seconds.tsx'
 import { ageText, askedText, endText, standingText } from './row-words.ts'
 import { needsPerson } from './views.ts'
@@ -89,7 +89,8 @@ function DecidedRowText({ action: known, ...text }: RowTextProps) {
   return <RowText {...text} action={action} />
 }
 
-function RowText({ action, meId, nowMs, until, columns }: RowTextProps) {
+/** Apart from the place of the row: one action that comes above it changes the place of all, and the text of none. */
+const RowText = memo(function RowText({ action, meId, nowMs, until, columns }: RowTextProps) {
   const asked = askedText(action)
   const tool = showInvisible(action.tool)
   const assigned = assignedText(action, { id: meId })
@@ -103,7 +104,7 @@ function RowText({ action, meId, nowMs, until, columns }: RowTextProps) {
         <span className="inbox-what" title={showInvisible(action.description)}>
           {columns.length === 0 ? showInvisible(action.description) : <Cells action={action} columns={columns} />}
         </span>
-        <time className="inbox-age" dateTime={since} title={fullTime(since)}>
+        <time className="inbox-age" dateTime={since} title={hoverTime(since)}>
           {ageText(action, nowMs)}
         </time>
       </span>
@@ -126,7 +127,7 @@ function RowText({ action, meId, nowMs, until, columns }: RowTextProps) {
       </span>
     </>
   )
-}
+})
 
 /** Shows the values that differ from the other rows of the group. The heading has the names of the columns, and screen readers hear them with each value. */
 const Cells = ({ action, columns }: { action: Action; columns: readonly string[] }) => (

@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { matches, readSearch } from './search.ts'
+import { matches, prepareSearch, readSearch } from './search.ts'
 
 test('words, terms and quoted text are told apart', () => {
   expect(readSearch('refund tool:bank agent:"night shift" risk:HIGH by:Ada assigned:finance older:2h "ORD: 7"')).toEqual({
@@ -111,4 +111,27 @@ test('an action matches when each part of the search does', () => {
     expect(finds(text, more), text).toBe(true)
   for (const more of [person('prn_2', 'Lin'), assigned({ role: 'finance' }), assigned(null), {}])
     expect(finds('assigned:me', more)).toBe(false)
+})
+
+test('actions that were prepared for a search are put into words once, and no more of them after it is left', async () => {
+  let reads = 0
+  const action = (at: number): Action =>
+    Object.defineProperty({ description: `Refund ${at}` } as Action, 'arguments', {
+      get: () => {
+        reads++
+        return { order: at }
+      },
+    })
+  const actions = Array.from({ length: 1_000 }, (_, at) => action(at))
+  const leaving = new AbortController()
+  const prepared = prepareSearch(actions, leaving.signal)
+  const first = reads
+  expect(first).toBeLessThan(500)
+  leaving.abort()
+  await prepared
+  expect(reads).toBe(first)
+  await prepareSearch(actions, new AbortController().signal)
+  expect(reads).toBe(1_000)
+  expect(actions.filter((action) => matches(action, readSearch('refund 77'), { id: 'prn_me', nowMs: 0 })).length).toBe(19)
+  expect(reads).toBe(1_000)
 })

@@ -129,3 +129,13 @@ function textOf(action: Action): string {
   texts.set(action, text)
   return text
 }
+
+const AT_A_TIME = 200
+
+/** Puts actions into words before a search asks for them, some at a time: ten thousand at once would hold up what is being typed. */
+export async function prepareSearch(actions: readonly Action[], signal: AbortSignal): Promise<void> {
+  for (let from = 0; from < actions.length && !signal.aborted; from += AT_A_TIME) {
+    actions.slice(from, from + AT_A_TIME).forEach(textOf)
+    await new Promise((resolve) => setTimeout(resolve, 0))
+  }
+}

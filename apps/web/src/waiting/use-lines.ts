@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
 import { useMemo, useRef } from 'react'
 import { useSteadyList } from '../steady/use-steady-list.ts'
-import { type Grouping, type Groups, groupsOf, keepGroup, type Line, linesOf, shownLines } from './groups.ts'
+import { type Grouping, type Groups, groupsOf, keepGroup, type Line, linesOf, unfolded } from './groups.ts'
 import type { Folds } from './use-folds.ts'
 
 type LinesOptions = {
@@ -21,11 +21,12 @@ export function useLines(rows: readonly Action[], { grouping, folds: { isFolded 
   const before = useRef<Groups>(undefined)
   const groups = useMemo(() => groupsOf(lines, grouping, before.current), [lines, grouping])
   before.current = groups
-  const shown = useMemo(() => shownLines(lines, groups, isFolded), [lines, groups, isFolded])
+  const shown = useMemo(() => unfolded(lines, isFolded), [lines, isFolded])
   return {
     /** All lines, also those of folded groups. */
     lines,
-    /** Those that are not folded. */
+    groups,
+    /** The lines that are not folded. */
     shown,
     /** How many actions wait to be let in. */
     fresh: countActions(fresh),

@@ -1,6 +1,6 @@
 import type { Action, ActionQuery } from '@countersign/client'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo } from 'react'
+import { useDeferredValue, useEffect, useMemo } from 'react'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useWaiting } from '../live/use-waiting.ts'
 import { useServices } from '../services.tsx'
@@ -32,7 +32,8 @@ const MOST_ROWS = 10_000
 function useWaitingRows(view: WaitingView, text: string, order: Order): Rows {
   const { inbox, me } = useServices()
   useOlderOfMine(view, text)
-  const state = useWaiting()
+  // The counts of the page come first; the list follows in pieces of work of its own, which a press or a key interrupts.
+  const state = useDeferredValue(useWaiting())
   const { items, loaded, more, failure } = state
   const standsFor = useStandsFor()
   const snoozes = useSnoozes()
@@ -57,9 +58,19 @@ function useWaitingRows(view: WaitingView, text: string, order: Order): Rows {
     }
   }, [view, search, order, me, standsFor, snoozes, atMs])
   const rows = usePicked(items, picking)
-  const readMore = more && !isReading ? () => void inbox.listMore() : undefined
-  // Only that none are there cannot be said before all have been read.
-  return { rows, isLoaded: loaded || rows.length > 0, isReading: loaded && isReading, readMore, failure, retry: () => location.reload() }
+  // The same object until something changes: the list is not drawn again for each key that is pressed.
+  return useMemo(
+    () => ({
+      rows,
+      // Only that none are there cannot be said before all have been read.
+      isLoaded: loaded || rows.length > 0,
+      isReading: loaded && isReading,
+      readMore: more && !isReading ? () => void inbox.listMore() : undefined,
+      failure,
+      retry: () => location.reload(),
+    }),
+    [inbox, rows, loaded, more, isReading, failure],
+  )
 }
 
 /** Where more wait than are listed, what this person looks for may be among the older ones: the newest of it are asked for and kept current. */

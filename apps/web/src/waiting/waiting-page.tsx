@@ -13,11 +13,13 @@ import { Button, Notice, Skeleton } from '../ui/index.ts'
 import { Empty } from './empty.tsx'
 import { Inbox } from './inbox.tsx'
 import { forgetPlace, placeLeft } from './place.ts'
+import { prepareSearch } from './search.ts'
 import { Toolbar } from './toolbar.tsx'
 import { useFolds } from './use-folds.ts'
 import { useInboxAddress } from './use-inbox-address.ts'
 import { type Rows, useRows } from './use-rows.ts'
-import { countViews } from './views.ts'
+import { useViewCounts } from './use-view-counts.ts'
+import type { WaitingView } from './views.ts'
 import './waiting.css'
 
 const FullNotice = lazy(() => import('./full-notice.tsx'))
@@ -26,7 +28,7 @@ const FullNotice = lazy(() => import('./full-notice.tsx'))
 export default function WaitingPage() {
   const { client, me } = useServices()
   useEffect(() => void stayNotified(client, me.id), [client, me.id])
-  const { items, waiting, unknown, more, loaded, connection: stream } = useWaiting()
+  const { items, unknown, more, loaded, connection: stream } = useWaiting()
   const standsFor = useStandsFor()
   const snoozes = useSnoozes()
   const connection = useConnection(stream)
@@ -36,11 +38,18 @@ export default function WaitingPage() {
   const grouping = view === 'decided' ? undefined : address.grouping
   const folds = useFolds()
   const found = useRows(view, text, order)
-  const counts = useMemo(
-    () => (loaded ? countViews(items, { me, standsFor, snoozes }) : undefined),
-    [loaded, items, me, standsFor, snoozes],
-  )
+  const viewer = useMemo(() => ({ me, standsFor, snoozes }), [me, standsFor, snoozes])
+  const counted = useViewCounts(items, viewer)
+  const counts = loaded ? counted : undefined
   const summary = counts && summaryText(counts, { more, unknown })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is being typed draws the list no sooner than it is in the address
+  const empty = useMemo(() => <Empty address={address} />, [view, order, text, grouping])
+  const isTyping = address.typed !== ''
+  useEffect(() => {
+    const leaving = new AbortController()
+    if (isTyping) void prepareSearch(items, leaving.signal)
+    return () => leaving.abort()
+  }, [isTyping, items])
   // After the page of an action, the focus returns to its row.
   const [firstId] = useState(placeLeft)
   useEffect(forgetPlace, [])
@@ -77,7 +86,7 @@ export default function WaitingPage() {
             grouping={grouping}
             folds={folds}
             firstId={firstId}
-            empty={<Empty address={address} waiting={waiting + unknown} />}
+            empty={empty}
           />
         )}
       </div>
@@ -92,7 +101,7 @@ async function stayNotified(client: Client, personId: string): Promise<void> {
 }
 
 /** "40 waiting, 26 for you, 28 overdue". */
-function summaryText(counts: ReturnType<typeof countViews>, { more, unknown }: { more: boolean; unknown: number }): string {
+function summaryText(counts: Record<WaitingView, number>, { more, unknown }: { more: boolean; unknown: number }): string {
   const others = [
     counts.mine < counts.waiting && `${counts.mine} for you`,
     counts.overdue > 0 && `${counts.overdue} overdue`,
