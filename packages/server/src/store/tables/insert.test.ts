@@ -26,6 +26,7 @@ test.each(STORES)('an inserted action holds every value that it was given ($data
       if (CHECKED.includes(column)) return [column, value]
       // Of an index: it has to be JSON.
       if (column === 'requires') return [column, '{"roles":["requires"]}']
+      if (column === 'policy' || column === 'risk') return [column, JSON.stringify(column)]
       return [column, isNumber(column, value) ? 100 + n : `${column} ${n}`]
     }),
   ) as unknown as ActionRow
