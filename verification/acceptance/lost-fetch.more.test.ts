@@ -42,10 +42,11 @@ async function openBusy() {
     admin,
     lost: () => lost,
     makeRoom: () => room.resolve(),
-    lose(verdict: Verdict, isMeant: (answer: Buffer) => boolean) {
+    lose: (verdict: Verdict, isMeant: (answer: Buffer) => boolean) => world.loseUntil(() => lost > 0, verdict, isMeant),
+    loseUntil(isOver: () => boolean, verdict: Verdict, isMeant: (answer: Buffer) => boolean) {
       proxy.onAnswer = (bytes) => {
         // Matches job rows that are locked for a pool of this process.
-        if (lost > 0 || (!bytes.includes('"pool-') && !bytes.includes('pool-')) || !isMeant(bytes)) return 'pass'
+        if (isOver() || (!bytes.includes('"pool-') && !bytes.includes('pool-')) || !isMeant(bytes)) return 'pass'
         lost++
         return verdict
       }
@@ -100,6 +101,32 @@ onPostgres('an approved action is carried out once when the database never answe
   await expect.poll(() => world.all.target.writes.length, { interval: 50 }).toBe(2)
   expect(world.lost()).toBe(1)
   await expectOnce(world, id)
+})
+
+onPostgres('an approved action whose job fetches are never answered is an alarm, which ends when one is', async () => {
+  const world = await openBusy()
+  const { admin } = world
+  let isAnswered = false
+  const id = await world.propose('second')
+  world.loseUntil(
+    () => isAnswered,
+    'hold',
+    (bytes) => bytes.includes(id),
+  )
+  await world.approve(id)
+  world.makeRoom()
+  const readiness = async () => {
+    const { status, body } = await admin.send('GET', '/readyz')
+    return { status, overdue: body.overdueActions }
+  }
+  await expect.poll(readiness, { interval: 100 }).toEqual({ status: 503, overdue: 1 })
+  // The server has not given up its first fetch, which takes 15 s.
+  expect(world.lost()).toBe(1)
+  expect((await admin.send('GET', '/metrics')).text).toContain('\ncountersign_overdue_actions 1\n')
+  expect(world.all.target.writes).toHaveLength(1)
+  isAnswered = true
+  await expectOnce(world, id)
+  await expect.poll(async () => (await readiness()).status, SOON).toBe(200)
 })
 
 onPostgres('a session goes on when the connection breaks at the answer to its job fetch', async () => {

@@ -48,6 +48,7 @@ export const DECIDED: readonly Guarantee[] = [
     says: 'On Postgres, a lost answer to a job fetch delays work and loses none',
     tests: {
       'verification/acceptance/lost-fetch.more.test.ts': [
+        'an approved action whose job fetches are never answered is an alarm, which ends when one is',
         'a session that calls for work and that nobody takes up for 10 s is an alarm, which ends by itself',
         'an approved action whose job is not there gets a new one and is carried out once',
       ],

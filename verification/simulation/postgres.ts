@@ -120,7 +120,9 @@ export class SimulatedPostgres {
         this.jobs.unlock(values[0] as string[])
         return []
       case 'job_locked':
-        return this.jobs.lockedFor(values[0] as string[]).map(({ n, lock }) => ({ id: n, locked_at: new Date(lock), text: lock }))
+        return this.jobs
+          .lockedFor(values[0] as string[])
+          .map(({ n, id, lock }) => ({ id: n, subject: id, locked_at: new Date(lock), text: lock }))
       case 'job_held':
         return this.jobs
           .lockedFor([String(values[0])])

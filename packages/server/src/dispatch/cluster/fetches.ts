@@ -1,7 +1,19 @@
+import type { Clock } from '../../clock.ts'
+
+/** How long a comparison with the rows waits for the answers to fetches. */
+const ANSWER_MS = 1_000
+
 /** A job as it is locked for a pool of workers: a second lock of the same job counts as another one. */
 export interface LockedJob {
   id: string
   lockedAtMs: number
+}
+
+/** Jobs that are locked for this process and did not arrive. */
+export interface Missed<J extends LockedJob> {
+  lost: J[]
+  /** Those that the answer to a fetch may still bring. */
+  inTransit: J[]
 }
 
 /**
@@ -21,10 +33,12 @@ export interface Fetches {
   /** Calls `listener` whenever a fetch failed: its jobs may be locked nevertheless. */
   onFailed(listener: () => void): void
   /**
-   * Compares the recorded jobs with those that the database has locked for this process, and returns the jobs that were lost.
+   * Compares the recorded jobs with those that the database has locked for this process. Returns the jobs that did not arrive: they are
+   * lost, unless some fetch still has no answer, which may hand them over.
    * @param readLocked Reads all jobs that are locked for this process.
+   * @param clock Says for how long fetches without an answer are waited for.
    */
-  findLost<J extends LockedJob>(readLocked: () => Promise<readonly J[]>): Promise<J[]>
+  findLost<J extends LockedJob>(readLocked: () => Promise<readonly J[]>, clock: Pick<Clock, 'after'>): Promise<Missed<J>>
 }
 
 const keyOf = ({ id, lockedAtMs }: LockedJob) => `${id}@${lockedAtMs}`
@@ -53,15 +67,18 @@ export function createFetches(): Fetches {
     onFailed(listener) {
       failed = listener
     },
-    async findLost(readLocked) {
+    async findLost(readLocked, clock) {
       const before = [...handed]
       const locked = await readLocked()
       // Every lock that this read was set by a fetch that has been sent by now. Once those fetches have their answers, no job is in
       // transit.
-      await Promise.all(waiting)
+      const { promise: given, resolve: giveUp } = Promise.withResolvers<false>()
+      const takeBack = clock.after(ANSWER_MS, () => giveUp(false))
+      const areAnswered = await Promise.race([Promise.all(waiting).then(() => true), given]).finally(takeBack)
       const stillLocked = new Set(locked.map(keyOf))
       for (const key of before) if (!stillLocked.has(key)) handed.delete(key)
-      return locked.filter((job) => !handed.has(keyOf(job)))
+      const missed = locked.filter((job) => !handed.has(keyOf(job)))
+      return areAnswered ? { lost: missed, inTransit: [] } : { lost: [], inTransit: missed }
     },
   }
 }

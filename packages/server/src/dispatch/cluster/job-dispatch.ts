@@ -192,26 +192,31 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
     stopPolling = clock.after(POLL_MS, poll)
   }
 
-  /** Unlocks the jobs that are locked for this process but never arrived: the answer to their fetch was lost. */
-  async function unlockLost(): Promise<void> {
-    const lost = await fetches.findLost(() => claims.lockedJobs(connection, [...ids.advance, ...ids.execute]))
+  /**
+   * Unlocks the jobs that are locked for this process but never arrived: the answer to their fetch was lost. Returns the sessions and actions
+   * whose jobs were fetched without an answer so far.
+   */
+  async function unlockLost(): Promise<ReadonlySet<string>> {
+    const { lost, inTransit } = await fetches.findLost(() => claims.lockedJobs(connection, [...ids.advance, ...ids.execute]), clock)
+    const subjects = new Set(inTransit.map(({ subject }) => subject))
     if (lost.length > 0) await claims.unlockLostJobs(connection, lost)
     const unanswered = await heldJobs.unlockLost()
     const count = lost.length + unanswered
-    if (count === 0) return
+    if (count === 0) return subjects
     log.warn({ processId: processes.id, count, unanswered }, 'jobs.fetch_lost')
     unlocked += count
     lookForJobs()
+    return subjects
   }
 
   async function reconcile({ sessions, actions }: Due): Promise<Reconciled> {
-    await unlockLost()
+    const inTransit = await unlockLost()
     const wanted = [...sessions.map((id) => ({ name: 'advance' as const, id })), ...actions.map((id) => ({ name: 'execute' as const, id }))]
     const wantedIds = wanted.map(({ id }) => id)
     const held = wanted.length === 0 ? [] : await claims.findJobs(connection, wantedIds)
     // A job that began and failed is not overdue: the log has the reason, and it is retried.
     const states = new Map<string, boolean>()
-    for (const { id, taken, failed } of held) states.set(id, taken || failed || states.get(id) === true)
+    for (const { id, taken, failed } of held) states.set(id, (taken && !inTransit.has(id)) || failed || states.get(id) === true)
     const missing = wanted.filter(({ id }) => !states.has(id))
     const added = missing.length > 0 ? await claims.addMissingJobs(connection, missing) : 0
     if (added > 0) lookForJobs()
@@ -237,7 +242,7 @@ export function createJobDispatch({ openPool, fetches, close, clock, processes, 
   notices.onNotice(({ jobs }) => jobs && lookForJobs())
   notices.onGap(lookForJobs)
   fetches.onFailed(() => {
-    if (processes.isAlive && !isStopped) inFlight.add(unlockLost())
+    if (processes.isAlive && !isStopped) inFlight.add(unlockLost().then(() => undefined))
   })
 
   return {

@@ -107,7 +107,7 @@ export async function askOnce(deps: GateDeps, tool: Tool, row: ActionRow): Promi
 export function readFinding(deps: GateDeps, tool: Tool, row: ActionRow, found: Verification): FoundOut['settled'] | undefined {
   const args: JsonObject = stored.argumentsOf(row)
   if (found.done === true) return succeeded(deps, tool, args, found.output)
-  if (found.done === false && found.authoritative)
+  if (found.done === false && found.authoritative === true)
     return { ...failed('not_done', `${tool.name} looked: it was not carried out and will not be`, true), wasLost: true }
   return undefined
 }

@@ -81,6 +81,8 @@ export const unlockJobs = (connection: OwnConnection, pools: readonly string[]):
 /** A job that is locked for a process. */
 export interface LockedRow {
   id: string
+  /** Id of the session or the action. */
+  subject: string
   lockedAtMs: number
   /** The same time in the database's format, to the microsecond. */
   lockedAt: string
@@ -90,13 +92,13 @@ const MAX_LOCKED = 10_000
 
 /** The jobs that are locked under these ids. */
 export async function lockedJobs(connection: OwnConnection, pools: readonly string[]): Promise<LockedRow[]> {
-  const { rows } = await connection.query<{ id: string; locked_at: Date; text: string }>({
+  const { rows } = await connection.query<{ id: string; subject: string; locked_at: Date; text: string }>({
     name: 'job_locked',
-    text: `select id, locked_at, locked_at::text as text from graphile_worker._private_jobs
+    text: `select id, payload ->> 'id' as subject, locked_at, locked_at::text as text from graphile_worker._private_jobs
       where locked_by is not null and locked_by = any($1) limit ${MAX_LOCKED}`,
     values: [pools],
   })
-  return rows.map(({ id, locked_at, text }) => ({ id, lockedAtMs: locked_at.getTime(), lockedAt: text }))
+  return rows.map(({ id, subject, locked_at, text }) => ({ id, subject, lockedAtMs: locked_at.getTime(), lockedAt: text }))
 }
 
 /** Unlocks jobs that are still locked as they were read. The attempt that never happened is not counted. */
