@@ -227,7 +227,7 @@ test('each word that the chat offers decides the action that it names, with seve
   ] as const) {
     await say(page, office, 'one two three')
     await expect(cards(page)).toHaveCount(3)
-    const names = cards(page).locator('.cs-bar [title^="act_"]')
+    const names = cards(page).locator('.cs-tail > :first-child')
     await expect(names).toHaveCount(3)
     const ids = await names.allTextContents()
     await expect(banner).toContainText(`3 approvals waiting: type approve ${ids[0]} or decline ${ids[0]}, or use the cards.`)

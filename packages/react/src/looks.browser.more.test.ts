@@ -150,6 +150,63 @@ test('one changed field fits in 240 px; Approve says so, and its name is the who
   expect(await approve.getAttribute('aria-label')).toBe(`Approve: ${sampleAction().description}`)
 })
 
+/** The lines of the card's first row, and of each of its parts whether all of it can be seen. */
+const identity = () =>
+  card()
+    .locator('.cs-bar')
+    .evaluate((bar) => {
+      const part = (found: Element | null | undefined) => found?.getBoundingClientRect() ?? new DOMRect()
+      const [tool, ...rest] = ['.cs-tool', '.cs-tool + span', '.cs-for > span', '.cs-risk'].map((name) => bar.querySelector(name))
+      const edge = part(bar)
+      const age = bar.querySelector('.cs-tail > :last-child')
+      return {
+        lines: Math.round(edge.height / Number.parseFloat(getComputedStyle(bar).lineHeight)),
+        isToolWhole: tool !== null && tool !== undefined && tool.scrollWidth <= tool.clientWidth,
+        // Risk, destination and people.
+        areWhole: rest.every((one) => one !== null && part(one).right <= edge.right + 0.5 && part(one).bottom <= edge.bottom + 0.5),
+        hasAge: part(age).bottom <= part(age?.parentElement).bottom + 1,
+      }
+    })
+
+test('the line of identity is one line in a pane of 480 px and more: destination and people are whole, the name of the tool gives way', async () => {
+  await openPage()
+  await show(page, { action: sampleAction({ preview: [{ field: 'status', oldValue: 'pending', newValue: 'processing' }] }) })
+  await untilReady(page)
+  // The page has a margin of 8 px on both sides.
+  for (const width of [1280, 720, 640, 560, 520, 496]) {
+    await resize(page, width, 1000)
+    const { isToolWhole, hasAge, ...seen } = await identity()
+    expect([width, seen]).toEqual([width, { lines: 1, areWhole: true }])
+    expect([width, isToolWhole]).toEqual([width, width > 520])
+    // A part of a time would be another time.
+    expect([width, hasAge]).toEqual([width, width > 640])
+    expect([width, ((await card().boundingBox())?.height ?? 0) <= 240]).toEqual([width, true])
+  }
+  // What gave way is in a title.
+  const { tool, id } = sampleAction()
+  const titles = await card()
+    .locator('.cs-bar > [title]')
+    .evaluateAll((parts) => parts.map((part) => part.getAttribute('title')))
+  expect(titles).toEqual([tool, `${id}, 30 s ago`])
+  for (const width of [440, 390]) {
+    await resize(page, width, 1000)
+    expect([width, await identity()]).toEqual([width, { lines: 2, isToolWhole: true, areWhole: true, hasAge: width === 440 }])
+  }
+})
+
+test('where the line has no room for what a decision needs, it takes another: a long destination, and the tool of a grave action', async () => {
+  await openPage()
+  const risk = { level: 'high' as const, reasons: ['it moves money'], setBy: 'policy' as const }
+  const tool = 'accounting.transferBetweenAccounts'
+  for (const more of [{ risk, tool }, { destination: 'accounting of the branch in Oslo at https://accounts.oslo.example.com' }]) {
+    await show(page, { action: sampleAction(more) })
+    await untilReady(page)
+    await resize(page, 480, 1000)
+    const { lines, areWhole, isToolWhole } = await identity()
+    expect([Object.keys(more), lines > 1, areWhole, isToolWhole]).toEqual([Object.keys(more), true, true, true])
+  }
+})
+
 test('what nobody may decide without having seen stands outside the details', async () => {
   await openPage()
   const risk = { level: 'high' as const, reasons: ['it moves money'], setBy: 'policy' as const }

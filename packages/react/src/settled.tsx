@@ -8,7 +8,6 @@ import { lazyPart } from './lazy-part.tsx'
 import { isSafeLink, linkHost, outcomeText } from './outcome.ts'
 import { ResultMedia } from './result-media.tsx'
 import { showInvisible, useMarks } from './show-text.ts'
-import { ActionFacts } from './status-bar.tsx'
 import type { CardView } from './use-card-view.ts'
 import { useKeepFocus } from './use-keep-focus.ts'
 import { joined } from './words.ts'
@@ -78,5 +77,16 @@ function Resolved({ action: { resolution } }: { action: Action }) {
       {showInvisible(resolution.by.name)} looked: {resolution.outcome === 'succeeded' ? 'it was done' : 'it was not done'}. “
       {showInvisible(resolution.note)}”
     </p>
+  )
+}
+
+/** The tool, its destination, and the id of the action. */
+function ActionFacts({ action: { id, tool, destination } }: { action: Action }) {
+  return (
+    <>
+      <code>{showInvisible(tool)}</code>
+      {destination === '' ? null : <span>{showInvisible(destination)}</span>}
+      <span title={id}>#{id.slice(-6)}</span>
+    </>
   )
 }

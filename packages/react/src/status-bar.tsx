@@ -14,35 +14,40 @@ export function StateMark({ action }: { action: Action }) {
       <span aria-hidden="true" className="cs-mark">
         {mark}
       </span>{' '}
-      {word}
-      {state === 'proposed' && votes.length > 0 ? `, ${countApprovals(action)} of ${requires.quorum}` : null}
+      <span>{word}</span>
+      {state === 'proposed' && votes[0] ? ` (${countApprovals(action)} of ${requires.quorum})` : null}
     </strong>
   )
 }
 
-/** How grave it is, which tool, where it acts, for whom, and since when. */
+/**
+ * How grave it is, which tool, where it acts, for whom, and since when. Risk, destination and people are always whole: where they have no
+ * room in one line, they take another. What matters less is not shown without room: first the time, then the id; then the name of the tool
+ * is cut short, but never that of a grave action. Titles and screen readers say all of it. *Needs approval* is only drawn on a wide card: the
+ * mark and the buttons say it.
+ */
 export function Identity({ action, nowMs, riskId }: { action: Action; nowMs: number; riskId: string }) {
-  const { risk, createdAt } = action
+  const { id, tool, destination, risk, createdAt } = action
+  const name = showInvisible(tool)
+  const ago = agoText(createdAt, nowMs)
   return (
     <>
       <span id={riskId} className="cs-risk" data-level={risk.level}>
         <strong>{RISK_WORDS[risk.level]}</strong>
       </span>
-      <ActionFacts action={action} />
-      <span>
-        for {namesOf(askedBy(action))}, <time dateTime={createdAt}>{agoText(createdAt, nowMs)}</time>
+      <code className="cs-tool" title={name}>
+        {name}
+      </code>
+      {destination && <span>{showInvisible(destination)}</span>}
+      <span className="cs-for" title={`${id}, ${ago}`}>
+        <span>for {namesOf(askedBy(action))}</span>
+        <span className="cs-tail">
+          <span>#{id.slice(-6)}</span>
+          <span>
+            , <time dateTime={createdAt}>{ago}</time>
+          </span>
+        </span>
       </span>
-    </>
-  )
-}
-
-/** The tool, its destination, and the id of the action. */
-export function ActionFacts({ action: { id, tool, destination } }: { action: Action }) {
-  return (
-    <>
-      <code>{showInvisible(tool)}</code>
-      {destination === '' ? null : <span>{showInvisible(destination)}</span>}
-      <span title={id}>#{id.slice(-6)}</span>
     </>
   )
 }
