@@ -12,6 +12,8 @@ export interface ConsolePage {
   isForeign?: boolean
   /** The visitor is not signed in. */
   isSignedOut?: boolean
+  /** It opens on narrow screens only. */
+  isNarrow?: boolean
 }
 
 /** Buttons take no clicks until the card has been on the screen for a moment. */
@@ -33,10 +35,18 @@ const presses = (name: Name) => (page: Page) => page.getByRole('button', name).f
 
 /** Presses a button of this name; resolves when what it opens is there. */
 const opens =
-  (name: string | RegExp, role: 'dialog' | 'menu' = 'dialog') =>
+  (name: string | RegExp, role: 'dialog' | 'alertdialog' | 'menu' = 'dialog') =>
   async (page: Page): Promise<void> => {
     await presses({ name })(page)
     await page.getByRole(role).waitFor()
+  }
+
+/** Presses a button of this name; resolves when an element is there. */
+const shows =
+  (name: string | RegExp, selector: string) =>
+  async (page: Page): Promise<void> => {
+    await presses({ name })(page)
+    await page.locator(selector).first().waitFor()
   }
 
 const opensByKey = (key: string) => async (page: Page) => {
@@ -49,14 +59,29 @@ async function openDecline(page: Page): Promise<void> {
   await presses({ name: 'Decline with reason' })(page)
 }
 
-/** Chooses the rows that are like the first, and opens the preview of their approval. */
-async function previewAlike(page: Page): Promise<void> {
+/** Chooses all rows, and opens the preview of their approval: some are left out, each with its reason. */
+async function previewAll(page: Page): Promise<void> {
   await untilReady(page)
-  await page.locator('.inbox-row[aria-selected=true]').focus()
-  await page.keyboard.press('Shift+X')
-  await page.getByTestId('chosen-bar').waitFor()
-  await page.keyboard.press('a')
+  await page.locator('.inbox-row[aria-selected=true]').press('x')
+  await presses({ name: /^Choose all/ })(page)
+  await page.locator('.inbox-row[aria-selected=true]').press('a')
   await page.getByRole('dialog').waitFor()
+}
+
+async function approveOnce(page: Page): Promise<void> {
+  await untilReady(page)
+  await page.locator('.cs-approve').first().press('Enter')
+  await page.getByRole('alertdialog').waitFor()
+}
+
+/** Writes an amount that the schema refuses. */
+async function writeMistake(page: Page): Promise<void> {
+  await openCard(page)
+  await page.getByLabel('Amount in EUR').fill('-1')
+  // The form of the edit moves the button, which rests for a moment.
+  await untilReady(page)
+  await page.locator('.cs-approve').first().press('Enter')
+  await page.locator('.cs-field-issue').first().waitFor()
 }
 
 /** Where the week left what has a page of its own. */
@@ -96,15 +121,20 @@ export const CONSOLE_PAGES: Record<string, ConsolePage> = {
   'the inbox in groups': { at: '/waiting?group=shape', steps: untilReady },
   'the inbox without rows': { at: '/waiting?view=snoozed' },
   'the inbox of what was decided': { at: '/waiting?view=decided' },
-  'the preview of many approvals': { at: '/waiting', steps: previewAlike },
+  'the inbox of a search with a mistake': { at: '/waiting?q=risk%3Ahuge', steps: shows('Save view', '.saved-view-buttons input') },
+  'the preview of many approvals': { at: '/waiting', steps: previewAll },
   'the form to decline': { at: '/waiting', steps: openDecline },
   'the choice of who decides': { at: '/waiting', steps: opens(/^Assign/) },
   'the choice of when to return': { at: '/waiting', steps: opens(/^Snooze/) },
   'a card': { at: ({ voted }) => voted, steps: untilReady },
   'a card, opened': { at: ({ voted }) => voted, steps: openCard },
+  'a card with a mistake in an edit': { at: ({ waitingChat }) => waitingChat, steps: writeMistake },
+  'the confirmation of a high risk': { at: ({ voted }) => voted, steps: approveOnce },
   'an unknown outcome': { at: ({ unknown }) => unknown, steps: openEverything },
   'a chat that waits': { at: ({ waitingChat }) => waitingChat, steps: untilReady },
   'a chat, opened': { at: ({ doneChat }) => doneChat, steps: openEverything },
+  'the new name of a session': { at: ({ doneChat }) => doneChat, steps: shows(/^Rename/, '.title-form input') },
+  'the deletion of a session': { at: ({ doneChat }) => doneChat, steps: opens(/^Delete/, 'alertdialog') },
   'the timeline of a run': { at: ({ doneChat }) => `${doneChat}/timeline` },
   'the sessions': { at: '/sessions' },
   'the story of an action': { at: ({ done }) => done, steps: openEverything },
@@ -129,6 +159,7 @@ export const CONSOLE_PAGES: Record<string, ConsolePage> = {
   'the help about keys': { at: '/tools', steps: opensByKey('?') },
   'the preferences': { at: '/tools', steps: opens('Settings', 'menu') },
   'the menu of the account': { at: '/tools', steps: opens(/^Signed in as/, 'menu') },
+  'the sidebar of a phone': { at: '/tools', isNarrow: true, steps: shows(/^Open menu/, '.MuiDrawer-root .sidebar') },
   'a page that is not there': { at: '/nowhere' },
   'the API': { at: '/api/docs/', isForeign: true },
 }

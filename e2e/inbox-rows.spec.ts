@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { untilReady } from '../apps/web/src/testing/press.ts'
 import { holdDisarming } from './busy.ts'
-import { cards, countDecisions, expect, expectNoSideScroll, ready } from './demo.ts'
+import { approveButton, cards, countDecisions, expect, expectNoSideScroll, ready } from './demo.ts'
 import { boxOf, idOf, nodes, openInbox, rowOf, rows, test } from './office.ts'
 
 const ROWS = 10_000
@@ -145,6 +145,36 @@ test('view, search and order are in the address: a reload, a link and the back b
   await page.goBack()
   await expect.poll(shown).toEqual([apple.id])
   expect(page.url()).toBe(link)
+})
+
+test('back from offline, the inbox has what came and what was decided meanwhile, each once and without a reload', async ({
+  page,
+  context,
+  office,
+}) => {
+  const [kept, gone] = [await office.propose('kept'), await office.propose('gone')]
+  await openInbox(page, office, '?order=oldest')
+  await expect(rows(page)).toHaveCount(2)
+  await ready(cards(page))
+  await page.evaluate(() => Object.assign(window, { isSamePage: true }))
+  const decisions = countDecisions(page)
+  await context.setOffline(true)
+  await expect(page.getByTestId('connection')).toBeVisible()
+  await expect(approveButton(cards(page))).toHaveAttribute('aria-disabled', 'true')
+  await approveButton(cards(page)).click({ force: true })
+  const came = [await office.propose('came first'), await office.propose('came second')]
+  const { revision, digest } = gone
+  await office.call('POST', `/api/actions/${gone.id}/decision`, { verdict: 'decline', revision, digest })
+  await context.setOffline(false)
+  const waiting = () =>
+    page
+      .locator('[data-testid=waiting-row]:not([data-decided=true])')
+      .evaluateAll((all) => all.map((row) => row.getAttribute('data-row')).sort())
+  await expect.poll(waiting).toEqual([kept, ...came].map(({ id }) => id).sort())
+  await expect(page.getByTestId('connection')).toHaveCount(0)
+  await ready(cards(page))
+  expect(decisions.count).toBe(0)
+  expect(await page.evaluate(() => 'isSamePage' in window)).toBe(true)
 })
 
 test.describe('on a phone', () => {

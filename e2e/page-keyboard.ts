@@ -35,6 +35,8 @@ function begin(): boolean {
   start.setAttribute('tabindex', '-1')
   start.focus({ preventScroll: true })
   if (before === null) start.removeAttribute('tabindex')
+  // A dialog that scrolls is a stop itself.
+  if (start !== document.body) window.stops.add(start)
   return false
 }
 
@@ -78,7 +80,7 @@ function lookAtFocus(): string[] | undefined {
   // In part it may lie under a bar that stays in its place, but never as a whole.
   const { left, right, top, bottom } = element.getClientRects()[0] ?? new DOMRect()
   const x = (Math.max(left, 0) + Math.min(right, innerWidth)) / 2
-  const isSeen = [top + 3, (top + bottom) / 2, bottom - 3].some((y) => {
+  const isSeen = [top + 3, (top + bottom) / 2, bottom - 3, (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2].some((y) => {
     const over = document.elementFromPoint(x, y)
     return over !== null && (element.contains(over) || over.contains(element) || over.closest('label')?.control === element)
   })

@@ -60,6 +60,8 @@ export function coveredControls(): string[] {
   const scrolled = [...document.querySelectorAll('*')].map((one) => [one, one.scrollTop] as const)
   for (const control of document.querySelectorAll<HTMLElement>(controls)) {
     if (control.closest('.skip-link, .visually-hidden, [aria-hidden=true], [inert]')) continue
+    // All else is inert while one is open.
+    if (document.querySelector('dialog:modal') && !control.closest('dialog:modal')) continue
     if (!control.checkVisibility({ contentVisibilityAuto: true, opacityProperty: true, visibilityProperty: true })) continue
     control.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' })
     const frames: DOMRect[] = []

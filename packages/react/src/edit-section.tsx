@@ -96,10 +96,12 @@ function Alike({ oldValue, newValue }: Omit<Edit, 'path'>) {
 function IssueList({ issues }: { issues: readonly ApiIssue[] }) {
   if (issues.length === 0) return null
   return (
-    <ul className="cs-issues" role="alert">
-      {issues.map(({ path, message }) => (
-        <li key={`${path} ${message}`}>{showInvisible(message)}</li>
-      ))}
-    </ul>
+    <div role="alert">
+      <ul className="cs-issues">
+        {issues.map(({ path, message }) => (
+          <li key={`${path} ${message}`}>{showInvisible(message)}</li>
+        ))}
+      </ul>
+    </div>
   )
 }

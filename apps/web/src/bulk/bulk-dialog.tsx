@@ -69,7 +69,8 @@ export default function BulkDialog({ chosen, verdict, onClose, onDone }: BulkDia
             decided on its own.
           </p>
         )}
-        <section className="bulk-lists" aria-label="What is decided">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: with the keyboard alone it is scrolled once it has the focus */}
+        <section className="bulk-lists" aria-label="What is decided" tabIndex={0}>
           {left.length > 0 && (
             <section className="bulk-left">
               <h3>Left out: {countText(left.length)}</h3>
