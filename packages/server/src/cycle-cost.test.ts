@@ -146,5 +146,5 @@ test('a gated cycle costs no more than it does today (postgres)', async () => {
     // Heartbeats, the sealer and the queue's own polls come with time.
     (text) => !/audit_head|"is_final"|graphile_worker|pg_notify|update process|from process|current_timeline|^(begin|commit)/i.test(text),
   )
-  expectCost(cost, { statements: 20.7, packets: 11 })
+  expectCost(cost, { statements: 20.7, packets: 11, parsed: 30, stringified: 70 })
 })

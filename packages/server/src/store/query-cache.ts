@@ -36,8 +36,8 @@ export function cacheQueries(runQuery: (query: BoundQuery) => Row[], isEmpty: (t
     return known
   }
   function count(query: BoundQuery, { table, column, limit }: CountUpTo): Row[] {
-    const { definition, values, want } = query
-    const key = keyOf(want, values)
+    const { definition } = query
+    const key = keyOf(query)
     const now = written.get(table) ?? 0
     const known = counts.get(definition)?.get(key)
     const atMost = known ? known.count + now - known.written : limit
@@ -50,14 +50,14 @@ export function cacheQueries(runQuery: (query: BoundQuery) => Row[], isEmpty: (t
   }
   return {
     run(query) {
-      const { definition, values, want } = query
+      const { definition, want } = query
       if (definition.countUpTo) return count(query, definition.countUpTo)
       if (definition.from !== undefined && isKnownEmpty(definition.from)) return want === 'nothing' ? [] : [{ changes: 0 }]
       if (definition.remembered === undefined) return runQuery(query)
       const known = kept.get(definition)
       const answers = known && known.size < MOST ? known : new Map<string, Row[]>()
       kept.set(definition, answers)
-      const key = keyOf(want, values)
+      const key = keyOf(query)
       let rows = answers.get(key)
       if (!rows) {
         rows = runQuery(query)
@@ -81,9 +81,9 @@ export function cacheQueries(runQuery: (query: BoundQuery) => Row[], isEmpty: (t
   }
 }
 
-/** A text for the values of one query, without making JSON. */
-function keyOf(want: string, values: BoundQuery['values']): string {
-  let key = want
+/** A text for the values of one query and what is wanted of it, without making JSON. */
+export function keyOf({ want, values }: Pick<BoundQuery, 'want' | 'values'>): string {
+  let key: string = want
   for (const name in values) {
     const text = String(values[name])
     key += ` ${typeof values[name]} ${text.length} ${text}`

@@ -2,6 +2,7 @@ import { assert } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { PLACES_PER_TRANSACTION } from '../dialect.ts'
 import { type BoundQuery, type JointRequest, type LockRequest, type Request, RIGHTS, type Row, type Tx } from '../query.ts'
+import { keyOf } from '../query-cache.ts'
 import type { SessionMemory } from '../session-memory.ts'
 import { ANY_TABLE, tableWrittenBy } from '../written-table.ts'
 import { failureOf, isNotAsExpected, isOfTheFuture } from './errors.ts'
@@ -277,8 +278,6 @@ export class Transaction {
 }
 
 type Answers = Map<BoundQuery['definition'], Map<string, Promise<Row[]> | Row[]>>
-
-const keyOf = ({ want, values }: BoundQuery): string => want + JSON.stringify(values)
 
 function keep(answers: Answers, query: BoundQuery, answer: Promise<Row[]> | Row[]): Promise<Row[]> | Row[] {
   const known = answers.get(query.definition) ?? new Map<string, Promise<Row[]> | Row[]>()
