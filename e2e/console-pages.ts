@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { press } from '../apps/web/src/testing/press.ts'
 import { openAll } from '../apps/web/src/testing/scan.ts'
 import type { Action } from '../packages/core/src/index.ts'
 import type { Office } from '../scripts/docs/console/office.ts'
@@ -78,9 +79,7 @@ async function approveOnce(page: Page): Promise<void> {
 async function writeMistake(page: Page): Promise<void> {
   await openCard(page)
   await page.getByLabel('Amount in EUR').fill('-1')
-  // The form of the edit moves the button, which rests for a moment.
-  await untilReady(page)
-  await page.locator('.cs-approve').first().press('Enter')
+  await press(page.locator('.cs-approve').first())
   await page.locator('.cs-field-issue').first().waitFor()
 }
 

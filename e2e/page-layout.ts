@@ -18,7 +18,7 @@ export function cutTexts(): string[] {
     hides: /hidden|clip/.test(`${overflowX} ${overflowY}`) || /paint|strict|content/.test(contain),
   })
   // A title says it in whole.
-  const holds = (element: Element, text: string): boolean => (element.getAttribute('title')?.length ?? 0) >= text.length
+  const holds = (element: Element | null, text: string): boolean => (element?.getAttribute('title')?.length ?? 0) >= text.length
   // For screen readers alone.
   const isUnseen = ({ clipPath }: CSSStyleDeclaration): boolean => clipPath === 'inset(50%)'
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -31,9 +31,9 @@ export function cutTexts(): string[] {
     range.selectNodeContents(node)
     const { left, right, top, bottom } = range.getBoundingClientRect()
     if (right - left < 1 || bottom - top < 1) continue
+    if (holds(owner.closest('[title]'), text)) continue
     let isFree = getComputedStyle(owner).position === 'fixed'
     for (let place: Element | null = owner; place && !isFree; place = place.parentElement) {
-      if (holds(place, text)) break
       const { scrolls, hides } = clips(getComputedStyle(place))
       if (scrolls) break
       if (hides) {
