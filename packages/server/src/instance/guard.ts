@@ -6,8 +6,9 @@ import { type Accepter, recordAudit, SYSTEM } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
 import { type Database, databaseFile, type InstanceRow, instance, type Mark, type Outbox, type Store } from '../store/index.ts'
 import { type Evidence, whyCopy } from './judge.ts'
+import { OwnFile } from './own-file.ts'
 import { type PromotionWatch, VOUCH_AFTER_MS, watchPromotion } from './promotion.ts'
-import { type FilePlace, isSameFile, placeOf, readWitness, type WitnessFile, writeWitness } from './witness.ts'
+import { placeOf, readWitness } from './witness.ts'
 
 /** The operator's settings for the installation. */
 export interface InstanceSettings {
@@ -60,12 +61,6 @@ const newInstanceId = (): string => randomBytes(NEW_ID_BYTES).toString('hex')
 
 /** Interval at which a start that waits for others to vouch for a promoted database checks again. */
 const START_LOOK_MS = 250
-/**
- * How long a witness file keeps its identity while rows are committed. A copy of the folder that is put back by writing into its files looks
- * like the original as long as the witness is the one that was copied.
- */
-const SAME_FILE_MS = 60_000
-
 /** How long a start waits without other processes, so that they could reconnect; and at most with them. */
 const START_WAIT_MS = 20_000
 
@@ -85,17 +80,11 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
   const ownDatabaseFile = isEmbedded ? databaseFile(database.dataDir) : undefined
   const token = settings.token === undefined ? null : createHash('sha256').update(settings.token).digest('hex')
   const listeners = new Set<(held: Held | undefined) => void>()
-  let witness: WitnessFile | undefined
   /** The newest row that this process knows to be committed. */
   let mark: Mark | undefined
-  let isNoting = false
-  /** Whether rows were committed since the witness file was made, and when that was. */
-  let isBehind = false
-  let madeAtMs = 0
-  /** The identity of the embedded database that the witness is bound to. */
-  let place: FilePlace | undefined
   let row = await store.read(instance.readInstance)
   let held: Held | undefined = heldOf(row)
+  const ownFile = new OwnFile({ file, databaseFile: ownDatabaseFile, bound: () => row, clock, log })
   /** True from a new epoch until it is written to the file: an attempt that failed is repeated. */
   let isUnbound = false
 
@@ -166,36 +155,11 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
     })
   }
 
-  function writeFile({ id, epoch }: Pick<InstanceRow, 'id' | 'epoch'>): void {
-    if (file === undefined) return
-    const written = writeWitness(file, { id, epoch, mark }, ownDatabaseFile)
-    witness?.[Symbol.dispose]()
-    witness = written
-    place = ownDatabaseFile === undefined ? undefined : placeOf(ownDatabaseFile)
-    isBehind = false
-    madeAtMs = clock.nowMs()
-  }
-
-  /** Makes the witness anew where its identity counts, so that an earlier copy of it is known by that. */
-  function renewFile(): void {
-    if (ownDatabaseFile === undefined || !witness || !isBehind || !place) return
-    // A file that was put in the place of the database while it is in use is not vouched for.
-    if (isSameFile(place, placeOf(ownDatabaseFile))) writeFile(row)
-  }
-
-  const trying = (write: () => void): void => {
-    try {
-      write()
-    } catch (error) {
-      log.warn({ error, file }, 'instance.write_failed')
-    }
-  }
-
   /** Binds the database to this installation, and this process's file to the database. */
   async function bind(): Promise<void> {
     const place = await placeNow()
     mark = await store.read(() => instance.newestMark.first({}))
-    writeFile(row)
+    ownFile.write(row, mark)
     // A token that is set later becomes the installation's from then on.
     if (row.bound_at !== null && (row.token !== null || token === null)) return
     const bound = { id: row.id, ...place, token, now: clock.nowMs() }
@@ -214,7 +178,7 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
       const epoch = next.epoch + 1
       // Before the commit: a process that dies right after it must find its file there, or the next start holds the database again.
       mark = yield* instance.newestMark.first({})
-      writeFile({ id: next.id, epoch })
+      ownFile.write({ id: next.id, epoch }, mark)
       const data = { epoch, why }
       yield* recordAudit(outbox, { kind: 'copy_accepted', actor: by?.id ?? SYSTEM, data }, nowMs)
       return true
@@ -266,25 +230,13 @@ export async function openGuard(options: GuardOptions): Promise<Guard> {
       watch?.note(newest)
       if (mark && newest.place < mark.place) return
       mark = newest
-      if (isNoting || !witness) return
-      isNoting = true
-      // One write for all transactions of a commit, before any caller gets an answer.
-      queueMicrotask(() => {
-        isNoting = false
-        isBehind = true
-        trying(() => {
-          if (mark) witness?.note(mark)
-          if (Math.abs(clock.nowMs() - madeAtMs) >= SAME_FILE_MS) renewFile()
-        })
-      })
+      ownFile.note(newest)
     },
     accept,
     onChange: (listener) => void listeners.add(listener),
     close() {
       watch?.stop()
-      trying(renewFile)
-      witness?.[Symbol.dispose]()
-      witness = undefined
+      ownFile.close()
     },
   }
 }
