@@ -62,6 +62,20 @@ test('a typed command word decides; two calls of one step are decided apart', as
   await ask(page, demo, 'cancel ORD-003 and ORD-004')
   await expect(cards(page)).toHaveCount(2)
   await expect(page.getByText('2 approvals waiting')).toBeVisible()
+  // A typed word names a card by its id, so the id is whole at every width.
+  for (const width of [1280, 640, 560, 520, 390]) {
+    await page.setViewportSize({ width, height: 800 })
+    const id = cards(page)
+      .nth(1)
+      .locator('.cs-bar')
+      .getByText(/^#\w{6}$/)
+    const isWhole = () =>
+      id.evaluate((id) => {
+        const [part, tail] = [id.getBoundingClientRect(), id.parentElement?.getBoundingClientRect()]
+        return part.width > 0 && tail !== undefined && part.bottom <= tail.bottom + 1 && part.right <= tail.right + 0.5
+      })
+    await expect.poll(isWhole, `${width} px`).toBe(true)
+  }
   await approve(cards(page).nth(1))
   await expect(cards(page).nth(1)).toHaveAttribute('data-state', 'succeeded')
   await expect(cards(page).nth(0)).toHaveAttribute('data-state', 'proposed')
