@@ -163,7 +163,7 @@ async function startBesideProxy() {
       const isHeld = Promise.withResolvers<void>()
       let writer: Socket | undefined
       proxy.onRequest = (bytes, client) => {
-        if (bytes.includes('lock-and-id\0')) writer ??= client
+        if (['lock-and-id\0', 'lock-under-rights-and-id\0'].some((name) => bytes.includes(name))) writer ??= client
         // Transactions that only read end with a COMMIT, too.
         if (client !== writer || !bytes.includes(COMMIT)) return 'pass'
         isHeld.resolve()
