@@ -267,7 +267,7 @@ test('votes say how many there are, whose, and for whom it waits', async () => {
   const votes = [{ by: SAM, verdict: 'approve' as const, at: ago(180) }]
   await show(page, { action: sampleAction({ requires, votes }), me: ADA })
   expect(await card().locator('.cs-votes').textContent()).toBe(
-    '1 of 2 approvals · Sam approved 10:42:00 · waits for finance or approver, not for who asked',
+    '1 of 2 approvals · Sam approved 10:42:00 · waits for finance or approver, but not the requester',
   )
   await untilReady(page)
   await show(page, { action: sampleAction({ requires, votes }), me: SAM })

@@ -27,12 +27,12 @@ export function Votes({ action, nowMs }: { action: Action; nowMs: number }) {
         </span>
       ))}
       {` · waits for ${showInvisible(roles.join(' or ') || 'anybody')}`}
-      {notRequester ? ', not for who asked' : null}
+      {notRequester ? ', but not the requester' : null}
       {escalation && !escalation.isDone ? (
         <span className="cs-note">
           {' '}
-          From <time dateTime={escalation.at}>{clockText(escalation.at, nowMs)}</time> on also for{' '}
-          {showInvisible(escalation.roles.join(' or '))}.
+          From <time dateTime={escalation.at}>{clockText(escalation.at, nowMs)}</time>, {showInvisible(escalation.roles.join(' or '))} may
+          decide too.
         </span>
       ) : null}
     </p>
