@@ -104,6 +104,13 @@ test('the story of an action shows the wait of people as long as it was, and the
   await expect(page.getByTestId('verify-passed')).toContainText('are as they were signed')
 })
 
+test('what was declined without a reason shows none: why policy asked is not why a person declined', async ({ page, demo }) => {
+  await decided(demo, 'ORD-001', 'decline')
+  await page.goto(`${demo.url}/history`)
+  const result = page.getByTestId('decided-row').getByRole('cell').last()
+  await expect(result).toHaveText(/^\S+ Declined$/)
+})
+
 test('the story says what was edited, from which value to which, and by whom', async ({ page, demo }) => {
   const asked = { tool: 'updateOrderStatus', arguments: { orderId: 'ORD-001', newStatus: 'processing' } }
   const { id, revision, digest } = await (await demo.call('POST', '/api/actions', asked)).json()

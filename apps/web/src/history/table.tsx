@@ -95,7 +95,7 @@ const lengthText = (ms: number | null): string => (ms === null ? '–' : spanTex
 /** In a few words why it ended so. */
 function Why({ action: { votes, error, resolution, policy, state } }: { action: Action }) {
   const said = votes.find(({ reason }) => reason !== undefined)?.reason
-  const why = resolution?.note ?? error?.message ?? said ?? (state === 'declined' ? policy.reason : '')
+  const why = resolution?.note ?? error?.message ?? said ?? (state === 'declined' && policy.verdict === 'deny' ? policy.reason : '')
   if (why === '') return null
   return (
     <span className="decided-small decided-why" title={showInvisible(why)}>
