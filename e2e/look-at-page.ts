@@ -105,9 +105,13 @@ async function lookAtAll(page: Page, cdp: CDPSession): Promise<string[]> {
   return found
 }
 
-/** What axe finds, by all its rules or by these. The other mode opens a page for each look, which takes twice as long and is for pages with frames. */
+/**
+ * Returns the violations that axe finds.
+ * @param rules The rules to check. Default: all of them.
+ */
 async function violations(page: Page, rules?: string[]): Promise<string[]> {
-  // Targets of less than 24 px are looked for only when asked.
+  // Legacy mode takes half as long: the other one opens a page for each check, which only pages with frames need.
+  // By default axe does not check that targets are at least 24 px wide and high.
   const axe = new AxeBuilder({ page })
     .setLegacyMode(true)
     .options({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })

@@ -182,7 +182,7 @@ test('the line of identity is one line in a pane of 480 px and more: destination
     expect([width, hasAge]).toEqual([width, width > 640])
     expect([width, ((await card().boundingBox())?.height ?? 0) <= 240]).toEqual([width, true])
   }
-  // What gave way is in a title.
+  // Titles have the texts that were cut short.
   const { tool, id } = sampleAction()
   const titles = await card()
     .locator('.cs-bar > [title]')

@@ -72,6 +72,7 @@ function Invitations({ sessionId, people }: Omit<ParticipantsProps, 'isHost'>) {
         <label>
           Invite a person (type a name, take the person)
           <input
+            className="line-field"
             name="person"
             required
             list={listId}

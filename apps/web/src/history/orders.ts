@@ -20,5 +20,5 @@ export const orderOf = (params: URLSearchParams): Order => {
   return Object.hasOwn(ORDERS, name) ? (name as Order) : FIRST
 }
 
-/** What the address says for an order: nothing for the first one. */
+/** Returns the value of `order` in the address; empty for the default order, which the address leaves out. */
 export const orderParam = (order: string): string => (order === FIRST ? '' : order)

@@ -75,6 +75,7 @@ function NameForm({ name, onSave, onClose }: NameFormProps) {
       <input
         // biome-ignore lint/a11y/noAutofocus: the form opened at a press
         autoFocus
+        className="line-field"
         aria-label="Name of the view"
         value={typed}
         maxLength={40}

@@ -1,6 +1,6 @@
 import { changedSpan } from './changed-span.ts'
 
-/** What was counted in a list. */
+/** A list, and the counts of its rows. */
 export type Tally<T, K extends string> = { rows: readonly T[]; counts: Readonly<Record<K, number>> }
 
 /**

@@ -1,6 +1,7 @@
 import type { Action, RiskLevel } from '@countersign/client'
 import { RISK_WORDS, showInvisible } from '@countersign/react'
 import { columnsOf, commonTitle, fitsTitle, shapeKey } from '../bulk/shape.ts'
+import { NO_RULE } from '../policy/no-rule.ts'
 import { changedSpan } from '../steady/changed-span.ts'
 import { firstWhere } from '../steady/first-where.ts'
 import { RISKS } from './order.ts'
@@ -30,7 +31,7 @@ const requesterKey = ({ requesters }: Action): string => requesters.map(({ id })
 const requesterTitle = (_: string, [action]: readonly Action[]): string =>
   action?.requesters.map(({ name }) => showInvisible(name)).join(' and ') ?? ''
 
-const ruleTitle = (rule: string): string => (rule === 'default' ? 'No rule matches' : showInvisible(rule))
+const ruleTitle = (rule: string): string => (rule === 'default' ? NO_RULE : showInvisible(rule))
 
 /** The ways to group the inbox: their words, and which actions belong together. */
 export const GROUPINGS = {

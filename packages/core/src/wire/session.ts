@@ -205,7 +205,7 @@ export type SessionList = z.infer<typeof SessionList>
 export const MessageList = z.object({ items: z.array(Message), nextCursor: z.string().nullable() })
 export type MessageList = z.infer<typeof MessageList>
 
-/** What policy says about the calls of a tool, before anybody looks at one of them. */
+/** The verdict of the policy for most calls of a tool, without the arguments of any one call. */
 export const UsualVerdict = z.object({
   verdict: Verdict,
   /** The strictest rule that matches every call; null where no rule does, so that the default decides. */
@@ -247,9 +247,9 @@ export const ToolView = z.object({
   claimedEffect: z.enum(['read', 'write']).optional(),
   /** Why each call needs approval for now, whatever the policy allows: its definition changed. */
   caution: z.string().optional(),
-  /** What policy says about its calls, where the list is asked with `use=true` and for one tool. Absent for callers who may not read the policy. */
+  /** The usual verdict. In a list only with `use=true`; absent for callers who may not read the policy. */
   usual: UsualVerdict.optional(),
-  /** Where the list is asked with `use=true`: the newest call that the caller may see, among the newest 10,000 calls of all tools. */
+  /** The newest call that the caller may see, among the newest 10,000 calls of all tools. Only in a list with `use=true`. */
   lastCall: LastCall.optional(),
 })
 export type ToolView = z.infer<typeof ToolView>

@@ -130,7 +130,7 @@ async function writeMixed(store: Store): Promise<ActionRow[]> {
   return rows
 }
 
-/** What each order sorts by, the first first, as a second way to the same; null comes after every number. */
+/** The sort keys of each order, written again for this test, the most important one first. Null comes after every number. */
 const SORTED_BY: Readonly<Record<SettledOrder, (row: ActionRow) => (number | null)[]>> = {
   settled: ({ settled_at }) => [settled_at],
   settled_oldest: ({ settled_at }) => [-(settled_at ?? 0)],
