@@ -43,8 +43,10 @@ export interface HttpCall {
 export interface HttpAnswer {
   status: number
   headers: IncomingHttpHeaders
-  /** Undefined when the answer was empty. */
+  /** Undefined when the answer was empty, or its body was not read whole. */
   body: JsonValue | undefined
+  /** False when the body was cut off or is larger than 1 MB: then its absence says nothing. */
+  isWhole: boolean
   /** The version of what was answered, where the service gave one that `If-Match` takes: a weak ETag never matches. */
   version?: string
 }
@@ -76,12 +78,12 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
       },
     })
     const status = response.statusCode ?? 0
-    const body = await readText(response).catch((error: unknown) => {
+    const text = await readText(response).catch((error: unknown) => {
       // The status of a refusal stands, whatever became of its body.
-      if (status >= 400 && status < 500) return ''
+      if (status >= 400 && status < 500) return undefined
       throw error
     })
-    const answer = { ...readAnswer(call, status, response.headers, body), headers: response.headers }
+    const answer = { ...readAnswer(call, status, response.headers, text), headers: response.headers, isWhole: text !== undefined }
     const { etag } = response.headers
     return etag?.startsWith('"') ? { ...answer, version: etag } : answer
   } catch (error) {

@@ -99,6 +99,21 @@ test('an authoritative 404 counts only as JSON or empty: a proxy that does not f
   expect(await found('default backend - 404')).toEqual({ done: false })
 })
 
+test('an authoritative 404 whose body is too large to read, or is cut off, leaves the outcome unknown', async () => {
+  const route = { ...PAY, verify: { get: '/payments/{idempotencyKey}', done: { id: 9 }, authoritative: true } }
+  answers(404, `<html>${'x'.repeat(1_100_000)}`)
+  expect(await verify(route, ARGS)).toEqual({ done: false })
+  answers(404, JSON.stringify({ error: 'x'.repeat(1_100_000) }))
+  expect(await verify(route, ARGS)).toEqual({ done: false })
+  answer = (response) => response.writeHead(404, { 'content-length': '200' }).write('<html>', () => response.socket?.resetAndDestroy())
+  expect(await verify(route, ARGS)).toEqual({ done: false })
+  answer = (response) => {
+    response.writeHead(404, { 'content-length': '200' }).flushHeaders()
+    response.socket?.end()
+  }
+  expect(await verify(route, ARGS)).toEqual({ done: false })
+})
+
 test('a service that refuses, breaks, redirects or is silent cannot be asked', async () => {
   for (const status of [301, 400, 401, 410, 429, 500, 502]) {
     answers(status, {})

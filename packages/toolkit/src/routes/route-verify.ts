@@ -52,7 +52,7 @@ function readQuery(text: string): [string, Template][] {
 interface Service {
   base: URL
   /** Makes a GET, whose answer may be 404. @throws ToolError when the service cannot be asked. */
-  get(url: URL, signal: AbortSignal): Promise<Pick<HttpAnswer, 'status' | 'body'>>
+  get(url: URL, signal: AbortSignal): Promise<Pick<HttpAnswer, 'status' | 'body' | 'isWhole'>>
 }
 
 /**
@@ -67,9 +67,10 @@ export async function verifyRoute(read: ReadVerify, service: Service, given: Jso
     const value = fillJson({ text }, args)
     if (value !== undefined) query.append(name, asText(value))
   }
-  const { status, body } = await service.get(buildUrl(service.base, read.path, args, query), context.signal)
-  // A text or a page comes from a proxy that does not find the service, for example during a deployment.
-  const isOfService = typeof body !== 'string'
+  const { status, body, isWhole } = await service.get(buildUrl(service.base, read.path, args, query), context.signal)
+  // A text or a page comes from a proxy that does not find the service, for example during a deployment. A body that was not read whole
+  // can be such a page.
+  const isOfService = isWhole && typeof body !== 'string'
   if (status === 404) return read.isAuthoritative && isOfService ? { done: false, authoritative: true } : { done: false }
   // A field that depends on an absent argument proves nothing.
   const wanted = read.done.flatMap(([field, template]): [string, JsonValue][] => {
