@@ -32,6 +32,14 @@ export const CODE_ROUTES: Route[] = [
       return sha === undefined ? missing() : ok(ref(at, repo, name, sha))
     },
   ],
+  [
+    'GET',
+    `${REPO}/git/matching-refs/{ref}`,
+    ({ at, repo, params }) => {
+      const matching = [...repo.git.heads].filter(([name]) => `heads/${name}`.startsWith(params.ref ?? ''))
+      return ok(matching.map(([name, sha]) => ref(at, repo, name, sha)))
+    },
+  ],
   ['POST', `${REPO}/git/refs`, createRef],
   ['PATCH', `${REPO}/git/refs/{ref}`, updateRef],
   [

@@ -116,7 +116,11 @@ const deleteBranch = (github: GithubContext): ToolDraft =>
       return { branch, deleted: true, sha: head ?? null, url: `${github.webOrigin}/${repository}/branches` }
     },
     async verify({ repository, branch }, { signal }) {
-      const head = await headOf(github.client, repository, branch, signal)
-      return head === undefined ? { done: true, output: { branch, deleted: true } } : { done: false }
+      // A proxy answers 404, too, and GitHub itself where the token no longer sees the repository. A list without the branch is proof.
+      const refs = await github.client.look(signal, repositoryOf(repository), (rest, at) =>
+        rest.git.listMatchingRefs({ ...at, ref: `heads/${branch}` }),
+      )
+      const isThere = refs.some(({ ref }) => ref === `refs/heads/${branch}`)
+      return isThere ? { done: false } : { done: true, output: { branch, deleted: true } }
     },
   })

@@ -90,6 +90,22 @@ test.each(WRITES)(
   },
 )
 
+test('a 404 of a proxy, or for a token that sees the repository no more, does not prove that a branch was deleted', async () => {
+  let isAway = false
+  const away = { status: 404, body: { message: 'Not Found' } }
+  await using bench = await openGithubBench({ fault: () => (isAway ? away : undefined) })
+  push(bench.standin.state, bench.repo, 'docs', { 'docs.md': 'Docs\n' })
+  const { version } = await bench.look('deleteBranch', { branch: 'docs' })
+  const verify = () => bench.verify('deleteBranch', { branch: 'docs' }, contextOf(version))
+  isAway = true
+  await expect(verify()).rejects.toMatchObject({ kind: 'refused' })
+  isAway = false
+  expect(await verify()).toEqual({ done: false })
+  await bench.run('createBranch', { branch: 'docs-2', from: 'docs' })
+  await bench.run('deleteBranch', { branch: 'docs' })
+  expect(await verify()).toMatchObject({ done: true })
+})
+
 test('what is lost on the way to a commit that no branch has yet is no commit: it may be tried again', async () => {
   for (const at of [/^POST .*\/git\/trees/, /^POST .*\/git\/commits/, /^GET .*\/git\/commits/]) {
     const fault: { mode?: 'before' | 'after'; at: RegExp } = { at }
