@@ -2,7 +2,7 @@
  * When a checkpoint is reached: while a server works, when it starts on an empty database, at every start, while it stops, after another
  * process has died. This campaign leaves out two groups: checkpoints reached only when something besides the servers fails or changes (the
  * database is unreachable, a process is frozen, a target does not answer or differs from what was shown, approvers leave), and the commands
- * that archive and restore, which are killed in their own tests. Checkpoints that only a source of tools reaches belong to the part
+ * that archive, back up and restore, which are killed in their own tests. Checkpoints that only a source of tools reaches belong to the part
  * `features`; deleting a session, sending to webhooks and accepting a copy have kills in their own acceptance tests.
  */
 export type Phase = 'work' | 'first' | 'start' | 'stop' | 'takeover' | 'fault' | 'archive' | 'feature' | 'own'
@@ -58,7 +58,7 @@ export const CHECKPOINTS: readonly Checkpoint[] = [
   ...at('takeover', ['takeover.before_forget', 'takeover.done'], 'postgres'),
   ...at('archive', ['archive.before_begin', 'archive.begun', 'archive.before_fsync', 'archive.before_rename', 'archive.renamed']),
   ...at('archive', ['archive.after_manifest', 'archive.before_store', 'archive.storing', 'archive.after_store', 'archive.before_forget']),
-  ...at('archive', ['restore.before_commit']),
+  ...at('archive', ['backup.before_rename', 'restore.before_commit']),
   ...at('fault', ['store.refused', 'verify.before_store', 'verify.after_store']),
   ...at('fault', ['revise.storing', 'refresh.before_store', 'refresh.storing', 'refresh.after_store']),
   ...at('fault', ['edit.before_read', 'edit.before_store', 'edit.storing', 'edit.after_store']),

@@ -1,32 +1,51 @@
 import { existsSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { checkpoint } from '@countersign/toolkit/internal'
 import { isFull } from '../sqlite/errors.ts'
+import { holdPassingLock, type Lock } from '../sqlite/file-lock.ts'
 
 /**
  * Lets `write` create a file, and gives it its name only when it is complete and on disk. Until then it is called `….partial`; after a
- * crash at any point, the name is absent or has its previous content.
+ * crash at any point, the name is absent or has its previous content. The next call removes what a killed one left.
  * @param overwrite False refuses an existing name.
- * @throws Error when the name is taken or `write` throws.
+ * @throws Error when the name is taken, another process writes to it, or `write` throws.
  */
 export async function writeWholeFile<T>(file: string, overwrite: boolean, write: (partial: string) => Promise<T>): Promise<T> {
-  if (!overwrite && existsSync(file)) throw new Error(`${file} exists; name another file, or overwrite it with --force`)
   const folder = dirname(resolve(file))
   if (!existsSync(folder)) throw new Error(`the folder ${folder} does not exist`)
   const partial = `${file}.partial`
-  await remove(partial)
-  const made = await open(partial, 'wx', 0o600)
-  await made.close()
+  const lock = lockName(file, folder)
   try {
+    if (!overwrite && existsSync(file)) throw new Error(`${file} exists; name another file, or overwrite it with --force`)
+    await remove(partial)
+    const made = await open(partial, 'wx', 0o600)
+    await made.close()
     const result = await write(partial)
     await syncToDisk(partial)
+    checkpoint('backup.before_rename')
     await rename(partial, file)
     await syncToDisk(folder)
     return result
   } catch (error) {
     await remove(partial)
     throw isFull(error) ? new Error(`${file} was not written: the disk of ${folder} is full`, { cause: error }) : error
+  } finally {
+    lock.close()
   }
+}
+
+/** @throws Error when another process writes to the file, or its folder cannot be written. */
+function lockName(file: string, folder: string): Lock {
+  let lock: Lock | undefined
+  try {
+    lock = holdPassingLock(`${file}.partial.lock`)
+  } catch (cause) {
+    const why = isFull(cause) ? `the disk of ${folder} is full` : `make the folder ${folder} writable for this user, or name another file`
+    throw new Error(`${file} was not written: ${why}`, { cause })
+  }
+  if (!lock) throw new Error(`another backup to ${file} is running; wait for its end, or name another file`)
+  return lock
 }
 
 /** Removes a file that was not finished, with the journal that SQLite keeps beside its copy: it would be taken for that of the next one. */

@@ -22,6 +22,7 @@ import type { Outbox, Store } from '../store.ts'
 import { watchHealth } from '../watch-health.ts'
 import { requireWholeSchema } from '../whole-schema.ts'
 import { damagedFile, openingError, sqliteDamage, WHAT_TO_DO_ABOUT_DAMAGE } from './errors.ts'
+import { holdLock, type Lock } from './file-lock.ts'
 import { openPlaceCheck } from './file-place.ts'
 import { findLastPlace } from './last-place.ts'
 import { sqliteRoom } from './room.ts'
@@ -107,8 +108,6 @@ export function own(dataDir: string): Lock | undefined {
     throw openingError(error, dataDir, databaseFile(dataDir))
   }
 }
-
-export type Lock = Pick<DatabaseSync, 'close'>
 
 interface OpenedSqlite extends Pick<SqliteOptions, 'dataDir' | 'onCommitted' | 'onDamage'> {
   db: DatabaseSync
@@ -238,25 +237,6 @@ function requireNewestCommits(db: DatabaseSync, dataDir: string, hadLog: boolean
 /** The same for a database that may have no tables yet. */
 const lastPlaceOf = (db: DatabaseSync): number =>
   db.prepare("select 1 from sqlite_schema where name = 'archive_file'").get() === undefined ? 0 : findLastPlace(db)
-
-/**
- * Locks a file exclusively; undefined when another process has it. The lock is a SQLite transaction that stays open, so the operating
- * system releases it even after kill -9.
- */
-function holdLock(file: string): DatabaseSync | undefined {
-  makePrivateFile(file)
-  const lock = new DatabaseSync(file, { timeout: 0 })
-  try {
-    lock.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
-    return lock
-  } catch (error) {
-    lock.close()
-    if (isBusy(error)) return undefined
-    throw error
-  }
-}
-
-const isBusy = (error: unknown): boolean => error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5
 
 function requireVersion(db: DatabaseSync): void {
   const version = String(db.prepare('select sqlite_version() as version').get()?.version)
