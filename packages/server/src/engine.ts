@@ -8,7 +8,7 @@ import type { Accepter, AnchorSender, AuditKey, Refusals, Sealer } from './audit
 import type { Clock } from './clock.ts'
 import { type EventHub, MODEL_CALLS, type Reconciler } from './dispatch/index.ts'
 import type { Gate } from './gate/index.ts'
-import type { InstanceSettings } from './instance/index.ts'
+import type { InstanceSettings, OpenActions } from './instance/index.ts'
 import type { Tally } from './metrics/index.ts'
 import type { PushKey } from './notify/index.ts'
 import type { Policies } from './policy/index.ts'
@@ -42,6 +42,8 @@ export interface EngineOptions {
   webhooks?: { network: Network; publicUrl: string | undefined }
   /** How a copy of the database is distinguished from the original. Default: by the file `instance` in the data folder. */
   instance?: InstanceSettings
+  /** Called before the start accepts a copy, with what that takes over. Default: does nothing. */
+  onAccepting?: ((open: OpenActions) => void) | undefined
 }
 
 /** How many actions are executed concurrently. */
@@ -83,6 +85,8 @@ export interface Engine {
   readonly hold: {
     /** The reason as a sentence; undefined while nothing is held. */
     readonly why: string | undefined
+    /** Returns what is held, or what an acceptance takes over. */
+    readOpen(): Promise<OpenActions>
     /**
      * Makes the database a separate installation: a new epoch begins, work in flight in the previous one gets an unknown outcome, and
      * everything else continues. Does nothing when nothing is held. @param by Undefined for the command line.

@@ -20,6 +20,7 @@ import { openLocalConsole } from './identity/local-console.ts'
 import { createRefusedSignIns } from './identity/refused-sign-ins.ts'
 import { openSecret } from './identity/secret.ts'
 import { createSignInLinks, mintLinkToken, signInLink } from './identity/sign-in-links.ts'
+import type { OpenActions } from './instance/index.ts'
 import { type ChainLink, type Circuits, createCircuits, modelChain, openModel } from './models/index.ts'
 import { ownFilesOf } from './own-files.ts'
 import { tightenFiles } from './private-files.ts'
@@ -38,6 +39,8 @@ export interface ServerOptions {
   clientKey?: string
   /** Default: this machine's, or on Postgres the database's. */
   clock?: Clock
+  /** Called before a copy is accepted at the start, with what that takes over. Default: does nothing. */
+  onAccepting?: (open: OpenActions) => void
 }
 
 export interface RunningServer {
@@ -160,14 +163,17 @@ async function start(options: ServerOptions): Promise<RunningServer> {
   }
 }
 
-async function openServerEngine({ config, settings, log, clock }: ServerOptions, sender: AnchorSender | undefined): Promise<Engine> {
+async function openServerEngine(
+  { config, settings, log, clock, onAccepting }: ServerOptions,
+  sender: AnchorSender | undefined,
+): Promise<Engine> {
   // All agents share the state of a model.
   const circuits = createCircuits(thisMachine)
   const agents = await Promise.all(config.agents.map((agent) => openAgent(agent, { config, settings, circuits, log })))
   const { database, executions, modelCalls, auditKeyFile, headFile, instance } = settings
   tightenFiles({ dataDir: settings.dataDir, files: [auditKeyFile, headFile, instance.file] }, log)
   return openEngine({
-    ...{ database, clock, instance, executions, modelCalls, auditKeyFile, headFile, agents, log },
+    ...{ database, clock, instance, executions, modelCalls, auditKeyFile, headFile, agents, log, onAccepting },
     anchor: sender && { sender, file: config.anchor?.file },
     tools: config.tools,
     sources: config.sources.values(),

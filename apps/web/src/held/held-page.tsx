@@ -52,7 +52,7 @@ export default function HeldPage() {
             </p>
           </>
         )}
-        <Pages {...held} count={countOf(hold.data)} />
+        <Pages {...held} counts={openWords(hold.data)} />
         <Loaded of={held.query} height={200}>
           {({ items }) =>
             items.length === 0 && held.number > 1 ? (
@@ -76,23 +76,45 @@ export default function HeldPage() {
   )
 }
 
-/** Returns the number of open actions, or undefined when this person may not see all of them. */
-function countOf(hold: HoldView | undefined): number | undefined {
-  return hold?.open ? Object.values(hold.open).reduce((sum, count) => sum + count, 0) : undefined
+/** Returns how many actions are open, in words; undefined when this person may not see all of them. */
+function openWords(hold: HoldView | undefined): string | undefined {
+  if (!hold?.open) return undefined
+  const { approved, executing, waiting, outcomeUnknown } = hold.open
+  const sum = approved + executing + waiting + outcomeUnknown
+  const parts = [
+    approved > 0 && `${approved} approved`,
+    waiting > 0 && `${waiting} waiting`,
+    executing > 0 && `${executing} under way`,
+    outcomeUnknown > 0 && `${outcomeUnknown} with an unknown outcome`,
+  ].filter((part) => part !== false)
+  return `${sum === 1 ? '1 action is open' : `${sum} actions are open`}${sum === 0 ? '' : `: ${parts.join(', ')}`}`
+}
+
+/** Returns what happens to the open actions when the copy is accepted. */
+function acceptanceWords({ approved, executing, waiting }: NonNullable<HoldView['open']>): string {
+  const start =
+    approved === 0
+      ? 'No action is approved'
+      : approved === 1
+        ? '1 approved action starts at once'
+        : `${approved} approved actions start at once`
+  const underWay = executing === 0 ? '' : ` The outcome of ${executing} that ${executing === 1 ? 'was' : 'were'} under way becomes unknown.`
+  const decide = waiting === 0 ? '' : ` ${waiting} ${waiting === 1 ? 'waits' : 'wait'} for a decision.`
+  return `${start}.${underWay}${decide}`
 }
 
 interface PagesProps {
   number: number
-  count: number | undefined
+  counts: string | undefined
   onNext: (() => void) | undefined
   onPrevious: (() => void) | undefined
 }
 
 /** Shows the number of open actions and the page buttons, above the list so that they do not move. */
-function Pages({ number, count, onNext, onPrevious }: PagesProps) {
+function Pages({ number, counts, onNext, onPrevious }: PagesProps) {
   return (
     <nav className="row-head" aria-label="Pages of open actions">
-      {count !== undefined && <span>{count === 1 ? '1 action is open' : `${count} actions are open`}</span>}
+      {counts !== undefined && <span>{counts}</span>}
       {(onNext || onPrevious || number > 1) && (
         <>
           <Button variant="outlined" disabled={!onPrevious} onClick={onPrevious}>
@@ -172,6 +194,7 @@ function HeldRow({ action, isHeld }: { action: Action; isHeld: boolean }) {
 function AcceptCopy({ onClose }: { onClose: () => void }) {
   const { client } = useServices()
   const queries = useQueryClient()
+  const { data } = useHold()
   const accept = useMutation({
     mutationFn: () => client.hold.accept(),
     onSuccess: async () => {
@@ -188,6 +211,7 @@ function AcceptCopy({ onClose }: { onClose: () => void }) {
       onConfirm={() => accept.mutate()}
       onClose={onClose}
     >
+      {data?.open && <p>{acceptanceWords(data.open)}</p>}
       <p>
         Everything approved that was not voided starts now, and agents at work go on. Make sure that the original does not run any more.
       </p>

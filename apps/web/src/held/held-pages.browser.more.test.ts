@@ -22,15 +22,17 @@ const everything = Array.from({ length: HELD }, (_, nth) => ({
 let open = [...everything]
 /** The cursors of the lists that were read. */
 const read: (string | null)[] = []
+let accepted = 0
 let server: HostileServer
 let browser: Browser
 beforeAll(async () => {
   server = await startHostileServer({
     answer(method, path, query) {
       if (path === '/api/hold') {
-        const counts = { approved: open.length, executing: 0, waiting: 0, outcomeUnknown: 0 }
+        const counts = { approved: open.length - 5, executing: 2, waiting: 3, outcomeUnknown: 0 }
         return { body: { held: true, why: 'A copy.', since: '2026-11-22T10:00:00.000Z', epoch: 1, open: counts } }
       }
+      if (path === '/api/hold/accept') accepted++
       const voided = method === 'POST' ? /^\/api\/actions\/(\w+)\/void$/.exec(path)?.[1] : undefined
       if (voided) {
         const found = open.find(({ id }) => id === voided)
@@ -89,6 +91,17 @@ test('all of 500 held actions can be reached, and the page never holds more than
   await page.getByRole('button', { name: 'Previous page' }).click()
   await page.getByRole('link', { name: `Send ${HELD - 2 * PAGE}`, exact: true }).waitFor()
   expect(await shown(page)).toEqual(hrefsFrom(HELD - 2 * PAGE))
+})
+
+test('before a copy is accepted, the page says how many actions start, were under way and wait', async () => {
+  const page = await openHeld()
+  await page.getByText('500 actions are open: 495 approved, 3 waiting, 2 under way').waitFor()
+  await page.getByRole('button', { name: 'Accept this copy' }).click()
+  await page
+    .getByRole('alertdialog')
+    .getByText('495 approved actions start at once. The outcome of 2 that were under way becomes unknown. 3 wait for a decision.')
+    .waitFor()
+  expect(accepted).toBe(0)
 })
 
 test('after one of 500 is voided, only the page in sight is read again, and the list stays where it is', async () => {

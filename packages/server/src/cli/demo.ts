@@ -9,7 +9,7 @@ import { openBrowser } from './open-browser.ts'
 import { type ServerFlags, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
 import { say } from './say.ts'
-import { sayHeld } from './say-held.ts'
+import { sayAccepting, sayHeld } from './say-held.ts'
 import { sayLink } from './sign-in.ts'
 
 const SHOP = fileURLToPath(new URL('../../../../examples/shop/', import.meta.url))
@@ -57,7 +57,8 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
     started.push(() => brain.close())
     const loaded = await loadConfig(join(SHOP, 'countersign.yaml'), { ...environment, SHOP_URL: shop.url, BRAIN_URL: brain.url })
     const config = withDeskModel(loaded, flags.model ?? modelWithKey(settings))
-    const server = await startServer({ config, settings, log: createLog(settings.logLevel, secretsOf(settings, config)) })
+    const log = createLog(settings.logLevel, secretsOf(settings, config))
+    const server = await startServer({ config, settings, log, onAccepting: sayAccepting })
     started.push(() => server.close())
     say('')
     const link = server.signInLink()
@@ -67,7 +68,7 @@ async function runDemo(flags: DemoFlags, environment: Environment): Promise<void
     say(`  The shop      ${shop.url}          see the orders change`)
     say(`  Agents        ${config.agents.map((agent) => `${agent.name} (${agent.model})`).join(', ')}`)
     say(`  Data          ${settings.dataDir}`)
-    sayHeld(server.engine.hold.why, server.url)
+    await sayHeld(server.engine.hold, server.url)
     if (link !== undefined) sayLink(link, settings, 'npm run countersign --')
     say('')
     say(

@@ -7,7 +7,7 @@ import { openBrowser } from './open-browser.ts'
 import { type ServerFlags, withServerFlags } from './options.ts'
 import { runUntilStopped } from './run-until-stopped.ts'
 import { say } from './say.ts'
-import { sayHeld } from './say-held.ts'
+import { sayAccepting, sayHeld } from './say-held.ts'
 import { sayLink } from './sign-in.ts'
 
 /** `countersign serve`: runs the server with the given configuration. */
@@ -18,9 +18,10 @@ export const serveCommand = (environment: Environment): Command =>
       const settings = readSettings(flags, environment)
       const file = settings.configFile ?? (await requireConfig(resolve('.')))
       const config = await loadConfig(file, environment)
-      const server = await startServer({ config, settings, log: createLog(settings.logLevel, secretsOf(settings, config)) })
+      const log = createLog(settings.logLevel, secretsOf(settings, config))
+      const server = await startServer({ config, settings, log, onAccepting: sayAccepting })
       say(`Countersign is ready at ${server.url}`)
-      sayHeld(server.engine.hold.why, server.url)
+      await sayHeld(server.engine.hold, server.url)
       const link = server.signInLink()
       if (link !== undefined) sayLink(link, settings)
       if (flags.open) openBrowser(link ?? server.url, environment)

@@ -2,6 +2,7 @@ import { Action, CountersignError, HoldView, type Principal, VoidBody } from '@c
 import { z } from 'zod'
 import { accepterOf, isoTime, seesAll } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
+import { countOpenActions } from '../instance/index.ts'
 import { instance, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 
@@ -111,12 +112,5 @@ function* viewHold(principal: Principal): Tx<HoldView> {
   const { held_at, held_why, epoch } = yield* instance.readInstance()
   const status = { held: held_at !== null, why: held_why, since: held_at === null ? null : isoTime(held_at), epoch }
   if (!seesAll(principal)) return { ...status, open: null }
-  const counts = new Map((yield* instance.countOpen()).map(({ state, count }) => [state, count]))
-  const open = {
-    approved: counts.get('approved') ?? 0,
-    executing: counts.get('executing') ?? 0,
-    waiting: counts.get('proposed') ?? 0,
-    outcomeUnknown: counts.get('outcome_unknown') ?? 0,
-  }
-  return { ...status, open }
+  return { ...status, open: yield* countOpenActions() }
 }

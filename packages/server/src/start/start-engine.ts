@@ -4,6 +4,7 @@ import { type Accepter, createRefusals, openAuditKey, SYSTEM } from '../audit/in
 import { createConcurrencyLimiter } from '../dispatch/index.ts'
 import type { Engine, EngineOptions, ExecutionLimits } from '../engine.ts'
 import { createGate, createStartFailures } from '../gate/index.ts'
+import { readOpenActions } from '../instance/index.ts'
 import { createSender, openPushKey } from '../notify/index.ts'
 import type { Runtime } from '../runtime.ts'
 import { principals, tellAccess } from '../store/index.ts'
@@ -93,8 +94,10 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
 
   await startRecord({ store, sealer, auditKey, log, headFile: options.headFile, anchor: options.anchor, isAlone, acceptLoss })
   if (options.acceptCopy) {
-    if (guard?.held) await accept()
-    else log.warn('instance.nothing_to_accept')
+    if (guard?.held) {
+      options.onAccepting?.(await store.read(readOpenActions))
+      await accept()
+    } else log.warn('instance.nothing_to_accept')
   }
   work.followHold()
   if (!guard?.held) await work.goOn()
@@ -121,6 +124,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
       get why() {
         return guard?.held?.why
       },
+      readOpen: () => store.read(readOpenActions),
       accept,
     },
     savePrincipal: (principal) =>

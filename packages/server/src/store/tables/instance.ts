@@ -120,6 +120,18 @@ interface Open {
   count: number
 }
 
+/** The first approved actions, then executing ones. */
+export const firstToRun = question<{ limit: number }, Pick<ActionRow, 'state' | 'tool' | 'description'>>((db, p) =>
+  db
+    .selectFrom('action')
+    .select(['state', 'tool', 'description'])
+    // Literals, so that the partial index of exactly these states is used.
+    .where(sql<boolean>`state in ('approved', 'executing')`)
+    .orderBy('state')
+    .orderBy('id')
+    .limit(p.limit),
+)
+
 /** Counts the open actions, by state. */
 export const countOpen = (): Tx<Open[]> =>
   ask((db) =>
