@@ -32,7 +32,11 @@ interface CycleTimes {
 }
 
 /** One gated cycle: message → model → ask → approve → execute → model → done. */
-async function cycle({ engine }: Bench, sessionId: string, watched: Awaited<ReturnType<typeof watch>>): Promise<CycleTimes> {
+async function cycle(
+  { engine }: Pick<Bench, 'engine'>,
+  sessionId: string,
+  watched: Awaited<ReturnType<typeof watch>>,
+): Promise<CycleTimes> {
   const begin = performance.now()
   const asked = watched.asked()
   await engine.agentLoop.postMessage(sessionId, 'mark ORD-001 as processing', caller)
@@ -45,7 +49,7 @@ async function cycle({ engine }: Bench, sessionId: string, watched: Awaited<Retu
 }
 
 /** Gated cycles on an open engine, `inFlight` sessions at a time, ten turns a session. */
-export async function runCycles(bench: Bench, inFlight: number, cycles: number): Promise<CycleTimes[]> {
+export async function runCycles(bench: Pick<Bench, 'engine'>, inFlight: number, cycles: number): Promise<CycleTimes[]> {
   const times: CycleTimes[] = []
   const worker = async (count: number) => {
     for (let left = count; left > 0; ) {

@@ -9,6 +9,7 @@ import { benchCycles, benchLongSession, benchPostgresCycles } from './cycles.ts'
 import { openPostgresForBench, openSqliteForBench } from './database.ts'
 import { benchInbox } from './inbox.ts'
 import { benchInboxPage } from './inbox-page.ts'
+import { benchOverHttp } from './over-http.ts'
 import { benchReady } from './ready.ts'
 import { benchSubscribers } from './subscribers.ts'
 import { benchWaiting } from './waiting.ts'
@@ -50,6 +51,10 @@ const BENCHES: Record<string, () => Promise<unknown>> = {
   postgresWaitingSessions1M: () => benchWaitingSessions(openPostgresForBench, values.quick ? 100_000 : 1_000_000),
   inbox: () => benchInbox(openSqliteForBench, n(100_000)),
   postgresInbox: () => benchInbox(openPostgresForBench, n(100_000)),
+  overHttpAt1: () => benchOverHttp({ inFlight: 1, cycles: n(500), rounds: 5 }),
+  overHttpAt32: () => benchOverHttp({ inFlight: 32, cycles: n(3_200), rounds: 5 }),
+  postgresOverHttpAt1: () => benchOverHttp({ inFlight: 1, cycles: n(300), rounds: 5, database: 'postgres' }),
+  postgresOverHttpAt32: () => benchOverHttp({ inFlight: 32, cycles: n(1_600), rounds: 5, database: 'postgres' }),
   inboxPage: () => benchInboxPage(10_000, values.quick ? 1 : 5),
   subscribers1: () => benchSubscribers({ streams: 1, people: 1, renames: n(1_000), turns: values.quick ? 5 : 50 }),
   subscribers5k: () => benchSubscribers({ streams: values.quick ? 500 : 5_000, people: values.quick ? 500 : 5_000, renames: 20, turns: 3 }),
