@@ -37,6 +37,37 @@ test('who has the answer already and calls again, before that is noted, makes a 
   expect(isRepeated).toBe(false)
 })
 
+test('who calls again while the database notes that the result was given makes a new action', async () => {
+  await using open = await openGate([pay])
+  const { store, gate, clock } = open.engine
+  let onRead: (() => Promise<void>) | undefined
+  let ended = Promise.withResolvers<void>()
+  // The answer about the open call arrives after that of the transaction that closes it, which began later.
+  const slow: typeof store = {
+    ...store,
+    async transact(work) {
+      const wait = onRead
+      onRead = undefined
+      const value = await store.transact(work)
+      if (wait) await wait()
+      else ended.resolve()
+      return value
+    },
+  }
+  const calls = createOpenCalls({ store: slow, gate, clock, log: pino({ level: 'silent' }) })
+  const { action } = await calls.actionOf(call, caller)
+  const done = await settled(open, action.id)
+  ended = Promise.withResolvers()
+  onRead = async () => {
+    calls.tell(done, Promise.resolve(true))
+    await ended.promise
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const { action: second, isRepeated } = await calls.actionOf(call, caller)
+  expect(second.id).not.toBe(action.id)
+  expect(isRepeated).toBe(false)
+})
+
 test('an answer that did not leave was given to nobody: the same call gets it', async () => {
   await using open = await openGate([pay])
   const calls = openCallsOf(open)

@@ -101,16 +101,13 @@ export function createOpenCalls({
         await store.transact(() => gatewayCalls.nameAction.run({ call: hash, once_key, action_id: action.id }))
         return { action, isRepeated: once_key !== onceKey }
       }
-      const inFlight = telling.get(open.action_id)
-      if (inFlight) {
-        await inFlight
-        // A failed delivery left the call open.
-        const action = await readAction(open.action_id)
-        const still = await store.read(() => gatewayCalls.findCall.first({ call: hash }))
-        if (!action || still?.once_key !== once_key) continue
-        return { action, isRepeated: true }
-      }
+      await telling.get(open.action_id)
       const action = await readAction(open.action_id)
+      // Its result may have been delivered since the call was read. A failed delivery leaves the call open.
+      if (action && hasEnded(action.state)) {
+        const still = await store.read(() => gatewayCalls.findCall.first({ call: hash }))
+        if (still?.once_key !== once_key) continue
+      }
       if (action && !isOver(action, clock.nowMs())) return { action, isRepeated: true }
       await store.transact(() => gatewayCalls.endCall.run({ call: hash, once_key }))
     }
