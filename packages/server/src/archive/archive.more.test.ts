@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Principal } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { openTempSqlite } from '../../../../verification/testing/temp-store.ts'
+import { openTempPostgres, openTempSqlite } from '../../../../verification/testing/temp-store.ts'
 import { temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { createEventHub } from '../dispatch/index.ts'
 import { sessionLog } from '../http/session-log.ts'
@@ -81,6 +81,34 @@ test('a long log goes into files that follow each other, a session over as many 
   expect(rows.map(({ last_seq, archived_seq }) => last_seq - archived_seq)).toEqual([0, 0, 0])
   expect(await archive(store, folder.path)).toEqual([])
 })
+
+for (const [name, open] of [['SQLite', openTempSqlite] as const, ['Postgres', openTempPostgres] as const]) {
+  test(`${name}: an archive whose folder is empty or gone, as when its disk is not mounted, moves nothing and says so`, async () => {
+    using parent = temporaryFolder()
+    await using temp = await open()
+    const { store } = temp
+    const folder = join(parent.path, 'archive')
+    await addAna(store)
+    await store.transact(() => addSession('ses_a', 3))
+    expect(await archive(store, folder)).toHaveLength(1)
+    await store.transact(() => addSession('ses_b', 3))
+    renameSync(folder, `${folder}-away`)
+    const away = /archive is empty or missing, and .* was written there.*Nothing was moved/
+    await expect(archive(store, folder)).rejects.toThrow(away)
+    expect(existsSync(folder)).toBe(false)
+    mkdirSync(folder)
+    await expect(archive(store, folder)).rejects.toThrow(away)
+    expect(readdirSync(folder)).toEqual([])
+    expect(await store.read(() => events.sessionRowsAfter.all({ session_id: 'ses_b', after: 0, limit: 10 }))).toHaveLength(3)
+    rmdirSync(folder)
+    renameSync(`${folder}-away`, folder)
+    expect(await archive(store, folder)).toHaveLength(1)
+    // Old files may be moved elsewhere, as long as the manifest stays.
+    for (const path of pathsIn(folder)) rmSync(path)
+    await store.transact(() => addSession('ses_c', 3))
+    expect(await archive(store, folder)).toHaveLength(1)
+  })
+}
 
 test('a session that goes on while its file is written keeps its log', async () => {
   using folder = temporaryFolder()

@@ -22,7 +22,7 @@ const Manifest = z.object({
 })
 export type Manifest = z.infer<typeof Manifest>
 
-const manifestName = (database: string): string => `countersign-${database}.manifest.json`
+export const manifestName = (database: string): string => `countersign-${database}.manifest.json`
 
 /** Writes a list of a database's files in a folder, with their hashes, from the database's rows. */
 export async function writeManifest(store: Store, folder: string, database: string): Promise<void> {

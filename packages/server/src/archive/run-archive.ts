@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { checkpoint } from '@countersign/toolkit/internal'
@@ -6,7 +7,7 @@ import { makeDurableFolder } from '../durable-files.ts'
 import { type ArchiveFileRow, archive, type EventRow, events, type Store, seen, settings, type Tx } from '../store/index.ts'
 import { type Batch, collect, emptyBatch, type Progress } from './collect.ts'
 import { type FileEnd, type FileHead, FORMAT, hashOf, NO_HASH, sealLine } from './line.ts'
-import { writeManifest } from './manifest.ts'
+import { manifestName, writeManifest } from './manifest.ts'
 import { type WrittenFile, writeCompressed } from './write-file.ts'
 
 const fromTheStart = (): Progress => ({ sessionsAfter: '', rowsAfter: 0 })
@@ -43,12 +44,14 @@ class Changed extends Error {}
  * disk before the transaction that removes its rows; after a crash at any point, the next run continues without losing or duplicating a
  * row.
  * @returns The files of this run.
+ * @throws Error when nothing is left of what earlier runs wrote to the folder; nothing was moved then.
  */
 export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[]> {
   const { store, before, nowMs, onFile } = options
   const folder = resolve(options.folder)
-  makeDurableFolder(folder)
   const database = await databaseId(store)
+  await requireOwnFiles(store, folder, database)
+  makeDurableFolder(folder)
   await clearLeftovers(store)
   await writeManifest(store, folder, database)
   const finished: FinishedFile[] = []
@@ -78,6 +81,21 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
     checkpoint('archive.after_manifest')
   }
   return finished
+}
+
+/**
+ * Old files may be moved elsewhere, but not all of them and the manifest: then the disk is probably not mounted, and what is written now
+ * would be hidden by it later.
+ * @throws Error when nothing is left of what was written to the folder.
+ */
+async function requireOwnFiles(store: Store, folder: string, database: string): Promise<void> {
+  const known = await store.read(() => archive.listFiles.all({}))
+  const names = known.flatMap((file) => (file.folder === folder && file.sha256 !== null ? [file.name] : []))
+  const last = names.at(-1)
+  if (last === undefined || [manifestName(database), ...names].some((name) => existsSync(join(folder, name)))) return
+  throw new Error(
+    `${folder} is empty or missing, and ${last} was written there: mount its disk or put the files back, or archive into another folder. Nothing was moved`,
+  )
 }
 
 async function* startingWith(first: IteratorResult<EventRow>, rest: AsyncGenerator<EventRow>): AsyncGenerator<EventRow> {
