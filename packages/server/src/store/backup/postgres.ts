@@ -43,14 +43,18 @@ export async function backupPostgres(
       } finally {
         clearInterval(report)
       }
-      await checkPostgresBackup(partial, environment)
+      await checkPostgresBackup(partial, environment, `${file} was not written, because the dump cannot be used`)
       return summary
     })
   })
 }
 
 /** Reads a dump to its end. @throws Error when it is damaged or no dump of Countersign. */
-async function checkPostgresBackup(file: string, environment: ToolEnvironment): Promise<void> {
+async function checkPostgresBackup(
+  file: string,
+  environment: ToolEnvironment,
+  failure = `the backup ${file} cannot be used`,
+): Promise<void> {
   try {
     const list = await run('pg_restore', ['--list', file], environment)
     for (const table of ['migration', 'action', 'event']) {
@@ -58,7 +62,7 @@ async function checkPostgresBackup(file: string, environment: ToolEnvironment): 
     }
     await run('pg_restore', ['--file=/dev/null', file], environment)
   } catch (cause) {
-    throw new Error(`the backup ${file} cannot be used: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    throw new Error(`${failure}: ${cause instanceof Error ? cause.message : cause}`, { cause })
   }
 }
 

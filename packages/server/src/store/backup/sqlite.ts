@@ -54,7 +54,8 @@ export async function backupSqlite(
     }
     makeSingleFile(partial)
     onProgress({ step: 'checking the copy', ofBytes: statSync(partial).size })
-    return checkSqliteBackup(partial)
+    // It may be of a newer version, after an upgrade that went wrong: the backup loses nothing, and its restore names the version it needs.
+    return checkSqliteBackup(partial, `${file} was not written, because the database cannot be used`)
   })
 }
 
@@ -78,9 +79,11 @@ function makeSingleFile(file: string): void {
 
 /**
  * Checks every page, index and foreign key of a backup.
- * @throws Error when it is damaged, no backup of Countersign, or of a newer version.
+ * @param failure The beginning of the sentence when it fails.
+ * @param check What else has to be true of it.
+ * @throws Error when it is damaged, or no backup of Countersign.
  */
-function checkSqliteBackup(file: string): BackupSummary {
+function checkSqliteBackup(file: string, failure: string, check?: (db: DatabaseSync) => void): BackupSummary {
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(file, { readOnly: true })
@@ -89,14 +92,18 @@ function checkSqliteBackup(file: string): BackupSummary {
     if (db.prepare('pragma foreign_key_check').get() !== undefined) throw new Error('it is damaged: a row refers to one that is not there')
     const tables = db.prepare("select count(*) as count from sqlite_schema where name in ('migration', 'action', 'event')").get()?.count
     if (tables !== 3) throw new Error('it is no database of Countersign, or was copied without its -wal file')
-    missing(listMigrations(), db.prepare('select number, name from migration').all() as { number: unknown; name: unknown }[])
+    check?.(db)
     return toSummary(db.prepare(SUMMARY_QUERY).get() ?? {})
   } catch (cause) {
-    throw new Error(`the backup ${file} cannot be used: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    throw new Error(`${failure}: ${cause instanceof Error ? cause.message : cause}`, { cause })
   } finally {
     db?.close()
   }
 }
+
+/** @throws Error when a database is of a newer version. */
+const requireKnownVersion = (db: DatabaseSync): void =>
+  void missing(listMigrations(), db.prepare('select number, name from migration').all() as { number: unknown; name: unknown }[])
 
 /** Brings a copy to this version, which can hold it, before it gets its name. */
 function holdFile(file: string): void {
@@ -137,7 +144,7 @@ export async function restoreSqlite(
 ): Promise<Restored> {
   const ofBytes = statSync(file).size
   onProgress({ step: 'checking the backup', ofBytes })
-  checkSqliteBackup(file)
+  checkSqliteBackup(file, `the backup ${file} cannot be used`, requireKnownVersion)
   const owner = own(dataDir)
   if (!owner) throw new Error(`a Countersign process is using ${dataDir}; stop it first`)
   try {
@@ -155,7 +162,7 @@ export async function restoreSqlite(
     await syncToDisk(interrupted)
     onProgress({ step: 'checking the copy', ofBytes })
     // Again: what counts is what was written here.
-    const summary = checkSqliteBackup(interrupted)
+    const summary = checkSqliteBackup(interrupted, 'nothing was restored, because the copy cannot be used')
     const movedTo = hasData ? moveAside(dataDir, 'before-restore') : undefined
     checkpoint('restore.before_commit')
     renameSync(interrupted, target)

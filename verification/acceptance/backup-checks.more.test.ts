@@ -1,0 +1,61 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, inject, onTestFinished, test } from 'vitest'
+import { runOn } from '../testing/postgres.ts'
+import { databaseFlags, runCommandLine } from '../testing/run-command.ts'
+import { openTestDatabase } from '../testing/test-database.ts'
+import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
+
+const isPostgres = inject('database') === 'postgres'
+const onBoth = test.skipIf(isPostgres && spawnSync('sh', ['-c', 'command -v pg_dump']).status !== 0)
+const environment = { PATH: process.env.PATH ?? '' }
+
+async function startDesk() {
+  const folder = temporaryFolder()
+  onTestFinished(() => folder[Symbol.dispose]())
+  const server = await startTestServer({ config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hello' }] } })
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  const { database, dataDir } = server
+  return { server, folder: folder.path, file: join(folder.path, 'desk.backup'), flags: databaseFlags(database, dataDir) }
+}
+
+const NEWER = "insert into migration (number, name, applied_at) values (9999, '9999_future.sql', 1)"
+
+onBoth('a database of a newer version is backed up; its backup is refused until Countersign is upgraded, and nothing is made', async () => {
+  const { server, folder, file, flags } = await startDesk()
+  await using empty = isPostgres ? await openTestDatabase({ isEmpty: true }) : undefined
+  if (server.database.kind === 'postgres') await runOn(server.database.url, NEWER)
+  else {
+    using db = new DatabaseSync(join(server.dataDir, 'countersign.db'))
+    db.exec(NEWER)
+  }
+  expect(await runCommandLine(['backup', file, ...flags], environment)).toMatchObject({ code: 0, stderr: '' })
+  const place = ['--data', join(folder, 'restored'), ...(empty ? ['--database-url', empty.url] : [])]
+  const newer = 'the database is newer than this version: it has migration 9999_future.sql; upgrade Countersign'
+  expect(await runCommandLine(['restore', file, ...place], environment)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(newer),
+  })
+  expect(existsSync(join(folder, 'restored'))).toBe(false)
+  if (empty) expect(await runOn(empty.url, "select 1 from pg_tables where tablename = 'migration'")).toEqual([])
+})
+
+test.skipIf(isPostgres)('a damaged database is not backed up, and the sentence names the file that was asked for', async () => {
+  const { folder, file, server } = await startDesk()
+  await server.admin.post('/api/sessions', {})
+  await server.stop()
+  const dataDir = join(folder, 'damaged')
+  cpSync(server.dataDir, dataDir, { recursive: true, filter: (path) => !path.endsWith('.lock') })
+  {
+    using db = new DatabaseSync(join(dataDir, 'countersign.db'))
+    db.exec("pragma foreign_keys = off; update session set owner_id = 'prn_nobody'")
+  }
+  const { code, stderr } = await runCommandLine(['backup', file, '--data', dataDir])
+  expect([code, stderr]).toEqual([
+    1,
+    `countersign: ${file} was not written, because the database cannot be used: it is damaged: a row refers to one that is not there\n`,
+  ])
+  expect(readdirSync(folder)).toEqual(['damaged'])
+})
