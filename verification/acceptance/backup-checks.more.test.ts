@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, readdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -15,7 +15,10 @@ const environment = { PATH: process.env.PATH ?? '' }
 async function startDesk() {
   const folder = temporaryFolder()
   onTestFinished(() => folder[Symbol.dispose]())
-  const server = await startTestServer({ config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hello' }] } })
+  const server = await startTestServer({
+    config: { agents: { desk: { model: 'scripted/talk.json' } } },
+    scripts: { talk: [{ text: 'Hello' }] },
+  })
   onTestFinished(() => server[Symbol.asyncDispose]())
   const { database, dataDir } = server
   return { server, folder: folder.path, file: join(folder.path, 'desk.backup'), flags: databaseFlags(database, dataDir) }
@@ -59,3 +62,35 @@ test.skipIf(isPostgres)('a damaged database is not backed up, and the sentence n
   ])
   expect(readdirSync(folder)).toEqual(['damaged'])
 })
+
+test.skipIf(isPostgres)('the file of a database that is no database any more is named when its backup is refused', async () => {
+  const { folder, file } = await startDesk()
+  const dataDir = join(folder, 'garbage')
+  mkdirSync(dataDir)
+  const database = join(dataDir, 'countersign.db')
+  writeFileSync(database, 'x'.repeat(10_000))
+  const { code, stderr } = await runCommandLine(['backup', file, '--data', dataDir])
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`${database} is not a database`)])
+  expect(readdirSync(folder)).toEqual(['garbage'])
+})
+
+test.skipIf(isPostgres)(
+  'the database file of a killed server is no backup: its newest commits are beside it, and restore says so',
+  async () => {
+    const { folder, server } = await startDesk()
+    await server.admin.post('/api/sessions', {})
+    const killed = join(folder, 'killed')
+    // A copy of the files of a running server is what kill -9 leaves.
+    cpSync(server.dataDir, killed, { recursive: true, filter: (path) => !path.endsWith('.lock') })
+    const database = join(killed, 'countersign.db')
+    const { code, stderr } = await runCommandLine(['restore', database, '--data', join(folder, 'restored')])
+    expect([code, stderr]).toEqual([
+      1,
+      `countersign: ${database} is the database of a server, and its newest commits are in ${database}-wal: make a backup of it with "countersign backup FILE --data ${killed}", and restore that\n`,
+    ])
+    expect(readdirSync(folder)).toEqual(['killed'])
+    const backup = join(folder, 'desk.backup')
+    expect((await runCommandLine(['backup', backup, '--data', killed])).code).toBe(0)
+    expect(await runCommandLine(['restore', backup, '--data', join(folder, 'restored')])).toMatchObject({ code: 0, stderr: '' })
+  },
+)

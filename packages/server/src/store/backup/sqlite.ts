@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { databaseFile, moveAside, requireExisting, restoringFile, tracesOfUse } from '../data-folder.ts'
@@ -43,9 +44,6 @@ export async function backupSqlite(
   return writeWholeFile(file, overwrite, async (partial) => {
     const db = openToRead(source, dataDir)
     try {
-      // With an open read transaction, every step copies the same state: without it, each commit of the server would restart the copy.
-      db.exec('BEGIN')
-      db.prepare('select 1 from sqlite_schema').get()
       const progress = ({ totalPages, remainingPages }: { totalPages: number; remainingPages: number }) =>
         onProgress({ share: totalPages === 0 ? 1 : 1 - remainingPages / totalPages, what: 'copied' })
       await backup(db, partial, { rate: PAGES_PER_STEP, progress })
@@ -59,10 +57,19 @@ export async function backupSqlite(
   })
 }
 
+/**
+ * Opens a database with a read transaction, so that every step of a backup copies the same state: without it, each commit of the server
+ * would restart the copy.
+ */
 function openToRead(file: string, dataDir: string): DatabaseSync {
+  let db: DatabaseSync | undefined
   try {
-    return new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+    db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+    db.exec('BEGIN')
+    db.prepare('select 1 from sqlite_schema').get()
+    return db
   } catch (error) {
+    db?.close()
     throw openingError(error, dataDir, file)
   }
 }
@@ -99,6 +106,16 @@ function checkSqliteBackup(file: string, failure: string, check?: (db: DatabaseS
   } finally {
     db?.close()
   }
+}
+
+/** @throws Error for the database of a server that did not stop: only a part of it is in this file. */
+function requireSingleFile(file: string): void {
+  const log = `${file}-wal`
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0) return
+  throw new Error(
+    `${file} is the database of a server, and its newest commits are in ${log}: ` +
+      `make a backup of it with "countersign backup FILE --data ${dirname(file)}", and restore that`,
+  )
 }
 
 /** @throws Error when a database is of a newer version. */
@@ -143,6 +160,7 @@ export async function restoreSqlite(
   { replace, onProgress }: Pick<RestoreOptions, 'replace' | 'onProgress'>,
 ): Promise<Restored> {
   const ofBytes = statSync(file).size
+  requireSingleFile(file)
   onProgress({ step: 'checking the backup', ofBytes })
   checkSqliteBackup(file, `the backup ${file} cannot be used`, requireKnownVersion)
   const owner = own(dataDir)
