@@ -30,6 +30,9 @@ export async function backupPostgres(
   return withClient(url, async (client) => {
     // The dump and the summary show the same snapshot.
     await client.query('begin isolation level repeatable read read only')
+    const { rows: tables } = await client.query(HAS_OUR_TABLES)
+    if (!tables[0].found)
+      throw new Error(`the database ${new URL(url).pathname.slice(1)} has no tables of Countersign: name another with --database-url`)
     const { rows: snapshots } = await client.query('select pg_export_snapshot() as name')
     const { rows } = await client.query(SUMMARY_QUERY)
     const summary = toSummary(rows[0])
@@ -48,6 +51,8 @@ export async function backupPostgres(
     })
   })
 }
+
+const HAS_OUR_TABLES = "select to_regclass('migration') is not null and to_regclass('event') is not null as found"
 
 /** Reads a dump to its end. @throws Error when it is damaged or no dump of Countersign. */
 async function checkPostgresBackup(
