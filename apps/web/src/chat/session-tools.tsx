@@ -1,16 +1,15 @@
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, lazy, type RefObject, Suspense, useEffect, useRef, useState } from 'react'
+import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { isTyping } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
+import { Confirmation } from '../shell/confirmation.tsx'
 import { noteSession, refreshSessions, tellOtherWindows } from '../shell/use-sessions.ts'
 import { Unseen } from '../ui/index.ts'
 import { keepDraft } from './drafts.ts'
-
-const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 type SessionToolsProps = { sessionId: string; title: string; renameButton: RefObject<HTMLButtonElement | null>; onRename: () => void }
 
@@ -25,11 +24,7 @@ export function SessionTools({ sessionId, title, renameButton, onRename }: Sessi
       <button type="button" className="bar-action" onClick={() => setDeleting(true)}>
         Delete
       </button>
-      {isDeleting && (
-        <Suspense>
-          <DeleteSession sessionId={sessionId} title={title} onClose={() => setDeleting(false)} />
-        </Suspense>
-      )}
+      {isDeleting && <DeleteSession sessionId={sessionId} title={title} onClose={() => setDeleting(false)} />}
     </span>
   )
 }
@@ -38,27 +33,18 @@ function DeleteSession({ sessionId, title, onClose }: { sessionId: string; title
   const { client } = useServices()
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const remove = useMutation({
-    mutationFn: () => client.sessions.remove(sessionId),
-    onSuccess: () => {
-      keepDraft(sessionId, '')
-      void refreshSessions(queries)
-      tellOtherWindows()
-      navigate('/', { replace: true })
-    },
-  })
+  async function remove() {
+    await client.sessions.remove(sessionId)
+    keepDraft(sessionId, '')
+    void refreshSessions(queries)
+    tellOtherWindows()
+    navigate('/', { replace: true })
+  }
   return (
-    <Confirm
-      title={`Delete “${showInvisible(title)}”?`}
-      action="Delete"
-      isBusy={remove.isPending}
-      failure={remove.error ? errorText(remove.error) : ''}
-      onConfirm={() => remove.mutate()}
-      onClose={onClose}
-    >
+    <Confirmation title={`Delete “${showInvisible(title)}”?`} action="Delete" onConfirm={remove} onClose={onClose}>
       <p>All messages are deleted for everybody and waiting actions are cancelled. This cannot be undone.</p>
       <p>Its actions stay, with what they changed and who decided, and so does the record.</p>
-    </Confirm>
+    </Confirmation>
   )
 }
 

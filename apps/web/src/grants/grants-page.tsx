@@ -1,26 +1,24 @@
 import type { Grant } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { lazy, useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { AccessTabs } from '../access/access-tabs.tsx'
-import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Boundary } from '../shell/boundary.tsx'
+import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded, More, useList } from '../ui/index.ts'
 import '../ui/pages.css'
-
-const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 const STATE_WORDS: Record<Grant['state'], string> = { standing: 'Standing', used_up: 'Used up', over: 'Over', revoked: 'Revoked' }
 
 /** `/grants`: lists grants with their expiry and how often each was used. */
 export default function GrantsPage() {
   const { client } = useServices()
+  const queries = useQueryClient()
   const [all, setAll] = useState(false)
   const grants = useList(['grants', all], (cursor, signal) =>
     client.grants.list({ cursor, ...(all ? {} : { state: 'standing' }) }, { signal }),
@@ -54,9 +52,16 @@ export default function GrantsPage() {
         <More of={grants} />
       </div>
       {revoking && (
-        <Boundary>
-          <RevokeGrant grant={revoking} onClose={() => setRevoking(undefined)} />
-        </Boundary>
+        <Confirmation
+          title="Revoke this grant?"
+          action="Revoke"
+          onConfirm={() => client.grants.revoke(revoking.id).then(() => queries.invalidateQueries({ queryKey: ['grants'] }))}
+          onClose={() => setRevoking(undefined)}
+        >
+          <p>
+            Calls of <span className="mono">{toolOf(revoking)}</span> need approval again. Calls that ran stay as they are.
+          </p>
+        </Confirmation>
       )}
     </Page>
   )
@@ -132,31 +137,5 @@ function GrantRow({ grant, onRevoke }: { grant: Grant; onRevoke: () => void }) {
         {usesLeft !== null && `, ${usesLeft} left`}
       </p>
     </li>
-  )
-}
-
-function RevokeGrant({ grant, onClose }: { grant: Grant; onClose: () => void }) {
-  const { client } = useServices()
-  const queries = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => client.grants.revoke(grant.id),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['grants'] })
-      onClose()
-    },
-  })
-  return (
-    <Confirm
-      title="Revoke this grant?"
-      action="Revoke"
-      isBusy={revoke.isPending}
-      failure={revoke.error ? errorText(revoke.error) : ''}
-      onConfirm={() => revoke.mutate()}
-      onClose={onClose}
-    >
-      <p>
-        Calls of <span className="mono">{toolOf(grant)}</span> need approval again. Calls that ran stay as they are.
-      </p>
-    </Confirm>
   )
 }

@@ -1,19 +1,17 @@
 import type { Action, HoldView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query'
-import { lazy, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Boundary } from '../shell/boundary.tsx'
+import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
 import { Button, Loaded } from '../ui/index.ts'
 import '../ui/pages.css'
 import { HOLD, useHold } from './use-hold.ts'
 import { usePage } from './use-page.ts'
-
-const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 const HELD_ACTIONS = ['held-actions']
 const STATES = 'proposed,approved,executing,outcome_unknown'
@@ -31,6 +29,7 @@ const WORDS: Partial<Record<Action['state'], string>> = {
 /** `/held`: lists the actions held because the database looks like a copy, with the ways to resolve them. */
 export default function HeldPage() {
   const { client } = useServices()
+  const queries = useQueryClient()
   const hold = useHold()
   const held = usePage(HELD_ACTIONS, (cursor, signal) => client.actions.list({ state: STATES, cursor }, { signal }))
   const [accepting, setAccepting] = useState(false)
@@ -68,9 +67,17 @@ export default function HeldPage() {
         </Loaded>
       </div>
       {accepting && (
-        <Boundary>
-          <AcceptCopy onClose={() => setAccepting(false)} />
-        </Boundary>
+        <Confirmation
+          title="Accept this copy?"
+          action="Accept"
+          onConfirm={() => client.hold.accept().then(() => readAgain(queries))}
+          onClose={() => setAccepting(false)}
+        >
+          {hold.data?.open && <p>{acceptanceWords(hold.data.open)}</p>}
+          <p>
+            Everything approved that was not voided starts now, and agents at work go on. Make sure that the original does not run any more.
+          </p>
+        </Confirmation>
       )}
     </Page>
   )
@@ -188,33 +195,5 @@ function HeldRow({ action, isHeld }: { action: Action; isHeld: boolean }) {
         </p>
       )}
     </li>
-  )
-}
-
-function AcceptCopy({ onClose }: { onClose: () => void }) {
-  const { client } = useServices()
-  const queries = useQueryClient()
-  const { data } = useHold()
-  const accept = useMutation({
-    mutationFn: () => client.hold.accept(),
-    onSuccess: async () => {
-      await readAgain(queries)
-      onClose()
-    },
-  })
-  return (
-    <Confirm
-      title="Accept this copy?"
-      action="Accept"
-      isBusy={accept.isPending}
-      failure={accept.error ? errorText(accept.error) : ''}
-      onConfirm={() => accept.mutate()}
-      onClose={onClose}
-    >
-      {data?.open && <p>{acceptanceWords(data.open)}</p>}
-      <p>
-        Everything approved that was not voided starts now, and agents at work go on. Make sure that the original does not run any more.
-      </p>
-    </Confirm>
   )
 }

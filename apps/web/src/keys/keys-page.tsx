@@ -1,20 +1,17 @@
 import type { CreatedKey, Key } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { lazy, useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { AccessTabs } from '../access/access-tabs.tsx'
-import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Boundary } from '../shell/boundary.tsx'
+import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, CopyButton, Loaded, More, Notice, useList } from '../ui/index.ts'
 import { KeyForm } from './key-form.tsx'
 import '../ui/pages.css'
-
-const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 /** `/keys`: who has a key, what it may be used for, and making and revoking them. For admins. */
 export default function KeysPage() {
@@ -23,9 +20,10 @@ export default function KeysPage() {
   const keys = useList(['keys'], (cursor, signal) => client.keys.list({ cursor }, { signal }))
   const [made, setMade] = useState<CreatedKey>()
   const [revoking, setRevoking] = useState<Key>()
+  const readAgain = () => queries.invalidateQueries({ queryKey: ['keys'] })
   const onMade = (key: CreatedKey) => {
     setMade(key)
-    void queries.invalidateQueries({ queryKey: ['keys'] })
+    void readAgain()
   }
   return (
     <Page title="Keys" subtitle="Sign-in keys of people and programs">
@@ -53,9 +51,14 @@ export default function KeysPage() {
         </section>
       </div>
       {revoking && (
-        <Boundary>
-          <RevokeKey held={revoking} onClose={() => setRevoking(undefined)} />
-        </Boundary>
+        <Confirmation
+          title={`Revoke the key of ${showInvisible(revoking.name)}?`}
+          action="Revoke"
+          onConfirm={() => client.keys.revoke(revoking.id).then(readAgain)}
+          onClose={() => setRevoking(undefined)}
+        >
+          <p>Requests with this key are refused from now on, and consoles signed in with it are signed out. This cannot be undone.</p>
+        </Confirmation>
       )}
     </Page>
   )
@@ -140,28 +143,4 @@ const rolesText = (roles: readonly string[]): string =>
 function usesOf(scopes: Key['scopes'], embedRoles: Key['embedRoles']): string {
   if (embedRoles !== null) return `Makes embed tokens with the roles ${showInvisible(embedRoles.join(', ')) || 'none'}`
   return scopes === null ? 'Everything that its owner may do' : `Only to ${['read', ...scopes].join(', ')}`
-}
-
-function RevokeKey({ held, onClose }: { held: Key; onClose: () => void }) {
-  const { client } = useServices()
-  const queries = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => client.keys.revoke(held.id),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['keys'] })
-      onClose()
-    },
-  })
-  return (
-    <Confirm
-      title={`Revoke the key of ${showInvisible(held.name)}?`}
-      action="Revoke"
-      isBusy={revoke.isPending}
-      failure={revoke.error ? errorText(revoke.error) : ''}
-      onConfirm={() => revoke.mutate()}
-      onClose={onClose}
-    >
-      <p>Requests with this key are refused from now on, and consoles signed in with it are signed out. This cannot be undone.</p>
-    </Confirm>
-  )
 }

@@ -1,19 +1,16 @@
 import type { ConsoleSessionView } from '@countersign/client'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { lazy, useState } from 'react'
-import { errorText } from '../errors.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Boundary } from '../shell/boundary.tsx'
+import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded, More, useList } from '../ui/index.ts'
 import { SIGN_IN_WORDS } from './sign-in-words.ts'
 import { UnacceptedKeys } from './unaccepted-keys.tsx'
 import '../ui/pages.css'
-
-const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 /** `/consoles`: where this person is signed in, and signing out there. */
 export default function ConsolesPage() {
@@ -39,11 +36,7 @@ export default function ConsolesPage() {
         {others.length > 0 && <SignOutOthers onAsk={() => setEnding('others')} />}
         <p className="muted">An unknown session may be somebody with your key. Sign it out and have the key revoked.</p>
       </div>
-      {ending && (
-        <Boundary>
-          <EndConsole ending={ending} onClose={() => setEnding(undefined)} />
-        </Boundary>
-      )}
+      {ending && <EndConsole ending={ending} onClose={() => setEnding(undefined)} />}
     </Page>
   )
 }
@@ -85,25 +78,20 @@ function ConsoleRow({ held, onEnd }: { held: ConsoleSessionView; onEnd: () => vo
 function EndConsole({ ending, onClose }: { ending: ConsoleSessionView | 'others'; onClose: () => void }) {
   const { client } = useServices()
   const queries = useQueryClient()
-  const end = useMutation({
-    mutationFn: () => (ending === 'others' ? client.consoleSessions.endOthers() : client.consoleSessions.end(ending.id)),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['consoles'] })
-      onClose()
-    },
-  })
+  async function end() {
+    await (ending === 'others' ? client.consoleSessions.endOthers() : client.consoleSessions.end(ending.id))
+    await queries.invalidateQueries({ queryKey: ['consoles'] })
+  }
   return (
-    <Confirm
+    <Confirmation
       title={ending === 'others' ? 'Sign out everywhere else?' : 'Sign out there?'}
       action="Sign out"
-      isBusy={end.isPending}
-      failure={end.error ? errorText(end.error) : ''}
-      onConfirm={() => end.mutate()}
+      onConfirm={end}
       onClose={onClose}
     >
       <p>
         {ending === 'others' ? 'Every other browser is asked to sign in again. This one stays.' : 'That browser is asked to sign in again.'}
       </p>
-    </Confirm>
+    </Confirmation>
   )
 }

@@ -1,20 +1,17 @@
 import type { Delegation } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { lazy, useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { AccessTabs } from '../access/access-tabs.tsx'
-import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Boundary } from '../shell/boundary.tsx'
+import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded, More, useList } from '../ui/index.ts'
 import { DelegationForm } from './delegation-form.tsx'
 import '../ui/pages.css'
-
-const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 const STATE_WORDS: Record<Delegation['state'], string> = { standing: 'Standing', over: 'Over', revoked: 'Ended' }
 
@@ -54,9 +51,17 @@ export default function DelegationsPage() {
         <More of={delegations} />
       </div>
       {ending && (
-        <Boundary>
-          <EndDelegation held={ending} onChanged={onChanged} onClose={() => setEnding(undefined)} />
-        </Boundary>
+        <Confirmation
+          title="End this delegation?"
+          action="End it"
+          onConfirm={() => client.delegations.revoke(ending.id).then(onChanged)}
+          onClose={() => setEnding(undefined)}
+        >
+          <p>
+            {showInvisible(ending.to.name)} votes in the place of {showInvisible(ending.from.name)} no longer. Where others are still waited
+            for, votes given under it do not count any more.
+          </p>
+        </Confirmation>
       )}
     </Page>
   )
@@ -93,33 +98,5 @@ function DelegationRow({ held, onEnd }: { held: Delegation; onEnd: () => void })
         {revokedBy && ` by ${name(revokedBy)}`}
       </p>
     </li>
-  )
-}
-
-type EndDelegationProps = { held: Delegation; onChanged: () => Promise<unknown>; onClose: () => void }
-
-function EndDelegation({ held, onChanged, onClose }: EndDelegationProps) {
-  const { client } = useServices()
-  const end = useMutation({
-    mutationFn: () => client.delegations.revoke(held.id),
-    onSuccess: async () => {
-      await onChanged()
-      onClose()
-    },
-  })
-  return (
-    <Confirm
-      title="End this delegation?"
-      action="End it"
-      isBusy={end.isPending}
-      failure={end.error ? errorText(end.error) : ''}
-      onConfirm={() => end.mutate()}
-      onClose={onClose}
-    >
-      <p>
-        {showInvisible(held.to.name)} votes in the place of {showInvisible(held.from.name)} no longer. Where others are still waited for,
-        votes given under it do not count any more.
-      </p>
-    </Confirm>
   )
 }

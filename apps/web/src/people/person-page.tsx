@@ -1,21 +1,18 @@
 import type { PersonDetails } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link, useParams } from 'react-router'
-import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Boundary } from '../shell/boundary.tsx'
+import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded, Notice } from '../ui/index.ts'
 import { PersonHoldings } from './person-holdings.tsx'
 import { RolesForm } from './roles-form.tsx'
 import '../ui/pages.css'
-
-const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 /** `/people/:id`: a person with everything that they can act with, their roles, and shutting them out. For admins. */
 export default function PersonPage() {
@@ -74,11 +71,7 @@ function PersonView({ person }: { person: PersonDetails }) {
           </p>
         )}
       </section>
-      {asking && (
-        <Boundary>
-          <ChangeAccess person={person} onClose={() => setAsking(false)} />
-        </Boundary>
-      )}
+      {asking && <ChangeAccess person={person} onClose={() => setAsking(false)} />}
     </>
   )
 }
@@ -88,21 +81,17 @@ function ChangeAccess({ person, onClose }: { person: PersonDetails; onClose: () 
   const queries = useQueryClient()
   const isDisabled = person.disabledAt !== null
   const name = showInvisible(person.name)
-  const change = useMutation({
-    mutationFn: () => (isDisabled ? client.people.enable(person.id) : client.people.disable(person.id)),
-    onSuccess: async (changed) => {
-      queries.setQueryData(['people', 'one', person.id], changed)
-      onClose()
-      await queries.invalidateQueries({ queryKey: ['people'] })
-    },
-  })
+  async function change() {
+    const changed = await (isDisabled ? client.people.enable(person.id) : client.people.disable(person.id))
+    queries.setQueryData(['people', 'one', person.id], changed)
+    // The dialog closes without waiting for the lists: until it closes, it would offer to take the change back.
+    void queries.invalidateQueries({ queryKey: ['people'] })
+  }
   return (
-    <Confirm
+    <Confirmation
       title={`${isDisabled ? 'Enable' : 'Disable'} ${name}?`}
       action={isDisabled ? 'Enable' : 'Disable'}
-      isBusy={change.isPending}
-      failure={change.error ? errorText(change.error) : ''}
-      onConfirm={() => change.mutate()}
+      onConfirm={change}
       onClose={onClose}
     >
       {isDisabled ? (
@@ -113,6 +102,6 @@ function ChangeAccess({ person, onClose }: { person: PersonDetails; onClose: () 
           actions that still wait are void. Actions that they approved and that have not started go back for approval.
         </p>
       )}
-    </Confirm>
+    </Confirmation>
   )
 }

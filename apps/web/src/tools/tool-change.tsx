@@ -1,21 +1,19 @@
 import type { ToolDetails } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { lazy, useState } from 'react'
-import { errorText } from '../errors.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { DiffView } from '../policy/diff-view.tsx'
 import { useServices } from '../services.tsx'
-import { Boundary } from '../shell/boundary.tsx'
+import { Confirmation } from '../shell/confirmation.tsx'
 import { Button, Notice } from '../ui/index.ts'
-
-const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 type Change = NonNullable<ToolDetails['change']>
 
 /** Shows what changed in a tool since people accepted its definition. Admins can accept it. */
 export function ToolChange({ tool: { name, caution = '' }, change }: { tool: ToolDetails; change: Change }) {
-  const { me } = useServices()
+  const { client, me } = useServices()
+  const queries = useQueryClient()
   const online = useOnline()
   const isAdmin = me.roles.includes('admin')
   /** The change that the dialog is about: another one may come while it is open. */
@@ -40,9 +38,18 @@ export function ToolChange({ tool: { name, caution = '' }, change }: { tool: Too
         <p className="muted">An admin can accept the change here; approving a call of the tool accepts it, too.</p>
       )}
       {accepting && (
-        <Boundary>
-          <AcceptChange name={name} hash={accepting.hash} onClose={() => setAccepting(undefined)} />
-        </Boundary>
+        <Confirmation
+          title="Accept this change?"
+          action="Accept"
+          // After a refusal, too: the tool may have changed again, or somebody else accepted it.
+          onConfirm={() => client.acceptTool(name, accepting.hash).finally(() => void queries.invalidateQueries({ queryKey: ['tools'] }))}
+          onClose={() => setAccepting(undefined)}
+        >
+          <p>
+            Policy decides about calls of <span className="mono">{showInvisible(name)}</span> again, and models are told the new definition.
+            Calls that were asked about before are asked about again. The record names you.
+          </p>
+        </Confirmation>
       )}
     </section>
   )
@@ -50,29 +57,3 @@ export function ToolChange({ tool: { name, caution = '' }, change }: { tool: Too
 
 const asText = (value: unknown): string =>
   value === undefined ? '' : typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')
-
-function AcceptChange({ name, hash, onClose }: { name: string; hash: string; onClose: () => void }) {
-  const { client } = useServices()
-  const queries = useQueryClient()
-  const accept = useMutation({
-    mutationFn: () => client.acceptTool(name, hash),
-    // After a refusal, too: the tool may have changed again, or somebody else accepted it.
-    onSettled: () => queries.invalidateQueries({ queryKey: ['tools'] }),
-    onSuccess: onClose,
-  })
-  return (
-    <Confirm
-      title="Accept this change?"
-      action="Accept"
-      isBusy={accept.isPending}
-      failure={accept.error ? errorText(accept.error) : ''}
-      onConfirm={() => accept.mutate()}
-      onClose={onClose}
-    >
-      <p>
-        Policy decides about calls of <span className="mono">{showInvisible(name)}</span> again, and models are told the new definition.
-        Calls that were asked about before are asked about again. The record names you.
-      </p>
-    </Confirm>
-  )
-}

@@ -1,36 +1,38 @@
+import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
+import { errorText } from '../errors.ts'
 import { Button } from './index.ts'
 import { Dialog } from './overlays.ts'
 import './pages.css'
 
-type ConfirmProps = {
+export type ConfirmProps = {
   title: string
   children: ReactNode
   action: string
-  isBusy: boolean
-  failure?: string
-  onConfirm: () => void
+  /** Makes the change. The dialog closes when it resolves, and shows the error when it rejects. */
+  onConfirm: () => Promise<unknown>
   onClose: () => void
 }
 
 /** Asks for confirmation before an irreversible change. The cancel button has the focus. */
-export default function Confirm({ title, children, action, isBusy, failure = '', onConfirm, onClose }: ConfirmProps) {
+export default function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
   const id = useId()
+  const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
   return (
     <Dialog open onClose={onClose} role="alertdialog" aria-labelledby={id}>
       <div className="confirm">
         <h2 id={id}>{title}</h2>
         <div>{children}</div>
-        {failure !== '' && (
+        {error && (
           <p role="alert" className="field-issue">
-            {failure}
+            {errorText(error)}
           </p>
         )}
         <div className="confirm-actions">
           <Button variant="outlined" autoFocus onClick={onClose}>
             Cancel
           </Button>
-          <Button variant="contained" color="error" disabled={isBusy} onClick={onConfirm}>
+          <Button variant="contained" color="error" disabled={isPending} onClick={() => mutate()}>
             {action}
           </Button>
         </div>

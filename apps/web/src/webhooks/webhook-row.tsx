@@ -1,17 +1,15 @@
 import type { CreatedWebhook, Webhook } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { lazy, useState } from 'react'
+import { useState } from 'react'
 import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Boundary } from '../shell/boundary.tsx'
+import { Confirmation } from '../shell/confirmation.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button } from '../ui/index.ts'
 import { DeliveryList } from './delivery-list.tsx'
 import { WebhookEdit } from './webhook-edit.tsx'
-
-const Confirm = lazy(() => import('../ui/confirm.tsx'))
 
 const WHY_DISABLED = { admin: 'by an admin', gone: 'because the receiver answered 410', failing: 'after five days of failures' } as const
 
@@ -50,16 +48,11 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
       return readAgain()
     },
   })
-  const confirmed = useMutation({
-    mutationFn: async (what: keyof typeof CONFIRMED) => {
-      if (what === 'rotate') onSecret(await client.webhooks.rotate(id))
-      else await client.webhooks.delete(id)
-    },
-    onSuccess: async () => {
-      await readAgain()
-      setAsking(undefined)
-    },
-  })
+  async function confirmed(what: keyof typeof CONFIRMED) {
+    if (what === 'rotate') onSecret(await client.webhooks.rotate(id))
+    else await client.webhooks.delete(id)
+    await readAgain()
+  }
   const failure = change.error ?? test.error
   const shownUrl = showInvisible(url)
   const toggle = disabledAt === null ? 'Disable' : 'Enable'
@@ -116,18 +109,14 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
         {isLogOpen && <DeliveryList webhookId={id} isDisabled={disabledAt !== null} />}
       </details>
       {asking && (
-        <Boundary>
-          <Confirm
-            title={`${CONFIRMED[asking].title} ${shownUrl}?`}
-            action={CONFIRMED[asking].action}
-            isBusy={confirmed.isPending}
-            failure={confirmed.error ? errorText(confirmed.error) : ''}
-            onConfirm={() => confirmed.mutate(asking)}
-            onClose={() => setAsking(undefined)}
-          >
-            <p>{CONFIRMED[asking].text}</p>
-          </Confirm>
-        </Boundary>
+        <Confirmation
+          title={`${CONFIRMED[asking].title} ${shownUrl}?`}
+          action={CONFIRMED[asking].action}
+          onConfirm={() => confirmed(asking)}
+          onClose={() => setAsking(undefined)}
+        >
+          <p>{CONFIRMED[asking].text}</p>
+        </Confirmation>
       )}
     </li>
   )
