@@ -3,10 +3,9 @@ import { assigneeOf } from '@countersign/core/text'
 import { showInvisible, whyNot } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId } from 'react'
-import { errorText } from '../errors.ts'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useServices } from '../services.tsx'
-import { Button } from '../ui/index.ts'
+import { Button, Failure } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
 import { AssignChoices, rolesOf } from './assign-choices.tsx'
 import { assignedText } from './words.ts'
@@ -46,11 +45,7 @@ export default function AssignDialog({ action, onClose }: { action: Action; onCl
           isBusy={assign.isPending}
           onChoose={(to) => assign.mutate(to)}
         />
-        {assign.isError && (
-          <p role="alert" className="field-issue">
-            {errorText(assign.error)}
-          </p>
-        )}
+        <Failure of={assign.error} />
         <div className="choice-dialog-end">
           {action.assignment && (
             <Button disabled={assign.isPending} onClick={() => assign.mutate(null)}>

@@ -8,7 +8,7 @@ import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { refreshSessions } from '../shell/use-sessions.ts'
-import { Button, Skeleton } from '../ui/index.ts'
+import { Button, Options, Skeleton } from '../ui/index.ts'
 import './chat.css'
 import { Composer } from './composer.tsx'
 
@@ -90,11 +90,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
           <label className="agent-picker">
             Agent
             <select value={agent.name} onChange={(event) => setName(event.target.value)} data-testid="agent-picker">
-              {agents.map((each) => (
-                <option key={each.name} value={each.name}>
-                  {showInvisible(each.name)}
-                </option>
-              ))}
+              <Options of={agents.map((each) => [each.name, showInvisible(each.name)])} />
             </select>
           </label>
         )}

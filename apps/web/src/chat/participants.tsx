@@ -1,12 +1,12 @@
 import type { Session } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useId, useRef, useState } from 'react'
-import { errorText } from '../errors.ts'
+import { useId, useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { personIdOf, useOfferedPeople } from '../people/offered-people.ts'
 import { useServices } from '../services.tsx'
-import { Button } from '../ui/index.ts'
+import { onData, textOf } from '../ui/form.ts'
+import { Button, Failure, Options } from '../ui/index.ts'
 
 type People = Pick<Session, 'owner' | 'participants'>
 
@@ -50,12 +50,7 @@ function Invitations({ sessionId, people }: Omit<ParticipantsProps, 'isHost'>) {
   const uninvite = useMutation({ mutationFn: (person: string) => client.sessions.uninvite(sessionId, person) })
   const failure = invite.error ?? uninvite.error
   const isBusy = invite.isPending || uninvite.isPending || !online
-
-  function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault()
-    invite.mutate(String(new FormData(event.currentTarget).get('person') ?? '').trim())
-  }
-
+  const submit = onData((data) => invite.mutate(textOf(data, 'person')))
   return (
     <>
       <ul>
@@ -83,21 +78,13 @@ function Invitations({ sessionId, people }: Omit<ParticipantsProps, 'isHost'>) {
           />
         </label>
         <datalist id={listId}>
-          {offered.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {showInvisible(name)}
-            </option>
-          ))}
+          <Options of={offered.map(({ id, name }) => [id, showInvisible(name)])} />
         </datalist>
         <Button type="submit" variant="outlined" disabled={isBusy}>
           Invite
         </Button>
       </form>
-      {failure && (
-        <p role="alert" className="field-issue">
-          {errorText(failure)}
-        </p>
-      )}
+      <Failure of={failure} />
       <p className="muted">
         What the agent does after somebody’s message must be allowed for everybody who wrote before it. Where it is not, people are asked.
       </p>

@@ -2,13 +2,12 @@ import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { isTyping } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
 import { Confirmation } from '../shell/confirmation.tsx'
 import { noteSession, refreshSessions, tellOtherWindows } from '../shell/use-sessions.ts'
-import { Unseen } from '../ui/index.ts'
+import { Failure, Unseen } from '../ui/index.ts'
 import { keepDraft } from './drafts.ts'
 
 type SessionToolsProps = { sessionId: string; title: string; renameButton: RefObject<HTMLButtonElement | null>; onRename: () => void }
@@ -103,11 +102,7 @@ export function TitleForm({ sessionId, title, onClose }: TitleFormProps) {
           Cancel
         </button>
         <Unseen text={typed} />
-        {rename.error && (
-          <p role="alert" className="field-issue">
-            {errorText(rename.error)}
-          </p>
-        )}
+        <Failure of={rename.error} />
       </form>
     </section>
   )

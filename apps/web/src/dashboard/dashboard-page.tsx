@@ -6,7 +6,7 @@ import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress, useTypedParam } from '../shell/use-address.ts'
-import { Loaded, Unseen } from '../ui/index.ts'
+import { Loaded, Options, Unseen } from '../ui/index.ts'
 import { AlwaysApproved } from './always-approved.tsx'
 import { FigureView } from './figure-view.tsx'
 import { figuresOf } from './figures.ts'
@@ -64,11 +64,7 @@ function Filters({ stats }: { stats: Stats | undefined }) {
           value={params.get('range') ?? DEFAULT_RANGE}
           onChange={({ currentTarget: { value } }) => set('range', value === DEFAULT_RANGE ? '' : value)}
         >
-          {RANGES.map(({ name, words }) => (
-            <option key={name} value={name}>
-              {words}
-            </option>
-          ))}
+          <Options of={RANGES.map(({ name, words }) => [name, words])} />
         </select>
       </label>
       {(

@@ -10,7 +10,7 @@ import { useServices } from '../services.tsx'
 import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, Loaded, More, useList } from '../ui/index.ts'
+import { Button, LoadedRows, useList } from '../ui/index.ts'
 import '../ui/pages.css'
 
 const STATE_WORDS: Record<Grant['state'], string> = { standing: 'Standing', used_up: 'Used up', over: 'Over', revoked: 'Revoked' }
@@ -33,23 +33,19 @@ export default function GrantsPage() {
           <input type="checkbox" checked={all} onChange={({ currentTarget }) => setAll(currentTarget.checked)} />
           Show expired, used and revoked
         </label>
-        <Loaded of={grants} height={240}>
-          {(items) =>
-            items.length === 0 ? (
-              <div className="empty">
-                <h2>{all ? 'No grants' : 'No standing grants'}</h2>
-                <p>Choose “Don’t ask again” on a card to make one.</p>
-              </div>
-            ) : (
-              <ul className="rows" aria-label="Grants">
-                {items.map((grant) => (
-                  <GrantRow key={grant.id} grant={grant} onRevoke={() => setRevoking(grant)} />
-                ))}
-              </ul>
-            )
+        <LoadedRows
+          of={grants}
+          height={240}
+          label="Grants"
+          empty={
+            <div className="empty">
+              <h2>{all ? 'No grants' : 'No standing grants'}</h2>
+              <p>Choose “Don’t ask again” on a card to make one.</p>
+            </div>
           }
-        </Loaded>
-        <More of={grants} />
+        >
+          {(grant) => <GrantRow key={grant.id} grant={grant} onRevoke={() => setRevoking(grant)} />}
+        </LoadedRows>
       </div>
       {revoking && (
         <Confirmation

@@ -3,12 +3,11 @@ import { showInvisible } from '@countersign/react'
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
-import { Button, Loaded } from '../ui/index.ts'
+import { Button, Failure, Loaded } from '../ui/index.ts'
 import '../ui/pages.css'
 import { HOLD, useHold } from './use-hold.ts'
 import { usePage } from './use-page.ts'
@@ -189,11 +188,7 @@ function HeldRow({ action, isHeld }: { action: Action; isHeld: boolean }) {
           </div>
         </>
       )}
-      {say.error && (
-        <p role="alert" className="field-issue">
-          {errorText(say.error)}
-        </p>
-      )}
+      <Failure of={say.error} />
     </li>
   )
 }

@@ -1,7 +1,7 @@
 import { showInvisible } from '@countersign/react'
 import { useNavigate } from 'react-router'
 import { useAddress, useTypedParam, withParam } from '../shell/use-address.ts'
-import { Button, SearchInput, Unseen, useMediaQuery } from '../ui/index.ts'
+import { Button, Options, SearchInput, Unseen, useMediaQuery } from '../ui/index.ts'
 import { readSearch } from '../waiting/search.ts'
 import { commonDays, type Days } from './days.ts'
 import { STATE_CHOICES, VERDICT_CHOICES } from './query.ts'
@@ -27,23 +27,13 @@ export function Filters({ onEnter }: { onEnter: () => void }) {
       <label>
         Result
         <select value={params.get('state') ?? ''} onChange={({ currentTarget }) => set('state', currentTarget.value)}>
-          <option value="">Any</option>
-          {STATE_CHOICES.map(({ state, word }) => (
-            <option key={state} value={state}>
-              {word}
-            </option>
-          ))}
+          <Options none="Any" of={STATE_CHOICES} />
         </select>
       </label>
       <label>
         Policy
         <select value={params.get('verdict') ?? ''} onChange={({ currentTarget }) => set('verdict', currentTarget.value)}>
-          <option value="">Any</option>
-          {VERDICT_CHOICES.map(({ verdict, word }) => (
-            <option key={verdict} value={verdict}>
-              {word}
-            </option>
-          ))}
+          <Options none="Any" of={VERDICT_CHOICES} />
         </select>
       </label>
       <label>

@@ -6,7 +6,7 @@ import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress, withParam } from '../shell/use-address.ts'
-import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
+import { Button, Loaded, More, Notice, Options, useList } from '../ui/index.ts'
 import { saveFile } from '../ui/save-file.ts'
 import { Filters } from './filters.tsx'
 import { GROUPINGS, groupingOf, groupsOf } from './groups.ts'
@@ -107,12 +107,7 @@ function Choice({ name, value, none, ways, onChoose }: ChoiceProps) {
   return (
     <span className="decided-choice">
       <select aria-label={name} value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-        {none !== undefined && <option value="">{none}</option>}
-        {Object.entries(ways).map(([way, { words }]) => (
-          <option key={way} value={way}>
-            {words}
-          </option>
-        ))}
+        <Options none={none} of={Object.entries(ways).map(([way, { words }]) => [way, words])} />
       </select>
     </span>
   )

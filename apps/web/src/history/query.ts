@@ -6,17 +6,17 @@ import { ORDERS, orderOf } from './orders.ts'
 const SETTLED: readonly ActionState[] = ['succeeded', 'failed', 'declined', 'expired', 'cancelled', 'outcome_unknown']
 
 /** The states of the filter: each of those that an action can end in. */
-export const STATE_CHOICES = SETTLED.map((state) => ({ state, word: STATE_WORDS[state].word }))
+export const STATE_CHOICES = SETTLED.map((state) => [state, STATE_WORDS[state].word] as const)
 
 /** Decisions of people, or of a rule of the policy. */
 export const VERDICT_CHOICES = [
-  { verdict: 'ask', word: 'People were asked' },
-  { verdict: 'allow', word: 'Allowed by policy' },
-  { verdict: 'deny', word: 'Denied by policy' },
+  ['ask', 'People were asked'],
+  ['allow', 'Allowed by policy'],
+  ['deny', 'Denied by policy'],
 ] as const
 
 const isSettled = (text: string | null): text is ActionState => SETTLED.some((state) => state === text)
-const isVerdict = (text: string | null): text is 'ask' | 'allow' | 'deny' => VERDICT_CHOICES.some(({ verdict }) => verdict === text)
+const isVerdict = (text: string | null): text is 'ask' | 'allow' | 'deny' => VERDICT_CHOICES.some(([verdict]) => verdict === text)
 
 /** A day of the address (`2026-11-24`) as the time at which it begins here, some days later; undefined where it names no day. */
 function dayStart(text: string | null, daysLater = 0): number | undefined {

@@ -1,10 +1,10 @@
 import type { CreatedKey, KeyScope } from '@countersign/client'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
-import { errorText } from '../errors.ts'
+import { useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Button } from '../ui/index.ts'
+import { onData, textOf } from '../ui/form.ts'
+import { Button, Failure, Options } from '../ui/index.ts'
 
 const KINDS = { person: 'A person', agent: 'An agent', service: 'A service' } as const
 type Kind = keyof typeof KINDS
@@ -21,14 +21,13 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
   const [kind, setKind] = useState<Kind>('person')
   const make = useMutation({
     mutationFn: (data: FormData) => {
-      const text = (name: string) => String(data.get(name) ?? '').trim()
-      const roles = text('roles')
+      const roles = textOf(data, 'roles')
         .split(/[\s,]+/)
         .filter((role) => role !== '')
       const scopes = (Object.keys(SCOPES) as (keyof typeof SCOPES)[]).filter((scope) => data.has(scope))
-      const expiresIn = text('expiresIn')
+      const expiresIn = textOf(data, 'expiresIn')
       return client.keys.create({
-        name: text('name'),
+        name: textOf(data, 'name'),
         kind,
         roles,
         ...(scopes.length > 0 && { scopes }),
@@ -40,14 +39,10 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
       onMade(key)
     },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    make.mutate(new FormData(event.currentTarget))
-  }
   return (
     <details className="panel">
       <summary>Make a key</summary>
-      <form ref={form} className="filters" onSubmit={submit}>
+      <form ref={form} className="filters" onSubmit={onData(make.mutate)}>
         <label>
           Name
           <input name="name" required maxLength={120} autoComplete="off" />
@@ -55,11 +50,7 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
         <label>
           For
           <select value={kind} onChange={({ currentTarget }) => setKind(currentTarget.value as Kind)}>
-            {Object.entries(KINDS).map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
+            <Options of={Object.entries(KINDS)} />
           </select>
         </label>
         <label>
@@ -69,11 +60,7 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
         <label>
           Good
           <select name="expiresIn">
-            {Object.entries(TIMES).map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
+            <Options of={Object.entries(TIMES)} />
           </select>
         </label>
         <fieldset className="filters-wide">
@@ -84,11 +71,7 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
             </label>
           ))}
         </fieldset>
-        {make.error && (
-          <p role="alert" className="field-issue filters-wide">
-            {errorText(make.error)}
-          </p>
-        )}
+        <Failure of={make.error} isWide />
         <Button type="submit" variant="contained" disabled={make.isPending || !online}>
           Make a key
         </Button>

@@ -9,7 +9,7 @@ import { useServices } from '../services.tsx'
 import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, CopyButton, Loaded, More, Notice, useList } from '../ui/index.ts'
+import { Button, CopyButton, LoadedRows, Notice, useList } from '../ui/index.ts'
 import { KeyForm } from './key-form.tsx'
 import '../ui/pages.css'
 
@@ -34,20 +34,9 @@ export default function KeysPage() {
         <KeyForm onMade={onMade} />
         <section aria-labelledby="keys-title">
           <h2 id="keys-title">Keys</h2>
-          <Loaded of={keys} height={240}>
-            {(items) =>
-              items.length === 0 ? (
-                <p className="muted">No keys yet.</p>
-              ) : (
-                <ul className="rows" aria-label="Keys">
-                  {items.map((key) => (
-                    <KeyRow key={key.id} held={key} onRevoke={() => setRevoking(key)} />
-                  ))}
-                </ul>
-              )
-            }
-          </Loaded>
-          <More of={keys} />
+          <LoadedRows of={keys} height={240} label="Keys" empty={<p className="muted">No keys yet.</p>}>
+            {(key) => <KeyRow key={key.id} held={key} onRevoke={() => setRevoking(key)} />}
+          </LoadedRows>
         </section>
       </div>
       {revoking && (

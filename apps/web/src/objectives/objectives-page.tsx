@@ -5,7 +5,7 @@ import { Link } from 'react-router'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
-import { Loaded, More, useList } from '../ui/index.ts'
+import { LoadedRows, useList } from '../ui/index.ts'
 import { Bar } from './bar.tsx'
 import { standingWords } from './words.ts'
 import '../ui/pages.css'
@@ -26,23 +26,19 @@ export default function ObjectivesPage() {
           <input type="checkbox" checked={shown === 'all'} onChange={(event) => setShown(event.target.checked ? 'all' : 'open')} />
           Show closed
         </label>
-        <Loaded of={objectives} height={320}>
-          {(items) =>
-            items.length === 0 ? (
-              <div className="empty">
-                <h2>No objectives</h2>
-                <p>Ask an agent to set one. It appears after a person approves it.</p>
-              </div>
-            ) : (
-              <ul className="rows" aria-label="Objectives">
-                {items.map((objective) => (
-                  <ObjectiveRow key={objective.id} objective={objective} />
-                ))}
-              </ul>
-            )
+        <LoadedRows
+          of={objectives}
+          height={320}
+          label="Objectives"
+          empty={
+            <div className="empty">
+              <h2>No objectives</h2>
+              <p>Ask an agent to set one. It appears after a person approves it.</p>
+            </div>
           }
-        </Loaded>
-        <More of={objectives} />
+        >
+          {(objective) => <ObjectiveRow key={objective.id} objective={objective} />}
+        </LoadedRows>
       </div>
     </Page>
   )

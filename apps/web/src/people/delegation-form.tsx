@@ -1,10 +1,10 @@
 import { showInvisible } from '@countersign/react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useRef, useState } from 'react'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Button } from '../ui/index.ts'
+import { onData, textOf } from '../ui/form.ts'
+import { Button, Failure, Options } from '../ui/index.ts'
 import { personIdOf, useOfferedPeople } from './offered-people.ts'
 
 const TIMES = { P1D: '1 day', P3D: '3 days', P7D: '7 days', P14D: '14 days', P30D: '30 days', P90D: '90 days' } as const
@@ -22,11 +22,10 @@ export function DelegationForm({ isOpenAtFirst, onMade }: { isOpenAtFirst: boole
   const people = useOfferedPeople(typed)
   const make = useMutation({
     mutationFn: async (data: FormData) => {
-      const text = (name: string) => String(data.get(name) ?? '').trim()
-      const [from, reason] = [text('from'), text('reason')]
+      const [from, reason] = [textOf(data, 'from'), textOf(data, 'reason')]
       return client.delegations.create({
-        to: await personIdOf(client, text('to')),
-        expiresIn: text('expiresIn'),
+        to: await personIdOf(client, textOf(data, 'to')),
+        expiresIn: textOf(data, 'expiresIn'),
         ...(reason !== '' && { reason }),
         ...(from !== '' && { from: await personIdOf(client, from) }),
       })
@@ -37,16 +36,12 @@ export function DelegationForm({ isOpenAtFirst, onMade }: { isOpenAtFirst: boole
       onMade()
     },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    make.mutate(new FormData(event.currentTarget))
-  }
   const onInput = (event: FormEvent<HTMLInputElement>) => setTyped(event.currentTarget.value)
   const person = { list: peopleId, autoComplete: 'off', spellCheck: false, maxLength: 100, onInput }
   return (
     <details className="panel" open={isOpen}>
       <summary>Let somebody vote in {isAdmin ? 'your place, or in that of another' : 'your place'}</summary>
-      <form ref={form} className="filters" onSubmit={submit}>
+      <form ref={form} className="filters" onSubmit={onData(make.mutate)}>
         <label>
           Who votes
           <input name="to" placeholder="Type a name" required {...person} />
@@ -58,31 +53,19 @@ export function DelegationForm({ isOpenAtFirst, onMade }: { isOpenAtFirst: boole
           </label>
         )}
         <datalist id={peopleId}>
-          {people.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {showInvisible(name)}
-            </option>
-          ))}
+          <Options of={people.map(({ id, name }) => [id, showInvisible(name)])} />
         </datalist>
         <label>
           For
           <select name="expiresIn" defaultValue="P7D">
-            {Object.entries(TIMES).map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
+            <Options of={Object.entries(TIMES)} />
           </select>
         </label>
         <label>
           Reason (optional)
           <input name="reason" maxLength={500} autoComplete="off" />
         </label>
-        {make.error && (
-          <p role="alert" className="field-issue filters-wide">
-            {errorText(make.error)}
-          </p>
-        )}
+        <Failure of={make.error} isWide />
         <Button type="submit" variant="contained" disabled={make.isPending || !online}>
           Delegate
         </Button>

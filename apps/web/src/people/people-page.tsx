@@ -6,7 +6,7 @@ import { AccessTabs } from '../access/access-tabs.tsx'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
-import { Loaded, More, useList } from '../ui/index.ts'
+import { LoadedRows, useList } from '../ui/index.ts'
 import '../ui/pages.css'
 
 /** `/people`: everybody this server knows, by name. For admins. */
@@ -25,20 +25,14 @@ export default function PeoplePage() {
             <input type="search" value={q} maxLength={100} autoComplete="off" onChange={({ currentTarget }) => setQ(currentTarget.value)} />
           </label>
         </form>
-        <Loaded of={people} height={240}>
-          {(items) =>
-            items.length === 0 ? (
-              <p className="muted">{q === '' ? 'Nobody has signed in or received a key yet.' : 'No matching name or id.'}</p>
-            ) : (
-              <ul className="rows" aria-label="People">
-                {items.map((person) => (
-                  <PersonRow key={person.id} person={person} />
-                ))}
-              </ul>
-            )
-          }
-        </Loaded>
-        <More of={people} />
+        <LoadedRows
+          of={people}
+          height={240}
+          label="People"
+          empty={<p className="muted">{q === '' ? 'Nobody has signed in or received a key yet.' : 'No matching name or id.'}</p>}
+        >
+          {(person) => <PersonRow key={person.id} person={person} />}
+        </LoadedRows>
       </div>
     </Page>
   )

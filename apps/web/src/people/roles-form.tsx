@@ -1,11 +1,10 @@
 import type { PersonDetails } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import type { FormEvent } from 'react'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Button } from '../ui/index.ts'
+import { onData, textOf } from '../ui/form.ts'
+import { Button, Failure } from '../ui/index.ts'
 
 /** The roles of a person, to be changed by another admin. Those that the sign-in service gives are shown, and changed there. */
 export function RolesForm({ person }: { person: PersonDetails }) {
@@ -24,11 +23,10 @@ export function RolesForm({ person }: { person: PersonDetails }) {
   const isMe = person.id === me.id
   const mayChange = !isMe && !hasFixedRoles
   const isBlocked = save.isPending || !online
-  const add = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const role = String(new FormData(event.currentTarget).get('role') ?? '').trim()
+  const add = onData((data) => {
+    const role = textOf(data, 'role')
     if (role !== '') save.mutate([...roles, role])
-  }
+  })
   return (
     <>
       {roles.length === 0 && <p className="muted">No roles.</p>}
@@ -68,11 +66,7 @@ export function RolesForm({ person }: { person: PersonDetails }) {
           </Button>
         </form>
       )}
-      {save.error && (
-        <p role="alert" className="field-issue">
-          {errorText(save.error)}
-        </p>
-      )}
+      <Failure of={save.error} />
     </>
   )
 }

@@ -1,11 +1,10 @@
 import type { Key } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, Notice, useList } from '../ui/index.ts'
+import { Button, Failure, Notice, useList } from '../ui/index.ts'
 
 /** Keys that somebody else made for this person. They only read until this person accepts them here. */
 export function UnacceptedKeys() {
@@ -56,11 +55,7 @@ function UnacceptedKey({ held, mayAccept }: { held: Key; mayAccept: boolean }) {
         {held.createdBy && ` by ${showInvisible(held.createdBy.name)}`}
         {held.scopes === null ? ' · for all that you may' : ` · only to read and to ${held.scopes.join(', ')}`}
       </p>
-      {accept.error && (
-        <p role="alert" className="field-issue">
-          {errorText(accept.error)}
-        </p>
-      )}
+      <Failure of={accept.error} />
     </li>
   )
 }

@@ -1,9 +1,10 @@
 import type { JsonValue, TestedCall } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useId, useState } from 'react'
+import { useId, useState } from 'react'
 import { useServices } from '../services.tsx'
-import { Button } from '../ui/index.ts'
+import { onData, textOf } from '../ui/form.ts'
+import { Button, Options } from '../ui/index.ts'
 import { Problems } from './problems.tsx'
 
 const VERDICT_WORDS = { allow: 'It would run without asking', ask: 'It would need approval', deny: 'It would be denied' } as const
@@ -24,14 +25,12 @@ export function CallTest({ document }: { document: string | undefined }) {
   })
   // An answer about an earlier text does not hold for this one.
   const isOfThis = test.variables?.document === document
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const data = new FormData(event.currentTarget)
-    const agent = String(data.get('agent')).trim()
+  const submit = onData((data) => {
+    const agent = textOf(data, 'agent')
     const args = parseArguments(String(data.get('arguments')))
     setWrong(args ? '' : 'The arguments are not a JSON object.')
     if (args) test.mutate({ call: { tool: String(data.get('tool')), arguments: args, ...(agent !== '' && { agent }) }, document })
-  }
+  })
   return (
     <section className="panel" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>Try a call</h2>
@@ -39,11 +38,7 @@ export function CallTest({ document }: { document: string | undefined }) {
         <label>
           Tool
           <select name="tool">
-            {tools.data?.map(({ name }) => (
-              <option key={name} value={name}>
-                {showInvisible(name)}
-              </option>
-            ))}
+            <Options of={tools.data?.map(({ name }) => [name, showInvisible(name)] as const) ?? []} />
           </select>
         </label>
         <label>

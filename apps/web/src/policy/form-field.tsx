@@ -1,5 +1,6 @@
 import { showInvisible } from '@countersign/react'
 import { type ReactNode, useId } from 'react'
+import { Options } from '../ui/index.ts'
 import { fieldPath, type RuleField, type RuleFields } from './rule-text.ts'
 import { type Remark, remarksAt } from './use-policy-check.ts'
 
@@ -68,15 +69,11 @@ export function FormField({ of, name, label, hint, isWide = false, children }: F
 }
 
 /** The options of a list of choices; one that the text holds and the list does not stays until somebody chooses another. */
-export function Options({ value, of }: { value: string; of: readonly (readonly [string, string])[] }) {
+export function RuleOptions({ value, of }: { value: string; of: readonly (readonly [string, string])[] }) {
   return (
     <>
       {!of.some(([each]) => each === value) && <option value={value}>{showInvisible(value) || 'Choose one'}</option>}
-      {of.map(([each, words]) => (
-        <option key={each} value={each}>
-          {words}
-        </option>
-      ))}
+      <Options of={of} />
     </>
   )
 }

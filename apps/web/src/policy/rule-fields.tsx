@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { type RefObject, useId, useState } from 'react'
 import { useServices } from '../services.tsx'
 import { ConditionField } from './condition-field.tsx'
-import { type EditedRule, FormField, Options } from './form-field.tsx'
+import { type EditedRule, FormField, RuleOptions } from './form-field.tsx'
 import { RuleMore } from './rule-more.tsx'
 import { fieldPath, type RuleFields } from './rule-text.ts'
 import { remarksAt } from './use-policy-check.ts'
@@ -56,7 +56,7 @@ export function RuleFieldset({ of, expires, verdictRef }: FieldsProps) {
       <FormField of={of} name="effect" label="Effect">
         {(props) => (
           <select {...props}>
-            <Options value={rule.effect} of={EFFECTS} />
+            <RuleOptions value={rule.effect} of={EFFECTS} />
           </select>
         )}
       </FormField>
@@ -74,7 +74,7 @@ export function RuleFieldset({ of, expires, verdictRef }: FieldsProps) {
       <FormField of={of} name="verdict" label="Verdict" hint={of.leftOut}>
         {(props) => (
           <select ref={verdictRef} {...props}>
-            <Options value={rule.verdict} of={VERDICTS} />
+            <RuleOptions value={rule.verdict} of={VERDICTS} />
           </select>
         )}
       </FormField>

@@ -1,5 +1,6 @@
 import { type ComponentProps, useId, useState } from 'react'
-import { type EditedRule, FormField, Options } from './form-field.tsx'
+import { Options } from '../ui/index.ts'
+import { type EditedRule, FormField, RuleOptions } from './form-field.tsx'
 import { fieldPath, PARTS_OF, type RuleField } from './rule-text.ts'
 import { durationText } from './rule-words.ts'
 import { remarksAt } from './use-policy-check.ts'
@@ -29,7 +30,7 @@ export function RuleMore({ of, expires }: { of: EditedRule; expires: string | un
         <FormField of={of} name="risk" label="Risk">
           {(props) => (
             <select {...props}>
-              <Options value={rule.risk} of={RISKS} />
+              <RuleOptions value={rule.risk} of={RISKS} />
             </select>
           )}
         </FormField>
@@ -109,11 +110,7 @@ function DurationInput(props: ListProps) {
     <>
       <input {...props} list={id} maxLength={40} autoComplete="off" spellCheck={false} />
       <datalist id={id}>
-        {DURATIONS.map((each) => (
-          <option key={each} value={each}>
-            {durationText(each)}
-          </option>
-        ))}
+        <Options of={DURATIONS.map((each) => [each, durationText(each)])} />
       </datalist>
     </>
   )

@@ -2,10 +2,9 @@ import type { PolicyVersion, ShadowReport } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from 'react-router'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Button, Loaded } from '../ui/index.ts'
+import { Button, Failure, Loaded } from '../ui/index.ts'
 import { BeforeAfter } from './before-after.tsx'
 
 /** The verdicts of both versions about the calls for which they differ. */
@@ -66,11 +65,7 @@ export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
           </>
         )}
       </Loaded>
-      {failure && (
-        <p role="alert" className="field-issue">
-          {errorText(failure)}
-        </p>
-      )}
+      <Failure of={failure} />
       {me.roles.includes('admin') && (
         <div className="row-head">
           <Button variant="outlined" disabled={!online || end.isPending} onClick={() => end.mutate()}>

@@ -1,13 +1,13 @@
 import type { PolicyVersion } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { RawJson } from '../chat/raw-json.tsx'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, Loaded, More, useList } from '../ui/index.ts'
+import { onData, textOf } from '../ui/form.ts'
+import { Button, Failure, Loaded, More, useList } from '../ui/index.ts'
 
 /** Lists all versions with author, reason and diff. Each can be restored. */
 export function Versions({ canRollBack }: { canRollBack: boolean }) {
@@ -91,10 +91,7 @@ function RollBack({ version }: { version: number }) {
     mutationFn: (reason: string) => client.policy.rollback({ version, reason }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['policy'] }),
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    rollBack.mutate(String(new FormData(event.currentTarget).get('reason')).trim())
-  }
+  const submit = onData((data) => rollBack.mutate(textOf(data, 'reason')))
   return (
     <form className="filters" onSubmit={submit}>
       <label>
@@ -104,11 +101,7 @@ function RollBack({ version }: { version: number }) {
       <Button type="submit" variant="outlined" disabled={!online || rollBack.isPending}>
         Roll back to version {version}
       </Button>
-      {rollBack.error && (
-        <p role="alert" className="field-issue filters-wide">
-          {errorText(rollBack.error)}
-        </p>
-      )}
+      <Failure of={rollBack.error} isWide />
     </form>
   )
 }

@@ -9,7 +9,7 @@ import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress } from '../shell/use-address.ts'
 import { fullTime } from '../time/relative.ts'
-import { Button, Loaded, More, Notice, useList } from '../ui/index.ts'
+import { Button, Loaded, LoadedRows, Notice, Options, useList } from '../ui/index.ts'
 import { saveFile } from '../ui/save-file.ts'
 import { ActorFilter } from './actor-filter.tsx'
 import { isKind, KINDS, kindWords } from './kinds.ts'
@@ -35,12 +35,7 @@ export default function RecordPage() {
           <label>
             What
             <select value={query.kind ?? ''} onChange={({ currentTarget }) => set('kind', currentTarget.value)}>
-              <option value="">Everything</option>
-              {KINDS.map((kind) => (
-                <option key={kind} value={kind}>
-                  {kindWords(kind)}
-                </option>
-              ))}
+              <Options none="Everything" of={KINDS.map((kind) => [kind, kindWords(kind)])} />
             </select>
           </label>
           <ActorFilter actor={query.actor} known={actorsOf(rows.data)} onSet={(id) => set('actor', id)} />
@@ -69,22 +64,19 @@ export default function RecordPage() {
             Read again
           </Button>
         </div>
-        <Loaded of={rows} height={400}>
-          {(items) =>
-            items.length === 0 ? (
-              <div className="empty">
-                <h2>Nothing recorded for this choice</h2>
-              </div>
-            ) : (
-              <ul className="lines" aria-label="Record, newest first">
-                {items.map(({ row, ...rest }) => (
-                  <Entry key={row.id} row={row} {...rest} />
-                ))}
-              </ul>
-            )
+        <LoadedRows
+          of={rows}
+          height={400}
+          label="Record, newest first"
+          empty={
+            <div className="empty">
+              <h2>Nothing recorded for this choice</h2>
+            </div>
           }
-        </Loaded>
-        <More of={rows} />
+          className="lines"
+        >
+          {({ row, ...rest }) => <Entry key={row.id} row={row} {...rest} />}
+        </LoadedRows>
         <SealSection />
         <VerifySection />
         <PublicKey />

@@ -2,11 +2,10 @@ import type { AuditSealView } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, Loaded } from '../ui/index.ts'
+import { Button, Failure, Loaded } from '../ui/index.ts'
 import { SEAL, useSeal } from './use-seal.ts'
 
 /** The newest signed head, how far back the server remembers, and what an admin does when the record does not match. */
@@ -73,11 +72,7 @@ function Problem({ problem: { why, since } }: { problem: NonNullable<AuditSealVi
       <Button type="submit" variant="outlined" disabled={!online || accept.isPending || reason.trim() === ''}>
         Accept the record as it is
       </Button>
-      {accept.error && (
-        <p role="alert" className="field-issue">
-          {errorText(accept.error)}
-        </p>
-      )}
+      <Failure of={accept.error} />
     </form>
   )
 }

@@ -2,8 +2,8 @@ import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress, useTypedParam } from '../shell/use-address.ts'
-import { SESSION_STATUSES, sessionStatusWord } from '../status/session-status.tsx'
-import { Loaded, More, SearchInput, Unseen, useList } from '../ui/index.ts'
+import { SESSION_STATUSES } from '../status/session-status.tsx'
+import { Loaded, More, Options, SearchInput, Unseen, useList } from '../ui/index.ts'
 import { SessionRows } from './session-rows.tsx'
 import '../ui/pages.css'
 import './sessions.css'
@@ -38,12 +38,7 @@ export default function SessionsPage() {
             <label>
               Status
               <select value={status} onChange={({ currentTarget }) => set('status', currentTarget.value)}>
-                <option value="">Any</option>
-                {SESSION_STATUSES.map((each) => (
-                  <option key={each} value={each}>
-                    {sessionStatusWord(each)}
-                  </option>
-                ))}
+                <Options none="Any" of={SESSION_STATUSES} />
               </select>
             </label>
             <Unseen text={search.typed} />

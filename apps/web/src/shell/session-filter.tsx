@@ -1,5 +1,5 @@
-import { SESSION_STATUSES, sessionStatusWord } from '../status/session-status.tsx'
-import { SearchInput } from '../ui/index.ts'
+import { SESSION_STATUSES } from '../status/session-status.tsx'
+import { Options, SearchInput } from '../ui/index.ts'
 
 type SessionFilterProps = {
   typed: string
@@ -25,12 +25,7 @@ export function SessionFilterForm({ typed, status, onType, onStatus }: SessionFi
         }}
       />
       <select aria-label="Status of sessions" value={status} onChange={({ currentTarget }) => onStatus(currentTarget.value)}>
-        <option value="">All</option>
-        {SESSION_STATUSES.map((each) => (
-          <option key={each} value={each}>
-            {sessionStatusWord(each)}
-          </option>
-        ))}
+        <Options none="All" of={SESSION_STATUSES} />
       </select>
     </search>
   )

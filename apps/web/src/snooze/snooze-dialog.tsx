@@ -3,9 +3,8 @@ import { snoozeTimes } from '@countersign/core/text'
 import { clockText, showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId } from 'react'
-import { errorText } from '../errors.ts'
 import { useServices } from '../services.tsx'
-import { Button } from '../ui/index.ts'
+import { Button, Failure } from '../ui/index.ts'
 import { Dialog } from '../ui/overlays.ts'
 import { SNOOZES, useSnoozes } from './use-snoozes.ts'
 import '../ui/choice-dialog.css'
@@ -42,11 +41,7 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
           </Button>
         ))}
         {times.length === 0 && <p>It expires too soon to be snoozed.</p>}
-        {change.isError && (
-          <p role="alert" className="field-issue">
-            {errorText(change.error)}
-          </p>
-        )}
+        <Failure of={change.error} />
         <div className="choice-dialog-end">
           {until !== undefined && (
             <Button disabled={change.isPending} onClick={() => change.mutate(undefined)}>

@@ -12,9 +12,8 @@ const SHOWN: Record<Status, { word: string; icon: IconName }> = {
   error: { word: 'Error', icon: 'alert' },
 }
 
-export const SESSION_STATUSES = Object.keys(SHOWN) as readonly Status[]
-
-export const sessionStatusWord = (status: Status): string => SHOWN[status].word
+/** Every status with its word. */
+export const SESSION_STATUSES = Object.entries(SHOWN).map(([status, { word }]) => [status, word] as const)
 
 type SessionStatusProps = {
   status: Status

@@ -6,7 +6,7 @@ import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress, useTypedParam } from '../shell/use-address.ts'
-import { Button, Loaded, SearchInput } from '../ui/index.ts'
+import { Button, Loaded, Options, SearchInput } from '../ui/index.ts'
 import '../ui/pages.css'
 import { ToolTable } from './tool-table.tsx'
 import { findTools } from './tool-words.ts'
@@ -36,12 +36,7 @@ export default function ToolsPage() {
           <label>
             Source
             <select value={group} onChange={({ currentTarget }) => set('source', currentTarget.value)}>
-              <option value="">All</option>
-              {groups.map((name) => (
-                <option key={name} value={name}>
-                  {showInvisible(name)}
-                </option>
-              ))}
+              <Options none="All" of={groups.map((name) => [name, showInvisible(name)])} />
             </select>
           </label>
         </form>

@@ -1,7 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
-import { errorText } from '../errors.ts'
-import { Button } from './index.ts'
+import { Button, Failure } from './index.ts'
 import { Dialog } from './overlays.ts'
 import './pages.css'
 
@@ -23,11 +22,7 @@ export default function Confirm({ title, children, action, onConfirm, onClose }:
       <div className="confirm">
         <h2 id={id}>{title}</h2>
         <div>{children}</div>
-        {error && (
-          <p role="alert" className="field-issue">
-            {errorText(error)}
-          </p>
-        )}
+        <Failure of={error} />
         <div className="confirm-actions">
           <Button variant="outlined" autoFocus onClick={onClose}>
             Cancel

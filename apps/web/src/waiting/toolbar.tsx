@@ -1,7 +1,7 @@
 import { showInvisible } from '@countersign/react'
 import { Link } from 'react-router'
 import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
-import { Button, SearchInput, Unseen } from '../ui/index.ts'
+import { Button, Options, SearchInput, Unseen } from '../ui/index.ts'
 import { GROUPINGS, isGrouping } from './groups.ts'
 import { isOrder, ORDERS } from './order.ts'
 import { focusRow } from './row-list.tsx'
@@ -84,23 +84,14 @@ function Arrangement({
           if (isOrder(value)) setOrder(value)
         }}
       >
-        {Object.entries(ORDERS).map(([name, { words }]) => (
-          <option key={name} value={name}>
-            {words}
-          </option>
-        ))}
+        <Options of={Object.entries(ORDERS).map(([name, { words }]) => [name, words])} />
       </select>
       <select
         aria-label="Group"
         value={grouping ?? ''}
         onChange={({ currentTarget: { value } }) => setGrouping(isGrouping(value) ? value : '')}
       >
-        <option value="">No groups</option>
-        {Object.entries(GROUPINGS).map(([name, { words }]) => (
-          <option key={name} value={name}>
-            {words}
-          </option>
-        ))}
+        <Options none="No groups" of={Object.entries(GROUPINGS).map(([name, { words }]) => [name, words])} />
       </select>
       {grouping && (
         <Button variant="text" onClick={() => foldAll(!areAllFolded)}>

@@ -3,11 +3,10 @@ import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, Loaded, More, useList } from '../ui/index.ts'
+import { Button, Failure, LoadedRows, Options, useList } from '../ui/index.ts'
 import { nameOfEvent } from './event-names.ts'
 
 const STATES = { waiting: 'Waiting', delivered: 'Delivered', failed: 'Given up' } as const
@@ -26,30 +25,14 @@ export function DeliveryList({ webhookId, isDisabled }: { webhookId: string; isD
         <label>
           Show
           <select value={state} onChange={({ currentTarget }) => setState(currentTarget.value as State | '')}>
-            <option value="">All</option>
-            {Object.entries(STATES).map(([value, words]) => (
-              <option key={value} value={value}>
-                {words}
-              </option>
-            ))}
+            <Options none="All" of={Object.entries(STATES)} />
           </select>
         </label>
         <Button onClick={() => deliveries.refetch()}>Refresh</Button>
       </div>
-      <Loaded of={deliveries} height={120}>
-        {(items) =>
-          items.length === 0 ? (
-            <p className="muted">No deliveries yet.</p>
-          ) : (
-            <ul className="rows" aria-label="Deliveries">
-              {items.map((delivery) => (
-                <DeliveryRow key={delivery.id} webhookId={webhookId} delivery={delivery} isDisabled={isDisabled} />
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-      <More of={deliveries} />
+      <LoadedRows of={deliveries} height={120} label="Deliveries" empty={<p className="muted">No deliveries yet.</p>}>
+        {(delivery) => <DeliveryRow key={delivery.id} webhookId={webhookId} delivery={delivery} isDisabled={isDisabled} />}
+      </LoadedRows>
     </div>
   )
 }
@@ -109,11 +92,7 @@ function DeliveryRow({ webhookId, delivery, isDisabled }: RowProps) {
           <p className="mono">{showInvisible(answer)}</p>
         </details>
       )}
-      {redeliver.error && (
-        <p role="alert" className="field-issue">
-          {errorText(redeliver.error)}
-        </p>
-      )}
+      <Failure of={redeliver.error} />
     </li>
   )
 }

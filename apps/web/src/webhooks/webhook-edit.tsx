@@ -1,11 +1,11 @@
 import type { Webhook } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
-import { errorText } from '../errors.ts'
+import { useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Button } from '../ui/index.ts'
+import { onData } from '../ui/form.ts'
+import { Button, Failure } from '../ui/index.ts'
 import { WebhookFields, webhookValues } from './webhook-fields.tsx'
 
 /** Returns only the changed fields, because somebody may have changed the others meanwhile. */
@@ -34,10 +34,7 @@ export function WebhookEdit({ webhook }: { webhook: Webhook }) {
       summary.current?.focus()
     },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    if (!save.isPending) save.mutate(new FormData(event.currentTarget))
-  }
+  const submit = onData((data) => save.isPending || save.mutate(data))
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary ref={summary} aria-label={`Edit ${showInvisible(webhook.url)}`}>
@@ -46,11 +43,7 @@ export function WebhookEdit({ webhook }: { webhook: Webhook }) {
       {isOpen && (
         <form className="filters" onSubmit={submit}>
           <WebhookFields values={webhook} />
-          {save.error && (
-            <p role="alert" className="field-issue filters-wide">
-              {errorText(save.error)}
-            </p>
-          )}
+          <Failure of={save.error} isWide />
           <Button type="submit" variant="outlined" disabled={!online} aria-disabled={save.isPending}>
             Save
           </Button>

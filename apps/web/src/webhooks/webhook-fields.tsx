@@ -1,5 +1,6 @@
 import type { Webhook, WebhookEventType } from '@countersign/client'
 import { useState } from 'react'
+import { textOf } from '../ui/form.ts'
 import { Unseen } from '../ui/index.ts'
 import { chosenEvents, EventChoice } from './event-choice.tsx'
 
@@ -45,8 +46,8 @@ function Field({ name, label, value, isRequired = false, maxLength }: FieldProps
 
 /** The values of the form's fields. */
 export const webhookValues = (data: FormData) => ({
-  url: String(data.get('url') ?? '').trim(),
-  description: String(data.get('description') ?? '').trim(),
+  url: textOf(data, 'url'),
+  description: textOf(data, 'description'),
   events: chosenEvents(data),
   callbacks: data.has('callbacks'),
 })

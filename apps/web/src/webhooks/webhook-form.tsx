@@ -1,10 +1,10 @@
 import type { CreatedWebhook } from '@countersign/client'
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { errorText } from '../errors.ts'
+import { useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { Button } from '../ui/index.ts'
+import { onData } from '../ui/form.ts'
+import { Button, Failure } from '../ui/index.ts'
 import { WebhookFields, webhookValues } from './webhook-fields.tsx'
 
 const NEW = { url: '', description: '', events: ['action.proposed', 'action.overdue', 'action.outcome_unknown'], callbacks: false } as const
@@ -21,20 +21,12 @@ export function WebhookForm({ onMade }: { onMade: (webhook: CreatedWebhook) => v
       onMade(webhook)
     },
   })
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    add.mutate(new FormData(event.currentTarget))
-  }
   return (
     <details className="panel">
       <summary>Add a webhook</summary>
-      <form className="filters" onSubmit={submit}>
+      <form className="filters" onSubmit={onData(add.mutate)}>
         <WebhookFields key={added} values={NEW} />
-        {add.error && (
-          <p role="alert" className="field-issue filters-wide">
-            {errorText(add.error)}
-          </p>
-        )}
+        <Failure of={add.error} isWide />
         <Button type="submit" variant="contained" disabled={add.isPending || !online}>
           Add
         </Button>

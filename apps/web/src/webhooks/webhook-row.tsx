@@ -2,12 +2,11 @@ import type { CreatedWebhook, Webhook } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { errorText } from '../errors.ts'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { Confirmation } from '../shell/confirmation.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button } from '../ui/index.ts'
+import { Button, Failure } from '../ui/index.ts'
 import { DeliveryList } from './delivery-list.tsx'
 import { WebhookEdit } from './webhook-edit.tsx'
 
@@ -98,11 +97,7 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
           Delete
         </Button>
       </p>
-      {failure && (
-        <p role="alert" className="field-issue">
-          {errorText(failure)}
-        </p>
-      )}
+      <Failure of={failure} />
       <WebhookEdit webhook={webhook} />
       <details open={isLogOpen} onToggle={({ currentTarget }) => setLogOpen(currentTarget.open)}>
         <summary>Deliveries</summary>

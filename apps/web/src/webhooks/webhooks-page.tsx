@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
 import { Page } from '../shell/page.tsx'
-import { Loaded, More, useList } from '../ui/index.ts'
+import { LoadedRows, useList } from '../ui/index.ts'
 import { ShownSecret } from './shown-secret.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 import { WebhookRow } from './webhook-row.tsx'
@@ -36,20 +36,9 @@ export default function WebhooksPage() {
           <h2 id="webhooks-title" ref={heading} tabIndex={-1}>
             Webhooks
           </h2>
-          <Loaded of={webhooks} height={240}>
-            {(items) =>
-              items.length === 0 ? (
-                <p className="muted">No webhooks yet. No events are sent.</p>
-              ) : (
-                <ul className="rows" aria-label="Webhooks">
-                  {items.map((webhook) => (
-                    <WebhookRow key={webhook.id} webhook={webhook} onSecret={onMade} />
-                  ))}
-                </ul>
-              )
-            }
-          </Loaded>
-          <More of={webhooks} />
+          <LoadedRows of={webhooks} height={240} label="Webhooks" empty={<p className="muted">No webhooks yet. No events are sent.</p>}>
+            {(webhook) => <WebhookRow key={webhook.id} webhook={webhook} onSecret={onMade} />}
+          </LoadedRows>
         </section>
       </div>
     </Page>
