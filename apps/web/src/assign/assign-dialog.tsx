@@ -46,7 +46,7 @@ export default function AssignDialog({ action, onClose }: { action: Action; onCl
           onChoose={(to) => assign.mutate(to)}
         />
         <Failure of={assign.error} />
-        <div className="choice-dialog-end">
+        <div className="dialog-end">
           {action.assignment && (
             <Button disabled={assign.isPending} onClick={() => assign.mutate(null)}>
               Nobody in particular

@@ -58,7 +58,7 @@ export default function BulkAssignDialog({ chosen, onClose, onDone }: BulkTaskPr
         more={(to) => shareText(split(to))}
         onChoose={(to, name) => void assign(to, name)}
       />
-      <div className="choice-dialog-end">
+      <div className="dialog-end">
         {chosen.some(({ assignment }) => assignment) && (
           <Button onClick={() => void assign(null, 'nobody in particular')}>Nobody in particular</Button>
         )}

@@ -53,7 +53,7 @@ export default function BulkSnoozeDialog({ chosen, onClose, onDone }: BulkTaskPr
       ))}
       {choices.length === 0 && <p>They expire too soon to be snoozed.</p>}
       {choices.some(({ left }) => left.length > 0) && <p className="muted">Actions that are left out stay chosen.</p>}
-      <div className="choice-dialog-end">
+      <div className="dialog-end">
         {snoozed.length > 0 && <Button onClick={() => void takeBack()}>Back to the inbox now</Button>}
         <Button onClick={onClose}>Cancel</Button>
       </div>

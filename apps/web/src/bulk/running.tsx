@@ -9,7 +9,7 @@ export function Running({ progress: { done, of }, onStop }: { progress: Progress
       <p className="muted">
         {done.toLocaleString('en')} of {of.toLocaleString('en')}
       </p>
-      <div className="choice-dialog-end">
+      <div className="dialog-end">
         <Button variant="outlined" autoFocus onClick={onStop}>
           Stop
         </Button>

@@ -31,7 +31,7 @@ const LookUpLine = memo(function LookUpLine({ lookUp: { name, input, output, err
           <Icon name={error === undefined ? 'check' : 'alert'} size={13} />
           {error === undefined ? 'looked up' : 'look-up failed'}
         </span>
-        <span className="tool-what">by the agent itself, not verified</span>
+        <span className="tool-what clip">by the agent itself, not verified</span>
       </summary>
       <div className="tool-raw">
         <p>This is the agent’s own account. This server did not run it and cannot check it.</p>

@@ -85,6 +85,7 @@ export function TitleForm({ sessionId, title, onClose }: TitleFormProps) {
       <form ref={form} className="title-form" onSubmit={submit}>
         <input
           ref={field}
+          className="line-field"
           aria-label="Title of the session"
           value={typed}
           required

@@ -36,7 +36,7 @@ export const ToolLine = memo(function ToolLine({ call }: { call: Call }) {
             {outcome.word}
           </span>
           {action && (
-            <span className="tool-what" title={showInvisible(action.description)}>
+            <span className="tool-what clip" title={showInvisible(action.description)}>
               {showInvisible(action.description)}
             </span>
           )}

@@ -8,6 +8,7 @@ import { askedText } from '../waiting/row-words.ts'
 import { deciderText } from './decider.ts'
 import type { Group } from './groups.ts'
 import { ranMs, waitedMs } from './spans.ts'
+import '../ui/table.css'
 
 const COLUMNS = ['What', 'Asked by', 'Decided by', 'When', 'Waited', 'Ran', 'Result']
 
@@ -22,7 +23,7 @@ type DecidedTableProps = {
 /** Settled actions, one in a row: what, who asked, who decided, when, how long it waited and ran, and how it ended. */
 export function DecidedTable({ groups, order, more }: DecidedTableProps) {
   return (
-    <table className="decided" data-testid="decided-table">
+    <table className="wide-table decided" data-testid="decided-table">
       <caption className="visually-hidden">Settled actions, {order}</caption>
       <HeadRow names={COLUMNS} />
       {groups.map((group) => (

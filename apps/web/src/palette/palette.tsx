@@ -74,8 +74,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
               onClick={() => go(one)}
             >
               <Icon name={one.icon} />
-              <span className="palette-name">{showInvisible(one.name)}</span>
-              <span className="palette-more">{one.more === undefined ? one.kind : `${one.more} · ${one.kind}`}</span>
+              <span className="palette-name clip">{showInvisible(one.name)}</span>
+              <span className="palette-more clip">{one.more === undefined ? one.kind : `${one.more} · ${one.kind}`}</span>
             </div>
           ))}
         </div>

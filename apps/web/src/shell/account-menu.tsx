@@ -29,7 +29,7 @@ export function AccountMenu() {
         data-testid="account"
       >
         <Icon name="user" />
-        <span className="account-name">{showInvisible(me.name)}</span>
+        <span className="account-name clip">{showInvisible(me.name)}</span>
       </Button>
       {anchor && (
         <Boundary>

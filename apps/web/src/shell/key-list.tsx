@@ -8,7 +8,7 @@ export default function KeyList({ onClose }: { onClose: () => void }) {
   const [shortcuts, setShortcuts] = useShortcuts()
   return (
     <Dialog open onClose={onClose} aria-labelledby="key-help-title" fullWidth maxWidth="xs">
-      <div className="key-help">
+      <div className="dialog key-help">
         <h2 id="key-help-title">Keyboard shortcuts</h2>
         {KEYS.map(({ where, keys }) => (
           <section key={where}>
@@ -28,7 +28,7 @@ export default function KeyList({ onClose }: { onClose: () => void }) {
         <p className="muted">
           Single keys act only outside text fields, and never approve by themselves. They are switched {shortcuts ? 'on' : 'off'}.
         </p>
-        <div className="key-help-actions">
+        <div className="dialog-end">
           <Button variant="outlined" onClick={() => setShortcuts(!shortcuts)}>
             Switch {shortcuts ? 'off' : 'on'}
           </Button>

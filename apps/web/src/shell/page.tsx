@@ -76,7 +76,7 @@ export function Page({
             ref={heading}
             tabIndex={-1}
             title={showInvisible(title)}
-            className={headingForm ? 'visually-hidden' : undefined}
+            className={headingForm ? 'visually-hidden' : 'clip'}
             onDoubleClick={onHeadingDoubleClick}
           >
             {showInvisible(title)}

@@ -13,6 +13,7 @@ export function SessionFilterForm({ typed, status, onType, onStatus }: SessionFi
   return (
     <search className="session-filter">
       <SearchInput
+        className="line-field"
         aria-label="Search sessions"
         placeholder="Search"
         typed={typed}
@@ -24,7 +25,12 @@ export function SessionFilterForm({ typed, status, onType, onStatus }: SessionFi
           onType('')
         }}
       />
-      <select aria-label="Status of sessions" value={status} onChange={({ currentTarget }) => onStatus(currentTarget.value)}>
+      <select
+        className="line-field"
+        aria-label="Status of sessions"
+        value={status}
+        onChange={({ currentTarget }) => onStatus(currentTarget.value)}
+      >
         <Options none="All" of={SESSION_STATUSES} />
       </select>
     </search>

@@ -88,7 +88,7 @@ function FoundSessions({ filter, search, onPick }: FoundSessionsProps) {
               data-testid="session-item"
               data-session-id={session.id}
             >
-              <span className="session-title" title={showInvisible(session.title)}>
+              <span className="session-title clip" title={showInvisible(session.title)}>
                 {showInvisible(session.title) || 'Untitled'}
               </span>
               <span className="session-line">

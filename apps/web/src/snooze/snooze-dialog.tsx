@@ -42,7 +42,7 @@ export default function SnoozeDialog({ action, onClose }: { action: Action; onCl
         ))}
         {times.length === 0 && <p>It expires too soon to be snoozed.</p>}
         <Failure of={change.error} />
-        <div className="choice-dialog-end">
+        <div className="dialog-end">
           {until !== undefined && (
             <Button disabled={change.isPending} onClick={() => change.mutate(undefined)}>
               Back to the inbox now

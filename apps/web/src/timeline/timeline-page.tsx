@@ -99,11 +99,11 @@ function Line({ row, at, of, longestMs, style }: LineProps) {
       </time>
       <span className="timeline-kind">{KINDS[kind]}</span>
       <span className="timeline-what">
-        <span className="timeline-line" title={[who, what].filter(Boolean).map(showInvisible).join(' ')}>
+        <span className="clip" title={[who, what].filter(Boolean).map(showInvisible).join(' ')}>
           {who !== '' && <strong>{showInvisible(who)} </strong>}
           {actionId ? <Link to={`/actions/${actionId}`}>{showInvisible(what)}</Link> : showInvisible(what)}
         </span>
-        <small className="timeline-line" title={showInvisible(small)}>
+        <small className="clip" title={showInvisible(small)}>
           {showInvisible(small)}
         </small>
       </span>

@@ -8,6 +8,7 @@ import { HeadRow } from '../ui/head-row.tsx'
 import { VerdictMark } from '../ui/verdict.tsx'
 import { toolPath } from './tool-path.ts'
 import { kindWord, mayDifferText, type UsualVerdict } from './tool-words.ts'
+import '../ui/table.css'
 
 /** Tools, one in a row: its name and words, where it is from, the rule that meets its calls, and its last call. */
 export function ToolTable({ tools }: { tools: readonly ToolView[] }) {
@@ -15,7 +16,7 @@ export function ToolTable({ tools }: { tools: readonly ToolView[] }) {
   // Only people who may read the policy are told what it says.
   const hasRules = tools.some(({ usual }) => usual !== undefined)
   return (
-    <table className="tool-table" data-testid="tools">
+    <table className="wide-table tool-table" data-testid="tools">
       <caption className="visually-hidden">Tools</caption>
       <HeadRow names={['Tool', 'Source', ...(hasRules ? ['Rule'] : []), 'Last call']} />
       <tbody>

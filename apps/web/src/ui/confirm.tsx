@@ -19,7 +19,7 @@ export default function Confirm({ title, children, action, onConfirm, onClose }:
   const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
   return (
     <Dialog open onClose={onClose} role="alertdialog" aria-labelledby={id}>
-      <div className="confirm">
+      <div className="dialog">
         <h2 id={id}>{title}</h2>
         <div>{children}</div>
         <Failure of={error} />

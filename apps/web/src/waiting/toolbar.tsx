@@ -43,6 +43,7 @@ export function Toolbar({ address, folds, counts, more }: ToolbarProps) {
       <div className="inbox-filter">
         <search className="inbox-search">
           <SearchInput
+            className="line-field"
             aria-label="Search actions"
             aria-describedby="inbox-search-problems"
             placeholder="Search, or tool: agent: risk: by: older:"
@@ -78,6 +79,7 @@ function Arrangement({
   return (
     <>
       <select
+        className="line-field"
         aria-label="Order"
         value={order}
         onChange={({ currentTarget: { value } }) => {
@@ -87,6 +89,7 @@ function Arrangement({
         <Options of={Object.entries(ORDERS).map(([name, { words }]) => [name, words])} />
       </select>
       <select
+        className="line-field"
         aria-label="Group"
         value={grouping ?? ''}
         onChange={({ currentTarget: { value } }) => setGrouping(isGrouping(value) ? value : '')}

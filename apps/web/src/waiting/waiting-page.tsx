@@ -61,7 +61,8 @@ export default function WaitingPage() {
       focusHeading={firstId === undefined}
       subtitle={
         summary && (
-          <span className="inbox-summary" title={summary} data-testid="waiting-summary">
+          // The tabs say the same: on a narrow screen one line is enough.
+          <span className="clip" title={summary} data-testid="waiting-summary">
             {summary}
           </span>
         )
