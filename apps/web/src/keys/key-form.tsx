@@ -57,7 +57,7 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
           Roles
           <input key={kind} name="roles" defaultValue={ROLES[kind]} autoComplete="off" spellCheck={false} />
         </label>
-        <label>
+        <label className="filters-row">
           Good
           <select name="expiresIn">
             <Options of={Object.entries(TIMES)} />

@@ -151,3 +151,22 @@ test('A on a heading opens the preview of its group, in which high risk is left 
   await dialog.waitFor({ state: 'detached' })
   expect(inbox.decisions).toEqual([])
 })
+
+test('on a phone, everything above the list takes three rows, and each of its controls can be reached', async () => {
+  await inbox.page.setViewportSize({ width: 390, height: 844 })
+  inbox.waiting = [letter('one', 1), letter('two', 2)]
+  await inbox.page.route('**/api/preferences', (route) => route.fulfill({ json: { views: [] } }))
+  await open('?group=shape&q=letter')
+  const bar = inbox.page.getByRole('region', { name: 'Views and search' })
+  const threeRows = async () => expect((await bar.boundingBox())?.height).toBeLessThanOrEqual(180)
+  const canPress = (name: string) => bar.getByRole('button', { name, exact: true }).click({ trial: true })
+  await canPress('Fold all')
+  await canPress('Save view')
+  for (const name of ['Order', 'Group']) await bar.getByLabel(name).click({ trial: true })
+  await threeRows()
+  await bar.getByRole('button', { name: 'Save view' }).press('Enter')
+  await bar.getByLabel('Name of the view').fill('Letters')
+  await canPress('Save')
+  await canPress('Cancel')
+  await threeRows()
+})
