@@ -1,8 +1,8 @@
-import { HEAD_CHARS, LONG_TEXT_CHARS, MAX_HIDDEN_CHARS, TAIL_CHARS, valueText } from '@countersign/core/text'
+import { HEAD_CHARS, LONG_TEXT_CHARS, TAIL_CHARS, valueText } from '@countersign/core/text'
 import type { ReactNode } from 'react'
-import { EndMark } from './end-mark.tsx'
 import { FoldedText } from './folded-text.tsx'
 import { columnsOf, LinesTable } from './lines-table.tsx'
+import { entriesText, OpenedList } from './opened-list.tsx'
 import { itemsOf, PlainList } from './plain-list.tsx'
 import { RevealButton, useReveal } from './reveal.tsx'
 import { type Against, Whole } from './shown-text.tsx'
@@ -38,28 +38,19 @@ function List<Entry>({ entries, path, draw }: ListProps<Entry>) {
   const { isOpen, box, reveal } = useReveal<HTMLDivElement>(path)
   const chars = valueText(entries).length
   if (chars <= LONG_TEXT_CHARS) return draw(entries)
-  const count = (many: number) => `${many.toLocaleString('en')} ${many === 1 ? 'entry' : 'entries'}`
   if (!isOpen) {
     const shown = headOf(entries)
     return (
       <>
         {draw(entries.slice(0, shown))}
-        <RevealButton path={path} hidden={count(entries.length - shown)} onReveal={reveal} />
+        <RevealButton path={path} hidden={entriesText(entries.length - shown)} onReveal={reveal} />
       </>
     )
   }
   return (
-    <div
-      ref={box}
-      data-part={path}
-      // The keyboard reaches a box that scrolls. Any other box only takes the focus when its button disappears.
-      {...(chars > MAX_HIDDEN_CHARS
-        ? { className: 'cs-read', tabIndex: 0, role: 'region', 'aria-label': `Whole list, ${count(entries.length)}` }
-        : { tabIndex: -1 })}
-    >
+    <OpenedList box={box} path={path} chars={chars} count={entries.length}>
       {draw(entries)}
-      <EndMark path={path} />
-    </div>
+    </OpenedList>
   )
 }
 

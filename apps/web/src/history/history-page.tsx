@@ -1,13 +1,11 @@
-import { useMutation } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { SavedTabs, SavedViewButtons } from '../saved-views/saved-views.tsx'
 import { useServices } from '../services.tsx'
+import { ExportButton } from '../shell/export-button.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress, withParam } from '../shell/use-address.ts'
-import { Button, Loaded, More, Notice, Options, useList } from '../ui/index.ts'
-import { saveFile } from '../ui/save-file.ts'
+import { Loaded, More, Options, useList } from '../ui/index.ts'
 import { Filters } from './filters.tsx'
 import { GROUPINGS, groupingOf, groupsOf } from './groups.ts'
 import './history.css'
@@ -33,6 +31,8 @@ export default function HistoryPage() {
     // Reading several pages again would ask for all of them.
     (pages) => (pages > 1 ? false : EVERY_MS),
   )
+  // Also what is not on the page yet.
+  const exported = () => queryOf(params, me, Date.now()) as Record<string, string>
   return (
     <Page title="Decided" subtitle="What was decided, by whom, and how it ended">
       <div className="stack wide" data-testid="history-page">
@@ -44,8 +44,8 @@ export default function HistoryPage() {
         <SavedViewButtons page="decided" />
         <div className="row-head decided-head">
           <Arrangement />
-          <Export format="csv" />
-          <Export format="jsonl" />
+          <ExportButton format="csv" path="/api/actions/export" query={exported} />
+          <ExportButton format="jsonl" path="/api/actions/export" query={exported} />
           {found.data && (
             <span className="badge-text" role="status" data-testid="decided-count">
               {found.data.length.toLocaleString('en')}
@@ -110,25 +110,5 @@ function Choice({ name, value, none, ways, onChoose }: ChoiceProps) {
         <Options none={none} of={Object.entries(ways).map(([way, { words }]) => [way, words])} />
       </select>
     </span>
-  )
-}
-
-/** Saves what the filters find as a file, also what is not on the page yet. Fetched rather than linked to, so that the request is signed in. */
-function Export({ format }: { format: 'jsonl' | 'csv' }) {
-  const { client, me } = useServices()
-  const { params } = useAddress()
-  const exporting = useMutation({
-    mutationFn: async () => {
-      const query = new URLSearchParams({ format, ...(queryOf(params, me, Date.now()) as Record<string, string>) })
-      await saveFile(await client.open(`/api/actions/export?${query}`, { headers: { accept: '*/*' } }))
-    },
-  })
-  return (
-    <>
-      <Button variant="outlined" disabled={exporting.isPending} onClick={() => exporting.mutate()}>
-        {exporting.isPending ? 'Exporting…' : `Export ${format.toUpperCase()}`}
-      </Button>
-      {exporting.isError && <Notice tone="error">{errorText(exporting.error)}</Notice>}
-    </>
   )
 }

@@ -1,16 +1,15 @@
 import type { AuditActor, AuditEntryView, AuditKind, AuditQuery } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { RawJson } from '../chat/raw-json.tsx'
-import { errorText } from '../errors.ts'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useServices } from '../services.tsx'
+import { ExportButton } from '../shell/export-button.tsx'
 import { Page } from '../shell/page.tsx'
 import { useAddress } from '../shell/use-address.ts'
 import { fullTime } from '../time/relative.ts'
-import { Button, Loaded, LoadedRows, Notice, Options, useList } from '../ui/index.ts'
-import { saveFile } from '../ui/save-file.ts'
+import { Button, Fact, Loaded, LoadedRows, Options, useList } from '../ui/index.ts'
 import { ActorFilter } from './actor-filter.tsx'
 import { isKind, KINDS, kindWords } from './kinds.ts'
 import { SealSection } from './seal-section.tsx'
@@ -23,6 +22,8 @@ export default function RecordPage() {
   const { client } = useServices()
   const { params, set } = useAddress()
   const query = queryOf(params)
+  const { since, until } = query
+  const exported = () => ({ ...(since && { since }), ...(until && { until }) })
   const rows = useList(['audit', query], async (cursor, signal) => {
     const { items, names, titles, seen, nextCursor } = await client.audit.list({ ...query, cursor }, { signal })
     return { items: items.map((row) => ({ row, names, title: titles[row.actionId ?? ''], seenAt: seen[row.id] })), nextCursor }
@@ -40,26 +41,16 @@ export default function RecordPage() {
           </label>
           <ActorFilter actor={query.actor} known={actorsOf(rows.data)} onSet={(id) => set('actor', id)} />
           <ActionFilter action={query.action} onSet={(id) => set('action', id)} />
-          <label>
-            From
-            <input
-              type="date"
-              defaultValue={params.get('since') ?? ''}
-              onChange={({ currentTarget }) => set('since', currentTarget.value)}
-            />
-          </label>
-          <label>
-            Before
-            <input
-              type="date"
-              defaultValue={params.get('until') ?? ''}
-              onChange={({ currentTarget }) => set('until', currentTarget.value)}
-            />
-          </label>
+          {(['since', 'until'] as const).map((name) => (
+            <label key={name}>
+              {name === 'since' ? 'From' : 'Before'}
+              <input type="date" defaultValue={params.get(name) ?? ''} onChange={({ currentTarget }) => set(name, currentTarget.value)} />
+            </label>
+          ))}
         </form>
         <div className="row-head">
-          <Export format="jsonl" query={query} />
-          <Export format="csv" query={query} />
+          <ExportButton format="jsonl" path="/api/audit/export" query={exported} />
+          <ExportButton format="csv" path="/api/audit/export" query={exported} />
           <Button variant="outlined" onClick={() => rows.refetch()}>
             Read again
           </Button>
@@ -121,25 +112,6 @@ function ActionFilter({ action, onSet }: { action: string | undefined; onSet: (i
   )
 }
 
-/** Fetched rather than linked to: the browser would follow a link without what this console signed in with. */
-function Export({ format, query: { since, until } }: { format: 'jsonl' | 'csv'; query: AuditQuery }) {
-  const { client } = useServices()
-  const exporting = useMutation({
-    mutationFn: async () => {
-      const params = new URLSearchParams({ format, ...(since && { since }), ...(until && { until }) })
-      await saveFile(await client.open(`/api/audit/export?${params}`, { headers: { accept: '*/*' } }))
-    },
-  })
-  return (
-    <>
-      <Button variant="outlined" disabled={exporting.isPending} onClick={() => exporting.mutate()}>
-        {exporting.isPending ? 'Exporting…' : `Export ${format === 'csv' ? 'CSV' : 'JSONL'}`}
-      </Button>
-      {exporting.isError && <Notice tone="error">{errorText(exporting.error)}</Notice>}
-    </>
-  )
-}
-
 type EntryProps = { row: AuditEntryView; names: Readonly<Record<string, string>>; title: string | undefined; seenAt: string | undefined }
 
 function Entry({ row, names, title, seenAt }: EntryProps) {
@@ -168,31 +140,20 @@ function Entry({ row, names, title, seenAt }: EntryProps) {
             <OfRow sentence={sentence} at={at} />
           </summary>
           <dl className="facts">
-            <div>
-              <dt>Kind</dt>
-              <dd>{kindWords(kind)}</dd>
-            </div>
-            <div>
-              <dt>By</dt>
-              <dd>
-                {showInvisible(actor.name)} ({actor.kind}),{' '}
-                <Link to={`/record?actor=${encodeURIComponent(actor.id)}`}>everything by {showInvisible(actor.name)}</Link>
-              </dd>
-            </div>
-            <div>
-              <dt>Chain</dt>
-              <dd className="mono">
-                {showInvisible(scope)}, row {seq}
-              </dd>
-            </div>
-            <div>
-              <dt>Hash</dt>
-              <dd className="mono">{hash}</dd>
-            </div>
-            <div>
-              <dt>Row before</dt>
-              <dd className="mono">{prev}</dd>
-            </div>
+            <Fact name="Kind">{kindWords(kind)}</Fact>
+            <Fact name="By">
+              {showInvisible(actor.name)} ({actor.kind}),{' '}
+              <Link to={`/record?actor=${encodeURIComponent(actor.id)}`}>everything by {showInvisible(actor.name)}</Link>
+            </Fact>
+            <Fact name="Chain" className="mono">
+              {showInvisible(scope)}, row {seq}
+            </Fact>
+            <Fact name="Hash" className="mono">
+              {hash}
+            </Fact>
+            <Fact name="Row before" className="mono">
+              {prev}
+            </Fact>
           </dl>
           {data === null ? <p>The content was redacted. Its hash stays in the chain.</p> : <RawJson label="Data" value={data} />}
         </details>

@@ -1,7 +1,7 @@
 import type { Action } from '@countersign/client'
-import { HEAD_CHARS, LONG_TEXT_CHARS, MAX_HIDDEN_CHARS, TAIL_CHARS, valueText } from '@countersign/core/text'
+import { HEAD_CHARS, LONG_TEXT_CHARS, TAIL_CHARS, valueText } from '@countersign/core/text'
 import { type ReactNode, useMemo } from 'react'
-import { EndMark } from '../end-mark.tsx'
+import { entriesText, OpenedList } from '../opened-list.tsx'
 import { RevealButton, useReveal } from '../reveal.tsx'
 import { ChangesTable } from './changes-table.tsx'
 import { type ChangedLine, compareLines, kindOf, type LinesChange } from './compare-lines.ts'
@@ -38,7 +38,7 @@ function FoldedChanges({ change, path, other }: { change: LinesChange; path: str
         <ChangesTable {...change} rows={shown} all={rows} />
         <RevealButton
           path={path}
-          hidden={count(rows.length - shown.length)}
+          hidden={entriesText(rows.length - shown.length)}
           onReveal={() => {
             openOther()
             reveal()
@@ -49,22 +49,11 @@ function FoldedChanges({ change, path, other }: { change: LinesChange; path: str
   }
   const chars = rows.reduce((sum, row) => sum + charsOf(row), 0)
   return (
-    <div
-      ref={box}
-      data-part={path}
-      // A box that scrolls is reached by keyboard; another is only where the focus goes when its button does.
-      {...(chars > MAX_HIDDEN_CHARS
-        ? { className: 'cs-read', tabIndex: 0, role: 'region', 'aria-label': `Whole list, ${count(rows.length)}` }
-        : { tabIndex: -1 })}
-    >
+    <OpenedList box={box} path={path} other={other} chars={chars} count={rows.length}>
       <ChangesTable {...change} all={rows} />
-      <EndMark path={path} />
-      {other === undefined ? null : <EndMark path={other} />}
-    </div>
+    </OpenedList>
   )
 }
-
-const count = (many: number): string => `${many.toLocaleString('en')} ${many === 1 ? 'entry' : 'entries'}`
 
 const charsOf = ({ before, after }: ChangedLine): number =>
   [before, after].reduce((sum, line) => sum + (line ? valueText(line).length : 0), 0)
