@@ -27,7 +27,7 @@ export default function SessionsPage() {
   const { data, hasNextPage } = found
   return (
     <Page title="Sessions" layout="fill" subtitle="The conversations and runs of your agents">
-      <div className="sessions-page" data-testid="sessions-page">
+      <div className="rows-page sessions-page" data-testid="sessions-page">
         <div className="stack">
           <PageBanner />
           <form className="filters sessions-filter" aria-label="Sessions" onSubmit={(event) => event.preventDefault()}>

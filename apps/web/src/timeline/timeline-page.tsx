@@ -1,13 +1,13 @@
 import { isApiError } from '@countersign/client'
 import { showInvisible, spanText, timeOfDay } from '@countersign/react'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, useLayoutEffect, useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { Link, useParams } from 'react-router'
 import { errorText } from '../errors.ts'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
 import { Button, Notice, Skeleton } from '../ui/index.ts'
 import { useMediaQuery } from '../ui/use-media-query.ts'
+import { type RowPlace, VirtualRows } from '../ui/virtual-rows.tsx'
 import { type Row, rowsOf } from './rows.ts'
 import './timeline.css'
 import { useTimeline } from './use-timeline.ts'
@@ -25,7 +25,7 @@ export default function TimelinePage() {
   const isMissing = isApiError(failure) && failure.code === 'not_found'
   return (
     <Page title={session ? `Timeline of “${session.title}”` : 'Timeline'} layout="fill" subtitle={isLive ? 'Live' : undefined}>
-      <div className="timeline" data-testid="timeline" data-live={isLive}>
+      <div className="rows-page timeline" data-testid="timeline" data-live={isLive}>
         <div className="timeline-head">
           {!isMissing && <Link to={`/sessions/${sessionId}`}>Open the chat</Link>}
           <span className="muted" role="status" data-testid="timeline-count">
@@ -48,52 +48,23 @@ export default function TimelinePage() {
 }
 
 function Lines({ rows }: { rows: readonly Row[] }) {
-  const [box, setBox] = useState<HTMLElement | null>(null)
   const rowPx = useMediaQuery(NARROW) ? NARROW_ROW_PX : ROW_PX
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => box,
-    estimateSize: () => rowPx,
-    overscan: 10,
-    getItemKey: (at) => rows[at]?.id ?? at,
-  })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another height is the event, not an input
-  useLayoutEffect(() => virtual.measure(), [rowPx, virtual])
   const longestMs = useMemo(() => Math.max(1, ...rows.map(({ spans }) => spans.reduce((sum, { ms }) => sum + ms, 0))), [rows])
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section ref={setBox} className="timeline-box" aria-label="Timeline, oldest first" tabIndex={0}>
-      <ol style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, start }) => {
-          const row = rows[index]
-          return (
-            row && (
-              <Line
-                key={row.id}
-                row={row}
-                at={index}
-                of={rows.length}
-                longestMs={longestMs}
-                style={{ transform: `translateY(${start}px)` }}
-              />
-            )
-          )
-        })}
-      </ol>
-    </section>
+    <VirtualRows rows={rows} rowPx={rowPx} className="timeline-box" label="Timeline, oldest first">
+      {(row, place) => <Line key={row.id} row={row} place={place} longestMs={longestMs} />}
+    </VirtualRows>
   )
 }
 
 const KINDS: Readonly<Record<Row['kind'], string>> = { message: 'Message', model: 'Model', action: 'Action', note: 'Note' }
 const SPANS = { waiting: 'waited', starting: 'starting', running: 'ran', resting: 'rested' } as const
 
-type LineProps = { row: Row; at: number; of: number; longestMs: number; style: CSSProperties }
-
-function Line({ row, at, of, longestMs, style }: LineProps) {
+function Line({ row, place, longestMs }: { row: Row; place: RowPlace; longestMs: number }) {
   const { at: time, kind, who, what, small, actionId, spans } = row
   const lengths = spans.map(({ kind: span, ms }) => `${SPANS[span]} ${spanText(ms)}`).join(', ')
   return (
-    <li className="timeline-row" style={style} aria-posinset={at + 1} aria-setsize={of} data-testid="timeline-row" data-kind={kind}>
+    <li className="timeline-row" {...place} data-testid="timeline-row" data-kind={kind}>
       <time dateTime={time} title={fullTime(time)}>
         {timeOfDay(time)}
       </time>
