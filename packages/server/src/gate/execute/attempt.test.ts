@@ -1,9 +1,15 @@
-import type { Tool } from '@countersign/core'
+import { type Tool, ToolError } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
+import { openTools } from '@countersign/toolkit/internal'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
+import { hurriedClock } from '../../../../../verification/testing/open-gate.ts'
+import { openTempSqlite } from '../../../../../verification/testing/temp-store.ts'
+import type { ActionRow } from '../../store/index.ts'
 import { anAction } from '../../store/testing/an-action.ts'
 import type { GateDeps } from '../gate.ts'
-import { failed, notDone, sentence, succeeded } from './attempt.ts'
+import { attempt, failed, notDone, sentence, succeeded } from './attempt.ts'
 import { nextKey, sendsOf } from './attempt-key.ts'
 
 const deps = { log: pino({ level: 'silent' }) } as unknown as GateDeps
@@ -98,4 +104,108 @@ test('the next attempt has a new key after definite failures, and the same one o
 test('sends are counted from the one that a person, or the approval, started', () => {
   expect(sendsOf({ attempt: 1, first_send: 1 })).toBe(1)
   expect(sendsOf({ attempt: 5, first_send: 3 })).toBe(3)
+})
+
+const NOW = 1_000_000
+
+interface Sent {
+  effect?: 'read' | 'write'
+  execute?: (...given: unknown[]) => unknown
+  /** What the action has otherwise than one that was approved and started now. */
+  row?: Partial<ActionRow>
+  isGone?: true
+}
+
+/** The end of one send of an action that is approved in the database, and what its tool was called with. */
+async function send({ effect = 'write', execute = () => 1, row: own, isGone }: Sent) {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  const calls: unknown[][] = []
+  const tool = defineTool({
+    ...{ name: 'do', description: 'Do', input: { type: 'object' }, effect },
+    execute: (...given) => {
+      calls.push(given)
+      return execute() as null
+    },
+  })
+  const { id } = await openBareGate(temp.store, [tool], 'prc_1').approved('do')
+  const row = { ...(await rowOf(temp.store, id)), attempt: 1, updated_at: NOW, ...own }
+  const tools = openTools(isGone ? {} : { own: { prefix: true, tools: [tool] } })
+  const clock = { ...hurriedClock, nowMs: () => NOW }
+  return { end: await attempt({ ...deps, tools, clock, store: temp.store }, row), calls, row }
+}
+
+const fails = (error: Error) => () => {
+  throw error
+}
+
+test('a tool is told which action and attempt it carries out, for whom, and against which version', async () => {
+  const { calls, row } = await send({ row: { target_version: '"v7"', idempotency_key: 'act_1.1' } })
+  const told = { actionId: row.id, idempotencyKey: 'act_1.1', principalId: 'prn_ana', version: '"v7"', signal: expect.any(AbortSignal) }
+  expect(calls).toEqual([[{}, told]])
+})
+
+test('a tool that crashes in a read has failed, and may be called again; in a write it may have acted', async () => {
+  const execute = fails(new TypeError('x is not a function'))
+  expect((await send({ effect: 'read', execute })).end).toEqual(failed('broken', 'own.do broke while it ran', true))
+  expect((await send({ execute })).end).toEqual({ to: 'lost', kind: 'broken', message: 'own.do broke while it ran' })
+})
+
+test('a write whose answer is lost may have acted, and is left alone for as long as the target asks', async () => {
+  const execute = fails(new ToolError('ambiguous', 'Later.', { retryAfterMs: 7 }))
+  expect((await send({ execute })).end).toEqual({ to: 'lost', kind: 'ambiguous', message: 'Later.', retryAfterMs: 7 })
+  expect((await send({ effect: 'read', execute })).end).toEqual(failed('ambiguous', 'Later.', true))
+})
+
+test('a write that the target refused has failed as the tool says', async () => {
+  expect((await send({ execute: fails(new ToolError('refused', 'No.')) })).end).toEqual(failed('refused', 'No.', false))
+})
+
+test('an action whose tool is gone fails before it is sent, and no retry can help', async () => {
+  const { end, calls } = await send({ isGone: true })
+  expect(end).toEqual(failed('tool_missing', 'the tool own.do is no longer configured; it was not carried out', false))
+  expect(calls).toEqual([])
+})
+
+test('a process that hung for a second before it sends asks first whether the attempt is still its own', async () => {
+  // The database has no such attempt: there the action is approved only.
+  expect((await send({ row: { updated_at: NOW - 999 } })).calls).toHaveLength(1)
+  expect(await send({ row: { updated_at: NOW - 1_000 } })).toMatchObject({ end: undefined, calls: [] })
+})
+
+test('a process that hung sends an attempt that is still its own, and not one that a later attempt replaced', async () => {
+  await using temp = await openTempSqlite()
+  await savePersons(temp.store)
+  let calls = 0
+  const isCalled = Promise.withResolvers<void>()
+  const isAnswered = Promise.withResolvers<void>()
+  const tool = defineTool({
+    ...{ name: 'do', description: 'Do', input: { type: 'object' }, effect: 'write' },
+    execute: async () => {
+      calls++
+      isCalled.resolve()
+      await isAnswered.promise
+      return calls
+    },
+  })
+  const gate = openBareGate(temp.store, [tool], 'prc_1')
+  const { id } = await gate.approved('do')
+  const done = gate.execute(id)
+  await isCalled.promise
+  const row = { ...(await rowOf(temp.store, id)), updated_at: 0 }
+  const own = { ...deps, tools: openTools({ own: { prefix: true, tools: [tool] } }), clock: hurriedClock, store: temp.store }
+  expect(await attempt(own, { ...row, epoch: row.epoch - 1 })).toBeUndefined()
+  expect(await attempt(own, { ...row, id: 'act_none' })).toBeUndefined()
+  expect(calls).toBe(1)
+  const again = attempt(own, row)
+  isAnswered.resolve()
+  expect(await again).toMatchObject({ to: 'succeeded', output: 2 })
+  await done
+})
+
+test('a tool without links is no error in the log', () => {
+  const lines: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) })
+  succeeded({ ...deps, log }, toolWith({}), {}, 1)
+  expect(lines).toEqual([])
 })

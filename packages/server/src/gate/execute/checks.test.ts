@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { beginChecks, nextCheckAt } from './checks.ts'
+import { beginChecks, foundOf, nextCheckAt } from './checks.ts'
 
 test('checks are 5 s apart at first, then as far as the outcome has been unknown, and the last one is made when its time is over', () => {
   const checks = beginChecks({ timeoutMs: 15_000 }, 'not_found', 0)
@@ -19,4 +19,9 @@ test('a target is left alone for as long as it asks, up to 10 minutes, also beyo
   expect(nextCheckAt(checks, 200_000, 150_000)).toBe(350_000)
   expect(nextCheckAt(checks, 200_000, Number.POSITIVE_INFINITY)).toBe(800_000)
   expect(nextCheckAt(checks, 300_000, 150_000)).toBeNull()
+})
+
+test('a check that did not find the effect is told apart from one that got no answer', () => {
+  expect(foundOf({ done: false })).toBe('not_found')
+  expect(foundOf({ done: 'unknown' })).toBe('no_answer')
 })
