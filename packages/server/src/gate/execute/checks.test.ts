@@ -21,6 +21,10 @@ test('a target is left alone for as long as it asks, up to 10 minutes, also beyo
   expect(nextCheckAt(checks, 300_000, 150_000)).toBeNull()
 })
 
+test('the wait before the next check is as long as the outcome has been unknown, whatever the date', () => {
+  expect(nextCheckAt({ since: 1_000_000, until: 2_000_000 }, 1_020_000)).toBe(1_040_000)
+})
+
 test('a check that did not find the effect is told apart from one that got no answer', () => {
   expect(foundOf({ done: false })).toBe('not_found')
   expect(foundOf({ done: 'unknown' })).toBe('no_answer')

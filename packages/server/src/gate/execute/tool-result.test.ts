@@ -9,6 +9,7 @@ test('the model receives the output of a success, and the message of a failure',
   expect(outcomeOf(ended('succeeded', { result: '{"paid":1}' }), undefined)).toEqual({ type: 'output', value: { paid: 1 } })
   const error = '{"kind":"refused","message":"No funds.","retryable":true}'
   expect(outcomeOf(ended('failed', { error }), undefined)).toEqual({ type: 'error', message: 'No funds.' })
+  expect(outcomeOf(ended('failed', { error: null }), undefined)).toEqual({ type: 'error', message: 'it failed' })
 })
 
 test('the model receives why an action was declined: the words of the decider, else of the rule, else that it was', () => {
