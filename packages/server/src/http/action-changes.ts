@@ -1,22 +1,37 @@
-import { Action, AssignBody, DecisionBody, DecisionsAnswer, DecisionsBody, SeenAnswer, SeenBody, WithdrawBody } from '@countersign/core'
+import {
+  Action,
+  AssignBody,
+  Claim,
+  ClaimBody,
+  ClientResultBody,
+  DecisionBody,
+  DecisionsAnswer,
+  DecisionsBody,
+  ResolveBody,
+  SeenAnswer,
+  SeenBody,
+  WithdrawBody,
+} from '@countersign/core'
 import type { FastifySchema } from 'fastify'
-import { z } from 'zod'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const TAGS = ['actions']
-const Params = z.object({ id: z.string().max(100) })
+const route = taggedRoute('actions')
 const MOVED = ['gone', 'illegal_transition', 'busy'] as const
 
 /** A route that changes the action of its path, and answers it. */
-const change = <const Schema extends FastifySchema>(schema: Schema) => ({
-  config: { right: 'by-object' as const },
-  schema: { tags: TAGS, params: Params, response: { 200: Action }, ...schema },
-})
+const change = <const Schema extends FastifySchema>(schema: Schema) =>
+  route('by-object', { params: IdParams, response: { 200: Action }, ...schema })
 
 /** Registers the routes that decide about actions and change them. */
-export function actionChangeRoutes(app: App, { gate }: HttpDeps): void {
+export function actionChangeRoutes(app: App, deps: HttpDeps): void {
+  decisionRoutes(app, deps)
+  executionRoutes(app, deps)
+}
+
+function decisionRoutes(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/decision',
     change({ operationId: 'decideAction', summary: 'Approve or decline an action', errors: DECISION_ERRORS, body: DecisionBody }),
@@ -29,16 +44,12 @@ export function actionChangeRoutes(app: App, { gate }: HttpDeps): void {
   )
   app.post(
     '/api/actions/decisions',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'decideActions',
-        summary: 'Decide many actions, each on its own',
-        tags: TAGS,
-        body: DecisionsBody,
-        response: { 200: DecisionsAnswer },
-      },
-    },
+    route('by-object', {
+      operationId: 'decideActions',
+      summary: 'Decide many actions, each on its own',
+      body: DecisionsBody,
+      response: { 200: DecisionsAnswer },
+    }),
     (request) => gate.decideMany(request.body, callerOf(request)),
   )
   app.post(
@@ -63,18 +74,14 @@ export function actionChangeRoutes(app: App, { gate }: HttpDeps): void {
   )
   app.post(
     '/api/actions/:id/seen',
-    {
-      config: { right: 'decide' },
-      schema: {
-        operationId: 'markSeen',
-        summary: 'Say that you have had an action on your screen, and read who has',
-        errors: ['already_decided', 'revision_mismatch', 'gone'],
-        tags: TAGS,
-        params: Params,
-        body: SeenBody,
-        response: { 200: SeenAnswer },
-      },
-    },
+    route('decide', {
+      operationId: 'markSeen',
+      summary: 'Say that you have had an action on your screen, and read who has',
+      errors: ['already_decided', 'revision_mismatch', 'gone'],
+      params: IdParams,
+      body: SeenBody,
+      response: { 200: SeenAnswer },
+    }),
     (request) => gate.markSeen(request.params.id, request.body, callerOf(request)),
   )
   app.post(
@@ -82,9 +89,40 @@ export function actionChangeRoutes(app: App, { gate }: HttpDeps): void {
     change({ operationId: 'withdrawAction', summary: 'Take back an action that you proposed', errors: MOVED, body: WithdrawBody }),
     (request) => gate.withdraw(request.params.id, request.body, callerOf(request)),
   )
+}
+
+/** Also the routes of clients that execute approved actions themselves, and of persons who settle actions whose outcome is unknown. */
+function executionRoutes(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/retry',
     change({ operationId: 'retryAction', summary: 'Run a failed action again', errors: [...MOVED, 'stale_preview'] }),
     (request) => gate.retry(request.params.id, callerOf(request)),
+  )
+  app.post(
+    '/api/actions/:id/resolve',
+    change({ operationId: 'resolveAction', summary: 'Settle an action whose outcome is unknown', errors: MOVED, body: ResolveBody }),
+    (request) => gate.resolve(request.params.id, request.body, callerOf(request)),
+  )
+  app.post(
+    '/api/actions/:id/verify',
+    change({ operationId: 'verifyAction', summary: 'Let the tool find out an unknown outcome', errors: MOVED }),
+    (request) => gate.verify(request.params.id, callerOf(request)),
+  )
+  app.post(
+    '/api/actions/:id/claim',
+    route('by-object', {
+      operationId: 'claimAction',
+      summary: 'Claim an approved action to carry it out yourself',
+      errors: [...MOVED, 'stale_preview'],
+      params: IdParams,
+      body: ClaimBody,
+      response: { 200: Claim },
+    }),
+    (request) => gate.claim(request.params.id, request.body, callerOf(request)),
+  )
+  app.post(
+    '/api/actions/:id/result',
+    change({ operationId: 'reportResult', summary: 'Report the result of a claimed action', errors: MOVED, body: ClientResultBody }),
+    (request) => gate.takeClientResult(request.params.id, request.body, callerOf(request)),
   )
 }

@@ -5,6 +5,9 @@ import { callerOf } from '../identity/authenticate.ts'
 import { type ActionRow, actions, type Store } from '../store/index.ts'
 import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
+import { taggedRoute } from './route.ts'
+
+const route = taggedRoute('actions')
 
 const ROWS_PER_READ = 200
 
@@ -65,17 +68,13 @@ async function* exportActions(
 export function actionExportRoutes(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/export',
-    {
-      config: { right: 'anyone' },
-      schema: {
-        operationId: 'exportActions',
-        summary: 'Export the actions you may see as a file',
-        sends: ['Content-Disposition'],
-        tags: ['actions'],
-        querystring: ActionExportQuery,
-        produces: ['application/x-ndjson', 'text/csv'],
-      },
-    },
+    route('anyone', {
+      operationId: 'exportActions',
+      summary: 'Export the actions you may see as a file',
+      sends: ['Content-Disposition'],
+      querystring: ActionExportQuery,
+      produces: ['application/x-ndjson', 'text/csv'],
+    }),
     async (request, reply) => {
       const { principal } = callerOf(request)
       const { format, ...query } = request.query

@@ -31,14 +31,14 @@ import { type ActionRow, actions } from '../store/index.ts'
 import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const Params = z.object({ id: z.string().max(100) })
 const WaitQuery = z.object({
   wait: z.coerce.number().min(0).max(60).optional().describe('How many seconds to wait at most.'),
   until: z.enum(['decided', 'settled']).default('decided').describe('What to wait for.'),
 })
 
-const TAGS = ['actions']
+const route = taggedRoute('actions')
 
 /** Registers the routes that propose and read actions. */
 export function actionRoutes(app: App, deps: HttpDeps): void {
@@ -53,16 +53,12 @@ export function actionRoutes(app: App, deps: HttpDeps): void {
 function listActionsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions',
-    {
-      config: { right: 'anyone' },
-      schema: {
-        operationId: 'listActions',
-        summary: 'List the actions you may see',
-        tags: TAGS,
-        querystring: ActionListQuery,
-        response: { 200: ActionList },
-      },
-    },
+    route('anyone', {
+      operationId: 'listActions',
+      summary: 'List the actions you may see',
+      querystring: ActionListQuery,
+      response: { 200: ActionList },
+    }),
     async (request) => {
       const { principal } = callerOf(request)
       const { limit, cursor, mine, snoozed = mine === 'true' ? 'false' : undefined, ...query } = request.query
@@ -101,16 +97,12 @@ function readPlace(order: SettledOrder, cursor: string | undefined): actions.Ord
 function listFullWaitingRoute(app: App, { store, policies }: HttpDeps): void {
   app.get(
     '/api/waiting/full',
-    {
-      config: { right: 'see-all' },
-      schema: {
-        operationId: 'listFullWaiting',
-        summary: 'List agents and sessions with as much waiting as the policy allows',
-        errors: ['forbidden'],
-        tags: TAGS,
-        response: { 200: FullWaitingList },
-      },
-    },
+    route('see-all', {
+      operationId: 'listFullWaiting',
+      summary: 'List agents and sessions with as much waiting as the policy allows',
+      errors: ['forbidden'],
+      response: { 200: FullWaitingList },
+    }),
     (_request) => {
       return store.read(function* () {
         return { items: yield* findFullWaiting(yield* policies.inForce()) }
@@ -122,17 +114,13 @@ function listFullWaitingRoute(app: App, { store, policies }: HttpDeps): void {
 function proposeActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions',
-    {
-      config: { right: 'propose' },
-      schema: {
-        operationId: 'proposeAction',
-        summary: 'Propose an action',
-        errors: ['not_found', 'invalid_arguments', 'impossible', 'too_many_waiting'],
-        tags: TAGS,
-        body: ProposeBody,
-        response: { 200: ProposedAction, 201: ProposedAction },
-      },
-    },
+    route('propose', {
+      operationId: 'proposeAction',
+      summary: 'Propose an action',
+      errors: ['not_found', 'invalid_arguments', 'impossible', 'too_many_waiting'],
+      body: ProposeBody,
+      response: { 200: ProposedAction, 201: ProposedAction },
+    }),
     async (request, reply) => {
       const { once, ...caller } = callerOf(request)
       // Kept for as long as the action is open: who proposes it again after a week of waiting means the same call.
@@ -148,17 +136,13 @@ function getActionRoute(app: App, deps: HttpDeps): void {
   const { hub, clock, stopping } = deps
   app.get(
     '/api/actions/:id',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'getAction',
-        summary: 'Read an action, or wait until it is decided or settled',
-        tags: TAGS,
-        params: Params,
-        querystring: WaitQuery,
-        response: { 200: Action },
-      },
-    },
+    route('by-object', {
+      operationId: 'getAction',
+      summary: 'Read an action, or wait until it is decided or settled',
+      params: IdParams,
+      querystring: WaitQuery,
+      response: { 200: Action },
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const { id } = request.params
@@ -192,16 +176,12 @@ const readAction = ({ store, clock }: HttpDeps, actionId: string, { principal }:
 function listRevisionsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/:id/revisions',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'listRevisions',
-        summary: 'List the revisions of an action',
-        tags: TAGS,
-        params: Params,
-        response: { 200: ActionRevisionList },
-      },
-    },
+    route('by-object', {
+      operationId: 'listRevisions',
+      summary: 'List the revisions of an action',
+      params: IdParams,
+      response: { 200: ActionRevisionList },
+    }),
     (request) => {
       const { principal } = callerOf(request)
       const { id } = request.params
@@ -216,16 +196,12 @@ function listRevisionsRoute(app: App, { store, clock }: HttpDeps): void {
 function getStoryRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/:id/story',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'getStory',
-        summary: 'Read what happened to an action, step by step',
-        tags: TAGS,
-        params: Params,
-        response: { 200: ActionStory },
-      },
-    },
+    route('by-object', {
+      operationId: 'getStory',
+      summary: 'Read what happened to an action, step by step',
+      params: IdParams,
+      response: { 200: ActionStory },
+    }),
     (request) => {
       const { principal } = callerOf(request)
       const { id } = request.params

@@ -17,6 +17,7 @@ import { watchStanding } from '../identity/standing.ts'
 import { findAnswer, keepAnswer } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
+import { taggedRoute } from './route.ts'
 import { whenThere } from './slow-answer.ts'
 
 const Params = z.object({ id: z.string().max(200) })
@@ -39,7 +40,7 @@ const TURNS = eventTypes({
   error: true,
 })
 
-const TAGS = ['agent requests']
+const route = taggedRoute('agent requests')
 
 /**
  * Answers a repeated Idempotency-Key with the first answer. The work before the pause is harmless to repeat, so only the answer is
@@ -92,17 +93,13 @@ export function agentRequestRoutes(app: App, deps: HttpDeps): void {
 function createAgentRequestRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/agent-requests',
-    {
-      config: { right: 'propose' },
-      schema: {
-        operationId: 'createAgentRequest',
-        summary: 'Make a request that runs only while it is called for',
-        errors: ['not_found', 'illegal_transition'],
-        tags: TAGS,
-        body: AgentRequestBody,
-        response: { 201: AgentRequest },
-      },
-    },
+    route('propose', {
+      operationId: 'createAgentRequest',
+      summary: 'Make a request that runs only while it is called for',
+      errors: ['not_found', 'illegal_transition'],
+      body: AgentRequestBody,
+      response: { 201: AgentRequest },
+    }),
     async (request, reply) => {
       const made = await agentLoop.createRequest(request.body, callerOf(request))
       reply.code(201)
@@ -114,10 +111,7 @@ function createAgentRequestRoute(app: App, { agentLoop }: HttpDeps): void {
 function getAgentRequestRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/agent-requests/:id',
-    {
-      config: { right: 'by-object' },
-      schema: { operationId: 'getAgentRequest', summary: 'Read a request', tags: TAGS, params: Params, response: { 200: RequestView } },
-    },
+    route('by-object', { operationId: 'getAgentRequest', summary: 'Read a request', params: Params, response: { 200: RequestView } }),
     (request) => store.read(() => readRequest(request.params.id, callerOf(request))),
   )
 }
@@ -126,17 +120,13 @@ function executeAgentRequestRoute(app: App, deps: HttpDeps): void {
   const { agentLoop } = deps
   app.post(
     '/api/agent-requests/:id/execute',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'executeAgentRequest',
-        summary: 'Run a request to its next pause',
-        errors: ['illegal_transition'],
-        tags: TAGS,
-        params: Params,
-        response: { 200: RequestAnswer },
-      },
-    },
+    route('by-object', {
+      operationId: 'executeAgentRequest',
+      summary: 'Run a request to its next pause',
+      errors: ['illegal_transition'],
+      params: Params,
+      response: { 200: RequestAnswer },
+    }),
     (request, reply) => {
       const caller = callerOf(request)
       return whenThere(
@@ -151,18 +141,14 @@ function approveToolRoute(app: App, deps: HttpDeps): void {
   const { store, gate, clock } = deps
   app.post(
     '/api/approve-tool/:id',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'approveTool',
-        summary: 'Decide a tool call and run its request to the next pause',
-        errors: DECISION_ERRORS,
-        tags: TAGS,
-        params: Params,
-        body: ApproveToolBody,
-        response: { 200: RequestAnswer },
-      },
-    },
+    route('by-object', {
+      operationId: 'approveTool',
+      summary: 'Decide a tool call and run its request to the next pause',
+      errors: DECISION_ERRORS,
+      params: Params,
+      body: ApproveToolBody,
+      response: { 200: RequestAnswer },
+    }),
     (request, reply) => {
       const caller = callerOf(request)
       const { approved, ...rest } = request.body

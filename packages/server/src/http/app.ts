@@ -41,7 +41,6 @@ import { aiSdkRoutes } from './ai-sdk/routes.ts'
 import { auditRoutes } from './audit.ts'
 import { authzenRoutes } from './authzen/routes.ts'
 import { chatRoutes } from './chat.ts'
-import { claimRoutes } from './claims.ts'
 import { consoleRoutes, reachedByClients, sendNotFound } from './console.ts'
 import { consoleSessionRoutes } from './console-sessions.ts'
 import { allowOrigins } from './cors.ts'
@@ -65,7 +64,6 @@ import { mcpRoutes } from './mcp.ts'
 import { metricRoutes } from './metrics.ts'
 import { noteAnswers } from './note-answers.ts'
 import { objectiveRoutes } from './objectives.ts'
-import { outcomeRoutes } from './outcomes.ts'
 import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
 import { policyRoutes } from './policy.ts'
@@ -239,9 +237,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
     policyRoutes(app, deps)
     policyRuleRoutes(app, deps)
     policyCheckRoutes(app, deps)
-    outcomeRoutes(app, deps)
     agentRequestRoutes(app, deps)
-    claimRoutes(app, deps)
     holdRoutes(app, deps)
     grantRoutes(app, deps)
     delegationRoutes(app, deps)

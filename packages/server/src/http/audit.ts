@@ -15,6 +15,9 @@ import { accepterOf, isoTime } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { taggedRoute } from './route.ts'
+
+const route = taggedRoute('audit')
 
 const ActionParams = z.object({ id: z.string() })
 
@@ -45,17 +48,13 @@ export function auditRoutes(app: App, deps: HttpDeps): void {
 function listRecordRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/audit',
-    {
-      config: { right: 'see-all' },
-      schema: {
-        operationId: 'listRecord',
-        summary: 'List the rows of the record',
-        errors: ['forbidden'],
-        tags: ['audit'],
-        querystring: AuditListQuery,
-        response: { 200: AuditList },
-      },
-    },
+    route('see-all', {
+      operationId: 'listRecord',
+      summary: 'List the rows of the record',
+      errors: ['forbidden'],
+      querystring: AuditListQuery,
+      response: { 200: AuditList },
+    }),
     async (request) => {
       const { query } = request
       const [before] = decodeCursor('audit', query.cursor, ['number']) ?? []
@@ -72,15 +71,11 @@ function listRecordRoute(app: App, { store }: HttpDeps): void {
 function getRecordKeyRoute(app: App, { auditKey }: HttpDeps): void {
   app.get(
     '/api/audit/key',
-    {
-      config: { right: 'anyone' },
-      schema: {
-        operationId: 'getRecordKey',
-        summary: 'Read the public key that the record is signed with',
-        tags: ['audit'],
-        response: { 200: AuditKeyView },
-      },
-    },
+    route('anyone', {
+      operationId: 'getRecordKey',
+      summary: 'Read the public key that the record is signed with',
+      response: { 200: AuditKeyView },
+    }),
     async () => {
       return { algorithm: 'Ed25519' as const, publicKey: auditKey.publicKey }
     },
@@ -90,18 +85,12 @@ function getRecordKeyRoute(app: App, { auditKey }: HttpDeps): void {
 function getRecordSealRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/api/audit/seal',
-    {
-      config: { right: 'anyone' },
-      schema: {
-        operationId: 'getRecordSeal',
-        summary: 'Report whether the record matches its signature',
-        tags: ['audit'],
-        response: { 200: AuditSealView },
-      },
-    },
-    async () => {
-      return viewSeal(deps)
-    },
+    route('anyone', {
+      operationId: 'getRecordSeal',
+      summary: 'Report whether the record matches its signature',
+      response: { 200: AuditSealView },
+    }),
+    async () => viewSeal(deps),
   )
 }
 
@@ -109,16 +98,12 @@ function acceptRecordRoute(app: App, deps: HttpDeps): void {
   const { sealer } = deps
   app.post(
     '/api/audit/accept',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'acceptRecord',
-        summary: 'Accept the record as it is found',
-        tags: ['audit'],
-        body: AcceptRecordBody,
-        response: { 200: AuditSealView },
-      },
-    },
+    route('admin', {
+      operationId: 'acceptRecord',
+      summary: 'Accept the record as it is found',
+      body: AcceptRecordBody,
+      response: { 200: AuditSealView },
+    }),
     async (request) => {
       await sealer.accept(accepterOf(callerOf(request)), request.body.reason)
       return viewSeal(deps)
@@ -129,18 +114,14 @@ function acceptRecordRoute(app: App, deps: HttpDeps): void {
 function exportRecordRoute(app: App, { store, clock, auditKey, sealer }: HttpDeps): void {
   app.get(
     '/api/audit/export',
-    {
-      config: { right: 'see-all' },
-      schema: {
-        operationId: 'exportRecord',
-        summary: 'Export the record as a file',
-        errors: ['forbidden'],
-        sends: ['Content-Disposition'],
-        tags: ['audit'],
-        querystring: AuditExportQuery,
-        produces: PRODUCES,
-      },
-    },
+    route('see-all', {
+      operationId: 'exportRecord',
+      summary: 'Export the record as a file',
+      errors: ['forbidden'],
+      sends: ['Content-Disposition'],
+      querystring: AuditExportQuery,
+      produces: PRODUCES,
+    }),
     async (request, reply) => {
       const { format, since, until } = request.query
       const time = {
@@ -160,18 +141,14 @@ function exportRecordRoute(app: App, { store, clock, auditKey, sealer }: HttpDep
 function redactActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/redact',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'redactAction',
-        summary: 'Blank what an action was about',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags: ['audit'],
-        params: ActionParams,
-        body: RedactBody,
-        response: { 200: Action },
-      },
-    },
+    route('by-object', {
+      operationId: 'redactAction',
+      summary: 'Blank what an action was about',
+      errors: ['gone', 'illegal_transition', 'busy'],
+      params: ActionParams,
+      body: RedactBody,
+      response: { 200: Action },
+    }),
     (request) => gate.redact(request.params.id, request.body, callerOf(request)),
   )
 }

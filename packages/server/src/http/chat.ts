@@ -6,25 +6,24 @@ import type { App, HttpDeps } from './app.ts'
 import { ChatEvent, DECISION_ERRORS } from './docs/index.ts'
 import { followLog } from './follow.ts'
 import { noteEvent } from './note-answers.ts'
+import { taggedRoute } from './route.ts'
 import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
+
+const route = taggedRoute('chat')
 
 export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, announcements, streams, logs }: HttpDeps): void {
   /** Streams one run, through every wait for a person, to its end. Disconnecting stops nothing. */
   app.post(
     '/api/chat',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'chat',
-        summary: 'Send a message and stream the run that answers it',
-        errors: ['not_found', 'gone'],
-        streams: ChatEvent,
-        tags: ['chat'],
-        body: ChatBody,
-        produces: ['text/event-stream'],
-      },
-    },
+    route('by-object', {
+      operationId: 'chat',
+      summary: 'Send a message and stream the run that answers it',
+      errors: ['not_found', 'gone'],
+      streams: ChatEvent,
+      body: ChatBody,
+      produces: ['text/event-stream'],
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const { sessionId: given, message: content, agent, shown } = request.body
@@ -53,17 +52,13 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
 
   app.post(
     '/api/chat/approve',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'approveInChat',
-        summary: 'Decide an action from a chat',
-        errors: ['not_found', ...DECISION_ERRORS],
-        tags: ['chat'],
-        body: ChatApproveBody,
-        response: { 200: z.object({ action: Action }) },
-      },
-    },
+    route('by-object', {
+      operationId: 'approveInChat',
+      summary: 'Decide an action from a chat',
+      errors: ['not_found', ...DECISION_ERRORS],
+      body: ChatApproveBody,
+      response: { 200: z.object({ action: Action }) },
+    }),
     async (request) => {
       const { approvalId, approved, ...named } = request.body
       return { action: await gate.decide(approvalId, { verdict: approved ? 'approve' : 'decline', ...named }, callerOf(request)) }

@@ -3,24 +3,21 @@ import { z } from 'zod'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
+
+const route = taggedRoute('identity')
 
 /** Registers the routes that list the caller's own console sessions and sign out of them. */
 export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): void {
-  const tags = ['identity']
-
   app.get(
     '/api/console-sessions',
-    {
-      config: { right: 'person' },
-      schema: {
-        operationId: 'listConsoleSessions',
-        summary: 'List where you are signed in',
-        errors: ['forbidden'],
-        tags,
-        querystring: PageQuery,
-        response: { 200: ConsoleSessionList },
-      },
-    },
+    route('person', {
+      operationId: 'listConsoleSessions',
+      summary: 'List where you are signed in',
+      errors: ['forbidden'],
+      querystring: PageQuery,
+      response: { 200: ConsoleSessionList },
+    }),
     async (request) => {
       const person = callerOf(request).principal
       const { limit, cursor } = request.query
@@ -35,16 +32,12 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
 
   app.delete(
     '/api/console-sessions/:id',
-    {
-      config: { right: 'decide' },
-      schema: {
-        operationId: 'endConsoleSession',
-        summary: 'Sign out at one console',
-        tags,
-        params: z.object({ id: z.string().max(100) }),
-        response: { 200: z.object({}) },
-      },
-    },
+    route('decide', {
+      operationId: 'endConsoleSession',
+      summary: 'Sign out at one console',
+      params: IdParams,
+      response: { 200: z.object({}) },
+    }),
     async (request) => {
       const person = callerOf(request).principal
       const { id } = request.params
@@ -56,10 +49,11 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
   // The session that sent this request stays, so that a person who sees an unknown session can end it at once and continue.
   app.delete(
     '/api/console-sessions',
-    {
-      config: { right: 'decide' },
-      schema: { operationId: 'endOtherConsoleSessions', summary: 'Sign out at every other console', tags, response: { 200: z.object({}) } },
-    },
+    route('decide', {
+      operationId: 'endOtherConsoleSessions',
+      summary: 'Sign out at every other console',
+      response: { 200: z.object({}) },
+    }),
     async (request) => {
       await consoleSessions.endOthers(callerOf(request).principal.id, request.consoleSession?.id)
       return {}

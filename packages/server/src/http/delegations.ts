@@ -1,14 +1,12 @@
 import { Delegation, DelegationBody, DelegationList, PageQuery, PeopleQuery, PersonList } from '@countersign/core'
-import { z } from 'zod'
 import { delegationsSeenBy, isoTime, viewDelegation } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { delegations, principals } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const Params = z.object({ id: z.string().max(100) })
-
-const TAGS = ['delegations']
+const route = taggedRoute('delegations')
 
 /** Registers the routes for delegated votes, and for the people who can be named. Persons see and end their own delegations; admins all. */
 export function delegationRoutes(app: App, deps: HttpDeps): void {
@@ -21,17 +19,13 @@ export function delegationRoutes(app: App, deps: HttpDeps): void {
 function listDelegationsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/delegations',
-    {
-      config: { right: 'decide-lasting' },
-      schema: {
-        operationId: 'listDelegations',
-        summary: 'List the delegations you may see',
-        errors: ['forbidden'],
-        tags: TAGS,
-        querystring: PageQuery,
-        response: { 200: DelegationList },
-      },
-    },
+    route('decide-lasting', {
+      operationId: 'listDelegations',
+      summary: 'List the delegations you may see',
+      errors: ['forbidden'],
+      querystring: PageQuery,
+      response: { 200: DelegationList },
+    }),
     (request) => {
       const personId = delegationsSeenBy(callerOf(request))
       const { limit, cursor } = request.query
@@ -50,17 +44,13 @@ function listDelegationsRoute(app: App, { store, clock }: HttpDeps): void {
 function listPeopleRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/people',
-    {
-      config: { right: 'list-people' },
-      schema: {
-        operationId: 'listPeople',
-        summary: 'List the people',
-        errors: ['forbidden'],
-        tags: TAGS,
-        querystring: PeopleQuery,
-        response: { 200: PersonList },
-      },
-    },
+    route('list-people', {
+      operationId: 'listPeople',
+      summary: 'List the people',
+      errors: ['forbidden'],
+      querystring: PeopleQuery,
+      response: { 200: PersonList },
+    }),
     (request) => {
       const { principal } = callerOf(request)
       const isAdmin = principal.kind === 'person' && principal.roles.includes('admin')
@@ -84,17 +74,13 @@ function listPeopleRoute(app: App, { store }: HttpDeps): void {
 function createDelegationRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/delegations',
-    {
-      config: { right: 'decide-lasting' },
-      schema: {
-        operationId: 'createDelegation',
-        summary: 'Let another person vote in your place',
-        errors: ['not_found'],
-        tags: TAGS,
-        body: DelegationBody,
-        response: { 201: Delegation },
-      },
-    },
+    route('decide-lasting', {
+      operationId: 'createDelegation',
+      summary: 'Let another person vote in your place',
+      errors: ['not_found'],
+      body: DelegationBody,
+      response: { 201: Delegation },
+    }),
     async (request, reply) => {
       const delegation = await gate.createDelegation(request.body, callerOf(request))
       reply.code(201)
@@ -106,10 +92,7 @@ function createDelegationRoute(app: App, { gate }: HttpDeps): void {
 function endDelegationRoute(app: App, { gate }: HttpDeps): void {
   app.delete(
     '/api/delegations/:id',
-    {
-      config: { right: 'decide-lasting' },
-      schema: { operationId: 'endDelegation', summary: 'End a delegation', tags: TAGS, params: Params, response: { 200: Delegation } },
-    },
+    route('decide-lasting', { operationId: 'endDelegation', summary: 'End a delegation', params: IdParams, response: { 200: Delegation } }),
     (request) => gate.endDelegation(request.params.id, callerOf(request)),
   )
 }

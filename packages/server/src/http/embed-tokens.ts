@@ -2,6 +2,9 @@ import { assert, CountersignError, EmbedToken, EmbedTokenBody } from '@countersi
 import { callerOf } from '../identity/authenticate.ts'
 import { createBuckets } from '../identity/limits.ts'
 import type { App, HttpDeps } from './app.ts'
+import { taggedRoute } from './route.ts'
+
+const route = taggedRoute('identity')
 
 /** A page of a host makes one token when it opens and one before each expires: many tabs of one person fit. */
 const PER_PERSON = { perSecond: 0.5, burst: 30 }
@@ -12,17 +15,13 @@ export function embedTokenRoutes(app: App, { directory, clock }: HttpDeps): void
 
   app.post(
     '/api/embed-tokens',
-    {
-      config: { right: 'embed' },
-      schema: {
-        operationId: 'createEmbedToken',
-        summary: 'Make a short-lived token for one of a host’s own people',
-        errors: ['invalid_arguments'],
-        tags: ['identity'],
-        body: EmbedTokenBody,
-        response: { 201: EmbedToken },
-      },
-    },
+    route('embed', {
+      operationId: 'createEmbedToken',
+      summary: 'Make a short-lived token for one of a host’s own people',
+      errors: ['invalid_arguments'],
+      body: EmbedTokenBody,
+      response: { 201: EmbedToken },
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const { keyHash, body } = request

@@ -9,10 +9,12 @@ import { InboxEvent, SessionEvent } from './docs/index.ts'
 import { followLog } from './follow.ts'
 import { openInboxLog } from './inbox-log.ts'
 import { noteEvent, type SentEvent } from './note-answers.ts'
+import { IdParams, taggedRoute } from './route.ts'
 import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
-const Params = z.object({ id: z.string().max(100) })
+const route = taggedRoute('events')
+
 const AfterQuery = z.object({
   after: z.coerce.number().int().optional().describe('The `id` of the last event that arrived: the stream continues after it.'),
 })
@@ -23,8 +25,6 @@ function afterOf(request: FastifyRequest, query: { after?: number | undefined })
   if (typeof header === 'string' && header !== '') return /^\d{1,15}$/.test(header) ? Number(header) : Number.MAX_SAFE_INTEGER
   return query.after !== undefined && query.after < 0 ? Number.MAX_SAFE_INTEGER : query.after
 }
-
-const streamSchema = { tags: ['events'], produces: ['text/event-stream'] }
 
 const openStream = ({ hub, clock, streams }: HttpDeps, request: FastifyRequest, reply: FastifyReply) =>
   streamWhileStanding({ hub, clock, streams }, request, reply)
@@ -41,19 +41,16 @@ function streamSessionRoute(app: App, deps: HttpDeps): void {
   const { store, hub, announcements, logs } = deps
   app.get(
     '/api/sessions/:id/events',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'streamSession',
-        summary: 'Stream the events of a session',
-        errors: ['gone'],
-        streams: SessionEvent,
-        takes: ['Last-Event-ID'],
-        ...streamSchema,
-        params: Params,
-        querystring: AfterQuery,
-      },
-    },
+    route('by-object', {
+      operationId: 'streamSession',
+      summary: 'Stream the events of a session',
+      errors: ['gone'],
+      streams: SessionEvent,
+      takes: ['Last-Event-ID'],
+      produces: ['text/event-stream'],
+      params: IdParams,
+      querystring: AfterQuery,
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const session = await store.read(() => findVisibleSession(request.params.id, caller))
@@ -82,18 +79,15 @@ function streamInboxRoute(app: App, deps: HttpDeps): void {
   const { store, hub, clock, announcements, logs } = deps
   app.get(
     '/api/events',
-    {
-      config: { right: 'person' },
-      schema: {
-        operationId: 'streamInbox',
-        summary: 'Stream the events of all actions you may see',
-        errors: ['forbidden'],
-        streams: InboxEvent,
-        takes: ['Last-Event-ID'],
-        ...streamSchema,
-        querystring: AfterQuery,
-      },
-    },
+    route('person', {
+      operationId: 'streamInbox',
+      summary: 'Stream the events of all actions you may see',
+      errors: ['forbidden'],
+      streams: InboxEvent,
+      takes: ['Last-Event-ID'],
+      produces: ['text/event-stream'],
+      querystring: AfterQuery,
+    }),
     async (request, reply) => {
       const { principal } = callerOf(request)
       const log = await openInboxLog({ store: logs, hub, clock, principal })

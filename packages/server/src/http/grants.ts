@@ -1,14 +1,12 @@
 import { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion } from '@countersign/core'
-import { z } from 'zod'
 import { findVisibleGrant, seesEveryGrant, viewGrant } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { grants } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const Params = z.object({ id: z.string().max(100) })
-
-const TAGS = ['grants']
+const route = taggedRoute('grants')
 
 /** Registers the routes for grants: recorded approvals of later calls. */
 export function grantRoutes(app: App, deps: HttpDeps): void {
@@ -22,17 +20,13 @@ export function grantRoutes(app: App, deps: HttpDeps): void {
 function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/grants',
-    {
-      config: { right: 'person' },
-      schema: {
-        operationId: 'listGrants',
-        summary: 'List the grants you may see',
-        errors: ['forbidden'],
-        tags: TAGS,
-        querystring: GrantListQuery,
-        response: { 200: GrantList },
-      },
-    },
+    route('person', {
+      operationId: 'listGrants',
+      summary: 'List the grants you may see',
+      errors: ['forbidden'],
+      querystring: GrantListQuery,
+      response: { 200: GrantList },
+    }),
     (request) => {
       const { principal } = callerOf(request)
       const { limit, cursor, session, agent, state } = request.query
@@ -59,10 +53,7 @@ function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
 function getGrantRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/grants/:id',
-    {
-      config: { right: 'by-object' },
-      schema: { operationId: 'getGrant', summary: 'Read a grant', tags: TAGS, params: Params, response: { 200: Grant } },
-    },
+    route('by-object', { operationId: 'getGrant', summary: 'Read a grant', params: IdParams, response: { 200: Grant } }),
     (request) => {
       const caller = callerOf(request)
       return store.read(function* () {
@@ -75,17 +66,13 @@ function getGrantRoute(app: App, { store, clock }: HttpDeps): void {
 function createGrantRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/grants',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'createGrant',
-        summary: 'Allow later calls like an action',
-        errors: ['not_found', 'gone', 'illegal_transition'],
-        tags: TAGS,
-        body: GrantBody,
-        response: { 201: Grant },
-      },
-    },
+    route('by-object', {
+      operationId: 'createGrant',
+      summary: 'Allow later calls like an action',
+      errors: ['not_found', 'gone', 'illegal_transition'],
+      body: GrantBody,
+      response: { 201: Grant },
+    }),
     async (request, reply) => {
       const grant = await gate.createGrant(request.body, callerOf(request))
       reply.code(201)
@@ -97,10 +84,7 @@ function createGrantRoute(app: App, { gate }: HttpDeps): void {
 function revokeGrantRoute(app: App, { gate }: HttpDeps): void {
   app.delete(
     '/api/grants/:id',
-    {
-      config: { right: 'by-object' },
-      schema: { operationId: 'revokeGrant', summary: 'Revoke a grant', tags: TAGS, params: Params, response: { 200: Grant } },
-    },
+    route('by-object', { operationId: 'revokeGrant', summary: 'Revoke a grant', params: IdParams, response: { 200: Grant } }),
     (request) => gate.revokeGrant(request.params.id, callerOf(request)),
   )
 }
@@ -108,16 +92,12 @@ function revokeGrantRoute(app: App, { gate }: HttpDeps): void {
 function suggestGrantRoute(app: App, { gate }: HttpDeps): void {
   app.get(
     '/api/actions/:id/suggestion',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'suggestGrant',
-        summary: 'Suggest a grant for calls like an action',
-        tags: TAGS,
-        params: Params,
-        response: { 200: GrantSuggestion },
-      },
-    },
+    route('by-object', {
+      operationId: 'suggestGrant',
+      summary: 'Suggest a grant for calls like an action',
+      params: IdParams,
+      response: { 200: GrantSuggestion },
+    }),
     (request) => gate.suggestGrant(request.params.id, callerOf(request)),
   )
 }

@@ -1,12 +1,12 @@
 import { Action, CountersignError, HoldView, type Principal, VoidBody } from '@countersign/core'
-import { z } from 'zod'
 import { accepterOf, isoTime, seesAll } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { countOpenActions } from '../instance/index.ts'
 import { instance, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const Params = z.object({ id: z.string().max(100) })
+const route = taggedRoute('hold')
 
 /** Changes that a held server still accepts. Every other change is answered with 503, because it could duplicate what the original does. */
 const TAKEN_WHILE_HELD = new Set([
@@ -42,14 +42,9 @@ export function requireTakenWhileHeld(why: string | undefined, method: string, r
 
 /** Registers the routes that show the hold on a database that looks like a copy, and that end it. */
 export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'store' | 'gate' | 'hold'>): void {
-  const tags = ['hold']
-
   app.get(
     '/api/hold',
-    {
-      config: { right: 'anyone' },
-      schema: { operationId: 'getHold', summary: 'Say whether the server is held as a copy', tags, response: { 200: HoldView } },
-    },
+    route('anyone', { operationId: 'getHold', summary: 'Say whether the server is held as a copy', response: { 200: HoldView } }),
     async (request) => {
       const { principal } = callerOf(request)
       return store.read(() => viewHold(principal))
@@ -58,15 +53,11 @@ export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'stor
 
   app.post(
     '/api/hold/accept',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'acceptHold',
-        summary: 'Accept the copy, so that it executes actions again',
-        tags,
-        response: { 200: HoldView },
-      },
-    },
+    route('admin', {
+      operationId: 'acceptHold',
+      summary: 'Accept the copy, so that it executes actions again',
+      response: { 200: HoldView },
+    }),
     async (request) => {
       const caller = callerOf(request)
       await hold.accept(accepterOf(caller))
@@ -76,34 +67,26 @@ export function holdRoutes(app: App, { store, gate, hold }: Pick<HttpDeps, 'stor
 
   app.post(
     '/api/actions/:id/release',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'releaseAction',
-        summary: 'Let a held action start after all',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags,
-        params: Params,
-        response: { 200: Action },
-      },
-    },
+    route('by-object', {
+      operationId: 'releaseAction',
+      summary: 'Let a held action start after all',
+      errors: ['gone', 'illegal_transition', 'busy'],
+      params: IdParams,
+      response: { 200: Action },
+    }),
     (request) => gate.release(request.params.id, callerOf(request)),
   )
 
   app.post(
     '/api/actions/:id/void',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'voidAction',
-        summary: 'Cancel a held action',
-        errors: ['gone', 'illegal_transition', 'busy'],
-        tags,
-        params: Params,
-        body: VoidBody,
-        response: { 200: Action },
-      },
-    },
+    route('by-object', {
+      operationId: 'voidAction',
+      summary: 'Cancel a held action',
+      errors: ['gone', 'illegal_transition', 'busy'],
+      params: IdParams,
+      body: VoidBody,
+      response: { 200: Action },
+    }),
     (request) => gate.void(request.params.id, request.body, callerOf(request)),
   )
 }

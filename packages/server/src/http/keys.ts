@@ -1,10 +1,10 @@
 import { CreatedKey, CreateKeyBody, Key, KeyList, PageQuery } from '@countersign/core'
-import { z } from 'zod'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const TAGS = ['identity']
+const route = taggedRoute('identity')
 
 /** Registers the routes for keys: admins manage all keys, and every person sees their own and accepts keys that others made for them. */
 export function keyRoutes(app: App, deps: HttpDeps): void {
@@ -18,17 +18,13 @@ export function keyRoutes(app: App, deps: HttpDeps): void {
 function createKeyRoute(app: App, { directory }: HttpDeps): void {
   app.post(
     '/api/keys',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'createKey',
-        summary: 'Make a key',
-        errors: ['not_found', 'invalid_arguments'],
-        tags: TAGS,
-        body: CreateKeyBody,
-        response: { 201: CreatedKey },
-      },
-    },
+    route('admin', {
+      operationId: 'createKey',
+      summary: 'Make a key',
+      errors: ['not_found', 'invalid_arguments'],
+      body: CreateKeyBody,
+      response: { 201: CreatedKey },
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       reply.code(201)
@@ -40,17 +36,13 @@ function createKeyRoute(app: App, { directory }: HttpDeps): void {
 function listKeysRoute(app: App, { directory }: HttpDeps): void {
   app.get(
     '/api/keys',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'listKeys',
-        summary: 'List all keys',
-        errors: ['forbidden'],
-        tags: TAGS,
-        querystring: PageQuery,
-        response: { 200: KeyList },
-      },
-    },
+    route('admin', {
+      operationId: 'listKeys',
+      summary: 'List all keys',
+      errors: ['forbidden'],
+      querystring: PageQuery,
+      response: { 200: KeyList },
+    }),
     async (request) => {
       const { limit, cursor } = request.query
       const place = decodeCursor('keys', cursor, ['string'])
@@ -64,17 +56,13 @@ function listKeysRoute(app: App, { directory }: HttpDeps): void {
 function listOwnKeysRoute(app: App, { directory }: HttpDeps): void {
   app.get(
     '/api/keys/own',
-    {
-      config: { right: 'person' },
-      schema: {
-        operationId: 'listOwnKeys',
-        summary: 'List your own keys',
-        errors: ['forbidden'],
-        tags: TAGS,
-        querystring: PageQuery,
-        response: { 200: KeyList },
-      },
-    },
+    route('person', {
+      operationId: 'listOwnKeys',
+      summary: 'List your own keys',
+      errors: ['forbidden'],
+      querystring: PageQuery,
+      response: { 200: KeyList },
+    }),
     async (request) => {
       const { id: principalId } = callerOf(request).principal
       const { limit, cursor } = request.query
@@ -89,40 +77,26 @@ function listOwnKeysRoute(app: App, { directory }: HttpDeps): void {
 function acceptKeyRoute(app: App, { directory }: HttpDeps): void {
   app.post(
     '/api/keys/:id/accept',
-    {
-      config: { right: 'decide' },
-      schema: {
-        operationId: 'acceptKey',
-        summary: 'Accept a key that another person made for you',
-        errors: ['gone'],
-        tags: TAGS,
-        params: z.object({ id: z.string().max(100) }),
-        response: { 200: Key },
-      },
-    },
-    async (request) => {
-      const caller = callerOf(request)
-      return directory.acceptKey(request.params.id, caller)
-    },
+    route('decide', {
+      operationId: 'acceptKey',
+      summary: 'Accept a key that another person made for you',
+      errors: ['gone'],
+      params: IdParams,
+      response: { 200: Key },
+    }),
+    (request) => directory.acceptKey(request.params.id, callerOf(request)),
   )
 }
 
 function revokeKeyRoute(app: App, { directory }: HttpDeps): void {
   app.delete(
     '/api/keys/:id',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'revokeKey',
-        summary: 'Revoke a key',
-        tags: TAGS,
-        params: z.object({ id: z.string().max(100) }),
-        response: { 200: Key },
-      },
-    },
-    async (request) => {
-      const caller = callerOf(request)
-      return directory.revokeKey(request.params.id, caller)
-    },
+    route('admin', {
+      operationId: 'revokeKey',
+      summary: 'Revoke a key',
+      params: IdParams,
+      response: { 200: Key },
+    }),
+    (request) => directory.revokeKey(request.params.id, callerOf(request)),
   )
 }

@@ -7,17 +7,15 @@ import {
   ObjectiveQuery,
   PageQuery,
 } from '@countersign/core'
-import { z } from 'zod'
 import { visibleAmong } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { viewChange, viewObjective } from '../objectives/index.ts'
 import { objectives } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const Params = z.object({ id: z.string().max(100) })
-
-const TAGS = ['objectives']
+const route = taggedRoute('objectives')
 
 /** Registers the routes that show objectives to people. Tools change objectives, through the gate. */
 export function objectiveRoutes(app: App, deps: HttpDeps): void {
@@ -29,17 +27,13 @@ export function objectiveRoutes(app: App, deps: HttpDeps): void {
 function listObjectivesRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'listObjectives',
-        summary: 'List objectives',
-        errors: ['forbidden'],
-        tags: TAGS,
-        querystring: ObjectiveQuery,
-        response: { 200: ObjectiveList },
-      },
-    },
+    route('person-with-role', {
+      operationId: 'listObjectives',
+      summary: 'List objectives',
+      errors: ['forbidden'],
+      querystring: ObjectiveQuery,
+      response: { 200: ObjectiveList },
+    }),
     (request) => {
       const { limit, cursor, owner, period, state } = request.query
       const before = decodeCursor('objectives', cursor, ['string'])?.[0]?.toString()
@@ -57,17 +51,13 @@ function listObjectivesRoute(app: App, { store, clock }: HttpDeps): void {
 function getObjectiveRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives/:id',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'getObjective',
-        summary: 'Read an objective',
-        errors: ['forbidden'],
-        tags: TAGS,
-        params: Params,
-        response: { 200: Objective },
-      },
-    },
+    route('person-with-role', {
+      operationId: 'getObjective',
+      summary: 'Read an objective',
+      errors: ['forbidden'],
+      params: IdParams,
+      response: { 200: Objective },
+    }),
     (request) => {
       const { id } = request.params
       return store.read(function* () {
@@ -82,18 +72,14 @@ function getObjectiveRoute(app: App, { store, clock }: HttpDeps): void {
 function listObjectiveChangesRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives/:id/history',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'listObjectiveChanges',
-        summary: 'List the changes of an objective',
-        errors: ['forbidden'],
-        tags: TAGS,
-        params: Params,
-        querystring: PageQuery,
-        response: { 200: ObjectiveChangeList },
-      },
-    },
+    route('person-with-role', {
+      operationId: 'listObjectiveChanges',
+      summary: 'List the changes of an objective',
+      errors: ['forbidden'],
+      params: IdParams,
+      querystring: PageQuery,
+      response: { 200: ObjectiveChangeList },
+    }),
     (request) => {
       const { principal } = callerOf(request)
       const { id } = request.params

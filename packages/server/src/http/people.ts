@@ -1,18 +1,16 @@
 import { ChangePersonBody, CountersignError, PersonDetails, type Principal } from '@countersign/core'
-import { z } from 'zod'
 import { type Caller, requireStanding } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { changeRoles, disablePerson, enablePerson, viewPerson } from '../identity/people.ts'
 import { changeRights, idempotently, type Outbox, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
-
-const Params = z.object({ id: z.string().max(100) })
+import { IdParams, taggedRoute } from './route.ts'
 
 /** How many console sessions are shown per person. */
 const MOST_SHOWN = 200
 
-const TAGS = ['identity']
-const SCHEMA = { tags: TAGS, params: Params, response: { 200: PersonDetails } }
+const route = taggedRoute('identity')
+const SCHEMA = { params: IdParams, response: { 200: PersonDetails } }
 
 const changePerson = (
   { store, clock }: HttpDeps,
@@ -48,29 +46,21 @@ export function peopleRoutes(app: App, deps: HttpDeps): void {
 function getPersonRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/api/people/:id',
-    {
-      config: { right: 'admin' },
-      schema: { ...SCHEMA, operationId: 'getPerson', summary: 'Read a person and what they can act with', errors: ['forbidden'] },
-    },
-    async (request) => {
-      return readPerson(deps, request.params.id)
-    },
+    route('admin', { ...SCHEMA, operationId: 'getPerson', summary: 'Read a person and what they can act with', errors: ['forbidden'] }),
+    async (request) => readPerson(deps, request.params.id),
   )
 }
 
 function changeRolesRoute(app: App, deps: HttpDeps): void {
   app.patch(
     '/api/people/:id',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'changeRoles',
-        summary: 'Change the roles of a person',
-        errors: ['invalid_arguments'],
-        ...SCHEMA,
-        body: ChangePersonBody,
-      },
-    },
+    route('admin', {
+      operationId: 'changeRoles',
+      summary: 'Change the roles of a person',
+      errors: ['invalid_arguments'],
+      ...SCHEMA,
+      body: ChangePersonBody,
+    }),
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params
@@ -84,7 +74,7 @@ function disablePersonRoute(app: App, deps: HttpDeps): void {
   const { gate, agentLoop } = deps
   app.post(
     '/api/people/:id/disable',
-    { config: { right: 'admin' }, schema: { ...SCHEMA, operationId: 'disablePerson', summary: 'Shut a person out' } },
+    route('admin', { ...SCHEMA, operationId: 'disablePerson', summary: 'Shut a person out' }),
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params
@@ -101,7 +91,7 @@ function enablePersonRoute(app: App, deps: HttpDeps): void {
   const { gate, agentLoop } = deps
   app.post(
     '/api/people/:id/enable',
-    { config: { right: 'admin' }, schema: { ...SCHEMA, operationId: 'enablePerson', summary: 'Let a disabled person back in' } },
+    route('admin', { ...SCHEMA, operationId: 'enablePerson', summary: 'Let a disabled person back in' }),
     async (request) => {
       const caller = callerOf(request)
       const { id } = request.params

@@ -3,6 +3,9 @@ import { dotted } from '@countersign/toolkit/internal'
 import { checkPolicy, findRuleReach, namesFor, warningsAbout } from '../policy/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { readRoles } from './policy.ts'
+import { taggedRoute } from './route.ts'
+
+const route = taggedRoute('policy')
 
 /** Registers what helps to write a policy: the check of a document that was not saved, and the names that a condition may use. */
 export function policyCheckRoutes(app: App, deps: HttpDeps): void {
@@ -13,17 +16,13 @@ export function policyCheckRoutes(app: App, deps: HttpDeps): void {
 function checkPolicyRoute(app: App, { store, tools, registered, agents }: HttpDeps): void {
   app.post(
     '/api/policy/check',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'checkPolicy',
-        summary: 'Check a policy that was not saved',
-        errors: ['forbidden'],
-        tags: ['policy'],
-        body: CheckPolicyBody,
-        response: { 200: CheckedPolicy },
-      },
-    },
+    route('person-with-role', {
+      operationId: 'checkPolicy',
+      summary: 'Check a policy that was not saved',
+      errors: ['forbidden'],
+      body: CheckPolicyBody,
+      response: { 200: CheckedPolicy },
+    }),
     async (request): Promise<CheckedPolicy> => {
       // Rules may name what agents have registered meanwhile.
       const all = [...tools.all(), ...(await registered.list())]
@@ -43,17 +42,13 @@ function checkPolicyRoute(app: App, { store, tools, registered, agents }: HttpDe
 function listPolicyNamesRoute(app: App, { tools, registered }: HttpDeps): void {
   app.get(
     '/api/policy/names',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'listPolicyNames',
-        summary: 'List the names that the condition of a rule may use',
-        errors: ['forbidden'],
-        tags: ['policy'],
-        querystring: PolicyNamesQuery,
-        response: { 200: PolicyNames },
-      },
-    },
+    route('person-with-role', {
+      operationId: 'listPolicyNames',
+      summary: 'List the names that the condition of a rule may use',
+      errors: ['forbidden'],
+      querystring: PolicyNamesQuery,
+      response: { 200: PolicyNames },
+    }),
     async (request) => {
       const { verdict, ...match } = request.query
       return namesFor({ match, verdict }, [...tools.all(), ...(await registered.list())])

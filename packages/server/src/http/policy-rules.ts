@@ -5,6 +5,9 @@ import { findRuleReach, warningsAbout } from '../policy/index.ts'
 import { countRuleHits, type RuleHits } from '../stats/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { readRoles } from './policy.ts'
+import { taggedRoute } from './route.ts'
+
+const route = taggedRoute('policy')
 
 const DAYS = 30
 const DAY_MS = 86_400_000
@@ -13,16 +16,12 @@ const DAY_MS = 86_400_000
 export function policyRuleRoutes(app: App, { store, clock, policies, tools, registered }: HttpDeps): void {
   app.get(
     '/api/policy/rules',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'listPolicyRules',
-        summary: 'List the rules in force with their use in the last 30 days',
-        errors: ['forbidden'],
-        tags: ['policy'],
-        response: { 200: PolicyRuleUses },
-      },
-    },
+    route('person-with-role', {
+      operationId: 'listPolicyRules',
+      summary: 'List the rules in force with their use in the last 30 days',
+      errors: ['forbidden'],
+      response: { 200: PolicyRuleUses },
+    }),
     async (request): Promise<PolicyRuleUses> => {
       const { principal } = callerOf(request)
       const nowMs = clock.nowMs()

@@ -36,6 +36,7 @@ import { changeRights, idempotently, policyVersions, principals, type Tx } from 
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { createPolicyTests } from './policy-tests.ts'
+import { taggedRoute } from './route.ts'
 
 const Params = z.object({ version: z.coerce.number().int().positive() })
 const POLICY = {
@@ -48,7 +49,7 @@ const FormatQuery = z.object({ format: z.enum(['json', 'yaml']).default('json').
 /** Returns the tools and agents that a policy may name. */
 const worldOf = ({ tools, agents }: HttpDeps) => ({ tools, agents: [...agents.keys()] })
 
-const TAGS = ['policy']
+const route = taggedRoute('policy')
 
 async function save({ store, clock, policies, tools, registered }: HttpDeps, input: Save, caller: Caller): Promise<SavedPolicy> {
   const nowMs = clock.nowMs()
@@ -90,18 +91,14 @@ export function policyRoutes(app: App, deps: HttpDeps): void {
 function getPolicyRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'getPolicy',
-        summary: 'Read the policy in force',
-        errors: ['forbidden'],
-        sends: ['ETag'],
-        tags: TAGS,
-        querystring: FormatQuery,
-        response: { 200: POLICY },
-      },
-    },
+    route('person-with-role', {
+      operationId: 'getPolicy',
+      summary: 'Read the policy in force',
+      errors: ['forbidden'],
+      sends: ['ETag'],
+      querystring: FormatQuery,
+      response: { 200: POLICY },
+    }),
     async (request, reply) => {
       const { view, text } = await store.read(function* () {
         return { view: yield* viewPolicy(), text: yield* textInForce() }
@@ -116,19 +113,15 @@ function getPolicyRoute(app: App, { store }: HttpDeps): void {
 function savePolicyRoute(app: App, deps: HttpDeps): void {
   app.put(
     '/api/policy',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'savePolicy',
-        summary: 'Save a new version of the policy',
-        errors: ['revision_mismatch'],
-        takes: ['If-Match'],
-        sends: ['ETag'],
-        tags: TAGS,
-        body: SavePolicyBody,
-        response: { 200: SavedPolicy },
-      },
-    },
+    route('admin', {
+      operationId: 'savePolicy',
+      summary: 'Save a new version of the policy',
+      errors: ['revision_mismatch'],
+      takes: ['If-Match'],
+      sends: ['ETag'],
+      body: SavePolicyBody,
+      response: { 200: SavedPolicy },
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const { principal } = caller
@@ -153,17 +146,13 @@ function rollBackPolicyRoute(app: App, deps: HttpDeps): void {
   const { store } = deps
   app.post(
     '/api/policy/rollback',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'rollBackPolicy',
-        summary: 'Put an earlier version of the policy in force again',
-        errors: ['not_found'],
-        tags: TAGS,
-        body: RollbackBody,
-        response: { 200: SavedPolicy },
-      },
-    },
+    route('admin', {
+      operationId: 'rollBackPolicy',
+      summary: 'Put an earlier version of the policy in force again',
+      errors: ['not_found'],
+      body: RollbackBody,
+      response: { 200: SavedPolicy },
+    }),
     async (request) => {
       const caller = callerOf(request)
       const { principal } = caller
@@ -184,17 +173,13 @@ function rollBackPolicyRoute(app: App, deps: HttpDeps): void {
 function listPolicyVersionsRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/versions',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'listPolicyVersions',
-        summary: 'List the versions of the policy',
-        errors: ['forbidden'],
-        tags: TAGS,
-        querystring: PageQuery,
-        response: { 200: PolicyVersionList },
-      },
-    },
+    route('person-with-role', {
+      operationId: 'listPolicyVersions',
+      summary: 'List the versions of the policy',
+      errors: ['forbidden'],
+      querystring: PageQuery,
+      response: { 200: PolicyVersionList },
+    }),
     (request) => {
       const { limit, cursor } = request.query
       const before = Number(decodeCursor('policy-versions', cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
@@ -216,55 +201,39 @@ function listPolicyVersionsRoute(app: App, { store }: HttpDeps): void {
 function getPolicyVersionRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/versions/:version',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'getPolicyVersion',
-        summary: 'Read a version of the policy',
-        errors: ['forbidden'],
-        tags: TAGS,
-        params: Params,
-        response: { 200: PolicyVersionView },
-      },
-    },
-    (request) => {
-      return store.read(() => viewVersionWhole(request.params.version))
-    },
+    route('person-with-role', {
+      operationId: 'getPolicyVersion',
+      summary: 'Read a version of the policy',
+      errors: ['forbidden'],
+      params: Params,
+      response: { 200: PolicyVersionView },
+    }),
+    (request) => store.read(() => viewVersionWhole(request.params.version)),
   )
 }
 
 function getPolicyShadowRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/shadow',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'getPolicyShadow',
-        summary: 'Report what the version on trial would have done differently',
-        errors: ['forbidden', 'not_found'],
-        tags: TAGS,
-        response: { 200: ShadowReport },
-      },
-    },
-    (_request) => {
-      return store.read(reportShadow)
-    },
+    route('person-with-role', {
+      operationId: 'getPolicyShadow',
+      summary: 'Report what the version on trial would have done differently',
+      errors: ['forbidden', 'not_found'],
+      response: { 200: ShadowReport },
+    }),
+    (_request) => store.read(reportShadow),
   )
 }
 
 function endPolicyShadowRoute(app: App, { store, clock }: HttpDeps): void {
   app.delete(
     '/api/policy/shadow',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'endPolicyShadow',
-        summary: 'End the trial of a version of the policy',
-        errors: ['not_found'],
-        tags: TAGS,
-        response: { 200: z.object({}) },
-      },
-    },
+    route('admin', {
+      operationId: 'endPolicyShadow',
+      summary: 'End the trial of a version of the policy',
+      errors: ['not_found'],
+      response: { 200: z.object({}) },
+    }),
     async (request) => {
       const caller = callerOf(request)
       const nowMs = clock.nowMs()
@@ -282,17 +251,13 @@ function testPolicyRoute(app: App, deps: HttpDeps): void {
 
   app.post(
     '/api/policy/test',
-    {
-      config: { right: 'person-with-role' },
-      schema: {
-        operationId: 'testPolicy',
-        summary: 'Test a policy on a call or on past actions',
-        errors: ['not_found', 'invalid_arguments'],
-        tags: TAGS,
-        body: TestPolicyBody,
-        response: { 200: z.union([TestedCall, ReplayedActions]) },
-      },
-    },
+    route('person-with-role', {
+      operationId: 'testPolicy',
+      summary: 'Test a policy on a call or on past actions',
+      errors: ['not_found', 'invalid_arguments'],
+      body: TestPolicyBody,
+      response: { 200: z.union([TestedCall, ReplayedActions]) },
+    }),
     (request) => {
       const { principal } = callerOf(request)
       return testPolicy(request.body, principal)

@@ -3,23 +3,20 @@ import { callerOf } from '../identity/authenticate.ts'
 import { preferencesOf } from '../notify/index.ts'
 import { preferences } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
+import { taggedRoute } from './route.ts'
+
+const route = taggedRoute('notifications')
 
 /** Registers the routes with which people read and change how they have set up the console. */
 export function preferenceRoutes(app: App, { store }: HttpDeps): void {
-  const tags = ['notifications']
-
   app.get(
     '/api/preferences',
-    {
-      config: { right: 'person' },
-      schema: {
-        operationId: 'getPreferences',
-        summary: 'Read how you have set up the console',
-        errors: ['forbidden'],
-        tags,
-        response: { 200: Preferences },
-      },
-    },
+    route('person', {
+      operationId: 'getPreferences',
+      summary: 'Read how you have set up the console',
+      errors: ['forbidden'],
+      response: { 200: Preferences },
+    }),
     async (request) => {
       const { id } = callerOf(request).principal
       return store.read(() => preferencesOf(id))
@@ -28,16 +25,12 @@ export function preferenceRoutes(app: App, { store }: HttpDeps): void {
 
   app.patch(
     '/api/preferences',
-    {
-      config: { right: 'decide-lasting' },
-      schema: {
-        operationId: 'changePreferences',
-        summary: 'Change how you have set up the console',
-        tags,
-        body: ChangePreferencesBody,
-        response: { 200: Preferences },
-      },
-    },
+    route('decide-lasting', {
+      operationId: 'changePreferences',
+      summary: 'Change how you have set up the console',
+      body: ChangePreferencesBody,
+      response: { 200: Preferences },
+    }),
     async (request) => {
       const { id } = callerOf(request).principal
       const changes = Object.entries(request.body).filter(([, value]) => value !== undefined)

@@ -5,8 +5,9 @@ import { readSubscription, subscribe, viewSubscription } from '../notify/index.t
 import { pushSubscriptions } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const TAGS = ['notifications']
+const route = taggedRoute('notifications')
 
 /** Registers the routes with which a console subscribes its person to notifications in that browser. */
 export function pushRoutes(app: App, deps: HttpDeps): void {
@@ -18,17 +19,13 @@ export function pushRoutes(app: App, deps: HttpDeps): void {
 function listPushSubscriptionsRoute(app: App, { store, pushKey }: HttpDeps): void {
   app.get(
     '/api/push-subscriptions',
-    {
-      config: { right: 'decide-lasting' },
-      schema: {
-        operationId: 'listPushSubscriptions',
-        summary: 'List the browsers that notify you',
-        errors: ['forbidden'],
-        tags: TAGS,
-        querystring: PageQuery,
-        response: { 200: PushSubscriptionList },
-      },
-    },
+    route('decide-lasting', {
+      operationId: 'listPushSubscriptions',
+      summary: 'List the browsers that notify you',
+      errors: ['forbidden'],
+      querystring: PageQuery,
+      response: { 200: PushSubscriptionList },
+    }),
     async (request) => {
       const person = callerOf(request).principal
       const { limit, cursor } = request.query
@@ -48,17 +45,13 @@ function listPushSubscriptionsRoute(app: App, { store, pushKey }: HttpDeps): voi
 function createPushSubscriptionRoute(app: App, { store, clock, network }: HttpDeps): void {
   app.post(
     '/api/push-subscriptions',
-    {
-      config: { right: 'decide-lasting' },
-      schema: {
-        operationId: 'createPushSubscription',
-        summary: 'Be notified in this browser',
-        errors: ['invalid_arguments'],
-        tags: TAGS,
-        body: PushSubscriptionBody,
-        response: { 201: PushSubscriptionView },
-      },
-    },
+    route('decide-lasting', {
+      operationId: 'createPushSubscription',
+      summary: 'Be notified in this browser',
+      errors: ['invalid_arguments'],
+      body: PushSubscriptionBody,
+      response: { 201: PushSubscriptionView },
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const session = request.consoleSession
@@ -75,16 +68,12 @@ function createPushSubscriptionRoute(app: App, { store, clock, network }: HttpDe
 function deletePushSubscriptionRoute(app: App, { store }: HttpDeps): void {
   app.delete(
     '/api/push-subscriptions/:id',
-    {
-      config: { right: 'decide-lasting' },
-      schema: {
-        operationId: 'deletePushSubscription',
-        summary: 'End the notifications in a browser of yours',
-        tags: TAGS,
-        params: z.object({ id: z.string().max(100) }),
-        response: { 200: z.object({}) },
-      },
-    },
+    route('decide-lasting', {
+      operationId: 'deletePushSubscription',
+      summary: 'End the notifications in a browser of yours',
+      params: IdParams,
+      response: { 200: z.object({}) },
+    }),
     async (request) => {
       const person = callerOf(request).principal
       const { id } = request.params

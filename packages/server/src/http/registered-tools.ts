@@ -3,6 +3,9 @@ import { z } from 'zod'
 import { isAdminInScope, usualRisk } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
+import { taggedRoute } from './route.ts'
+
+const route = taggedRoute('tools')
 
 /** Returns a tool as programs see it. @param groups The configured groups with their kinds. */
 export function viewTool(tool: Tool, groups: ReadonlyMap<string, string>): ToolView {
@@ -24,17 +27,13 @@ export function viewTool(tool: Tool, groups: ReadonlyMap<string, string>): ToolV
 export function registeredToolRoutes(app: App, { registered, tools }: HttpDeps): void {
   app.post(
     '/api/tools',
-    {
-      config: { right: 'propose' },
-      schema: {
-        operationId: 'registerTool',
-        summary: 'Register a tool that you carry out yourself',
-        errors: ['forbidden', 'name_taken'],
-        tags: ['tools'],
-        body: RegisterToolBody,
-        response: { 200: RegisteredTool, 201: RegisteredTool },
-      },
-    },
+    route('propose', {
+      operationId: 'registerTool',
+      summary: 'Register a tool that you carry out yourself',
+      errors: ['forbidden', 'name_taken'],
+      body: RegisterToolBody,
+      response: { 200: RegisteredTool, 201: RegisteredTool },
+    }),
     async (request, reply) => {
       const { tool, status } = await registered.register(request.body, callerOf(request))
       reply.code(status === 'registered' ? 201 : 200)
@@ -44,17 +43,13 @@ export function registeredToolRoutes(app: App, { registered, tools }: HttpDeps):
 
   app.delete(
     '/api/tools/:name',
-    {
-      config: { right: 'propose-or-manage' },
-      schema: {
-        operationId: 'removeTool',
-        summary: 'Remove a tool that you registered',
-        errors: ['forbidden'],
-        tags: ['tools'],
-        params: z.object({ name: z.string().max(100) }),
-        response: { 200: z.object({ removed: z.string() }) },
-      },
-    },
+    route('propose-or-manage', {
+      operationId: 'removeTool',
+      summary: 'Remove a tool that you registered',
+      errors: ['forbidden'],
+      params: z.object({ name: z.string().max(100) }),
+      response: { 200: z.object({ removed: z.string() }) },
+    }),
     async (request) => {
       const caller = callerOf(request)
       await registered.remove(request.params.name, caller, isAdminInScope(caller.principal))

@@ -19,11 +19,11 @@ import { messages } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
 import { decodeCursor, encodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const Params = z.object({ id: z.string().max(100) })
-const ParticipantParams = Params.extend({ person: z.string().max(100) })
+const ParticipantParams = IdParams.extend({ person: z.string().max(100) })
 
-const TAGS = ['sessions']
+const route = taggedRoute('sessions')
 
 export function sessionRoutes(app: App, deps: HttpDeps): void {
   createSessionRoute(app, deps)
@@ -42,17 +42,13 @@ export function sessionRoutes(app: App, deps: HttpDeps): void {
 function createSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions',
-    {
-      config: { right: 'propose' },
-      schema: {
-        operationId: 'createSession',
-        summary: 'Begin a session with an agent',
-        errors: ['not_found'],
-        tags: TAGS,
-        body: CreateSessionBody,
-        response: { 201: Session },
-      },
-    },
+    route('propose', {
+      operationId: 'createSession',
+      summary: 'Begin a session with an agent',
+      errors: ['not_found'],
+      body: CreateSessionBody,
+      response: { 201: Session },
+    }),
     async (request, reply) => {
       const session = await agentLoop.createSession(request.body, callerOf(request))
       reply.code(201)
@@ -64,16 +60,12 @@ function createSessionRoute(app: App, { agentLoop }: HttpDeps): void {
 function listSessionsRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions',
-    {
-      config: { right: 'anyone' },
-      schema: {
-        operationId: 'listSessions',
-        summary: 'List the sessions you may see',
-        tags: TAGS,
-        querystring: SessionListQuery,
-        response: { 200: SessionList },
-      },
-    },
+    route('anyone', {
+      operationId: 'listSessions',
+      summary: 'List the sessions you may see',
+      querystring: SessionListQuery,
+      response: { 200: SessionList },
+    }),
     async (request, reply) => {
       const { principal } = callerOf(request)
       const { limit, cursor, status, q } = request.query
@@ -92,10 +84,7 @@ function listSessionsRoute(app: App, { store }: HttpDeps): void {
 function getSessionRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions/:id',
-    {
-      config: { right: 'by-object' },
-      schema: { operationId: 'getSession', summary: 'Read a session', tags: TAGS, params: Params, response: { 200: Session } },
-    },
+    route('by-object', { operationId: 'getSession', summary: 'Read a session', params: IdParams, response: { 200: Session } }),
     (request) => {
       const caller = callerOf(request)
       return store.read(function* () {
@@ -108,17 +97,13 @@ function getSessionRoute(app: App, { store }: HttpDeps): void {
 function renameSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.patch(
     '/api/sessions/:id',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'renameSession',
-        summary: 'Rename a session',
-        tags: TAGS,
-        params: Params,
-        body: RenameSessionBody,
-        response: { 200: Session },
-      },
-    },
+    route('by-object', {
+      operationId: 'renameSession',
+      summary: 'Rename a session',
+      params: IdParams,
+      body: RenameSessionBody,
+      response: { 200: Session },
+    }),
     (request) => agentLoop.renameSession(request.params.id, request.body.title, callerOf(request)),
   )
 }
@@ -126,17 +111,13 @@ function renameSessionRoute(app: App, { agentLoop }: HttpDeps): void {
 function deleteSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.delete(
     '/api/sessions/:id',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'deleteSession',
-        summary: 'Delete a session and what was said in it',
-        errors: ['illegal_transition'],
-        tags: TAGS,
-        params: Params,
-        response: { 200: z.object({}) },
-      },
-    },
+    route('by-object', {
+      operationId: 'deleteSession',
+      summary: 'Delete a session and what was said in it',
+      errors: ['illegal_transition'],
+      params: IdParams,
+      response: { 200: z.object({}) },
+    }),
     async (request) => {
       await agentLoop.deleteSession(request.params.id, callerOf(request))
       return {}
@@ -147,17 +128,13 @@ function deleteSessionRoute(app: App, { agentLoop }: HttpDeps): void {
 function listMessagesRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions/:id/messages',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'listMessages',
-        summary: 'List the messages of a session',
-        tags: TAGS,
-        params: Params,
-        querystring: PageQuery,
-        response: { 200: MessageList },
-      },
-    },
+    route('by-object', {
+      operationId: 'listMessages',
+      summary: 'List the messages of a session',
+      params: IdParams,
+      querystring: PageQuery,
+      response: { 200: MessageList },
+    }),
     (request) => {
       const caller = callerOf(request)
       const { limit, cursor } = request.query
@@ -181,17 +158,13 @@ function listMessagesRoute(app: App, { store }: HttpDeps): void {
 function postMessageRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/messages',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'postMessage',
-        summary: 'Send a message to the agent, or decide with a command word',
-        tags: TAGS,
-        params: Params,
-        body: PostMessageBody,
-        response: { 202: PostedMessage },
-      },
-    },
+    route('by-object', {
+      operationId: 'postMessage',
+      summary: 'Send a message to the agent, or decide with a command word',
+      params: IdParams,
+      body: PostMessageBody,
+      response: { 202: PostedMessage },
+    }),
     async (request, reply) => {
       const { content, shown } = request.body
       const posted = await agentLoop.postMessage(request.params.id, content, callerOf(request), shown)
@@ -204,18 +177,14 @@ function postMessageRoute(app: App, { agentLoop }: HttpDeps): void {
 function decideInSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/approve',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'decideInSession',
-        summary: 'Decide the waiting actions of a session',
-        errors: DECISION_ERRORS,
-        tags: TAGS,
-        params: Params,
-        body: SessionApproveBody,
-        response: { 200: Session },
-      },
-    },
+    route('by-object', {
+      operationId: 'decideInSession',
+      summary: 'Decide the waiting actions of a session',
+      errors: DECISION_ERRORS,
+      params: IdParams,
+      body: SessionApproveBody,
+      response: { 200: Session },
+    }),
     (request) => agentLoop.approveInSession(request.params.id, request.body, callerOf(request)),
   )
 }
@@ -223,18 +192,14 @@ function decideInSessionRoute(app: App, { agentLoop }: HttpDeps): void {
 function inviteParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/participants',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'inviteParticipant',
-        summary: 'Invite a person to write in a session',
-        errors: ['invalid_arguments'],
-        tags: TAGS,
-        params: Params,
-        body: InviteBody,
-        response: { 200: Session },
-      },
-    },
+    route('by-object', {
+      operationId: 'inviteParticipant',
+      summary: 'Invite a person to write in a session',
+      errors: ['invalid_arguments'],
+      params: IdParams,
+      body: InviteBody,
+      response: { 200: Session },
+    }),
     (request) => agentLoop.invite(request.params.id, request.body.person, callerOf(request)),
   )
 }
@@ -242,16 +207,12 @@ function inviteParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
 function removeParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
   app.delete(
     '/api/sessions/:id/participants/:person',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'removeParticipant',
-        summary: 'End an invitation to a session',
-        tags: TAGS,
-        params: ParticipantParams,
-        response: { 200: Session },
-      },
-    },
+    route('by-object', {
+      operationId: 'removeParticipant',
+      summary: 'End an invitation to a session',
+      params: ParticipantParams,
+      response: { 200: Session },
+    }),
     (request) => agentLoop.uninvite(request.params.id, request.params.person, callerOf(request)),
   )
 }
@@ -259,16 +220,12 @@ function removeParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
 function cancelSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/cancel',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'cancelSession',
-        summary: 'Cancel the unstarted actions of a session',
-        tags: TAGS,
-        params: Params,
-        response: { 200: Session },
-      },
-    },
+    route('by-object', {
+      operationId: 'cancelSession',
+      summary: 'Cancel the unstarted actions of a session',
+      params: IdParams,
+      response: { 200: Session },
+    }),
     (request) => agentLoop.cancelSession(request.params.id, callerOf(request)),
   )
 }

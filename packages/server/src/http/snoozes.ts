@@ -5,28 +5,24 @@ import { callerOf } from '../identity/authenticate.ts'
 import { snoozes } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const Params = z.object({ id: z.string().max(100) })
+const route = taggedRoute('actions')
+
 /** After every id of an action. */
 const END = 'act_~'
 
 /** Registers the routes with which people leave actions out of their own inbox for a time. */
 export function snoozeRoutes(app: App, { store, gate, clock }: HttpDeps): void {
-  const tags = ['actions']
-
   app.get(
     '/api/snoozes',
-    {
-      config: { right: 'person' },
-      schema: {
-        operationId: 'listSnoozes',
-        summary: 'List the actions you snoozed',
-        errors: ['forbidden'],
-        tags,
-        querystring: PageQuery,
-        response: { 200: SnoozeList },
-      },
-    },
+    route('person', {
+      operationId: 'listSnoozes',
+      summary: 'List the actions you snoozed',
+      errors: ['forbidden'],
+      querystring: PageQuery,
+      response: { 200: SnoozeList },
+    }),
     async (request) => {
       const { id } = callerOf(request).principal
       const { limit, cursor } = request.query
@@ -39,33 +35,25 @@ export function snoozeRoutes(app: App, { store, gate, clock }: HttpDeps): void {
 
   app.post(
     '/api/actions/:id/snooze',
-    {
-      config: { right: 'decide-lasting' },
-      schema: {
-        operationId: 'snoozeAction',
-        summary: 'Leave an action out of your own inbox for a time',
-        errors: ['illegal_transition'],
-        tags,
-        params: Params,
-        body: SnoozeBody,
-        response: { 200: Snooze },
-      },
-    },
+    route('decide-lasting', {
+      operationId: 'snoozeAction',
+      summary: 'Leave an action out of your own inbox for a time',
+      errors: ['illegal_transition'],
+      params: IdParams,
+      body: SnoozeBody,
+      response: { 200: Snooze },
+    }),
     (request) => gate.snooze(request.params.id, request.body, callerOf(request)),
   )
 
   app.delete(
     '/api/actions/:id/snooze',
-    {
-      config: { right: 'decide-lasting' },
-      schema: {
-        operationId: 'endSnooze',
-        summary: 'Take an action back into your inbox',
-        tags,
-        params: Params,
-        response: { 200: z.object({}) },
-      },
-    },
+    route('decide-lasting', {
+      operationId: 'endSnooze',
+      summary: 'Take an action back into your inbox',
+      params: IdParams,
+      response: { 200: z.object({}) },
+    }),
     async (request) => {
       await gate.endSnooze(request.params.id, callerOf(request))
       return {}

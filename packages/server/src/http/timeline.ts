@@ -1,29 +1,25 @@
 import { PageQuery, Timeline } from '@countersign/core'
-import { z } from 'zod'
 import { findVisibleSession } from '../agent/index.ts'
 import { viewTimelineEntry } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { messages } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const Params = z.object({ id: z.string().max(100) })
+const route = taggedRoute('sessions')
 
 /** Registers the timeline of a session: its messages and actions with the model calls behind them. */
 export function timelineRoutes(app: App, { store, prices }: HttpDeps): void {
   app.get(
     '/api/sessions/:id/timeline',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'listTimeline',
-        summary: 'List the messages of a session with the model calls behind them',
-        tags: ['sessions'],
-        params: Params,
-        querystring: PageQuery,
-        response: { 200: Timeline },
-      },
-    },
+    route('by-object', {
+      operationId: 'listTimeline',
+      summary: 'List the messages of a session with the model calls behind them',
+      params: IdParams,
+      querystring: PageQuery,
+      response: { 200: Timeline },
+    }),
     (request) => {
       const caller = callerOf(request)
       const { limit, cursor } = request.query

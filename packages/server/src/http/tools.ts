@@ -9,6 +9,7 @@ import type { App, HttpDeps } from './app.ts'
 import { MemoryPageQuery, pageInMemory } from './page.ts'
 import { mayReadPolicy } from './policy.ts'
 import { viewTool } from './registered-tools.ts'
+import { taggedRoute } from './route.ts'
 
 const Params = z.object({ name: z.string().max(200) })
 
@@ -16,7 +17,7 @@ const Params = z.object({ name: z.string().max(200) })
 const maySee = (principal: Principal, { registered }: Tool): boolean =>
   registered === undefined || principal.kind === 'person' || registered.ownerId === principal.id
 
-const TAGS = ['tools']
+const route = taggedRoute('tools')
 
 /** Registers the routes of the tools: the list, one tool with its rules and changes, the acceptance of a change, and the sources. */
 export function toolRoutes(app: App, deps: HttpDeps): void {
@@ -38,16 +39,12 @@ const ListQuery = MemoryPageQuery.extend({
 function listToolsRoute(app: App, { tools, registered, policies, store }: HttpDeps): void {
   app.get(
     '/api/tools',
-    {
-      config: { right: 'anyone' },
-      schema: {
-        operationId: 'listTools',
-        summary: 'List the tools and their input schemas',
-        tags: TAGS,
-        querystring: ListQuery,
-        response: { 200: z.object({ items: z.array(ToolView), nextCursor: z.string().nullable() }) },
-      },
-    },
+    route('anyone', {
+      operationId: 'listTools',
+      summary: 'List the tools and their input schemas',
+      querystring: ListQuery,
+      response: { 200: z.object({ items: z.array(ToolView), nextCursor: z.string().nullable() }) },
+    }),
     async (request) => {
       const { principal } = callerOf(request)
       const all = [...tools.all(), ...(await registered.list())].filter((tool) => maySee(principal, tool))
@@ -75,16 +72,12 @@ function listToolsRoute(app: App, { tools, registered, policies, store }: HttpDe
 function getToolRoute(app: App, { tools, registered, policies, store }: HttpDeps): void {
   app.get(
     '/api/tools/:name',
-    {
-      config: { right: 'anyone' },
-      schema: {
-        operationId: 'getTool',
-        summary: 'Read a tool, the rules about it and what changed in it',
-        tags: TAGS,
-        params: Params,
-        response: { 200: ToolDetails },
-      },
-    },
+    route('anyone', {
+      operationId: 'getTool',
+      summary: 'Read a tool, the rules about it and what changed in it',
+      params: Params,
+      response: { 200: ToolDetails },
+    }),
     async (request): Promise<ToolDetails> => {
       const { principal } = callerOf(request)
       const tool = await registered.current(request.params.name)
@@ -110,18 +103,14 @@ function getToolRoute(app: App, { tools, registered, policies, store }: HttpDeps
 function acceptToolRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/tools/:name/accept',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'acceptTool',
-        summary: 'Accept the changed definition of a tool',
-        errors: ['forbidden', 'revision_mismatch'],
-        tags: TAGS,
-        params: Params,
-        body: AcceptToolBody,
-        response: { 200: z.object({ accepted: z.string() }) },
-      },
-    },
+    route('admin', {
+      operationId: 'acceptTool',
+      summary: 'Accept the changed definition of a tool',
+      errors: ['forbidden', 'revision_mismatch'],
+      params: Params,
+      body: AcceptToolBody,
+      response: { 200: z.object({ accepted: z.string() }) },
+    }),
     async (request) => {
       await acceptTool(deps, request.params.name, request.body.hash, callerOf(request))
       return { accepted: request.params.name }
@@ -132,16 +121,12 @@ function acceptToolRoute(app: App, deps: HttpDeps): void {
 function listToolSourcesRoute(app: App, { tools, sources }: HttpDeps): void {
   app.get(
     '/api/sources',
-    {
-      config: { right: 'person' },
-      schema: {
-        operationId: 'listToolSources',
-        summary: 'List where tools come from, and which source is away',
-        errors: ['forbidden'],
-        tags: TAGS,
-        response: { 200: z.object({ items: z.array(ToolSourceView) }) },
-      },
-    },
+    route('person', {
+      operationId: 'listToolSources',
+      summary: 'List where tools come from, and which source is away',
+      errors: ['forbidden'],
+      response: { 200: z.object({ items: z.array(ToolSourceView) }) },
+    }),
     async (_request) => {
       const counts = new Map<string, number>()
       for (const { group } of tools.all()) counts.set(group, (counts.get(group) ?? 0) + 1)

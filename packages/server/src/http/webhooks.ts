@@ -30,14 +30,13 @@ import {
 import { idempotently, type Outbox, type Tx, webhookDeliveries, webhooks } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
-const Params = z.object({ id: z.string().max(100) })
-const DeliveryParams = Params.extend({ deliveryId: z.string().max(100) })
+const DeliveryParams = IdParams.extend({ deliveryId: z.string().max(100) })
 
 const SHOWN_BEFORE = 'The secret was in the first answer to this request and is kept nowhere else to show it: rotate it.'
 
-const TAGS = ['webhooks']
-const SCHEMA = { tags: TAGS, params: Params }
+const route = taggedRoute('webhooks')
 
 /** Leaves out the secret, because the answer is stored for repeats. */
 function withSecret(
@@ -77,17 +76,13 @@ export function webhookRoutes(app: App, deps: HttpDeps): void {
 function listWebhooksRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/webhooks',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'listWebhooks',
-        summary: 'List the webhooks',
-        errors: ['forbidden'],
-        tags: TAGS,
-        querystring: PageQuery,
-        response: { 200: WebhookList },
-      },
-    },
+    route('admin', {
+      operationId: 'listWebhooks',
+      summary: 'List the webhooks',
+      errors: ['forbidden'],
+      querystring: PageQuery,
+      response: { 200: WebhookList },
+    }),
     async (request) => {
       const { limit, cursor } = request.query
       const before = decodeCursor('webhooks', cursor, ['string'])?.map(String)[0]
@@ -107,16 +102,12 @@ function listWebhooksRoute(app: App, { store, clock }: HttpDeps): void {
 function createWebhookRoute(app: App, { store, clock, network }: HttpDeps): void {
   app.post(
     '/api/webhooks',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'createWebhook',
-        summary: 'Add a webhook; its secret is shown this once',
-        tags: TAGS,
-        body: CreateWebhookBody,
-        response: { 201: CreatedWebhook },
-      },
-    },
+    route('admin', {
+      operationId: 'createWebhook',
+      summary: 'Add a webhook; its secret is shown this once',
+      body: CreateWebhookBody,
+      response: { 201: CreatedWebhook },
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const url = await readAddress(request.body.url, network)
@@ -132,10 +123,13 @@ function createWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
 function getWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/webhooks/:id',
-    {
-      config: { right: 'admin' },
-      schema: { operationId: 'getWebhook', summary: 'Read a webhook', errors: ['forbidden'], ...SCHEMA, response: { 200: Webhook } },
-    },
+    route('admin', {
+      operationId: 'getWebhook',
+      summary: 'Read a webhook',
+      errors: ['forbidden'],
+      params: IdParams,
+      response: { 200: Webhook },
+    }),
     async (request) => {
       return store.read(function* () {
         return yield* viewWebhook(yield* findWebhook(request.params.id), clock.nowMs())
@@ -147,16 +141,13 @@ function getWebhookRoute(app: App, { store, clock }: HttpDeps): void {
 function changeWebhookRoute(app: App, { store, clock, network }: HttpDeps): void {
   app.patch(
     '/api/webhooks/:id',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'changeWebhook',
-        summary: 'Change, disable or enable a webhook',
-        ...SCHEMA,
-        body: ChangeWebhookBody,
-        response: { 200: Webhook },
-      },
-    },
+    route('admin', {
+      operationId: 'changeWebhook',
+      summary: 'Change, disable or enable a webhook',
+      params: IdParams,
+      body: ChangeWebhookBody,
+      response: { 200: Webhook },
+    }),
     async (request) => {
       const caller = callerOf(request)
       const { url } = request.body
@@ -170,10 +161,7 @@ function changeWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
 function deleteWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.delete(
     '/api/webhooks/:id',
-    {
-      config: { right: 'admin' },
-      schema: { operationId: 'deleteWebhook', summary: 'Delete a webhook', ...SCHEMA, response: { 200: Webhook } },
-    },
+    route('admin', { operationId: 'deleteWebhook', summary: 'Delete a webhook', params: IdParams, response: { 200: Webhook } }),
     async (request) => {
       const caller = callerOf(request)
       const now = clock.nowMs()
@@ -185,16 +173,13 @@ function deleteWebhookRoute(app: App, { store, clock }: HttpDeps): void {
 function rotateWebhookSecretRoute(app: App, { store, clock }: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/rotate',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'rotateWebhookSecret',
-        summary: 'Give a webhook another secret',
-        ...SCHEMA,
-        body: RotateWebhookBody,
-        response: { 200: CreatedWebhook },
-      },
-    },
+    route('admin', {
+      operationId: 'rotateWebhookSecret',
+      summary: 'Give a webhook another secret',
+      params: IdParams,
+      body: RotateWebhookBody,
+      response: { 200: CreatedWebhook },
+    }),
     async (request) => {
       const caller = callerOf(request)
       const now = clock.nowMs()
@@ -209,10 +194,12 @@ function rotateWebhookSecretRoute(app: App, { store, clock }: HttpDeps): void {
 function testWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/test',
-    {
-      config: { right: 'admin' },
-      schema: { operationId: 'testWebhook', summary: 'Send a test event to a webhook', ...SCHEMA, response: { 202: WebhookDelivery } },
-    },
+    route('admin', {
+      operationId: 'testWebhook',
+      summary: 'Send a test event to a webhook',
+      params: IdParams,
+      response: { 202: WebhookDelivery },
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const now = clock.nowMs()
@@ -225,17 +212,14 @@ function testWebhookRoute(app: App, { store, clock }: HttpDeps): void {
 function listWebhookDeliveriesRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/webhooks/:id/deliveries',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'listWebhookDeliveries',
-        summary: 'List what was sent to a webhook',
-        errors: ['forbidden'],
-        ...SCHEMA,
-        querystring: WebhookDeliveryQuery,
-        response: { 200: WebhookDeliveryList },
-      },
-    },
+    route('admin', {
+      operationId: 'listWebhookDeliveries',
+      summary: 'List what was sent to a webhook',
+      errors: ['forbidden'],
+      params: IdParams,
+      querystring: WebhookDeliveryQuery,
+      response: { 200: WebhookDeliveryList },
+    }),
     async (request) => {
       const { limit, cursor, state } = request.query
       const before = decodeCursor('deliveries', cursor, ['string'])?.map(String)[0]
@@ -253,16 +237,12 @@ function listWebhookDeliveriesRoute(app: App, { store }: HttpDeps): void {
 function redeliverToWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/deliveries/:deliveryId/redeliver',
-    {
-      config: { right: 'admin' },
-      schema: {
-        operationId: 'redeliverToWebhook',
-        summary: 'Send a delivery again',
-        tags: TAGS,
-        params: DeliveryParams,
-        response: { 202: WebhookDelivery },
-      },
-    },
+    route('admin', {
+      operationId: 'redeliverToWebhook',
+      summary: 'Send a delivery again',
+      params: DeliveryParams,
+      response: { 202: WebhookDelivery },
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const now = clock.nowMs()

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { callerOf } from '../../identity/authenticate.ts'
 import { messages, type SessionRow, type Tx } from '../../store/index.ts'
 import type { App, HttpDeps } from '../app.ts'
+import { taggedRoute } from '../route.ts'
 import { streamWhileStanding } from '../stream-while-standing.ts'
 import { type AskedDecision, decideAll } from '../threads/decide-all.ts'
 import { findThread, hashOf, openThread } from '../threads/find-thread.ts'
@@ -13,6 +14,8 @@ import { type AgUiEvent, frameOf } from './events.ts'
 import { trackPageMessages } from './page-messages.ts'
 import { knownIn, Said, snapshotFor, textOf } from './snapshot.ts'
 import { createAgUiWriter } from './turn-writer.ts'
+
+const route = taggedRoute('chat')
 
 const Id = z.string().min(1).max(200)
 
@@ -42,19 +45,15 @@ export function agUiRoutes(app: App, deps: HttpDeps): void {
 
   app.post(
     '/api/ag-ui/:agent',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'runAgUi',
-        summary: 'Run an agent from a user interface of AG-UI',
-        errors: ['not_found', 'gone'],
-        streams: AgUiFrame,
-        tags: ['chat'],
-        params: z.object({ agent: z.string().min(1).max(120) }),
-        body: RunAgentInput,
-        produces: ['text/event-stream'],
-      },
-    },
+    route('by-object', {
+      operationId: 'runAgUi',
+      summary: 'Run an agent from a user interface of AG-UI',
+      errors: ['not_found', 'gone'],
+      streams: AgUiFrame,
+      params: z.object({ agent: z.string().min(1).max(120) }),
+      body: RunAgentInput,
+      produces: ['text/event-stream'],
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const { body, params } = request

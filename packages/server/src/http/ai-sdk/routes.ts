@@ -5,6 +5,7 @@ import type { Caller } from '../../gate/index.ts'
 import { callerOf } from '../../identity/authenticate.ts'
 import { messages, type SessionRow, type Tx } from '../../store/index.ts'
 import type { App, HttpDeps } from '../app.ts'
+import { taggedRoute } from '../route.ts'
 import { decideAll } from '../threads/decide-all.ts'
 import { findThread, hashOf, openThread } from '../threads/find-thread.ts'
 import { fromArrival, lastPlace, placeOf, placeOfMessage } from '../threads/place.ts'
@@ -12,6 +13,8 @@ import { earlierActions, followTurn, type TurnPlace } from '../threads/turn.ts'
 import { type Chunk, frameOf } from './chunks.ts'
 import { AiSdkChatBody, type ClientMessage, readChatRequest } from './read-request.ts'
 import { createAiSdkWriter } from './turn-writer.ts'
+
+const route = taggedRoute('chat')
 
 const REPLY = '_reply'
 
@@ -26,18 +29,14 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
 
   app.post(
     '/api/ai-sdk/chat',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'aiSdkChat',
-        summary: 'Chat from a user interface of the AI SDK',
-        errors: ['not_found', 'gone'],
-        streams: AiSdkChunk,
-        tags: ['chat'],
-        body: AiSdkChatBody,
-        produces: ['text/event-stream'],
-      },
-    },
+    route('by-object', {
+      operationId: 'aiSdkChat',
+      summary: 'Chat from a user interface of the AI SDK',
+      errors: ['not_found', 'gone'],
+      streams: AiSdkChunk,
+      body: AiSdkChatBody,
+      produces: ['text/event-stream'],
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const { id: thread, agent } = request.body
@@ -62,25 +61,21 @@ export function aiSdkRoutes(app: App, deps: HttpDeps): void {
 
   app.get(
     '/api/ai-sdk/chat/:id/stream',
-    {
-      config: { right: 'by-object' },
-      schema: {
-        operationId: 'resumeAiSdkChat',
-        summary: 'Stream the last answer of a chat again, from its beginning',
-        errors: ['gone'],
-        streams: AiSdkChunk,
-        tags: ['chat'],
-        params: z.object({ id: z.string().max(200) }),
-        querystring: z.object({
-          follow: z
-            .enum(['true', 'false'])
-            .default('false')
-            .describe('`true`: stay open while people are waited for, for a page that only watches.'),
-        }),
-        response: { 204: z.null().describe('There is no answer to stream.') },
-        produces: ['text/event-stream'],
-      },
-    },
+    route('by-object', {
+      operationId: 'resumeAiSdkChat',
+      summary: 'Stream the last answer of a chat again, from its beginning',
+      errors: ['gone'],
+      streams: AiSdkChunk,
+      params: z.object({ id: z.string().max(200) }),
+      querystring: z.object({
+        follow: z
+          .enum(['true', 'false'])
+          .default('false')
+          .describe('`true`: stay open while people are waited for, for a page that only watches.'),
+      }),
+      response: { 204: z.null().describe('There is no answer to stream.') },
+      produces: ['text/event-stream'],
+    }),
     async (request, reply) => {
       const caller = callerOf(request)
       const session = await findThread(deps, { surface: 'ai-sdk', thread: request.params.id }, caller)
