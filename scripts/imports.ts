@@ -24,7 +24,7 @@ const FOR_ALL = ['@countersign/core/text']
 
 /** The order of packages/server/src: a file may use its own row and the rows above it. */
 const SERVER_ROWS = [
-  ['log', 'clock', 'durable-files', 'private-files', 'optional-package', 'csv-line', 'host-run'],
+  ['log', 'clock', 'bind-deps', 'durable-files', 'private-files', 'optional-package', 'csv-line', 'host-run'],
   ['coding-agent', 'ext-authz'],
   ['models', 'tools', 'store'],
   ['audit', 'policy'],

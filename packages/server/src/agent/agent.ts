@@ -1,21 +1,21 @@
-import type { AgentRequest, AgentRequestBody, Model, PostedMessage, Session, ShownAction, Tool } from '@countersign/core'
+import type { Model, ShownAction, Tool } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Refusals } from '../audit/index.ts'
+import { bindDeps } from '../bind-deps.ts'
 import type { Clock } from '../clock.ts'
 import type { Caller } from '../gate/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { RunRow, SessionState, Store } from '../store/index.ts'
 import { advance } from './advance.ts'
 import type { Announcements } from './announcements.ts'
-import { approveInSession, type SessionVerdict } from './approve.ts'
+import { approveInSession } from './approve.ts'
 import { cancelSession } from './cancel.ts'
 import { deleteSession } from './delete-session.ts'
 import { endRunsOf } from './disabled.ts'
 import { createHistories, type Histories } from './history.ts'
-import { beginSession, createSession, type FirstMessage, postMessage } from './messages.ts'
+import { beginSession, createSession, postMessage } from './messages.ts'
 import { inviteTo, uninviteFrom } from './participants.ts'
 import { renameSession } from './rename-session.ts'
-import type { RequestPlace } from './request-answer.ts'
 import { callRequest, createRequest } from './requests.ts'
 
 export interface Budget {
@@ -67,52 +67,35 @@ export interface AgentState {
   takenSteps: Set<string>
 }
 
-export interface AgentLoop {
-  createSession(input: { agent?: string | undefined; title?: string | undefined }, caller: Caller): Promise<Session>
-  /** See {@link beginSession}. */
-  beginSession(first: FirstMessage, caller: Caller): Promise<{ sessionId: string; posted: PostedMessage }>
-  /** @param shown What the client showed when the message was sent. */
-  postMessage(sessionId: string, content: string, caller: Caller, shown?: readonly ShownAction[]): Promise<PostedMessage>
-  approveInSession(sessionId: string, verdict: SessionVerdict, caller: Caller): Promise<Session>
-  cancelSession(sessionId: string, caller: Caller): Promise<Session>
-  /** See {@link renameSession}. */
-  renameSession(sessionId: string, title: string, caller: Caller): Promise<Session>
-  /** See {@link deleteSession}. */
-  deleteSession(sessionId: string, caller: Caller): Promise<void>
-  /** See {@link endRunsOf}. */
-  endRunsOf(personId: string): Promise<number>
-  /** See {@link inviteTo}. */
-  invite(sessionId: string, personId: string, caller: Caller): Promise<Session>
-  /** See {@link uninviteFrom}. */
-  uninvite(sessionId: string, personId: string, caller: Caller): Promise<Session>
-  /** Takes a request that is held until somebody calls for it. */
-  createRequest(input: AgentRequestBody, caller: Caller): Promise<AgentRequest>
-  /** Starts a held request, which then runs by itself. */
-  callRequest(requestId: string, caller: Caller): Promise<RequestPlace>
-  /** Does everything that the session's rows call for now, then returns. Call it for one session at a time. */
-  advance(sessionId: string): Promise<void>
-  /** Aborts every model call under way; their runs go on when they are advanced again. */
-  abortModelCalls(): void
+/** What people and programs do with sessions, each with its dependencies first. */
+const OPERATIONS = {
+  createSession,
+  beginSession,
+  approveInSession,
+  cancelSession,
+  renameSession,
+  deleteSession,
+  endRunsOf,
+  invite: inviteTo,
+  uninvite: uninviteFrom,
+  createRequest,
+  callRequest,
 }
 
-export function createAgentLoop(deps: AgentDeps): AgentLoop {
+export function createAgentLoop(deps: AgentDeps) {
   const state: AgentState = { histories: createHistories(), modelCalls: new Set(), takenSteps: new Set() }
   return {
-    createSession: (input, caller) => createSession(deps, input, caller),
-    beginSession: (first, caller) => beginSession(deps, first, caller),
-    postMessage: (sessionId, content, caller, shown) => postMessage(deps, { sessionId, content, shown }, caller),
-    approveInSession: (sessionId, verdict, caller) => approveInSession(deps, sessionId, verdict, caller),
-    cancelSession: (sessionId, caller) => cancelSession(deps, sessionId, caller),
-    renameSession: (sessionId, title, caller) => renameSession(deps, sessionId, title, caller),
-    deleteSession: (sessionId, caller) => deleteSession(deps, sessionId, caller),
-    endRunsOf: (personId) => endRunsOf(deps, personId),
-    invite: (sessionId, personId, caller) => inviteTo(deps, sessionId, personId, caller),
-    uninvite: (sessionId, personId, caller) => uninviteFrom(deps, sessionId, personId, caller),
-    createRequest: (input, caller) => createRequest(deps, input, caller),
-    callRequest: (requestId, caller) => callRequest(deps, requestId, caller),
-    advance: (sessionId) => advance(deps, state, sessionId),
+    ...bindDeps(deps, OPERATIONS),
+    /** @param shown What the client showed when the message was sent. */
+    postMessage: (sessionId: string, content: string, caller: Caller, shown?: readonly ShownAction[]) =>
+      postMessage(deps, { sessionId, content, shown }, caller),
+    /** Does everything that the session's rows call for now, then returns. Call it for one session at a time. */
+    advance: (sessionId: string) => advance(deps, state, sessionId),
+    /** Aborts every model call under way; their runs go on when they are advanced again. */
     abortModelCalls: () => {
       for (const call of state.modelCalls) call.abort()
     },
   }
 }
+
+export type AgentLoop = ReturnType<typeof createAgentLoop>
