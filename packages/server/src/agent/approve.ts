@@ -1,4 +1,4 @@
-import { assert, CountersignError, type Session } from '@countersign/core'
+import { CountersignError, type Session } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import {
   alreadyDecided,
@@ -13,11 +13,12 @@ import {
   type SessionWriter,
   STOPPED,
   stopRun,
+  transactOnce,
   viewAction,
-  viewSession,
 } from '../gate/index.ts'
-import { type ActionRow, actions, idempotently, sessions, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
+import { sessionNow } from './participants.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
 import { whyNotUnnamed } from './unnamed.ts'
 
@@ -99,37 +100,32 @@ function* decidableUnnamed(waiting: readonly string[], all: boolean): Tx<readonl
  * @throws CountersignError `illegal_transition` when nothing waits or it is not clear which action is meant; see also `decide`.
  */
 export async function approveInSession(deps: AgentDeps, sessionId: string, input: SessionVerdict, caller: Caller): Promise<Session> {
-  const now = deps.clock.nowMs()
-  const { session, tooLate } = await deps.store.transact((outbox) =>
-    idempotently(caller.once, now, function* () {
-      const session = yield* findVisibleSession(sessionId, caller)
-      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
-      const waiting = writer.state.open.filter((action) => action.state === 'proposed').map((action) => action.id)
-      const all = input.verdict === 'approve_all'
-      const named = input.actionId === undefined ? waiting : [input.actionId]
-      if (named.length === 0) throw new CountersignError('illegal_transition', `nothing waits for a decision in session ${sessionId}`)
-      if (named.length > 1 && !all) {
-        throw new CountersignError('illegal_transition', `${named.length} actions wait in session ${sessionId}: name one with actionId`, {
-          waiting,
-        })
-      }
-      const verdict = input.verdict === 'reject' ? 'decline' : 'approve'
-      const meant = verdict === 'approve' && input.actionId === undefined ? yield* decidableUnnamed(named, all) : named
-      const { reason, revision, digest } = input
-      const decided = yield* decideAll(deps, { outbox, session: writer, nowMs: now, caller }, meant, {
-        verdict,
-        all,
-        reason,
-        ...(meant.length === 1 && { revision, digest }),
+  const { session, tooLate } = await transactOnce(deps, caller, function* ({ outbox, nowMs: now }) {
+    const session = yield* findVisibleSession(sessionId, caller)
+    const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
+    const waiting = writer.state.open.filter((action) => action.state === 'proposed').map((action) => action.id)
+    const all = input.verdict === 'approve_all'
+    const named = input.actionId === undefined ? waiting : [input.actionId]
+    if (named.length === 0) throw new CountersignError('illegal_transition', `nothing waits for a decision in session ${sessionId}`)
+    if (named.length > 1 && !all) {
+      throw new CountersignError('illegal_transition', `${named.length} actions wait in session ${sessionId}: name one with actionId`, {
+        waiting,
       })
-      checkpoint('approve.storing')
-      yield* writer.finish()
-      const row = yield* sessions.findSession.first({ id: sessionId })
-      assert(row, 'the session is still there')
-      const [first] = decided
-      return { session: yield* viewSession(row), tooLate: first && decided.every(isExpired) ? yield* viewAction(first) : null }
-    }),
-  )
+    }
+    const verdict = input.verdict === 'reject' ? 'decline' : 'approve'
+    const meant = verdict === 'approve' && input.actionId === undefined ? yield* decidableUnnamed(named, all) : named
+    const { reason, revision, digest } = input
+    const decided = yield* decideAll(deps, { outbox, session: writer, nowMs: now, caller }, meant, {
+      verdict,
+      all,
+      reason,
+      ...(meant.length === 1 && { revision, digest }),
+    })
+    checkpoint('approve.storing')
+    yield* writer.finish()
+    const [first] = decided
+    return { session: yield* sessionNow(sessionId), tooLate: first && decided.every(isExpired) ? yield* viewAction(first) : null }
+  })
   if (tooLate) throw alreadyDecided(tooLate)
   return session
 }

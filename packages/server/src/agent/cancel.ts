@@ -1,9 +1,9 @@
-import { assert, type Session } from '@countersign/core'
+import type { Session } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type Caller, endWholeSession, requireWriter, stopRun, viewSession } from '../gate/index.ts'
-import { idempotently, sessions } from '../store/index.ts'
+import { type Caller, endWholeSession, requireWriter, stopRun, transactOnce } from '../gate/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { keepSaid } from './deltas.ts'
+import { sessionNow } from './participants.ts'
 import { endQueuedRequests, takeQueuedMessages } from './run.ts'
 import { addNote, findVisibleSession, writeOpenSession } from './session.ts'
 import { stepMessageId } from './step-message.ts'
@@ -13,32 +13,27 @@ import { stepMessageId } from './step-message.ts'
  * its own, what the model has said so far is kept. Harmless when nothing runs.
  */
 export async function cancelSession(deps: AgentDeps, sessionId: string, caller: Caller): Promise<Session> {
-  const now = deps.clock.nowMs()
   checkpoint('cancel.before_store')
-  const session = await deps.store.transact((outbox) =>
-    idempotently(caller.once, now, function* () {
-      const session = yield* findVisibleSession(sessionId, caller)
-      requireWriter(caller.principal)
-      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
-      const { run } = writer.state
-      if (run?.state === 'open') {
-        yield* keepSaid(writer, run, stepMessageId(run))
-        const reason = `Cancelled by ${caller.principal.name}`
-        yield* addNote(writer, `${reason}.`, now, run.id)
-        // Before the run's last event: who follows a queued message learns from this which run that is.
-        yield* takeQueuedMessages(writer, run.id)
-        const why = { reason, by: caller }
-        yield* stopRun({ outbox, session: writer, nowMs: now, caller }, run.id, why)
-        yield* endQueuedRequests(outbox, writer, why, now)
-        checkpoint('cancel.storing')
-        yield* endWholeSession(writer, caller, now)
-        yield* writer.finish()
-      }
-      const row = yield* sessions.findSession.first({ id: sessionId })
-      assert(row, 'the session is still there')
-      return yield* viewSession(row)
-    }),
-  )
+  const session = await transactOnce(deps, caller, function* ({ outbox, nowMs: now }) {
+    const session = yield* findVisibleSession(sessionId, caller)
+    requireWriter(caller.principal)
+    const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
+    const { run } = writer.state
+    if (run?.state === 'open') {
+      yield* keepSaid(writer, run, stepMessageId(run))
+      const reason = `Cancelled by ${caller.principal.name}`
+      yield* addNote(writer, `${reason}.`, now, run.id)
+      // Before the run's last event: who follows a queued message learns from this which run that is.
+      yield* takeQueuedMessages(writer, run.id)
+      const why = { reason, by: caller }
+      yield* stopRun({ outbox, session: writer, nowMs: now, caller }, run.id, why)
+      yield* endQueuedRequests(outbox, writer, why, now)
+      checkpoint('cancel.storing')
+      yield* endWholeSession(writer, caller, now)
+      yield* writer.finish()
+    }
+    return yield* sessionNow(sessionId)
+  })
   checkpoint('cancel.after_store')
   return session
 }

@@ -1,7 +1,7 @@
 import { CountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type Caller, type SessionWriter, stopRun } from '../gate/index.ts'
-import { archive, grants, idempotently, type Outbox, seen, sessionDeletion, type Tx } from '../store/index.ts'
+import { type Caller, type SessionWriter, stopRun, transactOnce } from '../gate/index.ts'
+import { archive, grants, type Outbox, seen, sessionDeletion, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireHost } from './participants.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
@@ -12,24 +12,21 @@ import { findVisibleSession, writeOpenSession } from './session.ts'
  * @throws CountersignError `not_found`; `forbidden` for a caller who neither owns it nor is an admin; `illegal_transition` while an action of it
  * is carried out, or has an unknown outcome.
  */
-export async function deleteSession({ store, clock }: AgentDeps, sessionId: string, caller: Caller): Promise<void> {
-  const now = clock.nowMs()
+export async function deleteSession(deps: AgentDeps, sessionId: string, caller: Caller): Promise<void> {
   checkpoint('session.before_delete')
-  await store.transact((outbox) =>
-    idempotently(caller.once, now, function* () {
-      const session = yield* findVisibleSession(sessionId, caller)
-      yield* requireHost(session, caller.principal, 'delete this session')
-      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
-      yield* requireSettled(sessionId)
-      const last = writer.row.last_seq
-      yield* endWork(outbox, writer, caller, now)
-      yield* sessionDeletion.deleteSession({ id: sessionId, last, now })
-      checkpoint('session.deleting')
-      yield* archive.archiveActionsOf.run({ session_id: sessionId, now })
-      yield* seen.forgetSeenIn.run({ session_id: sessionId })
-      yield* sayDeleted(writer, caller)
-    }),
-  )
+  await transactOnce(deps, caller, function* ({ outbox, nowMs: now }) {
+    const session = yield* findVisibleSession(sessionId, caller)
+    yield* requireHost(session, caller.principal, 'delete this session')
+    const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
+    yield* requireSettled(sessionId)
+    const last = writer.row.last_seq
+    yield* endWork(outbox, writer, caller, now)
+    yield* sessionDeletion.deleteSession({ id: sessionId, last, now })
+    checkpoint('session.deleting')
+    yield* archive.archiveActionsOf.run({ session_id: sessionId, now })
+    yield* seen.forgetSeenIn.run({ session_id: sessionId })
+    yield* sayDeleted(writer, caller)
+  })
   checkpoint('session.after_delete')
 }
 

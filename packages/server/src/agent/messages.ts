@@ -1,4 +1,4 @@
-import { type Action, assert, CountersignError, type PostedMessage, type Session, type ShownAction } from '@countersign/core'
+import { type Action, CountersignError, type PostedMessage, type Session, type ShownAction } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import {
   type Caller,
@@ -8,13 +8,13 @@ import {
   type RunContext,
   requirementsOf,
   requireWriter,
+  transactOnce,
   viewActions,
-  viewSession,
 } from '../gate/index.ts'
 import { type ActionRow, actions, idempotently, newId, principals, sessions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { decideAll, isExpired } from './approve.ts'
-import { requireParticipant } from './participants.ts'
+import { requireParticipant, sessionNow } from './participants.ts'
 import { startRun } from './run.ts'
 import { addNote, writeVisibleSession } from './session.ts'
 import { judgeWord, readVote } from './typed-words.ts'
@@ -29,15 +29,10 @@ export async function createSession(
 ): Promise<Session> {
   requireWriter(caller.principal)
   const agent = findAgent(deps, input.agent)
-  const now = deps.clock.nowMs()
-  const session = await deps.store.transact(() =>
-    idempotently(caller.once, now, function* () {
-      const { id } = yield* insertSession({ agent, title: input.title ?? '', owner_id: caller.principal.id, now })
-      const row = yield* sessions.findSession.first({ id })
-      assert(row, 'an inserted session is there')
-      return yield* viewSession(row)
-    }),
-  )
+  const session = await transactOnce(deps, caller, function* ({ nowMs: now }) {
+    const { id } = yield* insertSession({ agent, title: input.title ?? '', owner_id: caller.principal.id, now })
+    return yield* sessionNow(id)
+  })
   checkpoint('session.after_store')
   return session
 }

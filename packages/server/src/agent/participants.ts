@@ -1,6 +1,6 @@
 import { assert, CountersignError, type Principal, personOf, type Session } from '@countersign/core'
-import { type Caller, requireScope, type SessionWriter, viewSession } from '../gate/index.ts'
-import { idempotently, participants, principals, type SessionRow, sessions, type Tx, tellAccess } from '../store/index.ts'
+import { type Caller, requireScope, type SessionWriter, transactOnce, viewSession } from '../gate/index.ts'
+import { participants, principals, type SessionRow, sessions, type Tx, tellAccess } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireEnabledOwner } from './disabled.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
@@ -37,25 +37,22 @@ export function* requireHost(session: SessionRow, principal: Principal, what: st
  * Lets a person write in a session from now on. Harmless when they were invited already.
  * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin; `invalid_arguments` when there is no such person.
  */
-export function inviteTo({ store, clock }: AgentDeps, sessionId: string, personId: string, caller: Caller): Promise<Session> {
-  const now = clock.nowMs()
-  return store.transact((outbox) =>
-    idempotently(caller.once, now, function* () {
-      const session = yield* findVisibleSession(sessionId, caller)
-      yield* requireHost(session, caller.principal, 'invite anybody to this session')
-      const person = yield* principals.findPrincipal.first({ id: personId })
-      if (person?.kind !== 'person') throw new CountersignError('invalid_arguments', `there is no person ${personId} to invite`)
-      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
-      const invited = { session_id: session.id, principal_id: personId, invited_by: caller.principal.id, created_at: now }
-      if (personId !== session.owner_id && (yield* participants.insertParticipant.change(invited))) {
-        yield* writer.audit({ kind: 'invited', actor: caller.principal.id, data: { session: session.id, person: personId } })
-        yield* sayWhoWrites(writer)
-        yield* writer.save()
-        tellAccess(outbox, personId)
-      }
-      return yield* sessionNow(session.id)
-    }),
-  )
+export function inviteTo(deps: AgentDeps, sessionId: string, personId: string, caller: Caller): Promise<Session> {
+  return transactOnce(deps, caller, function* ({ outbox, nowMs: now }) {
+    const session = yield* findVisibleSession(sessionId, caller)
+    yield* requireHost(session, caller.principal, 'invite anybody to this session')
+    const person = yield* principals.findPrincipal.first({ id: personId })
+    if (person?.kind !== 'person') throw new CountersignError('invalid_arguments', `there is no person ${personId} to invite`)
+    const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
+    const invited = { session_id: session.id, principal_id: personId, invited_by: caller.principal.id, created_at: now }
+    if (personId !== session.owner_id && (yield* participants.insertParticipant.change(invited))) {
+      yield* writer.audit({ kind: 'invited', actor: caller.principal.id, data: { session: session.id, person: personId } })
+      yield* sayWhoWrites(writer)
+      yield* writer.save()
+      tellAccess(outbox, personId)
+    }
+    return yield* sessionNow(session.id)
+  })
 }
 
 /**
@@ -63,23 +60,20 @@ export function inviteTo({ store, clock }: AgentDeps, sessionId: string, personI
  * actions that followed. Ending it again changes nothing.
  * @throws CountersignError `not_found`, `forbidden`.
  */
-export function uninviteFrom({ store, clock }: AgentDeps, sessionId: string, personId: string, caller: Caller): Promise<Session> {
-  const now = clock.nowMs()
-  return store.transact((outbox) =>
-    idempotently(caller.once, now, function* () {
-      const session = yield* findVisibleSession(sessionId, caller)
-      if (personId !== caller.principal.id) yield* requireHost(session, caller.principal, 'end invitations to this session')
-      else requireScope(caller.principal, ['propose'], 'end invitations')
-      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
-      if (yield* participants.deleteParticipant.change({ session_id: session.id, principal_id: personId })) {
-        yield* writer.audit({ kind: 'uninvited', actor: caller.principal.id, data: { session: session.id, person: personId } })
-        yield* sayWhoWrites(writer)
-        yield* writer.save()
-        tellAccess(outbox, personId)
-      }
-      return yield* sessionNow(session.id)
-    }),
-  )
+export function uninviteFrom(deps: AgentDeps, sessionId: string, personId: string, caller: Caller): Promise<Session> {
+  return transactOnce(deps, caller, function* ({ outbox, nowMs: now }) {
+    const session = yield* findVisibleSession(sessionId, caller)
+    if (personId !== caller.principal.id) yield* requireHost(session, caller.principal, 'end invitations to this session')
+    else requireScope(caller.principal, ['propose'], 'end invitations')
+    const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
+    if (yield* participants.deleteParticipant.change({ session_id: session.id, principal_id: personId })) {
+      yield* writer.audit({ kind: 'uninvited', actor: caller.principal.id, data: { session: session.id, person: personId } })
+      yield* sayWhoWrites(writer)
+      yield* writer.save()
+      tellAccess(outbox, personId)
+    }
+    return yield* sessionNow(session.id)
+  })
 }
 
 /** Tells everybody who has the session open who may write in it now. */

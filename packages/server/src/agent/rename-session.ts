@@ -1,6 +1,5 @@
 import type { Session } from '@countersign/core'
-import type { Caller } from '../gate/index.ts'
-import { idempotently } from '../store/index.ts'
+import { type Caller, transactOnce } from '../gate/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireHost, sessionNow } from './participants.ts'
 import { findVisibleSession, writeOpenSession } from './session.ts'
@@ -10,22 +9,19 @@ import { findVisibleSession, writeOpenSession } from './session.ts'
  * the record. The same title again changes nothing.
  * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin.
  */
-export function renameSession({ store, clock }: AgentDeps, sessionId: string, title: string, caller: Caller): Promise<Session> {
-  const now = clock.nowMs()
-  return store.transact((outbox) =>
-    idempotently(caller.once, now, function* () {
-      const session = yield* findVisibleSession(sessionId, caller)
-      const { principal } = caller
-      yield* requireHost(session, principal, 'rename this session')
-      const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
-      if (writer.row.title !== title) {
-        writer.row.title = title
-        writer.event({ type: 'session_renamed', data: { title, by: { id: principal.id, name: principal.name } } })
-        // Without the title: nobody could take it out of the record again.
-        yield* writer.audit({ kind: 'session_renamed', actor: principal.id, data: { session: sessionId } })
-        yield* writer.save()
-      }
-      return yield* sessionNow(sessionId)
-    }),
-  )
+export function renameSession(deps: AgentDeps, sessionId: string, title: string, caller: Caller): Promise<Session> {
+  return transactOnce(deps, caller, function* ({ outbox, nowMs: now }) {
+    const session = yield* findVisibleSession(sessionId, caller)
+    const { principal } = caller
+    yield* requireHost(session, principal, 'rename this session')
+    const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
+    if (writer.row.title !== title) {
+      writer.row.title = title
+      writer.event({ type: 'session_renamed', data: { title, by: { id: principal.id, name: principal.name } } })
+      // Without the title: nobody could take it out of the record again.
+      yield* writer.audit({ kind: 'session_renamed', actor: principal.id, data: { session: sessionId } })
+      yield* writer.save()
+    }
+    return yield* sessionNow(sessionId)
+  })
 }

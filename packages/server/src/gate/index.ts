@@ -55,3 +55,4 @@ export { readerOf, requireVisibleAction, requireVisibleSession, visibleAmong } f
 export { type OtherEvent, type SessionWriter, writeSession } from './session-writer.ts'
 export { viewSnooze } from './snooze.ts'
 export type { DeliveryFacts, DeliveryWords } from './tell-webhooks.ts'
+export { transactOnce } from './transact-once.ts'

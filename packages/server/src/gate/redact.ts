@@ -1,12 +1,13 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { actions, audit, idempotently, redaction, revisions, seen, stored, type Tx, webhookDeliveries } from '../store/index.ts'
+import { actions, audit, redaction, revisions, seen, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
 import type { GateDeps } from './gate.ts'
 import { viewAction } from './read/view.ts'
 import { requireVisibleAction } from './read/visible.ts'
+import { transactOnce } from './transact-once.ts'
 
 /**
  * Removes what a settled action was about: arguments, preview, result and texts in its row, data and salts in its rows of the record, whose
@@ -15,11 +16,8 @@ import { requireVisibleAction } from './read/visible.ts'
  * open.
  */
 export async function redact(deps: GateDeps, actionId: string, body: RedactBody, caller: Caller): Promise<Action> {
-  const nowMs = deps.clock.nowMs()
   checkpoint('redact.before_store')
-  const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeRedaction({ outbox, nowMs, caller }, actionId, body)),
-  )
+  const action = await transactOnce(deps, caller, (context) => takeRedaction(context, actionId, body))
   checkpoint('redact.after_store')
   return action
 }

@@ -1,5 +1,5 @@
 import type { Principal, SeenAnswer, SeenBody } from '@countersign/core'
-import { type ActionRow, actions, idempotently, seen, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, seen, type Tx } from '../store/index.ts'
 import { type Caller, requirePerson, requireScope, requireUnarchived, seesAll } from './caller.ts'
 import { alreadyDecided, changedSinceShown, names } from './decide/decide.ts'
 import { findRight } from './decide/rights.ts'
@@ -7,6 +7,7 @@ import type { GateDeps } from './gate.ts'
 import { viewAction } from './read/view.ts'
 import { viewSeenBy } from './read/view-seen.ts'
 import { requireVisibleAction } from './read/visible.ts'
+import { transactOnce } from './transact-once.ts'
 
 /**
  * Notes that a person has had a revision of a waiting action on their screen, and answers who has. Only the first time counts, and only for
@@ -14,19 +15,16 @@ import { requireVisibleAction } from './read/visible.ts'
  * @throws CountersignError `forbidden` for an agent, a service or a key that is limited to something else; `not_found`; `gone`; as a decision
  * does, `revision_mismatch` when the action is not what was seen and `already_decided` when it waits for no decision.
  */
-export async function markSeen({ store, clock }: GateDeps, actionId: string, body: SeenBody, caller: Caller): Promise<SeenAnswer> {
-  const nowMs = clock.nowMs()
+export async function markSeen(deps: GateDeps, actionId: string, body: SeenBody, caller: Caller): Promise<SeenAnswer> {
   const { principal } = caller
   requirePerson(principal, 'say what they have seen')
   // A key that only asks must not say that its person has looked.
   requireScope(principal, ['decide'], 'say what its person has seen')
-  return store.transact(() =>
-    idempotently(caller.once, nowMs, function* () {
-      const row = yield* requireSame(principal, actionId, body, nowMs)
-      if (yield* counts(row, principal, nowMs)) yield* note(row, principal, nowMs)
-      return { seenBy: yield* viewSeenBy(row) }
-    }),
-  )
+  return transactOnce(deps, caller, function* ({ nowMs }) {
+    const row = yield* requireSame(principal, actionId, body, nowMs)
+    if (yield* counts(row, principal, nowMs)) yield* note(row, principal, nowMs)
+    return { seenBy: yield* viewSeenBy(row) }
+  })
 }
 
 /** The action as it waits, when that is what was seen. */

@@ -1,11 +1,12 @@
 import { CountersignError, durationMs, type Principal, type Snooze, type SnoozeBody } from '@countersign/core'
 import { SNOOZE_ENDS_BEFORE_DEADLINE_MS } from '@countersign/core/text'
-import { type ActionRow, actions, idempotently, snoozes } from '../store/index.ts'
+import { type ActionRow, actions, snoozes } from '../store/index.ts'
 import { type Caller, requireOwnSignIn, requirePerson, requireScope } from './caller.ts'
 import type { GateDeps } from './gate.ts'
 import { isoTime, viewAction } from './read/view.ts'
 import { requireVisibleAction } from './read/visible.ts'
 import { lookWhomItWaitsFor } from './tell-webhooks.ts'
+import { transactOnce } from './transact-once.ts'
 
 const MINUTE_MS = 60_000
 const MOST_MS = 30 * 24 * 60 * MINUTE_MS
@@ -22,38 +23,33 @@ export async function snooze({ store, clock }: GateDeps, actionId: string, body:
   const wanted = 'for' in body ? nowMs + (durationMs(body.for) ?? 0) : Date.parse(body.until)
   if (wanted <= nowMs) throw new CountersignError('bad_request', `until: ${isoTime(wanted)} is past`)
   if (wanted > nowMs + MOST_MS) throw new CountersignError('bad_request', 'an action is snoozed for 30 days at most')
-  return store.transact((outbox) =>
-    idempotently(caller.once, nowMs, function* () {
-      const found = yield* actions.findAction.first({ id: actionId })
-      const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
-      const until = Math.min(wanted, latestEnd(row))
-      const why = whyNot(row, until <= nowMs)
-      if (why !== undefined) {
-        throw new CountersignError('illegal_transition', `action ${actionId} ${why}`, { action: yield* viewAction(row) })
-      }
-      const kept = { principal_id: person.id, action_id: actionId, until, created_at: nowMs }
-      yield* snoozes.saveSnooze.run(kept)
-      // Browsers take the notification back now, and show it again then.
-      yield* lookWhomItWaitsFor(outbox, row, nowMs)
-      yield* lookWhomItWaitsFor(outbox, row, nowMs, until)
-      return viewSnooze(kept)
-    }),
-  )
+  return transactOnce({ store, clock }, caller, function* ({ outbox }) {
+    const found = yield* actions.findAction.first({ id: actionId })
+    const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
+    const until = Math.min(wanted, latestEnd(row))
+    const why = whyNot(row, until <= nowMs)
+    if (why !== undefined) {
+      throw new CountersignError('illegal_transition', `action ${actionId} ${why}`, { action: yield* viewAction(row) })
+    }
+    const kept = { principal_id: person.id, action_id: actionId, until, created_at: nowMs }
+    yield* snoozes.saveSnooze.run(kept)
+    // Browsers take the notification back now, and show it again then.
+    yield* lookWhomItWaitsFor(outbox, row, nowMs)
+    yield* lookWhomItWaitsFor(outbox, row, nowMs, until)
+    return viewSnooze(kept)
+  })
 }
 
 /** Ends the caller's own snooze of an action. Does nothing when it is not snoozed. */
-export async function endSnooze({ store, clock }: GateDeps, actionId: string, caller: Caller): Promise<void> {
-  const nowMs = clock.nowMs()
+export async function endSnooze(deps: GateDeps, actionId: string, caller: Caller): Promise<void> {
   const person = requireInboxOwner(caller.principal)
-  await store.transact((outbox) =>
-    idempotently(caller.once, nowMs, function* () {
-      const found = yield* actions.findAction.first({ id: actionId })
-      const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
-      const ended = yield* snoozes.endSnooze.change({ principal_id: person.id, action_id: actionId })
-      if (ended > 0) yield* lookWhomItWaitsFor(outbox, row, nowMs)
-      return {}
-    }),
-  )
+  await transactOnce(deps, caller, function* ({ outbox, nowMs }) {
+    const found = yield* actions.findAction.first({ id: actionId })
+    const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
+    const ended = yield* snoozes.endSnooze.change({ principal_id: person.id, action_id: actionId })
+    if (ended > 0) yield* lookWhomItWaitsFor(outbox, row, nowMs)
+    return {}
+  })
 }
 
 /** @throws CountersignError `forbidden` for who has no inbox of their own, or may not change it. */

@@ -1,8 +1,8 @@
 import { ChangePersonBody, CountersignError, PersonDetails, type Principal } from '@countersign/core'
-import { type Caller, requireStanding } from '../gate/index.ts'
+import { type Caller, requireStanding, transactOnce } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { changeRoles, disablePerson, enablePerson, viewPerson } from '../identity/people.ts'
-import { changeRights, idempotently, type Outbox, type Tx } from '../store/index.ts'
+import { changeRights, type Outbox, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
@@ -13,21 +13,16 @@ const route = taggedRoute('identity')
 const SCHEMA = { params: IdParams, response: { 200: PersonDetails } }
 
 const changePerson = (
-  { store, clock }: HttpDeps,
+  deps: HttpDeps,
   caller: Caller,
   work: (outbox: Outbox, by: Principal, now: number) => Tx<unknown>,
-): Promise<unknown> => {
-  const { principal, once } = caller
-  const now = clock.nowMs()
-  return store.transact((outbox) =>
-    idempotently(once, now, function* () {
-      yield* changeRights()
-      yield* requireStanding(caller, now)
-      yield* work(outbox, principal, now)
-      return null
-    }),
-  )
-}
+): Promise<unknown> =>
+  transactOnce(deps, caller, function* ({ outbox, nowMs }) {
+    yield* changeRights()
+    yield* requireStanding(caller, nowMs)
+    yield* work(outbox, caller.principal, nowMs)
+    return null
+  })
 
 async function readPerson({ store, clock, consoleSessions }: HttpDeps, id: string): Promise<PersonDetails> {
   const person = await store.read(() => viewPerson(id, clock.nowMs()))

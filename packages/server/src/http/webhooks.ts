@@ -12,7 +12,7 @@ import {
   WebhookList,
 } from '@countersign/core'
 import { z } from 'zod'
-import type { Caller } from '../gate/index.ts'
+import { type Caller, type CallerContext, transactOnce } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import {
   changeWebhook,
@@ -27,7 +27,7 @@ import {
   viewDelivery,
   viewWebhook,
 } from '../notify/index.ts'
-import { idempotently, type Outbox, type Tx, webhookDeliveries, webhooks } from '../store/index.ts'
+import { idempotently, type Tx, webhookDeliveries, webhooks } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
@@ -40,25 +40,22 @@ const route = taggedRoute('webhooks')
 
 /** Leaves out the secret, because the answer is stored for repeats. */
 function withSecret(
-  store: HttpDeps['store'],
+  { store, clock }: HttpDeps,
   caller: Caller,
-  nowMs: number,
-  work: (outbox: Outbox, secret: string) => Tx<Omit<CreatedWebhook, 'secret'>>,
+  work: (context: CallerContext, secret: string) => Tx<Omit<CreatedWebhook, 'secret'>>,
 ): Promise<CreatedWebhook> {
+  const nowMs = clock.nowMs()
   return store.transact(function* (outbox) {
     let secret: string | null = null
     const made = yield* idempotently(caller.once, nowMs, function* () {
       const drawn = drawSecret()
-      const answer = yield* work(outbox, drawn)
+      const answer = yield* work({ outbox, nowMs, caller }, drawn)
       secret = drawn
       return answer
     })
     return secret === null ? { ...made, secret, message: SHOWN_BEFORE } : { ...made, secret }
   })
 }
-
-const once = <T>(store: HttpDeps['store'], { once }: Caller, nowMs: number, work: (outbox: Outbox) => Tx<T>): Promise<T> =>
-  store.transact((outbox) => idempotently(once, nowMs, () => work(outbox)))
 
 /** Registers the routes with which admins manage webhooks and read their deliveries. */
 export function webhookRoutes(app: App, deps: HttpDeps): void {
@@ -99,7 +96,7 @@ function listWebhooksRoute(app: App, { store, clock }: HttpDeps): void {
   )
 }
 
-function createWebhookRoute(app: App, { store, clock, network }: HttpDeps): void {
+function createWebhookRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/webhooks',
     route('admin', {
@@ -109,13 +106,9 @@ function createWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
       response: { 201: CreatedWebhook },
     }),
     async (request, reply) => {
-      const caller = callerOf(request)
-      const url = await readAddress(request.body.url, network)
-      const now = clock.nowMs()
+      const url = await readAddress(request.body.url, deps.network)
       reply.code(201)
-      return withSecret(store, caller, now, (outbox, secret) =>
-        createWebhook({ outbox, by: caller, nowMs: now }, { ...request.body, url }, secret),
-      )
+      return withSecret(deps, callerOf(request), (context, secret) => createWebhook(context, { ...request.body, url }, secret))
     },
   )
 }
@@ -138,7 +131,7 @@ function getWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   )
 }
 
-function changeWebhookRoute(app: App, { store, clock, network }: HttpDeps): void {
+function changeWebhookRoute(app: App, deps: HttpDeps): void {
   app.patch(
     '/api/webhooks/:id',
     route('admin', {
@@ -149,28 +142,22 @@ function changeWebhookRoute(app: App, { store, clock, network }: HttpDeps): void
       response: { 200: Webhook },
     }),
     async (request) => {
-      const caller = callerOf(request)
       const { url } = request.body
-      const body = { ...request.body, ...(url !== undefined && { url: await readAddress(url, network) }) }
-      const now = clock.nowMs()
-      return once(store, caller, now, (outbox) => changeWebhook({ outbox, by: caller, nowMs: now }, request.params.id, body))
+      const body = { ...request.body, ...(url !== undefined && { url: await readAddress(url, deps.network) }) }
+      return transactOnce(deps, callerOf(request), (context) => changeWebhook(context, request.params.id, body))
     },
   )
 }
 
-function deleteWebhookRoute(app: App, { store, clock }: HttpDeps): void {
+function deleteWebhookRoute(app: App, deps: HttpDeps): void {
   app.delete(
     '/api/webhooks/:id',
     route('admin', { operationId: 'deleteWebhook', summary: 'Delete a webhook', params: IdParams, response: { 200: Webhook } }),
-    async (request) => {
-      const caller = callerOf(request)
-      const now = clock.nowMs()
-      return once(store, caller, now, (outbox) => deleteWebhook({ outbox, by: caller, nowMs: now }, request.params.id))
-    },
+    (request) => transactOnce(deps, callerOf(request), (context) => deleteWebhook(context, request.params.id)),
   )
 }
 
-function rotateWebhookSecretRoute(app: App, { store, clock }: HttpDeps): void {
+function rotateWebhookSecretRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/rotate',
     route('admin', {
@@ -180,18 +167,14 @@ function rotateWebhookSecretRoute(app: App, { store, clock }: HttpDeps): void {
       body: RotateWebhookBody,
       response: { 200: CreatedWebhook },
     }),
-    async (request) => {
-      const caller = callerOf(request)
-      const now = clock.nowMs()
+    (request) => {
       const overlapMs = durationMs(request.body.overlap) ?? 0
-      return withSecret(store, caller, now, (outbox, secret) =>
-        rotateSecret({ outbox, by: caller, nowMs: now }, request.params.id, { secret, overlapMs }),
-      )
+      return withSecret(deps, callerOf(request), (context, secret) => rotateSecret(context, request.params.id, { secret, overlapMs }))
     },
   )
 }
 
-function testWebhookRoute(app: App, { store, clock }: HttpDeps): void {
+function testWebhookRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/test',
     route('admin', {
@@ -201,10 +184,8 @@ function testWebhookRoute(app: App, { store, clock }: HttpDeps): void {
       response: { 202: WebhookDelivery },
     }),
     async (request, reply) => {
-      const caller = callerOf(request)
-      const now = clock.nowMs()
       reply.code(202)
-      return once(store, caller, now, (outbox) => sendTest({ outbox, by: caller, nowMs: now }, request.params.id))
+      return transactOnce(deps, callerOf(request), (context) => sendTest(context, request.params.id))
     },
   )
 }
@@ -234,7 +215,7 @@ function listWebhookDeliveriesRoute(app: App, { store }: HttpDeps): void {
   )
 }
 
-function redeliverToWebhookRoute(app: App, { store, clock }: HttpDeps): void {
+function redeliverToWebhookRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/deliveries/:deliveryId/redeliver',
     route('admin', {
@@ -244,12 +225,9 @@ function redeliverToWebhookRoute(app: App, { store, clock }: HttpDeps): void {
       response: { 202: WebhookDelivery },
     }),
     async (request, reply) => {
-      const caller = callerOf(request)
-      const now = clock.nowMs()
       reply.code(202)
-      return once(store, caller, now, (outbox) =>
-        redeliver({ outbox, by: caller, nowMs: now }, request.params.id, request.params.deliveryId),
-      )
+      const { id, deliveryId } = request.params
+      return transactOnce(deps, callerOf(request), (context) => redeliver(context, id, deliveryId))
     },
   )
 }

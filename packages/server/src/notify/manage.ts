@@ -8,17 +8,8 @@ import {
   type WebhookDelivery,
 } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
-import { type Caller, isoOrNull, isoTime, requireStanding, viewPrincipal } from '../gate/index.ts'
-import {
-  lockKey,
-  newId,
-  type Outbox,
-  type Tx,
-  type WebhookDeliveryRow,
-  type WebhookRow,
-  webhookDeliveries,
-  webhooks,
-} from '../store/index.ts'
+import { type CallerContext, isoOrNull, isoTime, requireStanding, viewPrincipal } from '../gate/index.ts'
+import { lockKey, newId, type Tx, type WebhookDeliveryRow, type WebhookRow, webhookDeliveries, webhooks } from '../store/index.ts'
 import { hostOf } from './host-of.ts'
 
 /** Serializes changes of webhooks: their number is limited, and so is that of their secrets. */
@@ -66,17 +57,10 @@ export function* findWebhook(id: string): Tx<WebhookRow> {
   return row
 }
 
-/** The context of a transaction that an admin requested. */
-export interface AdminContext {
-  outbox: Outbox
-  by: Caller
-  nowMs: number
-}
-
 /** Serializes changes of webhooks, and checks after the wait that the caller is still an admin. */
-function* inTurn({ by, nowMs }: AdminContext): Tx<void> {
+function* inTurn({ caller, nowMs }: CallerContext): Tx<void> {
   yield* lockKey(LOCK)
-  yield* requireStanding(by, nowMs)
+  yield* requireStanding(caller, nowMs)
 }
 
 /**
@@ -85,11 +69,11 @@ function* inTurn({ by, nowMs }: AdminContext): Tx<void> {
  * @throws CountersignError `bad_request` when there are 50, or when nothing would ever be sent there.
  */
 export function* createWebhook(
-  context: AdminContext,
+  context: CallerContext,
   { url, events, callbacks = false, description = '' }: CreateWebhookBody,
   secret: string,
 ): Tx<Omit<CreatedWebhook, 'secret'>> {
-  const { outbox, by, nowMs } = context
+  const { outbox, caller, nowMs } = context
   yield* inTurn(context)
   const id = newId('whk', nowMs)
   const count = Number((yield* webhooks.countWebhooks.first({}))?.count ?? 0)
@@ -98,7 +82,7 @@ export function* createWebhook(
   }
   requireUse(events, callbacks)
   const data = { webhook: id, host: hostOf(url), events, callbacks }
-  yield* recordAudit(outbox, { kind: 'webhook_made', actor: by.principal.id, data }, nowMs)
+  yield* recordAudit(outbox, { kind: 'webhook_made', actor: caller.principal.id, data }, nowMs)
   yield* webhooks.insertWebhook.run({
     id,
     url,
@@ -106,7 +90,7 @@ export function* createWebhook(
     events: JSON.stringify(events),
     callbacks: Number(callbacks),
     secret,
-    created_by: by.principal.id,
+    created_by: caller.principal.id,
     now: nowMs,
   })
   return yield* viewWebhook(yield* findWebhook(id), nowMs)
@@ -119,15 +103,15 @@ function requireUse(events: readonly string[], callbacks: boolean): void {
 }
 
 /** @throws CountersignError `not_found`; `bad_request` when nothing would ever be sent there. */
-export function* changeWebhook(context: AdminContext, id: string, body: ChangeWebhookBody): Tx<Webhook> {
-  const { outbox, by, nowMs } = context
+export function* changeWebhook(context: CallerContext, id: string, body: ChangeWebhookBody): Tx<Webhook> {
+  const { outbox, caller, nowMs } = context
   yield* inTurn(context)
   const found = yield* findWebhook(id)
   const { url = found.url, description = found.description, events, callbacks = found.callbacks === 1, disabled } = body
   const told: readonly string[] = events ?? JSON.parse(found.events)
   requireUse(told, callbacks)
   const data = { webhook: id, host: hostOf(url), events: [...told], callbacks, disabled: disabled ?? found.disabled_at !== null }
-  yield* recordAudit(outbox, { kind: 'webhook_changed', actor: by.principal.id, data }, nowMs)
+  yield* recordAudit(outbox, { kind: 'webhook_changed', actor: caller.principal.id, data }, nowMs)
   if (url !== found.url) yield* webhooks.endPause.run({ id })
   yield* webhooks.changeWebhook.run({ id, url, description, events: JSON.stringify(told), callbacks: Number(callbacks) })
   if (disabled === true && (yield* webhooks.disableWebhook.change({ id, why: 'admin', now: nowMs }))) {
@@ -143,11 +127,11 @@ export function* changeWebhook(context: AdminContext, id: string, body: ChangeWe
  * @throws CountersignError `not_found`; `bad_request` while the most earlier secrets sign.
  */
 export function* rotateSecret(
-  context: AdminContext,
+  context: CallerContext,
   id: string,
   { secret, overlapMs }: { secret: string; overlapMs: number },
 ): Tx<Omit<CreatedWebhook, 'secret'>> {
-  const { outbox, by, nowMs } = context
+  const { outbox, caller, nowMs } = context
   yield* inTurn(context)
   const { url, secret: previous } = yield* findWebhook(id)
   const until = nowMs + overlapMs
@@ -159,7 +143,11 @@ export function* rotateSecret(
       `${MOST_EARLIER_SECRETS} earlier secrets of this webhook still sign: rotate it after ${isoTime(next.until)}, or with the overlap PT0S, which ends them now`,
     )
   }
-  yield* recordAudit(outbox, { kind: 'webhook_rotated', actor: by.principal.id, data: { webhook: id, host: hostOf(url), until } }, nowMs)
+  yield* recordAudit(
+    outbox,
+    { kind: 'webhook_rotated', actor: caller.principal.id, data: { webhook: id, host: hostOf(url), until } },
+    nowMs,
+  )
   if (overlapMs === 0) yield* webhooks.endEarlierSecrets.run({ id })
   else yield* webhooks.insertEarlierSecret.run({ webhook_id: id, secret: previous, until })
   yield* webhooks.setSecret.run({ id, secret })
@@ -167,11 +155,11 @@ export function* rotateSecret(
 }
 
 /** Deletes a webhook with its secrets, and discards its pending deliveries. @throws CountersignError `not_found`. */
-export function* deleteWebhook(context: AdminContext, id: string): Tx<Webhook> {
-  const { outbox, by, nowMs } = context
+export function* deleteWebhook(context: CallerContext, id: string): Tx<Webhook> {
+  const { outbox, caller, nowMs } = context
   yield* inTurn(context)
   const found = yield* findWebhook(id)
-  yield* recordAudit(outbox, { kind: 'webhook_deleted', actor: by.principal.id, data: { webhook: id, host: hostOf(found.url) } }, nowMs)
+  yield* recordAudit(outbox, { kind: 'webhook_deleted', actor: caller.principal.id, data: { webhook: id, host: hostOf(found.url) } }, nowMs)
   const view = yield* viewWebhook(found, nowMs)
   yield* webhooks.endEarlierSecrets.run({ id })
   yield* webhooks.deleteWebhook.run({ id })
@@ -180,8 +168,8 @@ export function* deleteWebhook(context: AdminContext, id: string): Tx<Webhook> {
 }
 
 /** Enqueues a test event. @throws CountersignError `not_found`; `bad_request` while the webhook is disabled. */
-export function* sendTest({ outbox, by, nowMs }: AdminContext, webhookId: string): Tx<WebhookDelivery> {
-  yield* requireStanding(by, nowMs)
+export function* sendTest({ outbox, caller, nowMs }: CallerContext, webhookId: string): Tx<WebhookDelivery> {
+  yield* requireStanding(caller, nowMs)
   const id = newId('evt', nowMs)
   yield* requireEnabled(webhookId)
   yield* webhookDeliveries.insertTest.run({ webhook_id: webhookId, id, facts: JSON.stringify({ webhookId }), now: nowMs })
@@ -194,8 +182,8 @@ export function* sendTest({ outbox, by, nowMs }: AdminContext, webhookId: string
  * is.
  * @throws CountersignError `not_found`; `bad_request` while the webhook is disabled.
  */
-export function* redeliver({ outbox, by, nowMs }: AdminContext, webhookId: string, id: string): Tx<WebhookDelivery> {
-  yield* requireStanding(by, nowMs)
+export function* redeliver({ outbox, caller, nowMs }: CallerContext, webhookId: string, id: string): Tx<WebhookDelivery> {
+  yield* requireStanding(caller, nowMs)
   yield* requireEnabled(webhookId)
   yield* findDelivery(webhookId, id)
   yield* webhooks.endPause.run({ id: webhookId })

@@ -3,8 +3,8 @@ import { openPatternBudget, type PatternBudget, type ToolRegistry } from '@count
 import type { Logger } from 'pino'
 import { recordAudit } from '../audit/index.ts'
 import type { Clock } from '../clock.ts'
-import { type Caller, requireStanding, requireWriter } from '../gate/index.ts'
-import { idempotently, lockKey, type RegisteredToolRow, registeredTools, type Store, type Tx } from '../store/index.ts'
+import { type Caller, requireStanding, requireWriter, transactOnce } from '../gate/index.ts'
+import { lockKey, type RegisteredToolRow, registeredTools, type Store, type Tx } from '../store/index.ts'
 import { type HashedDefinition, readDefinition } from './definition.ts'
 import { openTool } from './open-tool.ts'
 
@@ -125,45 +125,39 @@ export async function openRegisteredTools({ store, clock, log, configured }: Reg
       requireWriter(principal)
       requireFreeName(body.name)
       const read = readDefinition(body, budgetOf(principal.id))
-      const nowMs = clock.nowMs()
-      const status = await store.transact((outbox) =>
-        idempotently(caller.once, nowMs, function* (): Tx<Registration> {
-          yield* lockKey(LOCK)
-          yield* requireStanding(caller, nowMs)
-          const found = yield* registeredTools.findTool.first({ name: body.name })
-          const status = statusOf(found, read, principal.id)
-          if (status === 'unchanged') return status
-          if (status === 'registered') yield* requireRoom(principal.id)
-          const kind = status === 'registered' ? 'tool_registered' : 'tool_changed'
-          const data = { tool: body.name, hash: read.hash, was: found?.hash ?? null }
-          yield* recordAudit(outbox, { kind, actor: principal.id, data }, nowMs)
-          const { text: definition, hash } = read
-          if (!found) yield* registeredTools.insertTool.run({ name: body.name, owner_id: principal.id, definition, hash, now: nowMs })
-          else yield* registeredTools.changeTool.run({ name: body.name, definition, hash, now: nowMs })
-          return status
-        }),
-      )
+      const status = await transactOnce({ store, clock }, caller, function* ({ outbox, nowMs }): Tx<Registration> {
+        yield* lockKey(LOCK)
+        yield* requireStanding(caller, nowMs)
+        const found = yield* registeredTools.findTool.first({ name: body.name })
+        const status = statusOf(found, read, principal.id)
+        if (status === 'unchanged') return status
+        if (status === 'registered') yield* requireRoom(principal.id)
+        const kind = status === 'registered' ? 'tool_registered' : 'tool_changed'
+        const data = { tool: body.name, hash: read.hash, was: found?.hash ?? null }
+        yield* recordAudit(outbox, { kind, actor: principal.id, data }, nowMs)
+        const { text: definition, hash } = read
+        if (!found) yield* registeredTools.insertTool.run({ name: body.name, owner_id: principal.id, definition, hash, now: nowMs })
+        else yield* registeredTools.changeTool.run({ name: body.name, definition, hash, now: nowMs })
+        return status
+      })
       await refresh(body.name)
       const tool = known.get(body.name)
       if (!tool) throw new CountersignError('busy', `the tool ${body.name} was removed at the same time: register it again`)
       return { tool, status }
     },
     async remove(name, caller, isAdmin) {
-      const { principal, once } = caller
-      const nowMs = clock.nowMs()
-      await store.transact((outbox) =>
-        idempotently(once, nowMs, function* (): Tx<null> {
-          yield* lockKey(LOCK)
-          yield* requireStanding(caller, nowMs)
-          const found = yield* registeredTools.findTool.first({ name })
-          if (!found || found.removed_at !== null || (!isAdmin && found.owner_id !== principal.id)) {
-            throw new CountersignError('not_found', `there is no tool ${name} that you registered`)
-          }
-          yield* recordAudit(outbox, { kind: 'tool_removed', actor: principal.id, data: { tool: name, hash: found.hash } }, nowMs)
-          yield* registeredTools.removeTool.run({ name, now: nowMs })
-          return null
-        }),
-      )
+      const { principal } = caller
+      await transactOnce({ store, clock }, caller, function* ({ outbox, nowMs }): Tx<null> {
+        yield* lockKey(LOCK)
+        yield* requireStanding(caller, nowMs)
+        const found = yield* registeredTools.findTool.first({ name })
+        if (!found || found.removed_at !== null || (!isAdmin && found.owner_id !== principal.id)) {
+          throw new CountersignError('not_found', `there is no tool ${name} that you registered`)
+        }
+        yield* recordAudit(outbox, { kind: 'tool_removed', actor: principal.id, data: { tool: name, hash: found.hash } }, nowMs)
+        yield* registeredTools.removeTool.run({ name, now: nowMs })
+        return null
+      })
       await refresh(name)
     },
   }

@@ -1,11 +1,12 @@
 import { type Action, type AssignBody, type AssignTo, CountersignError, type Principal } from '@countersign/core'
-import { type ActionRow, actions, idempotently, principals, snoozes, type stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, principals, snoozes, type stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireOwnSignIn, requirePerson, requireScope, requireUnarchived } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { assigneeOf, viewAction, viewAssignment } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { transactOnce } from '../transact-once.ts'
 import { askingPersons } from './requesters.ts'
 import { findRight, requirementsOf } from './rights.ts'
 
@@ -14,9 +15,8 @@ import { findRight, requirementsOf } from './rights.ts'
  * @throws CountersignError `not_found`; `forbidden` for who neither may decide, nor asked for it, nor is an admin; `bad_request` for somebody
  * who may not decide; `illegal_transition` with the action when it needs nobody any more, or was assigned meanwhile.
  */
-export async function assign({ store, clock }: GateDeps, actionId: string, body: AssignBody, caller: Caller): Promise<Action> {
-  const nowMs = clock.nowMs()
-  return store.transact((outbox) => idempotently(caller.once, nowMs, () => storeAssignment({ outbox, nowMs, caller }, actionId, body)))
+export async function assign(deps: GateDeps, actionId: string, body: AssignBody, caller: Caller): Promise<Action> {
+  return transactOnce(deps, caller, (context) => storeAssignment(context, actionId, body))
 }
 
 function* storeAssignment(context: CallerContext, actionId: string, { to, was }: AssignBody): Tx<Action> {

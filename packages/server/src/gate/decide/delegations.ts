@@ -1,9 +1,10 @@
 import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { changeRights, type DelegationRow, delegations, idempotently, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
+import { changeRights, type DelegationRow, delegations, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
 import { type Caller, requireOwnSignIn, requireScope, requireStanding } from '../caller.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
+import { transactOnce } from '../transact-once.ts'
 
 /** True for who sees and ends everybody's. */
 const isAdmin = ({ kind, roles }: Principal): boolean => kind === 'person' && roles.includes('admin')
@@ -21,8 +22,7 @@ function requirePerson(principal: Principal): void {
  * @throws CountersignError `forbidden` for an agent, and for who names somebody else's place and is no admin; `not_found` for an unknown
  * person; `bad_request` for oneself.
  */
-export async function createDelegation({ store, clock }: GateDeps, body: DelegationBody, caller: Caller): Promise<Delegation> {
-  const nowMs = clock.nowMs()
+export async function createDelegation(deps: GateDeps, body: DelegationBody, caller: Caller): Promise<Delegation> {
   const { principal } = caller
   requirePerson(principal)
   const from = body.from ?? principal.id
@@ -36,28 +36,26 @@ export async function createDelegation({ store, clock }: GateDeps, body: Delegat
     )
   }
   if (from === body.to) throw new CountersignError('bad_request', 'to: a delegation is from one person to another')
-  return store.transact((outbox) =>
-    idempotently(caller.once, nowMs, function* () {
-      yield* requireStanding(caller, nowMs)
-      for (const id of [from, body.to]) yield* requireKnownPerson(id)
-      const row: DelegationRow = {
-        id: newId('del', nowMs),
-        from_id: from,
-        to_id: body.to,
-        reason: body.reason || null,
-        made_by: principal.id,
-        expires_at: nowMs + (durationMs(body.expiresIn) ?? 0),
-        revoked_at: null,
-        revoked_by: null,
-        created_at: nowMs,
-      }
-      const data = { delegation: row.id, from, to: body.to, expiresAt: isoTime(row.expires_at), reason: row.reason }
-      yield* recordAudit(outbox, { kind: 'delegated', actor: principal.id, data }, nowMs)
-      yield* delegations.insertDelegation.run({ ...row })
-      tellAccess(outbox, row.to_id)
-      return yield* viewDelegation(row, nowMs)
-    }),
-  )
+  return transactOnce(deps, caller, function* ({ outbox, nowMs }) {
+    yield* requireStanding(caller, nowMs)
+    for (const id of [from, body.to]) yield* requireKnownPerson(id)
+    const row: DelegationRow = {
+      id: newId('del', nowMs),
+      from_id: from,
+      to_id: body.to,
+      reason: body.reason || null,
+      made_by: principal.id,
+      expires_at: nowMs + (durationMs(body.expiresIn) ?? 0),
+      revoked_at: null,
+      revoked_by: null,
+      created_at: nowMs,
+    }
+    const data = { delegation: row.id, from, to: body.to, expiresAt: isoTime(row.expires_at), reason: row.reason }
+    yield* recordAudit(outbox, { kind: 'delegated', actor: principal.id, data }, nowMs)
+    yield* delegations.insertDelegation.run({ ...row })
+    tellAccess(outbox, row.to_id)
+    return yield* viewDelegation(row, nowMs)
+  })
 }
 
 function* requireKnownPerson(id: string): Tx<void> {
@@ -82,27 +80,24 @@ export function delegationsSeenBy({ principal }: Caller): string | undefined {
  * Ends a delegation; votes given under it do not count any more where others are waited for. Harmless when it had ended.
  * @throws CountersignError `not_found`; `forbidden` for whom it was given to.
  */
-export async function endDelegation({ store, clock }: GateDeps, id: string, caller: Caller): Promise<Delegation> {
-  const nowMs = clock.nowMs()
+export async function endDelegation(deps: GateDeps, id: string, caller: Caller): Promise<Delegation> {
   const { principal } = caller
   requirePerson(principal)
-  return store.transact((outbox) =>
-    idempotently(caller.once, nowMs, function* () {
-      yield* changeRights()
-      yield* requireStanding(caller, nowMs)
-      const found = yield* delegations.findDelegation.first({ id })
-      const concerns = found && (isAdmin(principal) || [found.from_id, found.to_id].includes(principal.id))
-      if (!found || !concerns) throw new CountersignError('not_found', `there is no delegation ${id}`)
-      if (found.from_id !== principal.id && !isAdmin(principal)) {
-        throw new CountersignError('forbidden', 'only who gave it, or an admin, ends a delegation')
-      }
-      const data = { delegation: id, from: found.from_id, to: found.to_id }
-      yield* recordAudit(outbox, { kind: 'delegation_ended', actor: principal.id, data }, nowMs)
-      yield* delegations.revokeDelegation.change({ id, revoked_by: principal.id, now: nowMs })
-      tellAccess(outbox, found.to_id)
-      return yield* viewDelegation((yield* delegations.findDelegation.first({ id })) ?? found, nowMs)
-    }),
-  )
+  return transactOnce(deps, caller, function* ({ outbox, nowMs }) {
+    yield* changeRights()
+    yield* requireStanding(caller, nowMs)
+    const found = yield* delegations.findDelegation.first({ id })
+    const concerns = found && (isAdmin(principal) || [found.from_id, found.to_id].includes(principal.id))
+    if (!found || !concerns) throw new CountersignError('not_found', `there is no delegation ${id}`)
+    if (found.from_id !== principal.id && !isAdmin(principal)) {
+      throw new CountersignError('forbidden', 'only who gave it, or an admin, ends a delegation')
+    }
+    const data = { delegation: id, from: found.from_id, to: found.to_id }
+    yield* recordAudit(outbox, { kind: 'delegation_ended', actor: principal.id, data }, nowMs)
+    yield* delegations.revokeDelegation.change({ id, revoked_by: principal.id, now: nowMs })
+    tellAccess(outbox, found.to_id)
+    return yield* viewDelegation((yield* delegations.findDelegation.first({ id })) ?? found, nowMs)
+  })
 }
 
 export function* viewDelegation(row: DelegationRow, nowMs: number): Tx<Delegation> {

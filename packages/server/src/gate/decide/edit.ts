@@ -1,6 +1,6 @@
 import { type Action, CountersignError, canonicalJson, type DecisionBody, type JsonObject, type PreviewField } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, findAnswer, idempotently, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, findAnswer, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError } from '../execute/begin-attempt.ts'
@@ -10,6 +10,7 @@ import { isInForce } from '../policy.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
 import { viewAction } from '../read/view.ts'
+import { transactOnce } from '../transact-once.ts'
 import { alreadyDecided, changedSinceShown, decide, findForVote, names, takeVote } from './decide.ts'
 import { revise } from './revise.ts'
 import { findRight } from './rights.ts'
@@ -55,11 +56,8 @@ export async function approveEdited(deps: GateDeps, actionId: string, body: Edit
   if (prepared.policy.verdict === 'deny') {
     throw new CountersignError('forbidden', `action ${actionId} was not changed: ${prepared.policy.reason}`, { action })
   }
-  const nowMs = deps.clock.nowMs()
   checkpoint('edit.before_store')
-  const edited = await deps.store.transact((outbox) =>
-    idempotently(once, nowMs, () => storeEdit(deps, { outbox, nowMs, caller }, { row, prepared, body: plain })),
-  )
+  const edited = await transactOnce(deps, caller, (context) => storeEdit(deps, context, { row, prepared, body: plain }))
   checkpoint('edit.after_store')
   return edited
 }

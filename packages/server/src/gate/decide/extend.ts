@@ -1,11 +1,12 @@
 import { type Action, CountersignError, durationMs } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, idempotently, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction, viewExtension } from '../read/view.ts'
+import { transactOnce } from '../transact-once.ts'
 import { findForVote } from './decide.ts'
 import { expireWaiting } from './expire.ts'
 
@@ -16,10 +17,7 @@ import { expireWaiting } from './expire.ts'
  * passed, when it was extended, or when policy allows no extension.
  */
 export async function extend(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
-  const nowMs = deps.clock.nowMs()
-  const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => extendWaiting({ outbox, nowMs, caller }, actionId)),
-  )
+  const action = await transactOnce(deps, caller, (context) => extendWaiting(context, actionId))
   // The refusal comes after the commit, so that the expiry which it noticed is stored.
   if (action.state === 'expired') throw refused(action, 'has expired: nobody can extend it any more')
   return action

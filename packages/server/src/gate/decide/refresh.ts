@@ -1,6 +1,6 @@
 import { type Action, CountersignError, isCountersignError, type PreviewField, type Tool } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, findAnswer, idempotently, revisions, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, findAnswer, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import { ConflictError, retryOnConflict } from '../execute/begin-attempt.ts'
@@ -10,6 +10,7 @@ import { isInForce } from '../policy.ts'
 import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
 import { viewAction } from '../read/view.ts'
+import { transactOnce } from '../transact-once.ts'
 import { findForDecision } from './decide.ts'
 import { revise } from './revise.ts'
 
@@ -59,11 +60,8 @@ export function createRefresh(deps: GateDeps): Refresh {
       if (isCountersignError(error)) throw refuse(`cannot go back for approval: ${error.message}`)
       throw error
     })
-    const nowMs = deps.clock.nowMs()
     checkpoint('refresh.before_store')
-    const stored = deps.store.transact((outbox) =>
-      idempotently(once, nowMs, () => takeReading(deps, { outbox, nowMs, caller }, { row, tool, prepared })),
-    )
+    const stored = transactOnce(deps, caller, (context) => takeReading(deps, context, { row, tool, prepared }))
     // Read under a policy that is not in force any more: nobody is answered with it again.
     stored.catch(() => readings.delete(row.id))
     const action = await stored

@@ -1,10 +1,11 @@
 import { type Action, CountersignError } from '@countersign/core'
-import { type ActionRow, actions, idempotently, stored, type Tx, votes } from '../../store/index.ts'
+import { type ActionRow, actions, stored, type Tx, votes } from '../../store/index.ts'
 import { type Caller, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { transactOnce } from '../transact-once.ts'
 import { findForVote } from './decide.ts'
 import { askInSession, type Revisable, storeRevision } from './revise.ts'
 import { keyOf } from './rights.ts'
@@ -16,10 +17,7 @@ import { keyOf } from './rights.ts'
  * current action when it has started, or has no grace period.
  */
 export async function undo(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
-  const nowMs = deps.clock.nowMs()
-  const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeBackApproval({ outbox, nowMs, caller }, actionId)),
-  )
+  const action = await transactOnce(deps, caller, (context) => takeBackApproval(context, actionId))
   return action
 }
 

@@ -1,10 +1,11 @@
 import { type Action, type ActionErrorView, CountersignError, type WithdrawBody } from '@countersign/core'
-import { type ActionRow, actions, idempotently, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { transactOnce } from '../transact-once.ts'
 import { transitionById } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
 import { stopAfterExpiry } from './stop-run.ts'
@@ -16,10 +17,7 @@ import { stopAfterExpiry } from './stop-run.ts'
  * was decided against or has expired.
  */
 export async function withdraw(deps: GateDeps, actionId: string, body: WithdrawBody, caller: Caller): Promise<Action> {
-  const nowMs = deps.clock.nowMs()
-  const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeBack(deps, { outbox, nowMs, caller }, actionId, body.reason?.trim() || undefined)),
-  )
+  const action = await transactOnce(deps, caller, (context) => takeBack(deps, context, actionId, body.reason?.trim() || undefined))
   // The refusal comes after the commit, so that the expiry is stored.
   if (action.state === 'expired') throw tooLate(action)
   return action

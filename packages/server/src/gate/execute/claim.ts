@@ -1,6 +1,6 @@
 import { type Action, assert, type Claim, CountersignError, type JsonObject, type Tool } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, attempts, findAnswer, idempotently, registeredTools, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, attempts, findAnswer, registeredTools, stored, type Tx } from '../../store/index.ts'
 import { type Caller, mayDecide, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession, type SessionContext } from '../context.ts'
 import { lookAgainAt } from '../deadlines.ts'
@@ -8,6 +8,7 @@ import { requirementsOf } from '../decide/rights.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { transactOnce } from '../transact-once.ts'
 import { failed } from './attempt.ts'
 import { nextKey } from './attempt-key.ts'
 import { type Begun, beginDecided, ConflictError, lookBefore, notAsDecided } from './begin-attempt.ts'
@@ -44,11 +45,8 @@ async function claimNow(deps: GateDeps, seen: ActionRow, again: boolean, caller:
   await deps.refreshTool?.(seen.tool)
   const isDecided = seen.executor === 'client' && (seen.state === 'approved' || (again && seen.state === 'failed'))
   const look = isDecided ? await lookBefore(deps, seen) : undefined
-  const nowMs = deps.clock.nowMs()
   checkpoint('claim.before_store')
-  const claimed = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeClaim(deps, { outbox, nowMs, caller }, { seen, look, again })),
-  )
+  const claimed = await transactOnce(deps, caller, (context) => takeClaim(deps, context, { seen, look, again }))
   checkpoint('claim.after_store')
   return claimed
 }

@@ -1,11 +1,12 @@
 import { type Action, type ClientResultBody, CountersignError, canonicalJson, type JsonObject, type JsonValue } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, idempotently, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, stored, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
 import type { CallerContext, GateContext } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { transactOnce } from '../transact-once.ts'
 import { failed, notDone, type Settled, succeeded } from './attempt.ts'
 import { settle, settleUnknown } from './settle.ts'
 
@@ -16,11 +17,8 @@ import { settle, settleUnknown } from './settle.ts'
  * action.
  */
 export async function takeClientResult(deps: GateDeps, actionId: string, body: ClientResultBody, caller: Caller): Promise<Action> {
-  const nowMs = deps.clock.nowMs()
   checkpoint('result.before_store')
-  const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeResult(deps, { outbox, nowMs, caller }, actionId, body)),
-  )
+  const action = await transactOnce(deps, caller, (context) => takeResult(deps, context, actionId, body))
   checkpoint('result.after_store')
   return action
 }

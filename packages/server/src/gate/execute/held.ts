@@ -1,12 +1,13 @@
 import { type Action, CountersignError, type VoidBody } from '@countersign/core'
 import type { Accepter } from '../../audit/index.ts'
-import { type ActionRow, actions, idempotently, instance, type Outbox, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, instance, type Outbox, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import { type GateContext, openSession } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
 import { recordCause } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
+import { transactOnce } from '../transact-once.ts'
 import { transitionById } from '../transition.ts'
 import { execute } from './execute.ts'
 import { settle } from './settle.ts'
@@ -22,23 +23,20 @@ const MAY_HAVE_ACTED = 'This was under way in the installation that the database
  *   approved, or a client carries it out.
  */
 export async function release(deps: GateDeps, actionId: string, caller: Caller): Promise<Action> {
-  const nowMs = deps.clock.nowMs()
-  const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, function* () {
-      const { row, heldAt } = yield* findHeld(actionId, caller, nowMs)
-      if ((row.released_at ?? 0) >= heldAt) return yield* viewAction(row)
-      if (row.state !== 'approved') throw yield* refusal(row, `action ${actionId} is ${row.state}; only an approved action can be released`)
-      if (row.executor === 'client') {
-        throw yield* refusal(row, `action ${actionId} is carried out by a client: it can be claimed once this copy is accepted`)
-      }
-      const context = yield* openSession({ outbox, nowMs, caller }, row)
-      const released = yield* instance.releaseAction(row, { released_at: nowMs, updated_at: nowMs }, {})
-      if (!released) throw yield* refusal(row, `action ${actionId} changed just now`)
-      yield* recordCause(context, released, { kind: 'released', by: caller })
-      if (context.session) yield* context.session.save()
-      return yield* viewAction(released)
-    }),
-  )
+  const action = await transactOnce(deps, caller, function* ({ outbox, nowMs }) {
+    const { row, heldAt } = yield* findHeld(actionId, caller, nowMs)
+    if ((row.released_at ?? 0) >= heldAt) return yield* viewAction(row)
+    if (row.state !== 'approved') throw yield* refusal(row, `action ${actionId} is ${row.state}; only an approved action can be released`)
+    if (row.executor === 'client') {
+      throw yield* refusal(row, `action ${actionId} is carried out by a client: it can be claimed once this copy is accepted`)
+    }
+    const context = yield* openSession({ outbox, nowMs, caller }, row)
+    const released = yield* instance.releaseAction(row, { released_at: nowMs, updated_at: nowMs }, {})
+    if (!released) throw yield* refusal(row, `action ${actionId} changed just now`)
+    yield* recordCause(context, released, { kind: 'released', by: caller })
+    if (context.session) yield* context.session.save()
+    return yield* viewAction(released)
+  })
   deps.background(execute(deps, actionId))
   return action
 }
@@ -48,22 +46,19 @@ export async function release(deps: GateDeps, actionId: string, caller: Caller):
  * @throws CountersignError `not_found`, `forbidden`; `illegal_transition` with the current action when nothing is held, or it has started.
  */
 export async function voidHeld(deps: GateDeps, actionId: string, { note }: VoidBody, caller: Caller): Promise<Action> {
-  const nowMs = deps.clock.nowMs()
-  const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, function* () {
-      const { row } = yield* findHeld(actionId, caller, nowMs)
-      const context = yield* openSession({ outbox, nowMs, caller }, row)
-      const voided = yield* transitionById(context, actionId, 'cancel', {
-        cause: { kind: 'voided', by: caller, data: { note } },
-        reason: `Voided by ${caller.principal.name}: ${note}`,
-        atAnyTime: true,
-      })
-      if (!voided)
-        throw yield* refusal(row, `action ${actionId} is ${row.state}; only what has not started can be voided: say what came of it`)
-      if (context.session) yield* context.session.finish()
-      return yield* viewAction(voided)
-    }),
-  )
+  const action = await transactOnce(deps, caller, function* ({ outbox, nowMs }) {
+    const { row } = yield* findHeld(actionId, caller, nowMs)
+    const context = yield* openSession({ outbox, nowMs, caller }, row)
+    const voided = yield* transitionById(context, actionId, 'cancel', {
+      cause: { kind: 'voided', by: caller, data: { note } },
+      reason: `Voided by ${caller.principal.name}: ${note}`,
+      atAnyTime: true,
+    })
+    if (!voided)
+      throw yield* refusal(row, `action ${actionId} is ${row.state}; only what has not started can be voided: say what came of it`)
+    if (context.session) yield* context.session.finish()
+    return yield* viewAction(voided)
+  })
   return action
 }
 

@@ -1,11 +1,12 @@
 import { type Action, CountersignError, type Resolution, type ResolveBody } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, idempotently, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { CallerContext, GateContext } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction } from '../read/view.ts'
+import { transactOnce } from '../transact-once.ts'
 import { failed, type Settled } from './attempt.ts'
 import { endAttempt, heldSince } from './held.ts'
 import { settleUnknown } from './settle.ts'
@@ -16,11 +17,8 @@ import { settleUnknown } from './settle.ts'
  * when its outcome is not unknown (any more), or it is another attempt's than the one they looked into.
  */
 export async function resolve(deps: GateDeps, actionId: string, body: ResolveBody, caller: Caller): Promise<Action> {
-  const nowMs = deps.clock.nowMs()
   checkpoint('resolve.before_store')
-  const action = await deps.store.transact((outbox) =>
-    idempotently(caller.once, nowMs, () => takeResolution(deps, { outbox, nowMs, caller }, actionId, body)),
-  )
+  const action = await transactOnce(deps, caller, (context) => takeResolution(deps, context, actionId, body))
   checkpoint('resolve.after_store')
   return action
 }

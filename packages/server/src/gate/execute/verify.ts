@@ -6,6 +6,7 @@ import { openSession } from '../context.ts'
 import { findForDecision } from '../decide/decide.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
+import { transactOnce } from '../transact-once.ts'
 import { noteLook, settleFound } from './check-again.ts'
 import { foundOf } from './checks.ts'
 import { askOnce, readFinding } from './reconcile.ts'
@@ -43,16 +44,12 @@ export async function verify(deps: GateDeps, actionId: string, caller: Caller): 
   const beganAt = deps.clock.nowMs()
   const { found } = await askOnce(deps, tool, row)
   const settled = readFinding(deps, tool, row, found)
-  const nowMs = deps.clock.nowMs()
   checkpoint('verify.before_store')
-  const action = await deps.store.transact((outbox) =>
-    idempotently(once, nowMs, function* () {
-      const context = { outbox, nowMs, caller }
-      if (settled) yield* settleFound(context, row, settled)
-      else yield* noteLook(context, row, { at: beganAt, found: foundOf(found) })
-      return yield* viewNow(actionId)
-    }),
-  )
+  const action = await transactOnce(deps, caller, function* (context) {
+    if (settled) yield* settleFound(context, row, settled)
+    else yield* noteLook(context, row, { at: beganAt, found: foundOf(found) })
+    return yield* viewNow(actionId)
+  })
   checkpoint('verify.after_store')
   return action
 }

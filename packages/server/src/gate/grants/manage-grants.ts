@@ -1,10 +1,11 @@
 import { CountersignError, type Grant, type GrantBody, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { actions, changeRights, type GrantRow, grants, idempotently, type Tx } from '../../store/index.ts'
+import { actions, changeRights, type GrantRow, grants, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireStanding, requireUnarchived } from '../caller.ts'
 import { openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { requireVisibleAction } from '../read/visible.ts'
+import { transactOnce } from '../transact-once.ts'
 import { makeGrant, viewGrant } from './grants.ts'
 
 /**
@@ -12,18 +13,15 @@ import { makeGrant, viewGrant } from './grants.ts'
  * @throws CountersignError `not_found`, `forbidden`, `illegal_transition`, `bad_request`.
  */
 export async function createGrant({ store, clock, tools }: GateDeps, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
-  const nowMs = clock.nowMs()
-  return store.transact((outbox) =>
-    idempotently(caller.once, nowMs, function* () {
-      const found = yield* actions.findAction.first({ id: actionId })
-      const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
-      requireUnarchived(row)
-      const context = yield* openSession({ outbox, nowMs, caller }, row)
-      const grant = yield* makeGrant({ tools }, context, row, terms)
-      if (context.session) yield* context.session.save()
-      return yield* viewGrant(grant, nowMs)
-    }),
-  )
+  return transactOnce({ store, clock }, caller, function* ({ outbox, nowMs }) {
+    const found = yield* actions.findAction.first({ id: actionId })
+    const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
+    requireUnarchived(row)
+    const context = yield* openSession({ outbox, nowMs, caller }, row)
+    const grant = yield* makeGrant({ tools }, context, row, terms)
+    if (context.session) yield* context.session.save()
+    return yield* viewGrant(grant, nowMs)
+  })
 }
 
 const READERS = ['admin', 'approver', 'viewer']
@@ -52,19 +50,16 @@ function requireMayEnd({ made_by }: GrantRow, principal: Principal): void {
  * Ends a grant: later calls need approval, and so do actions that it approved and that have not started. Ending it again changes nothing.
  * @throws CountersignError `not_found`; `forbidden` for a person who neither made it nor can approve.
  */
-export async function revokeGrant({ store, clock }: GateDeps, grantId: string, caller: Caller): Promise<Grant> {
-  const nowMs = clock.nowMs()
-  return store.transact((outbox) =>
-    idempotently(caller.once, nowMs, function* () {
-      const { principal } = caller
-      yield* changeRights()
-      yield* requireStanding(caller, nowMs)
-      const found = yield* findVisibleGrant(grantId, caller)
-      requireMayEnd(found, principal)
-      const data = { grant: grantId, tool: found.tool }
-      yield* recordAudit(outbox, { kind: 'grant_revoked', actor: principal.id, data }, nowMs)
-      yield* grants.revokeGrant.change({ id: grantId, revoked_by: principal.id, now: nowMs })
-      return yield* viewGrant(yield* findVisibleGrant(grantId, caller), nowMs)
-    }),
-  )
+export async function revokeGrant(deps: GateDeps, grantId: string, caller: Caller): Promise<Grant> {
+  return transactOnce(deps, caller, function* ({ outbox, nowMs }) {
+    const { principal } = caller
+    yield* changeRights()
+    yield* requireStanding(caller, nowMs)
+    const found = yield* findVisibleGrant(grantId, caller)
+    requireMayEnd(found, principal)
+    const data = { grant: grantId, tool: found.tool }
+    yield* recordAudit(outbox, { kind: 'grant_revoked', actor: principal.id, data }, nowMs)
+    yield* grants.revokeGrant.change({ id: grantId, revoked_by: principal.id, now: nowMs })
+    return yield* viewGrant(yield* findVisibleGrant(grantId, caller), nowMs)
+  })
 }
