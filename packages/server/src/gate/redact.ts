@@ -6,7 +6,7 @@ import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
 import type { GateDeps } from './gate.ts'
 import { viewAction } from './read/view.ts'
-import { requireVisibleAction } from './read/visible.ts'
+import { findVisibleAction } from './read/visible.ts'
 import { transactOnce } from './transact-once.ts'
 
 /**
@@ -24,8 +24,7 @@ export async function redact(deps: GateDeps, actionId: string, body: RedactBody,
 
 function* takeRedaction(context: CallerContext, actionId: string, { reason }: RedactBody): Tx<Action> {
   const { caller, nowMs } = context
-  const read = yield* actions.findAction.first({ id: actionId })
-  const found = yield* requireVisibleAction(caller.principal, read, `action ${actionId}`, nowMs)
+  const found = yield* findVisibleAction(caller.principal, actionId, nowMs)
   requireAdmin(caller.principal, 'redacts what was recorded')
   const opened = yield* openSession(context, found)
   const isBlanked = yield* redaction.blankAction.change({ id: actionId, now: nowMs })

@@ -1,12 +1,12 @@
 import type { Principal, SeenAnswer, SeenBody } from '@countersign/core'
-import { type ActionRow, actions, seen, type Tx } from '../store/index.ts'
+import { type ActionRow, seen, type Tx } from '../store/index.ts'
 import { type Caller, requirePerson, requireScope, requireUnarchived, seesAll } from './caller.ts'
 import { alreadyDecided, changedSinceShown, names } from './decide/decide.ts'
 import { findRight } from './decide/rights.ts'
 import type { GateDeps } from './gate.ts'
 import { viewAction } from './read/view.ts'
 import { viewSeenBy } from './read/view-seen.ts'
-import { requireVisibleAction } from './read/visible.ts'
+import { findVisibleAction } from './read/visible.ts'
 import { transactOnce } from './transact-once.ts'
 
 /**
@@ -29,7 +29,7 @@ export async function markSeen(deps: GateDeps, actionId: string, body: SeenBody,
 
 /** The action as it waits, when that is what was seen. */
 function* requireSame(principal: Principal, actionId: string, body: SeenBody, nowMs: number): Tx<ActionRow> {
-  const row = yield* requireVisibleAction(principal, yield* actions.findAction.first({ id: actionId }), `action ${actionId}`, nowMs)
+  const row = yield* findVisibleAction(principal, actionId, nowMs)
   requireUnarchived(row)
   if (row.state !== 'proposed') throw alreadyDecided(yield* viewAction(row))
   if (!names(body, row)) throw changedSinceShown(yield* viewAction(row))

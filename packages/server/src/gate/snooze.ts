@@ -1,10 +1,10 @@
 import { CountersignError, durationMs, type Principal, type Snooze, type SnoozeBody } from '@countersign/core'
 import { SNOOZE_ENDS_BEFORE_DEADLINE_MS } from '@countersign/core/text'
-import { type ActionRow, actions, snoozes } from '../store/index.ts'
+import { type ActionRow, snoozes } from '../store/index.ts'
 import { type Caller, requireOwnSignIn, requirePerson, requireScope } from './caller.ts'
 import type { GateDeps } from './gate.ts'
 import { isoTime, viewAction } from './read/view.ts'
-import { requireVisibleAction } from './read/visible.ts'
+import { findVisibleAction } from './read/visible.ts'
 import { lookWhomItWaitsFor } from './tell-webhooks.ts'
 import { transactOnce } from './transact-once.ts'
 
@@ -24,8 +24,7 @@ export async function snooze({ store, clock }: GateDeps, actionId: string, body:
   if (wanted <= nowMs) throw new CountersignError('bad_request', `until: ${isoTime(wanted)} is past`)
   if (wanted > nowMs + MOST_MS) throw new CountersignError('bad_request', 'an action is snoozed for 30 days at most')
   return transactOnce({ store, clock }, caller, function* ({ outbox }) {
-    const found = yield* actions.findAction.first({ id: actionId })
-    const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
+    const row = yield* findVisibleAction(caller.principal, actionId, nowMs)
     const until = Math.min(wanted, latestEnd(row))
     const why = whyNot(row, until <= nowMs)
     if (why !== undefined) {
@@ -44,8 +43,7 @@ export async function snooze({ store, clock }: GateDeps, actionId: string, body:
 export async function endSnooze(deps: GateDeps, actionId: string, caller: Caller): Promise<void> {
   const person = requireInboxOwner(caller.principal)
   await transactOnce(deps, caller, function* ({ outbox, nowMs }) {
-    const found = yield* actions.findAction.first({ id: actionId })
-    const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
+    const row = yield* findVisibleAction(caller.principal, actionId, nowMs)
     const ended = yield* snoozes.endSnooze.change({ principal_id: person.id, action_id: actionId })
     if (ended > 0) yield* lookWhomItWaitsFor(outbox, row, nowMs)
     return {}

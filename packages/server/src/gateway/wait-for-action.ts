@@ -1,7 +1,6 @@
 import { type Action, isSettled } from '@countersign/core'
-import { requireVisibleAction, viewAction } from '../gate/index.ts'
+import { findVisibleAction, viewAction } from '../gate/index.ts'
 import { watchStanding } from '../identity/standing.ts'
-import { actions } from '../store/index.ts'
 import type { Exchange, GatewayDeps } from './exchange.ts'
 import { readUntil } from './read-until.ts'
 
@@ -61,8 +60,7 @@ export async function waitForAction(
     },
     async read() {
       const action = await store.read(function* () {
-        const row = yield* actions.findAction.first({ id: actionId })
-        return yield* viewAction(yield* requireVisibleAction(standing.principal, row, `action ${actionId}`, clock.nowMs()))
+        return yield* viewAction(yield* findVisibleAction(standing.principal, actionId, clock.nowMs()))
       })
       // News is reported at once, so that a client with a progress display can show it; an action that just runs will be done soon.
       if (action.state === 'proposed' ? !last : action.state === 'executing' && last?.state === 'proposed')

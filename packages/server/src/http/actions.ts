@@ -15,8 +15,8 @@ import { z } from 'zod'
 import {
   type Caller,
   findFullWaiting,
+  findVisibleAction,
   listWaitingFor,
-  requireVisibleAction,
   searchActions,
   viewAction,
   viewActions,
@@ -166,8 +166,7 @@ function getActionRoute(app: App, deps: HttpDeps): void {
 
 const readAction = ({ store, clock }: HttpDeps, actionId: string, { principal }: Caller): Promise<Action> =>
   store.read(function* () {
-    const row = yield* actions.findAction.first({ id: actionId })
-    const visible = yield* requireVisibleAction(principal, row, `action ${actionId}`, clock.nowMs())
+    const visible = yield* findVisibleAction(principal, actionId, clock.nowMs())
     const action = yield* viewAction(visible)
     const seenBy = principal.kind === 'person' ? yield* viewSeenBy(visible) : []
     return seenBy.length > 0 ? { ...action, seenBy } : action
@@ -186,7 +185,7 @@ function listRevisionsRoute(app: App, { store, clock }: HttpDeps): void {
       const { principal } = callerOf(request)
       const { id } = request.params
       return store.read(function* () {
-        yield* requireVisibleAction(principal, yield* actions.findAction.first({ id }), `action ${id}`, clock.nowMs())
+        yield* findVisibleAction(principal, id, clock.nowMs())
         return { items: yield* viewRevisions(id) }
       })
     },
@@ -206,8 +205,7 @@ function getStoryRoute(app: App, { store, clock }: HttpDeps): void {
       const { principal } = callerOf(request)
       const { id } = request.params
       return store.read(function* () {
-        const row = yield* actions.findAction.first({ id })
-        return yield* viewStory(yield* requireVisibleAction(principal, row, `action ${id}`, clock.nowMs()), principal)
+        return yield* viewStory(yield* findVisibleAction(principal, id, clock.nowMs()), principal)
       })
     },
   )

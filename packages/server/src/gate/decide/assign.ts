@@ -5,7 +5,7 @@ import { type CallerContext, openSession, type SessionContext } from '../context
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { assigneeOf, viewAction, viewAssignment } from '../read/view.ts'
-import { requireVisibleAction } from '../read/visible.ts'
+import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { askingPersons } from './requesters.ts'
 import { findRight, requirementsOf } from './rights.ts'
@@ -21,12 +21,7 @@ export async function assign(deps: GateDeps, actionId: string, body: AssignBody,
 
 function* storeAssignment(context: CallerContext, actionId: string, { to, was }: AssignBody): Tx<Action> {
   const { caller, nowMs } = context
-  const found = yield* requireVisibleAction(
-    caller.principal,
-    yield* actions.findAction.first({ id: actionId }),
-    `action ${actionId}`,
-    nowMs,
-  )
+  const found = yield* findVisibleAction(caller.principal, actionId, nowMs)
   yield* requireAssigner(found, caller.principal, nowMs)
   requireUnarchived(found)
   const opened: SessionContext = yield* openSession({ ...context, nowMs: Math.max(nowMs, found.updated_at) }, found)

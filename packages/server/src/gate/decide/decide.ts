@@ -21,7 +21,7 @@ import type { GateDeps } from '../gate.ts'
 import { makeGrant } from '../grants/grants.ts'
 import { countVotes } from '../read/count.ts'
 import { isoTime, viewAction, viewCast } from '../read/view.ts'
-import { requireVisibleAction } from '../read/visible.ts'
+import { findVisibleAction, requireVisibleAction } from '../read/visible.ts'
 import { type Change, transition } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
 import { findRight, keyOf, requirementsOf, rolesText } from './rights.ts'
@@ -149,8 +149,7 @@ const hasNoVote = (actionId: string, { name }: Principal, refusal: string): Coun
  * `forbidden`, `gone`.
  */
 export function* findForDecision(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
-  const found = yield* actions.findAction.first({ id: actionId })
-  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  const row = yield* findVisibleAction(principal, actionId, nowMs)
   const requires = requirementsOf(row)
   if (!mayDecide(principal, requires)) {
     const why = whyNeverDecides(principal) ?? `the role ${rolesText(requires)} is needed`

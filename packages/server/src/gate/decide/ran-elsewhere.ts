@@ -5,7 +5,7 @@ import { openSession } from '../context.ts'
 import { emitUpdate } from '../events.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
-import { requireVisibleAction } from '../read/visible.ts'
+import { findVisibleAction } from '../read/visible.ts'
 
 /** The report of a program about a call that it ran although nobody had allowed it here. */
 export interface RanElsewhere {
@@ -23,8 +23,7 @@ export interface RanElsewhere {
 export async function noteRanElsewhere(deps: GateDeps, actionId: string, said: RanElsewhere, caller: Caller): Promise<Action> {
   const nowMs = deps.clock.nowMs()
   return deps.store.transact(function* (outbox): Tx<Action> {
-    const found = yield* actions.findAction.first({ id: actionId })
-    const visible = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
+    const visible = yield* findVisibleAction(caller.principal, actionId, nowMs)
     if (visible.requested_by !== caller.principal.id) {
       throw new CountersignError('forbidden', `only the proposer of ${actionId} may say that it ran`)
     }

@@ -4,7 +4,7 @@ import { type Caller, requireUnarchived, requireWriter } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
-import { requireVisibleAction } from '../read/visible.ts'
+import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { transitionById } from '../transition.ts'
 import { expireWaiting } from './expire.ts'
@@ -44,8 +44,7 @@ function* takeBack(deps: GateDeps, context: CallerContext, actionId: string, rea
 
 /** The action, for its proposer. */
 function* findOwn(actionId: string, { principal }: Caller, nowMs: number): Tx<ActionRow> {
-  const found = yield* actions.findAction.first({ id: actionId })
-  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  const row = yield* findVisibleAction(principal, actionId, nowMs)
   if (row.requested_by !== principal.id) {
     throw new CountersignError('forbidden', `${principal.name} may not withdraw ${actionId}: only whoever proposed it may`)
   }

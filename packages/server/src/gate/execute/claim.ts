@@ -7,7 +7,7 @@ import { lookAgainAt } from '../deadlines.ts'
 import { requirementsOf } from '../decide/rights.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewAction } from '../read/view.ts'
-import { requireVisibleAction } from '../read/visible.ts'
+import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { failed } from './attempt.ts'
 import { nextKey } from './attempt-key.ts'
@@ -127,8 +127,7 @@ function requestOf(tool: Tool, args: JsonObject, { target_version }: ActionRow):
 
 /** The action, for who may carry it out: who may decide about it, and who asked for it. */
 function* findForClaim(actionId: string, again: boolean, { principal }: Caller, nowMs: number): Tx<ActionRow> {
-  const found = yield* actions.findAction.first({ id: actionId })
-  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  const row = yield* findVisibleAction(principal, actionId, nowMs)
   requireUnarchived(row)
   if (mayDecide(principal, requirementsOf(row))) return row
   requireWriter(principal)

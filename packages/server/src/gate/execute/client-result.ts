@@ -5,7 +5,7 @@ import { type Caller, requireScope, requireUnarchived } from '../caller.ts'
 import type { CallerContext, GateContext } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
-import { requireVisibleAction } from '../read/visible.ts'
+import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { failed, notDone, type Settled, succeeded } from './attempt.ts'
 import { settle, settleUnknown } from './settle.ts'
@@ -44,8 +44,7 @@ function* takeResult(deps: GateDeps, context: CallerContext, actionId: string, b
 }
 
 function* findClaimed(actionId: string, principal: Caller['principal'], nowMs: number): Tx<ActionRow> {
-  const found = yield* actions.findAction.first({ id: actionId })
-  const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+  const row = yield* findVisibleAction(principal, actionId, nowMs)
   if (row.claimed_by === null) {
     throw new CountersignError('illegal_transition', `no client has claimed action ${actionId}`, { action: yield* viewAction(row) })
   }

@@ -1,10 +1,10 @@
 import { CountersignError, type Grant, type GrantBody, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
-import { actions, changeRights, type GrantRow, grants, type Tx } from '../../store/index.ts'
+import { changeRights, type GrantRow, grants, type Tx } from '../../store/index.ts'
 import { type Caller, requireScope, requireStanding, requireUnarchived } from '../caller.ts'
 import { openSession } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
-import { requireVisibleAction } from '../read/visible.ts'
+import { findVisibleAction } from '../read/visible.ts'
 import { transactOnce } from '../transact-once.ts'
 import { makeGrant, viewGrant } from './grants.ts'
 
@@ -14,8 +14,7 @@ import { makeGrant, viewGrant } from './grants.ts'
  */
 export async function createGrant({ store, clock, tools }: GateDeps, { actionId, ...terms }: GrantBody, caller: Caller): Promise<Grant> {
   return transactOnce({ store, clock }, caller, function* ({ outbox, nowMs }) {
-    const found = yield* actions.findAction.first({ id: actionId })
-    const row = yield* requireVisibleAction(caller.principal, found, `action ${actionId}`, nowMs)
+    const row = yield* findVisibleAction(caller.principal, actionId, nowMs)
     requireUnarchived(row)
     const context = yield* openSession({ outbox, nowMs, caller }, row)
     const grant = yield* makeGrant({ tools }, context, row, terms)

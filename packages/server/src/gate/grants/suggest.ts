@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts'
 import { findRight, requirementsOf } from '../decide/rights.ts'
 import type { GateDeps } from '../gate.ts'
 import { callOf } from '../policy.ts'
-import { requireVisibleAction } from '../read/visible.ts'
+import { findVisibleAction } from '../read/visible.ts'
 import { coversCall } from './covers-call.ts'
 import { whyNeverGranted } from './grants.ts'
 import { narrowRule } from './narrow-rule.ts'
@@ -22,8 +22,7 @@ const REFUSED = new Set<ActionRow['state']>(['declined', 'expired', 'cancelled']
 export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: string, { principal }: Caller): Promise<GrantSuggestion> {
   const nowMs = clock.nowMs()
   return store.read(function* () {
-    const found = yield* actions.findAction.first({ id: actionId })
-    const row = yield* requireVisibleAction(principal, found, `action ${actionId}`, nowMs)
+    const row = yield* findVisibleAction(principal, actionId, nowMs)
     const earlier = yield* actions.askedBefore.all({ ...row, limit: LOOK_BACK })
     const of = earlier.length
     const exact = { matched: earlier.filter((other) => other.arguments === row.arguments).length, of }

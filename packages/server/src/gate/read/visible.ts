@@ -52,6 +52,12 @@ export function* requireVisibleAction(principal: Principal, row: ActionRow | und
   throw new CountersignError('not_found', `there is no ${what}`)
 }
 
+/** Finds an action that the principal may see. @throws CountersignError `not_found` as {@link requireVisibleAction} does. */
+export function* findVisibleAction(principal: Principal, actionId: string, nowMs: number): Tx<ActionRow> {
+  const row = yield* actions.findAction.first({ id: actionId })
+  return yield* requireVisibleAction(principal, row, `action ${actionId}`, nowMs)
+}
+
 /**
  * The same for a session: it is visible to its owner, to people who were invited, and to people who may see an action in it. A deleted
  * session is visible to nobody.
