@@ -5,6 +5,7 @@ import {
   DOCUMENT,
   ISSUE_FIELDS,
   LABEL,
+  type LinearQuery,
   MILESTONE,
   mutation,
   PROJECT,
@@ -25,176 +26,106 @@ import {
   WholeDocumentNode,
 } from './nodes.ts'
 
-const success = z.boolean()
-const ofIssue = z.object({ success, issue: IssueNode.nullable() })
-const ofProject = z.object({ success, project: ProjectNode.nullable() })
+/** The object in the payload of a mutation. */
+interface Payload<Node> {
+  /** Its field in the payload. */
+  field: string
+  /** The members that are selected. */
+  members: string
+  node: z.ZodType<Node>
+}
 
-export const CREATE_ISSUE = mutation(
-  `createIssue($input: IssueCreateInput!) { issueCreate(input: $input) { success issue { ${ISSUE_FIELDS} } } }`,
-  z.object({ issueCreate: ofIssue }).transform(({ issueCreate: { success, issue } }) => ({ success, node: issue })),
-)
+const payload = <Node>(field: string, members: string, node: z.ZodType<Node>): Payload<Node> => ({ field, members, node })
 
-export const UPDATE_ISSUE = mutation(
-  `updateIssue($id: String!, $input: IssueUpdateInput!) { issueUpdate(id: $id, input: $input) { success issue { ${ISSUE_FIELDS} } } }`,
-  z.object({ issueUpdate: ofIssue }).transform(({ issueUpdate: { success, issue } }) => ({ success, node: issue })),
-)
+const issue = payload('issue', `{ ${ISSUE_FIELDS} }`, IssueNode)
+const comment = payload('comment', `{ id body url createdAt user ${USER} }`, CommentNode)
+const project = payload('project', PROJECT, ProjectNode)
+const cycle = payload('cycle', CYCLE, CycleNode)
+const document = payload('document', `{ ${DOCUMENT} content }`, WholeDocumentNode)
+const attachment = payload('attachment', ATTACHMENT, AttachmentNode)
+const label = payload('issueLabel', LABEL, LabelNode)
+const milestone = payload('projectMilestone', MILESTONE, MilestoneNode)
+const projectUpdate = payload('projectUpdate', PROJECT_UPDATE, ProjectUpdateNode)
+const relation = payload('issueRelation', RELATION, RelationNode)
 
-export const DELETE_ISSUE = mutation(
-  `deleteIssue($id: String!) { issueDelete(id: $id) { success entity { ${ISSUE_FIELDS} } } }`,
+type Change<Node> = LinearQuery<{ success: boolean; node: Node | null }>
+
+/** The schema of an answer: the payload of the one field `name`, with what `pick` takes from it as `node`. */
+const answerOf = <Node>(name: string, node: z.ZodType<Node | null>, pick: (payload: Record<string, unknown>) => unknown) =>
   z
-    .object({ issueDelete: z.object({ success, entity: IssueNode.nullable() }) })
-    .transform(({ issueDelete: { success, entity } }) => ({ success, node: entity })),
-)
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .transform(({ [name]: payload = {} }) => ({ success: payload.success, node: pick(payload) }))
+    .pipe(z.object({ success: z.boolean(), node }))
 
-export const ADD_LABEL = mutation(
-  `addLabel($id: String!, $labelId: String!) { issueAddLabel(id: $id, labelId: $labelId) { success issue { ${ISSUE_FIELDS} } } }`,
-  z.object({ issueAddLabel: ofIssue }).transform(({ issueAddLabel: { success, issue } }) => ({ success, node: issue })),
-)
+/** @param operation Its name with its variables. @param call The one field that it selects, with its arguments. */
+const change = <Node>(operation: string, call: string, { field, members, node }: Payload<Node>): Change<Node> =>
+  mutation(
+    `${operation} { ${call} { success ${field} ${members} } }`,
+    answerOf(call.slice(0, call.indexOf('(')), node.nullable(), (payload) => payload[field]),
+  )
 
-export const REMOVE_LABEL = mutation(
-  `removeLabel($id: String!, $labelId: String!) { issueRemoveLabel(id: $id, labelId: $labelId) { success issue { ${ISSUE_FIELDS} } } }`,
-  z.object({ issueRemoveLabel: ofIssue }).transform(({ issueRemoveLabel: { success, issue } }) => ({ success, node: issue })),
-)
+/** A mutation that removes an object by its id and returns nothing of it. */
+const removal = (name: string, call: string): Change<never> =>
+  mutation(
+    `${name}($id: String!) { ${call}(id: $id) { success } }`,
+    answerOf(call, z.null(), () => null),
+  )
 
-export const CREATE_COMMENT = mutation(
-  `createComment($input: CommentCreateInput!) { commentCreate(input: $input) { success comment { id body url createdAt user ${USER} } } }`,
-  z
-    .object({ commentCreate: z.object({ success, comment: CommentNode.nullable() }) })
-    .transform(({ commentCreate: { success, comment } }) => ({ success, node: comment })),
+export const CREATE_ISSUE = change('createIssue($input: IssueCreateInput!)', 'issueCreate(input: $input)', issue)
+export const UPDATE_ISSUE = change('updateIssue($id: String!, $input: IssueUpdateInput!)', 'issueUpdate(id: $id, input: $input)', issue)
+export const DELETE_ISSUE = change('deleteIssue($id: String!)', 'issueDelete(id: $id)', { ...issue, field: 'entity' })
+export const ADD_LABEL = change('addLabel($id: String!, $labelId: String!)', 'issueAddLabel(id: $id, labelId: $labelId)', issue)
+export const REMOVE_LABEL = change('removeLabel($id: String!, $labelId: String!)', 'issueRemoveLabel(id: $id, labelId: $labelId)', issue)
+export const CREATE_COMMENT = change('createComment($input: CommentCreateInput!)', 'commentCreate(input: $input)', comment)
+export const CREATE_PROJECT = change('createProject($input: ProjectCreateInput!)', 'projectCreate(input: $input)', project)
+export const UPDATE_PROJECT = change(
+  'updateProject($id: String!, $input: ProjectUpdateInput!)',
+  'projectUpdate(id: $id, input: $input)',
+  project,
 )
-
-export const CREATE_PROJECT = mutation(
-  `createProject($input: ProjectCreateInput!) { projectCreate(input: $input) { success project ${PROJECT} } }`,
-  z.object({ projectCreate: ofProject }).transform(({ projectCreate: { success, project } }) => ({ success, node: project })),
+export const CREATE_CYCLE = change('createCycle($input: CycleCreateInput!)', 'cycleCreate(input: $input)', cycle)
+export const CREATE_DOCUMENT = change('createDocument($input: DocumentCreateInput!)', 'documentCreate(input: $input)', document)
+export const UPDATE_DOCUMENT = change(
+  'updateDocument($id: String!, $input: DocumentUpdateInput!)',
+  'documentUpdate(id: $id, input: $input)',
+  document,
 )
-
-export const UPDATE_PROJECT = mutation(
-  `updateProject($id: String!, $input: ProjectUpdateInput!) { projectUpdate(id: $id, input: $input) { success project ${PROJECT} } }`,
-  z.object({ projectUpdate: ofProject }).transform(({ projectUpdate: { success, project } }) => ({ success, node: project })),
+export const DELETE_DOCUMENT = change('deleteDocument($id: String!)', 'documentDelete(id: $id)', { ...document, field: 'entity' })
+export const RESTORE_DOCUMENT = change('restoreDocument($id: String!)', 'documentUnarchive(id: $id)', { ...document, field: 'entity' })
+export const CREATE_ATTACHMENT = change('createAttachment($input: AttachmentCreateInput!)', 'attachmentCreate(input: $input)', attachment)
+export const UPDATE_ATTACHMENT = change(
+  'updateAttachment($id: String!, $input: AttachmentUpdateInput!)',
+  'attachmentUpdate(id: $id, input: $input)',
+  attachment,
 )
-
-export const CREATE_CYCLE = mutation(
-  `createCycle($input: CycleCreateInput!) { cycleCreate(input: $input) { success cycle ${CYCLE} } }`,
-  z
-    .object({ cycleCreate: z.object({ success, cycle: CycleNode.nullable() }) })
-    .transform(({ cycleCreate: { success, cycle } }) => ({ success, node: cycle })),
+export const REMOVE_ATTACHMENT = removal('removeAttachment', 'attachmentDelete')
+export const CREATE_LABEL = change('createLabel($input: IssueLabelCreateInput!)', 'issueLabelCreate(input: $input)', label)
+export const UPDATE_LABEL = change(
+  'updateLabel($id: String!, $input: IssueLabelUpdateInput!)',
+  'issueLabelUpdate(id: $id, input: $input)',
+  label,
 )
-
-export const CREATE_DOCUMENT = mutation(
-  `createDocument($input: DocumentCreateInput!) { documentCreate(input: $input) { success document { ${DOCUMENT} content } } }`,
-  z
-    .object({ documentCreate: z.object({ success, document: WholeDocumentNode.nullable() }) })
-    .transform(({ documentCreate: { success, document } }) => ({ success, node: document })),
+export const DELETE_LABEL = removal('deleteLabel', 'issueLabelDelete')
+export const CREATE_MILESTONE = change(
+  'createMilestone($input: ProjectMilestoneCreateInput!)',
+  'projectMilestoneCreate(input: $input)',
+  milestone,
 )
-
-export const UPDATE_DOCUMENT = mutation(
-  `updateDocument($id: String!, $input: DocumentUpdateInput!) { documentUpdate(id: $id, input: $input) { success document { ${DOCUMENT} content } } }`,
-  z
-    .object({ documentUpdate: z.object({ success, document: WholeDocumentNode.nullable() }) })
-    .transform(({ documentUpdate: { success, document } }) => ({ success, node: document })),
+export const UPDATE_MILESTONE = change(
+  'updateMilestone($id: String!, $input: ProjectMilestoneUpdateInput!)',
+  'projectMilestoneUpdate(id: $id, input: $input)',
+  milestone,
 )
-
-export const DELETE_DOCUMENT = mutation(
-  `deleteDocument($id: String!) { documentDelete(id: $id) { success entity { ${DOCUMENT} content } } }`,
-  z
-    .object({ documentDelete: z.object({ success, entity: WholeDocumentNode.nullable() }) })
-    .transform(({ documentDelete: { success, entity } }) => ({ success, node: entity })),
+export const DELETE_MILESTONE = removal('deleteMilestone', 'projectMilestoneDelete')
+export const CREATE_PROJECT_UPDATE = change(
+  'createProjectUpdate($input: ProjectUpdateCreateInput!)',
+  'projectUpdateCreate(input: $input)',
+  projectUpdate,
 )
-
-export const RESTORE_DOCUMENT = mutation(
-  `restoreDocument($id: String!) { documentUnarchive(id: $id) { success entity { ${DOCUMENT} content } } }`,
-  z
-    .object({ documentUnarchive: z.object({ success, entity: WholeDocumentNode.nullable() }) })
-    .transform(({ documentUnarchive: { success, entity } }) => ({ success, node: entity })),
+export const UPDATE_PROJECT_UPDATE = change(
+  'updateProjectUpdate($id: String!, $input: ProjectUpdateUpdateInput!)',
+  'projectUpdateUpdate(id: $id, input: $input)',
+  projectUpdate,
 )
-
-export const CREATE_ATTACHMENT = mutation(
-  `createAttachment($input: AttachmentCreateInput!) { attachmentCreate(input: $input) { success attachment ${ATTACHMENT} } }`,
-  z
-    .object({ attachmentCreate: z.object({ success, attachment: AttachmentNode.nullable() }) })
-    .transform(({ attachmentCreate: { success, attachment } }) => ({ success, node: attachment })),
-)
-
-export const UPDATE_ATTACHMENT = mutation(
-  `updateAttachment($id: String!, $input: AttachmentUpdateInput!) { attachmentUpdate(id: $id, input: $input) { success attachment ${ATTACHMENT} } }`,
-  z
-    .object({ attachmentUpdate: z.object({ success, attachment: AttachmentNode.nullable() }) })
-    .transform(({ attachmentUpdate: { success, attachment } }) => ({ success, node: attachment })),
-)
-
-export const REMOVE_ATTACHMENT = mutation(
-  `removeAttachment($id: String!) { attachmentDelete(id: $id) { success } }`,
-  z
-    .object({ attachmentDelete: z.object({ success }) })
-    .transform(({ attachmentDelete }) => ({ success: attachmentDelete.success, node: null })),
-)
-
-export const CREATE_LABEL = mutation(
-  `createLabel($input: IssueLabelCreateInput!) { issueLabelCreate(input: $input) { success issueLabel ${LABEL} } }`,
-  z
-    .object({ issueLabelCreate: z.object({ success, issueLabel: LabelNode.nullable() }) })
-    .transform(({ issueLabelCreate: { success, issueLabel } }) => ({ success, node: issueLabel })),
-)
-
-export const UPDATE_LABEL = mutation(
-  `updateLabel($id: String!, $input: IssueLabelUpdateInput!) { issueLabelUpdate(id: $id, input: $input) { success issueLabel ${LABEL} } }`,
-  z
-    .object({ issueLabelUpdate: z.object({ success, issueLabel: LabelNode.nullable() }) })
-    .transform(({ issueLabelUpdate: { success, issueLabel } }) => ({ success, node: issueLabel })),
-)
-
-export const DELETE_LABEL = mutation(
-  `deleteLabel($id: String!) { issueLabelDelete(id: $id) { success } }`,
-  z
-    .object({ issueLabelDelete: z.object({ success }) })
-    .transform(({ issueLabelDelete }) => ({ success: issueLabelDelete.success, node: null })),
-)
-
-export const CREATE_MILESTONE = mutation(
-  `createMilestone($input: ProjectMilestoneCreateInput!) { projectMilestoneCreate(input: $input) { success projectMilestone ${MILESTONE} } }`,
-  z
-    .object({ projectMilestoneCreate: z.object({ success, projectMilestone: MilestoneNode.nullable() }) })
-    .transform(({ projectMilestoneCreate: { success, projectMilestone } }) => ({ success, node: projectMilestone })),
-)
-
-export const UPDATE_MILESTONE = mutation(
-  `updateMilestone($id: String!, $input: ProjectMilestoneUpdateInput!) { projectMilestoneUpdate(id: $id, input: $input) { success projectMilestone ${MILESTONE} } }`,
-  z
-    .object({ projectMilestoneUpdate: z.object({ success, projectMilestone: MilestoneNode.nullable() }) })
-    .transform(({ projectMilestoneUpdate: { success, projectMilestone } }) => ({ success, node: projectMilestone })),
-)
-
-export const DELETE_MILESTONE = mutation(
-  `deleteMilestone($id: String!) { projectMilestoneDelete(id: $id) { success } }`,
-  z
-    .object({ projectMilestoneDelete: z.object({ success }) })
-    .transform(({ projectMilestoneDelete }) => ({ success: projectMilestoneDelete.success, node: null })),
-)
-
-export const CREATE_PROJECT_UPDATE = mutation(
-  `createProjectUpdate($input: ProjectUpdateCreateInput!) { projectUpdateCreate(input: $input) { success projectUpdate ${PROJECT_UPDATE} } }`,
-  z
-    .object({ projectUpdateCreate: z.object({ success, projectUpdate: ProjectUpdateNode.nullable() }) })
-    .transform(({ projectUpdateCreate: { success, projectUpdate } }) => ({ success, node: projectUpdate })),
-)
-
-export const UPDATE_PROJECT_UPDATE = mutation(
-  `updateProjectUpdate($id: String!, $input: ProjectUpdateUpdateInput!) { projectUpdateUpdate(id: $id, input: $input) { success projectUpdate ${PROJECT_UPDATE} } }`,
-  z
-    .object({ projectUpdateUpdate: z.object({ success, projectUpdate: ProjectUpdateNode.nullable() }) })
-    .transform(({ projectUpdateUpdate: { success, projectUpdate } }) => ({ success, node: projectUpdate })),
-)
-
-export const CREATE_RELATION = mutation(
-  `createRelation($input: IssueRelationCreateInput!) { issueRelationCreate(input: $input) { success issueRelation ${RELATION} } }`,
-  z
-    .object({ issueRelationCreate: z.object({ success, issueRelation: RelationNode.nullable() }) })
-    .transform(({ issueRelationCreate: { success, issueRelation } }) => ({ success, node: issueRelation })),
-)
-
-export const REMOVE_RELATION = mutation(
-  `removeRelation($id: String!) { issueRelationDelete(id: $id) { success } }`,
-  z
-    .object({ issueRelationDelete: z.object({ success }) })
-    .transform(({ issueRelationDelete }) => ({ success: issueRelationDelete.success, node: null })),
-)
+export const CREATE_RELATION = change('createRelation($input: IssueRelationCreateInput!)', 'issueRelationCreate(input: $input)', relation)
+export const REMOVE_RELATION = removal('removeRelation', 'issueRelationDelete')
