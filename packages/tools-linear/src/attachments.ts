@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { asTitle, isObject } from '@countersign/toolkit/internal'
+import { asTitle } from '@countersign/toolkit/internal'
 import type { LinearDocument } from '@linear/sdk'
 import { z } from 'zod'
 import type { LinearClient } from './client.ts'
@@ -14,7 +14,7 @@ import { readTool, type Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same } from './rows.ts'
 import { userWords } from './views.ts'
 import { choose, oneLine, refuse } from './words.ts'
-import { sentId, writeTool } from './write-tool.ts'
+import { hasInput, writeTool } from './write-tool.ts'
 
 const Subtitle = z.string().min(1).max(1_000)
 
@@ -60,7 +60,7 @@ const attachLink = (workspace: Workspace): ToolDraft =>
     },
     view: attachmentView,
     creates: true,
-    look: (linear, sent, signal) => lookForAttachment(linear, sentId(sent), signal),
+    look: lookForAttachment,
   })
 
 const updateAttachment = (workspace: Workspace): ToolDraft =>
@@ -89,9 +89,8 @@ const updateAttachment = (workspace: Workspace): ToolDraft =>
       }
     },
     view: attachmentView,
-    look: (linear, sent, signal) => lookForAttachment(linear, sentId(sent), signal),
-    isDone: (attachment, { input }) =>
-      isObject(input) && input.title === attachment.title && (input.subtitle === undefined || input.subtitle === attachment.subtitle),
+    look: lookForAttachment,
+    isDone: ({ title, subtitle }, sent) => hasInput({ title, subtitle }, sent),
   })
 
 const removeAttachment = (workspace: Workspace): ToolDraft =>
@@ -119,7 +118,7 @@ const removeAttachment = (workspace: Workspace): ToolDraft =>
     },
     view: attachmentView,
     removes: true,
-    look: (linear, sent, signal) => lookForAttachment(linear, sentId(sent), signal),
+    look: lookForAttachment,
   })
 
 /** Returns a link with its issue's address as `url`. The target is `link`, which no card links to. */

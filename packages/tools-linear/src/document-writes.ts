@@ -1,6 +1,6 @@
 import type { JsonObject, PreviewField } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { asTitle, isObject } from '@countersign/toolkit/internal'
+import { asTitle } from '@countersign/toolkit/internal'
 import type { LinearDocument } from '@linear/sdk'
 import { z } from 'zod'
 import type { LinearClient } from './client.ts'
@@ -14,7 +14,7 @@ import { FIND_DOCUMENT } from './queries.ts'
 import type { Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same, withDiff } from './rows.ts'
 import { oneLine, refuse } from './words.ts'
-import { sentId, writeTool } from './write-tool.ts'
+import { hasInput, writeTool } from './write-tool.ts'
 
 export const documentWrites = (workspace: Workspace): ToolDraft[] => [
   createDocument(workspace),
@@ -56,7 +56,7 @@ const createDocument = (workspace: Workspace): ToolDraft =>
     },
     view: documentView,
     creates: true,
-    look: (linear, sent, signal) => lookForDocument(linear, sentId(sent), signal),
+    look: lookForDocument,
   })
 
 const updateDocument = (workspace: Workspace): ToolDraft =>
@@ -80,11 +80,8 @@ const updateDocument = (workspace: Workspace): ToolDraft =>
       }
     },
     view: documentView,
-    look: (linear, sent, signal) => lookForDocument(linear, sentId(sent), signal),
-    isDone: ({ title, content }: WholeDocumentNode, { input }) => {
-      const wanted = isObject(input) ? input : {}
-      return (wanted.title ?? title) === title && (wanted.content ?? content ?? '') === (content ?? '')
-    },
+    look: lookForDocument,
+    isDone: ({ title, content }: WholeDocumentNode, sent) => hasInput({ title, content: content ?? '' }, sent),
   })
 
 const deleteDocument = (workspace: Workspace): ToolDraft =>
@@ -104,7 +101,7 @@ const deleteDocument = (workspace: Workspace): ToolDraft =>
       }
     },
     view: documentView,
-    look: (linear, sent, signal) => lookForDocument(linear, sentId(sent), signal),
+    look: lookForDocument,
     isDone: ({ trashed }) => trashed === true,
   })
 
@@ -129,11 +126,10 @@ const restoreDocument = (workspace: Workspace): ToolDraft =>
       }
     },
     view: documentView,
-    look: (linear, sent, signal) => lookForDocument(linear, sentId(sent), signal),
+    look: lookForDocument,
     isDone: ({ trashed }) => trashed !== true,
   })
 
-/** Returns the row for the project or issue of a document. */
 const placeRows = ({ project, issue }: WholeDocumentNode): PreviewField[] => [
   ...(project ? [same('project', project.name)] : []),
   ...(issue ? [same('issue', `${issue.identifier} ${issue.title}`)] : []),

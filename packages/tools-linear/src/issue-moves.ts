@@ -9,7 +9,7 @@ import { FIND_COMMENT } from './queries.ts'
 import type { Workspace } from './read-tool.ts'
 import { issueView, userWords } from './views.ts'
 import { oneLine, refuse } from './words.ts'
-import { sentId, writeTool } from './write-tool.ts'
+import { writeTool } from './write-tool.ts'
 
 /** Tools for the progress of an issue: assignee, status, cycle, labels and comments. */
 export const issueMoves = (workspace: Workspace): ToolDraft[] => [
@@ -127,8 +127,8 @@ const comment = (workspace: Workspace): ToolDraft =>
     },
     view: ({ id, url, createdAt, body }) => ({ id, url, createdAt, body }),
     creates: true,
-    async look(linear, sent, signal) {
-      const { comments } = await linear.ask(FIND_COMMENT, { filter: { id: { eq: sentId(sent) } } }, signal)
+    async look(linear, id, signal) {
+      const { comments } = await linear.ask(FIND_COMMENT, { filter: { id: { eq: id } } }, signal)
       return comments.nodes[0]
     },
   })
@@ -157,7 +157,7 @@ function labelTool(
       }
     },
     view: issueView,
-    look: (linear, sent, signal) => lookForIssue(linear, String(sent.id), signal),
+    look: lookForIssue,
     isDone: (issue, { labelId }) => issue.labels.nodes.some(({ id }) => id === labelId) === adds,
   })
 }

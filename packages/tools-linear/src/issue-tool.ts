@@ -1,6 +1,5 @@
-import type { JsonObject, JsonValue, PreviewField } from '@countersign/core'
+import type { JsonObject, PreviewField } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { isObject } from '@countersign/toolkit/internal'
 import type { LinearDocument } from '@linear/sdk'
 import type { z } from 'zod'
 import type { LinearClient } from './client.ts'
@@ -11,7 +10,7 @@ import { FIND_ISSUE } from './queries.ts'
 import type { Workspace } from './read-tool.ts'
 import { issueView } from './views.ts'
 import { refuse } from './words.ts'
-import { type Plan, writeTool } from './write-tool.ts'
+import { hasInput, type Plan, writeTool } from './write-tool.ts'
 
 export type FoundIssue = Awaited<ReturnType<typeof findIssue>>
 
@@ -47,25 +46,19 @@ export async function lookForIssue(linear: LinearClient, id: string, signal: Abo
   return issues.nodes[0]
 }
 
-/** Returns the current value of an issue for each field of an update. */
-const VALUE_OF: Record<string, (issue: FoundIssue) => JsonValue> = {
-  title: ({ title }) => title,
-  description: ({ description }) => description,
-  priority: ({ priority }) => priority,
-  estimate: ({ estimate }) => estimate,
-  dueDate: ({ dueDate }) => dueDate,
-  assigneeId: ({ assignee }) => assignee?.id ?? null,
-  stateId: ({ state }) => state.id,
-  projectId: ({ project }) => project?.id ?? null,
-  projectMilestoneId: ({ projectMilestone }) => projectMilestone?.id ?? null,
-  cycleId: ({ cycle }) => cycle?.id ?? null,
-}
-
-/** True when the issue has every value of the input. */
-function hasAll(issue: FoundIssue, sent: JsonObject): boolean {
-  const input = isObject(sent.input) ? Object.entries(sent.input) : []
-  return input.length > 0 && input.every(([field, value]) => VALUE_OF[field]?.(issue) === value)
-}
+/** Returns the current values of an issue by the fields of an update. */
+const valuesOf = ({ assignee, state, project, projectMilestone, cycle, ...issue }: FoundIssue): JsonObject => ({
+  title: issue.title,
+  description: issue.description,
+  priority: issue.priority,
+  estimate: issue.estimate,
+  dueDate: issue.dueDate,
+  assigneeId: assignee?.id ?? null,
+  stateId: state.id,
+  projectId: project?.id ?? null,
+  projectMilestoneId: projectMilestone?.id ?? null,
+  cycleId: cycle?.id ?? null,
+})
 
 /** Defines a tool that sets values of one issue. */
 export function updateTool<Input extends z.ZodObject>(
@@ -80,10 +73,10 @@ export function updateTool<Input extends z.ZodObject>(
 ): ToolDraft {
   return writeTool(workspace, {
     ...definition,
-    // The mutation's answer has no description. `hasAll` needs it only for issues that it reads itself.
+    // The mutation's answer has no description. Only an issue that was read by itself is compared.
     document: UPDATE_ISSUE,
     view: issueView,
-    look: (linear, sent, signal) => lookForIssue(linear, String(sent.id), signal),
-    isDone: (issue, sent) => 'description' in issue && hasAll(issue as FoundIssue, sent),
+    look: lookForIssue,
+    isDone: (issue, sent) => 'description' in issue && hasInput(valuesOf(issue as FoundIssue), sent),
   })
 }

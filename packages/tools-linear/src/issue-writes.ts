@@ -12,7 +12,7 @@ import type { Workspace } from './read-tool.ts'
 import { changed, given } from './rows.ts'
 import { issueView, PRIORITIES, priorityWord, userWords } from './views.ts'
 import { refuse } from './words.ts'
-import { type Plan, sentId, writeTool } from './write-tool.ts'
+import { type Plan, writeTool } from './write-tool.ts'
 
 const NewIssue = z.object({
   team: Team,
@@ -50,7 +50,7 @@ export const issueWrites = (workspace: Workspace): ToolDraft[] => [
     plan: planIssue,
     view: issueView,
     creates: true,
-    look: (linear, sent, signal) => lookForIssue(linear, sentId(sent), signal),
+    look: lookForIssue,
   }),
   updateTool(workspace, {
     name: 'updateIssue',
@@ -78,7 +78,7 @@ export const issueWrites = (workspace: Workspace): ToolDraft[] => [
       }
     },
     view: issueView,
-    look: (linear, sent, signal) => lookForIssue(linear, sentId(sent), signal),
+    look: lookForIssue,
     isDone: (issue) => issue.trashed === true,
   }),
 ]

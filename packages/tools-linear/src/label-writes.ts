@@ -1,6 +1,6 @@
 import type { JsonObject, PreviewField } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { asTitle, isObject } from '@countersign/toolkit/internal'
+import { asTitle } from '@countersign/toolkit/internal'
 import type { LinearDocument } from '@linear/sdk'
 import { z } from 'zod'
 import type { LinearClient } from './client.ts'
@@ -12,7 +12,7 @@ import { LABEL_USE, LABELS } from './queries.ts'
 import type { Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same } from './rows.ts'
 import { choose, oneLine, refuse, useWords } from './words.ts'
-import { sentId, writeTool } from './write-tool.ts'
+import { hasInput, writeTool } from './write-tool.ts'
 
 const Name = z.string().min(1).max(80)
 const Color = z
@@ -64,7 +64,7 @@ const createLabel = (workspace: Workspace): ToolDraft =>
     },
     view: labelView,
     creates: true,
-    look: (linear, sent, signal) => lookForLabel(linear, sentId(sent), signal),
+    look: lookForLabel,
   })
 
 const updateLabel = (workspace: Workspace): ToolDraft =>
@@ -110,11 +110,8 @@ const updateLabel = (workspace: Workspace): ToolDraft =>
       }
     },
     view: labelView,
-    look: (linear, sent, signal) => lookForLabel(linear, sentId(sent), signal),
-    isDone: ({ name, color, description }, { input }) => {
-      const now: JsonObject = { name, color, description }
-      return isObject(input) && Object.entries(input).every(([field, value]) => now[field] === value)
-    },
+    look: lookForLabel,
+    isDone: ({ name, color, description }, sent) => hasInput({ name, color, description }, sent),
   })
 
 const deleteLabel = (workspace: Workspace): ToolDraft =>
@@ -141,7 +138,7 @@ const deleteLabel = (workspace: Workspace): ToolDraft =>
     },
     view: labelView,
     removes: true,
-    look: (linear, sent, signal) => lookForLabel(linear, sentId(sent), signal),
+    look: lookForLabel,
   })
 
 const ofTeam = (team: string | undefined): string => (team === undefined ? 'of all teams' : `of team ${team}`)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { asTitle, isObject } from '@countersign/toolkit/internal'
+import { asTitle } from '@countersign/toolkit/internal'
 import type { LinearDocument } from '@linear/sdk'
 import { z } from 'zod'
 import type { LinearClient } from './client.ts'
@@ -13,7 +13,7 @@ import { MILESTONE_USE, MILESTONES } from './queries.ts'
 import { readTool, type Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same, withDiff } from './rows.ts'
 import { choose, oneLine, refuse, useWords } from './words.ts'
-import { sentId, writeTool } from './write-tool.ts'
+import { hasInput, writeTool } from './write-tool.ts'
 
 const Name = z.string().min(1).max(80)
 
@@ -68,7 +68,7 @@ const createMilestone = (workspace: Workspace): ToolDraft =>
     },
     view: milestoneView,
     creates: true,
-    look: (linear, sent, signal) => lookForMilestone(linear, sentId(sent), signal),
+    look: lookForMilestone,
   })
 
 const updateMilestone = (workspace: Workspace): ToolDraft =>
@@ -116,11 +116,8 @@ const updateMilestone = (workspace: Workspace): ToolDraft =>
       }
     },
     view: milestoneView,
-    look: (linear, sent, signal) => lookForMilestone(linear, sentId(sent), signal),
-    isDone: ({ name, targetDate, description }, { input }) => {
-      const now: JsonObject = { name, targetDate, description: description ?? '' }
-      return isObject(input) && Object.entries(input).every(([field, value]) => now[field] === value)
-    },
+    look: lookForMilestone,
+    isDone: ({ name, targetDate, description }, sent) => hasInput({ name, targetDate, description: description ?? '' }, sent),
   })
 
 const deleteMilestone = (workspace: Workspace): ToolDraft =>
@@ -148,7 +145,7 @@ const deleteMilestone = (workspace: Workspace): ToolDraft =>
     },
     view: milestoneView,
     removes: true,
-    look: (linear, sent, signal) => lookForMilestone(linear, sentId(sent), signal),
+    look: lookForMilestone,
   })
 
 const moveToMilestone = (workspace: Workspace): ToolDraft =>

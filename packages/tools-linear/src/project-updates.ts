@@ -1,6 +1,6 @@
 import type { JsonObject } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { asTitle, isObject } from '@countersign/toolkit/internal'
+import { asTitle } from '@countersign/toolkit/internal'
 import type { LinearDocument } from '@linear/sdk'
 import { z } from 'zod'
 import type { LinearClient } from './client.ts'
@@ -13,7 +13,7 @@ import { readTool, type Workspace } from './read-tool.ts'
 import { changed, refuseNoChange, same, withDiff } from './rows.ts'
 import { userWords } from './views.ts'
 import { oneLine, refuse } from './words.ts'
-import { sentId, writeTool } from './write-tool.ts'
+import { hasInput, writeTool } from './write-tool.ts'
 
 const HEALTHS = ['onTrack', 'atRisk', 'offTrack'] as const
 const Health = z.enum(HEALTHS)
@@ -62,7 +62,7 @@ const createProjectUpdate = (workspace: Workspace): ToolDraft =>
     },
     view: updateView,
     creates: true,
-    look: (linear, sent, signal) => lookForUpdate(linear, sentId(sent), signal),
+    look: lookForUpdate,
   })
 
 const editProjectUpdate = (workspace: Workspace): ToolDraft =>
@@ -96,11 +96,8 @@ const editProjectUpdate = (workspace: Workspace): ToolDraft =>
       }
     },
     view: updateView,
-    look: (linear, sent, signal) => lookForUpdate(linear, sentId(sent), signal),
-    isDone: ({ health, body }, { input }) => {
-      const now: JsonObject = { health, body }
-      return isObject(input) && Object.entries(input).every(([field, value]) => now[field] === value)
-    },
+    look: lookForUpdate,
+    isDone: ({ health, body }, sent) => hasInput({ health, body }, sent),
   })
 
 const updateView = ({ id, health, body, url, createdAt, user, project }: ProjectUpdateNode): JsonObject => ({

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '@countersign/core'
+import type { JsonObject } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { asTitle, isObject } from '@countersign/toolkit/internal'
+import { asTitle } from '@countersign/toolkit/internal'
 import type { LinearDocument } from '@linear/sdk'
 import { z } from 'zod'
 import type { LinearClient } from './client.ts'
@@ -13,7 +13,7 @@ import type { Workspace } from './read-tool.ts'
 import { changed, given } from './rows.ts'
 import { projectView, userWords } from './views.ts'
 import { refuse } from './words.ts'
-import { sentId, writeTool } from './write-tool.ts'
+import { hasInput, writeTool } from './write-tool.ts'
 
 const Name = z.string().min(1).max(80)
 const Summary = z.string().max(255).describe('One or two sentences')
@@ -67,7 +67,7 @@ const createProject = (workspace: Workspace): ToolDraft =>
     },
     view: projectView,
     creates: true,
-    look: (linear, sent, signal) => lookForProject(linear, sentId(sent), signal),
+    look: lookForProject,
   })
 
 const updateProject = (workspace: Workspace): ToolDraft =>
@@ -104,8 +104,8 @@ const updateProject = (workspace: Workspace): ToolDraft =>
       }
     },
     view: projectView,
-    look: (linear, sent, signal) => lookForProject(linear, String(sent.id), signal),
-    isDone: hasAll,
+    look: lookForProject,
+    isDone: (project, sent) => hasInput(valuesOf(project), sent),
   })
 
 const createCycle = (workspace: Workspace): ToolDraft =>
@@ -133,8 +133,8 @@ const createCycle = (workspace: Workspace): ToolDraft =>
     },
     view: ({ id, startsAt, endsAt, team, ...cycle }) => ({ id, cycle: cycleWords(cycle), team: team.key, startsAt, endsAt }),
     creates: true,
-    async look(linear, sent, signal) {
-      const { cycles } = await linear.ask(CYCLES, { filter: { id: { eq: sentId(sent) } } }, signal)
+    async look(linear, id, signal) {
+      const { cycles } = await linear.ask(CYCLES, { filter: { id: { eq: id } } }, signal)
       return cycles.nodes[0]
     },
   })
@@ -144,16 +144,11 @@ async function lookForProject(linear: LinearClient, id: string, signal: AbortSig
   return projects.nodes[0]
 }
 
-/** Returns the current value of a project for each field of an update. */
-const VALUE_OF: Record<string, (project: ProjectNode) => JsonValue> = {
-  name: ({ name }) => name,
-  description: ({ description }) => description,
-  leadId: ({ lead }) => lead?.id ?? null,
-  startDate: ({ startDate }) => startDate,
-  targetDate: ({ targetDate }) => targetDate,
-}
-
-function hasAll(project: ProjectNode, sent: JsonObject): boolean {
-  const input = isObject(sent.input) ? Object.entries(sent.input) : []
-  return input.length > 0 && input.every(([field, value]) => VALUE_OF[field]?.(project) === value)
-}
+/** Returns the current values of a project by the fields of an update. */
+const valuesOf = ({ name, description, lead, startDate, targetDate }: ProjectNode): JsonObject => ({
+  name,
+  description,
+  leadId: lead?.id ?? null,
+  startDate,
+  targetDate,
+})

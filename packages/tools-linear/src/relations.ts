@@ -10,7 +10,7 @@ import type { RelationNode } from './nodes.ts'
 import { RELATIONS } from './queries.ts'
 import { readTool, type Workspace } from './read-tool.ts'
 import { refuse } from './words.ts'
-import { sentId, writeTool } from './write-tool.ts'
+import { writeTool } from './write-tool.ts'
 
 /** The kinds of relations: Linear's type, and whether it is seen from the first issue or from the other. */
 const KINDS = {
@@ -91,7 +91,7 @@ const addRelation = (workspace: Workspace): ToolDraft =>
     },
     view: relationView,
     creates: true,
-    look: (linear, sent, signal, about) => lookForRelation(linear, sentId(sent), about, signal),
+    look: lookForRelation,
   })
 
 const removeRelation = (workspace: Workspace): ToolDraft =>
@@ -134,7 +134,7 @@ const removeRelation = (workspace: Workspace): ToolDraft =>
     },
     view: relationView,
     removes: true,
-    look: (linear, sent, signal, about) => lookForRelation(linear, sentId(sent), about, signal),
+    look: lookForRelation,
   })
 
 /** Returns the status change that Linear makes by itself when an issue becomes a duplicate. No other call could request it. */
@@ -183,6 +183,6 @@ function seenFrom({ id, type, issue, relatedIssue, createdAt }: RelationNode, is
 }
 
 /** Finds a relation among those of the issue, because relations have no filter. */
-async function lookForRelation(linear: LinearClient, id: string, issueId: string, signal: AbortSignal): Promise<RelationNode | undefined> {
+async function lookForRelation(linear: LinearClient, id: string, signal: AbortSignal, issueId: string): Promise<RelationNode | undefined> {
   return (await readRelations(linear, issueId, signal)).relations.find((relation) => relation.id === id)
 }

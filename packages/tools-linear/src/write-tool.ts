@@ -10,7 +10,6 @@ import { refuse } from './words.ts'
 
 /** A planned change, based on the current state of Linear. */
 export interface Plan {
-  /** The fields of the preview. */
   fields: PreviewField[]
   /** The variables of the mutation, with ids in place of names. The id of a created object is added when it is sent. */
   variables: JsonObject
@@ -39,7 +38,7 @@ export interface LinearWrite<Input extends z.ZodObject, Node> {
   /** True for a plan that removes an object. It is done when the object no longer exists. */
   removes?: boolean
   /** Finds a created object by its id, or reads the object to change. `about` comes from the plan. */
-  look(linear: LinearClient, sent: JsonObject, signal: AbortSignal, about: string): Promise<Node | undefined>
+  look(linear: LinearClient, id: string, signal: AbortSignal, about: string): Promise<Node | undefined>
   /** For changes: true when the object has the wanted values. */
   isDone?(node: Node, sent: JsonObject): boolean
 }
@@ -75,7 +74,7 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
     async verify(_, { plan, signal, idempotencyKey }) {
       const { variables, about = '', updatedAt } = await plan()
       const sent = send(variables, idempotencyKey)
-      const node = await write.look(linear, sent, signal, about)
+      const node = await write.look(linear, sentId(sent), signal, about)
       if (removes) return node ? { done: false } : { done: true, output: { done: true } }
       if (creates) return node ? { done: true, output: write.view(node, sent) } : { done: false }
       if (node && write.isDone?.(node, sent)) return { done: true, output: write.view(node, sent) }
@@ -104,8 +103,14 @@ export function idOf(key: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
+/** True when an object has every value of the input that was sent. @param now Its values by the fields of the input. */
+export function hasInput(now: JsonObject, { input }: JsonObject): boolean {
+  const wanted = isObject(input) ? Object.entries(input) : []
+  return wanted.length > 0 && wanted.every(([field, value]) => now[field] === value)
+}
+
 /** Returns the id in the input of the sent variables. */
-export const sentId = ({ input, id }: JsonObject): string => String(isObject(input) && input.id !== undefined ? input.id : id)
+const sentId = ({ input, id }: JsonObject): string => String(isObject(input) && input.id !== undefined ? input.id : id)
 
 /** Returns a link to Linear. Links to other origins are not shown. */
 function linkOf({ linkOrigins }: LinearClient, output: JsonValue): string | undefined {
