@@ -27,7 +27,6 @@ export async function headOf(client: GithubClient, repository: string, branch: s
 const commitAt = (client: GithubClient, repository: string, ref: string, signal: AbortSignal) =>
   client.look(signal, repositoryOf(repository), (rest, at) => rest.repos.getCommit({ ...at, ref, per_page: 1 }))
 
-/** Returns the URL of a branch. */
 const branchUrl = ({ webOrigin }: GithubContext, repository: string, branch: string): string =>
   `${webOrigin}/${repository}/tree/${branch.split('/').map(encodeURIComponent).join('/')}`
 

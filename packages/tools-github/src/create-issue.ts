@@ -10,7 +10,6 @@ import { added, same } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 import { type GithubIssue, issueResult } from './views.ts'
 
-/** Opens an issue. */
 export const createIssue = (github: GithubContext): ToolDraft =>
   writeTool(
     github,

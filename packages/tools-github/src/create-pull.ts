@@ -52,7 +52,6 @@ async function baseOf(
   return default_branch
 }
 
-/** Opens a pull request. */
 export const createPullRequest = (github: GithubContext): ToolDraft =>
   writeTool(
     github,

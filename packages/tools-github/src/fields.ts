@@ -22,7 +22,6 @@ export const Label = z
 /** The name of a branch, by git's own rules. */
 export const Branch = z.string().min(1).max(244).refine(isBranchName, 'must be a name that git takes for a branch')
 
-/** A branch, a tag or a commit. */
 export const Ref = Branch.describe('A branch, a tag or the SHA of a commit')
 
 export const Page = z.int().min(1).max(100).default(1)

@@ -9,7 +9,6 @@ import { hasMore, textOf } from './views.ts'
 const MAX_PATCH_CHARACTERS = 3_000
 const MAX_MESSAGE = 5_000
 
-/** Reads one commit. */
 export const getCommit = (github: GithubContext): ToolDraft =>
   readTool(github, z.object({ repository: github.repository, ref: Ref, page: Page }), {
     name: 'getCommit',

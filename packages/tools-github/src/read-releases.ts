@@ -8,7 +8,6 @@ import { hasMore, textOf } from './views.ts'
 
 const MAX_LISTED_TEXT = 1_000
 
-/** Tools that read releases: a list, and one. */
 export const releaseReads = (github: GithubContext): ToolDraft[] => [listReleases(github), getRelease(github)]
 
 export interface GithubRelease {

@@ -13,7 +13,6 @@ import { repositoryOf } from './repository.ts'
 import { added, changed, same, short } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
 
-/** Tools that create a release and publish a draft. */
 export const releaseWrites = (github: GithubContext): ToolDraft[] => [createRelease(github), publishRelease(github)]
 
 interface Tagged {

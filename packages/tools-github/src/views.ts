@@ -135,7 +135,6 @@ export const pullInList = (pull: GithubPull): JsonObject => ({
   body: textOf(pull.body, MAX_LISTED_TEXT),
 })
 
-/** Returns a commit as one line. */
 export const commitLine = ({ sha, message }: { sha: string; message: string }): string => `${sha.slice(0, 7)} ${message.split('\n')[0]}`
 
 /** True when the answer has a next page. */

@@ -8,7 +8,6 @@ import { findObjective, refuse, type StoreOf } from './write-tool.ts'
 const Filter = { owner: Owner.optional(), period: Period.optional(), state: ObjectiveState.optional() }
 const MAX_SUMMED = 200
 
-/** The read tools. */
 export const readTools = (storeOf: StoreOf): ToolDraft[] => [
   readTool(storeOf, {
     name: 'listObjectives',

@@ -28,7 +28,6 @@ const Folder = Path.default('').describe('A folder, from the root of the workspa
 /** Returns which of these paths git ignores, if the workspace is a repository. */
 export type Ignored = (paths: readonly string[], signal: AbortSignal) => Promise<ReadonlySet<string>>
 
-/** The tools that read files. */
 export const fileReads = (workspace: Workspace, ignored: Ignored): WorkspaceTool[] =>
   [
     defineTool({

@@ -1,7 +1,6 @@
 import type { JsonObject, PreviewField } from '@countersign/core'
 import { type Ends, expectedOf, type Plan } from './plan.ts'
 
-/** Returns the preview fields of a plan. */
 export function fieldsOf({ place, before, after, diff }: Plan): PreviewField[] {
   const field = place.text
   const links: PreviewField[] =

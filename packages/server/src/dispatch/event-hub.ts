@@ -68,7 +68,6 @@ export function createListeners<A extends unknown[]>(onEmpty?: (key: string) => 
   }
 }
 
-/** Returns the action that an event moved. */
 export const movedAction = ({ event }: StoredEvent): string | undefined =>
   event.type === 'action_update' ? event.data.proposalId : undefined
 

@@ -25,7 +25,6 @@ export interface HookDeps extends Pick<HttpDeps, 'store' | 'gate' | 'hub' | 'clo
   holders: Holders
 }
 
-/** One request of a hook. */
 export interface HookRequest {
   request: FastifyRequest
   caller: Omit<Caller, 'once'>

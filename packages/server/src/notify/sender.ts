@@ -18,7 +18,6 @@ const LOOK_AGAIN_MS = 5_000
 export interface SenderOptions extends ChannelDeps {
   store: Store
   log: Logger
-  /** Id of this process. */
   processId(): string
   /** Counts the work as in flight, and logs its failure. */
   background(work: Promise<unknown>): void

@@ -1,7 +1,6 @@
 import type { JsonSchema, JsonValue } from '@countersign/core'
 import { openPatternBudget, type PatternBudget, patternsIn, TOO_COSTLY } from './pattern-cost.ts'
 
-/** Levels in a schema. */
 const MAX_SCHEMA_LEVELS = 40
 
 /** References followed from the top; a schema that refers to itself is looked at this deep. */

@@ -41,7 +41,6 @@ interface Change {
   before: { bytes: Buffer; mode: string } | undefined
 }
 
-/** A change as shown. */
 interface ShownChange extends Change {
   /** Undefined for a file that is not text. */
   diff: string | undefined

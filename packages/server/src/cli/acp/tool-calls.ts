@@ -11,11 +11,9 @@ const OPENS = ['session/new', 'session/load', 'session/resume', 'session/fork']
 const OPENS_AGAIN = ['session/load', 'session/resume']
 
 export interface ToolCalls {
-  /** Reads a message of the editor. */
   fromEditor(message: JsonObject): void
   /** Reads a message of the agent. Returns the calls that it changed after a question about them. */
   fromAgent(message: JsonObject): AskedCall[]
-  /** The folder of a session. */
   folderOf(session: string): string
   /** A call with all that is known of it. */
   whole(session: string, toolCall: JsonObject): JsonObject

@@ -13,7 +13,6 @@ export interface Interrupt {
   metadata: JsonValue
 }
 
-/** A message of a snapshot. */
 export type SnapshotMessage =
   | { id: string; role: 'user'; content: string }
   | {

@@ -50,7 +50,6 @@ const changeRequest = question<{ call: string; once_key: RequestState; now: numb
 export const loseRequest = (request: string, state: Exclude<RequestState, 'waits'>, now: number): Tx<void> =>
   changeRequest.run({ call: rowOf(request), once_key: state, now })
 
-/** Deletes a request. */
 export const dropRequest = (request: string): Tx<void> => deleteRequest.run({ call: rowOf(request) })
 
 const findRow = question<{ call: string }, GatewayCallRow>((db, p) => db.selectFrom('gateway_call').selectAll().where('call', '=', p.call))

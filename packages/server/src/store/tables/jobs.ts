@@ -7,7 +7,6 @@ import type { RunRow } from './schema.ts'
 /** The purpose of a job: `advance` advances a session, `execute` executes an approved action. */
 export type JobName = 'advance' | 'execute'
 
-/** The payload of a job. */
 export interface JobPayload {
   id: string
 }

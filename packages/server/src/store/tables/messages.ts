@@ -86,7 +86,6 @@ export const lastOfRun = question<{ session_id: string; run_id: string }, Messag
     .limit(lit(10)),
 )
 
-/** The result of a tool call in its session. */
 export const findToolResult = question<{ session_id: string; tool_call_id: string }, Pick<MessageRow, 'id'>>((db, p) =>
   db
     .selectFrom('message')

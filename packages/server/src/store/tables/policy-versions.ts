@@ -27,7 +27,6 @@ export const listVersions = question<{ before: number; limit: number }, PolicyVe
   db.selectFrom('policy_version').selectAll().where('number', '<', p.before).orderBy('number', 'desc').limit(p.limit),
 )
 
-/** The version before one. */
 export const versionBefore = question<{ number: number }, PolicyVersionRow>((db, p) =>
   db.selectFrom('policy_version').selectAll().where('number', '<', p.number).orderBy('number', 'desc').limit(lit(1)),
 )

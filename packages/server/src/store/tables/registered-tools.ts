@@ -6,7 +6,6 @@ export const MOST_OF_ONE = 200
 /** The most tools of all owners. */
 export const MOST_OF_ALL = 5_000
 
-/** A registered tool with the name of its owner. */
 export type OwnedTool = RegisteredToolRow & { owner_name: string }
 
 export const findTool = question<{ name: string }, RegisteredToolRow>((db, p) =>
