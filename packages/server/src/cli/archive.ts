@@ -7,15 +7,13 @@ import { verifyFiles } from '../archive/verify.ts'
 import { type Environment, readSettings } from '../config/index.ts'
 import { openForArchive } from '../store/index.ts'
 import type { JsonOutput } from './json-output.ts'
+import { type DataFlags, withDataFlags } from './options.ts'
 import { counted, megabytes, openProgress, percent } from './progress.ts'
 import { say, sayJson } from './say.ts'
 
-interface ArchiveFlags {
+interface ArchiveFlags extends DataFlags {
   olderThan: string
   to?: string
-  data?: string
-  databaseUrl?: string
-  databaseDirectUrl?: string
   dryRun?: true
   json?: true
 }
@@ -30,13 +28,12 @@ Exit code: 0 when it is done, 1 when something went wrong. "countersign archive 
 
 /** `countersign archive`: moves old events into files, and checks such files. */
 export const archiveCommand = (environment: Environment): Command =>
-  new Command('archive')
-    .description('move the events of settled sessions into compressed files with their hashes')
-    .option('--older-than <time>', 'how long nothing has happened: 30d, 12h or an ISO 8601 duration', '30d')
-    .option('--to <folder>', 'where the files go (default: archive in the data folder)')
-    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
-    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
-    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
+  withDataFlags(
+    new Command('archive')
+      .description('move the events of settled sessions into compressed files with their hashes')
+      .option('--older-than <time>', 'how long nothing has happened: 30d, 12h or an ISO 8601 duration', '30d')
+      .option('--to <folder>', 'where the files go (default: archive in the data folder)'),
+  )
     .option('--dry-run', 'report what would be moved, without moving it')
     .option('--json', 'print one JSON object: {dryRun, settledBefore, folder, sessions, rows, files}; for verify {files}')
     .addHelpText('after', HELP)

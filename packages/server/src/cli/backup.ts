@@ -3,14 +3,12 @@ import { Command } from 'commander'
 import { type Environment, readSettings } from '../config/index.ts'
 import { type BackupProgress, type BackupSummary, backupDatabase, restoreDatabase } from '../store/index.ts'
 import type { JsonOutput } from './json-output.ts'
+import { type DataFlags, withDataFlags } from './options.ts'
 import { megabytes, openProgress, percent } from './progress.ts'
 import { say, sayJson } from './say.ts'
 
-interface BackupFlags {
+interface BackupFlags extends DataFlags {
   json?: true
-  data?: string
-  databaseUrl?: string
-  databaseDirectUrl?: string
   force?: true
 }
 
@@ -64,12 +62,6 @@ export const restoreCommand = (environment: Environment): Command =>
       say(`Restored ${inWords(summary)}.`)
       say('Later events are not in it: check the approved actions before you allow their execution.')
     })
-
-const withDataFlags = (command: Command): Command =>
-  command
-    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
-    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
-    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
 
 function inWords({ newestEventAt, position, waiting, approved, executing, migration }: BackupSummary): string {
   const newest =

@@ -25,13 +25,11 @@ import { modelChecks, routeChecks } from './doctor/reach.ts'
 import { findSecrets } from './doctor/secrets.ts'
 import { webhookCheck } from './doctor/webhooks.ts'
 import type { JsonOutput } from './json-output.ts'
+import { type DataFlags, withDataFlags } from './options.ts'
 import { type Out, say, sayJson } from './say.ts'
 
-export interface DoctorFlags extends ApiFlags {
+export interface DoctorFlags extends ApiFlags, DataFlags {
   config?: string
-  data?: string
-  databaseUrl?: string
-  databaseDirectUrl?: string
   models?: true
   timeout: string
 }
@@ -44,12 +42,11 @@ Exit code: 0 when nothing is wrong, 1 when something is. Notes are for thought a
 
 /** `countersign doctor`: reports whether the configuration works here, and what would need approval. */
 export const doctorCommand = (environment: Environment): Command =>
-  withServerAddress(new Command('doctor'))
-    .description('check configuration, database, sources, policy and webhooks, and report what would need approval')
-    .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)')
-    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
-    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
-    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
+  withDataFlags(
+    withServerAddress(new Command('doctor'))
+      .description('check configuration, database, sources, policy and webhooks, and report what would need approval')
+      .option('--config <file>', 'configuration (COUNTERSIGN_CONFIG, default countersign.config.ts or countersign.yaml here)'),
+  )
     .option('--models', 'ask every model one short question, which may cost something')
     .option('--timeout <seconds>', 'how long each check may take', '10')
     .option('--json', 'print one JSON object: {problems, findings, policy}')

@@ -6,16 +6,14 @@ import { acceptKey, createKey, drawKey, listKeys, revokeKey } from '../identity/
 import { databaseFile, openBeside, requireExisting, type Store } from '../store/index.ts'
 import type { JsonOutput } from './json-output.ts'
 import { requireKnownRoles } from './key-roles.ts'
+import { type DataFlags, withDataFlags } from './options.ts'
 import { say, sayJson } from './say.ts'
 
-interface DataFlags {
+interface KeyFlags extends DataFlags {
   json?: true
-  data?: string
-  databaseUrl?: string
-  databaseDirectUrl?: string
 }
 
-interface CreateFlags extends DataFlags {
+interface CreateFlags extends KeyFlags {
   name: string
   kind: string
   role?: string[]
@@ -39,7 +37,7 @@ export const keyCommand = (environment: Environment): Command =>
     .description('create, list and revoke keys')
     .addHelpText('after', HELP)
     .addCommand(
-      withDataFlags(new Command('create').description('create a key, which is shown only once'))
+      withFlags(new Command('create').description('create a key, which is shown only once'))
         .requiredOption('--name <name>', 'what it is for')
         .requiredOption('--kind <kind>', 'the kind of its holder: person, agent or service')
         .option(
@@ -56,37 +54,32 @@ export const keyCommand = (environment: Environment): Command =>
         .action((flags: CreateFlags) => createAny(flags, environment)),
     )
     .addCommand(
-      withDataFlags(new Command('list').description('list the keys, newest first'))
+      withFlags(new Command('list').description('list the keys, newest first'))
         .option('--json', 'print one JSON object: {items}')
-        .action((flags: DataFlags) => onStore(flags, environment, (store) => list(store, flags))),
+        .action((flags: KeyFlags) => onStore(flags, environment, (store) => list(store, flags))),
     )
     .addCommand(
-      withDataFlags(
+      withFlags(
         new Command('accept').description(
           'accept a key that somebody made over the API for another person, or for embed tokens, so that it may do more than read',
         ),
       )
         .argument('<id>', 'its id: key_…')
         .option('--json', 'print the key as one JSON object, without its secret')
-        .action((id: string, flags: DataFlags) => onStore(flags, environment, (store) => accept(store, id, flags))),
+        .action((id: string, flags: KeyFlags) => onStore(flags, environment, (store) => accept(store, id, flags))),
     )
     .addCommand(
-      withDataFlags(new Command('revoke').description('revoke a key at once'))
+      withFlags(new Command('revoke').description('revoke a key at once'))
         .argument('<id>', 'its id: key_…')
         .option('--json', 'print the key as one JSON object, without its secret')
-        .action((id: string, flags: DataFlags) => onStore(flags, environment, (store) => revoke(store, id, flags))),
+        .action((id: string, flags: KeyFlags) => onStore(flags, environment, (store) => revoke(store, id, flags))),
     )
 
-const withDataFlags = (command: Command): Command =>
-  command
-    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
-    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
-    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
-    .addHelpText('after', EXIT_HELP)
+const withFlags = (command: Command): Command => withDataFlags(command).addHelpText('after', EXIT_HELP)
 
 /** @param onMissing Called where there is no database yet; default: throws. */
 async function onStore(
-  flags: DataFlags,
+  flags: KeyFlags,
   environment: Environment,
   work: (store: Store) => Promise<void>,
   onMissing: (dataDir: string) => Promise<void> | void = requireExisting,
@@ -153,7 +146,7 @@ const untilOf = ({ expiresAt }: { expiresAt: string | null }): string =>
 
 const PAGE = 200
 
-async function list(store: Store, { json }: DataFlags): Promise<void> {
+async function list(store: Store, { json }: KeyFlags): Promise<void> {
   const items: Key[] = []
   let before: string | undefined
   let page: Key[]
@@ -182,13 +175,13 @@ function lineOf({ id, name, principal, revokedAt, lastUsedAt, ...key }: Key): st
   ].join('  ')
 }
 
-async function accept(store: Store, id: string, { json }: DataFlags): Promise<void> {
+async function accept(store: Store, id: string, { json }: KeyFlags): Promise<void> {
   const key = await store.transact((outbox) => acceptKey(outbox, id, null, Date.now()))
   if (json) sayJson(key)
   else say(`Key ${id} (${key.name}) of ${key.principal.name} was accepted at ${key.acceptedAt}.`)
 }
 
-async function revoke(store: Store, id: string, { json }: DataFlags): Promise<void> {
+async function revoke(store: Store, id: string, { json }: KeyFlags): Promise<void> {
   const key = await store.transact((outbox) => revokeKey(outbox, id, null, Date.now()))
   if (json) sayJson(key)
   else say(`Key ${id} (${key.name}) was revoked at ${key.revokedAt}.`)

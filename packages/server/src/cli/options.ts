@@ -1,13 +1,23 @@
 import type { Command } from 'commander'
 
-/** The flags of every command that runs a server. */
-export interface ServerFlags {
-  config?: string
-  port?: string
-  host?: string
+/** The flags that say where the data is. */
+export interface DataFlags {
   data?: string
   databaseUrl?: string
   databaseDirectUrl?: string
+}
+
+export const withDataFlags = (command: Command): Command =>
+  command
+    .option('--data <folder>', 'where the embedded database is (COUNTERSIGN_DATA, default ./.countersign)')
+    .option('--database-url <url>', 'Postgres instead of the embedded database (DATABASE_URL)')
+    .option('--database-direct-url <url>', 'the same database past a pooler in transaction mode (DATABASE_DIRECT_URL)')
+
+/** The flags of every command that runs a server. */
+export interface ServerFlags extends DataFlags {
+  config?: string
+  port?: string
+  host?: string
   logLevel?: string
   maxExecutions?: string
   maxExecutionsPerSession?: string
