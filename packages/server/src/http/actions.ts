@@ -42,15 +42,12 @@ const route = taggedRoute('actions')
 
 /** Registers the routes that propose and read actions. */
 export function actionRoutes(app: App, deps: HttpDeps): void {
-  listActionsRoute(app, deps)
-  listFullWaitingRoute(app, deps)
-  proposeActionRoute(app, deps)
-  getActionRoute(app, deps)
-  listRevisionsRoute(app, deps)
-  getStoryRoute(app, deps)
+  listRoutes(app, deps)
+  oneActionRoutes(app, deps)
+  historyRoutes(app, deps)
 }
 
-function listActionsRoute(app: App, { store, clock }: HttpDeps): void {
+function listRoutes(app: App, { store, clock, policies }: HttpDeps): void {
   app.get(
     '/api/actions',
     route('anyone', {
@@ -79,22 +76,6 @@ function listActionsRoute(app: App, { store, clock }: HttpDeps): void {
       return { items: await store.read(() => viewActions(rows)), nextCursor }
     },
   )
-}
-
-/** The name of the list in its cursors: the place in one order is none in another. */
-const orderedList = (order: SettledOrder): string => `actions by ${order}`
-
-function placeOf(order: SettledOrder, row: ActionRow): (string | number)[] {
-  const { stretch, key, id } = actions.placeIn(order, row)
-  return [stretch, key, id]
-}
-
-function readPlace(order: SettledOrder, cursor: string | undefined): actions.OrderPlace | undefined {
-  const [stretch, key, id] = decodeCursor(orderedList(order), cursor, ['number', 'number', 'string']) ?? []
-  return id === undefined ? undefined : { stretch: Math.max(0, Number(stretch)), key: Number(key), id: String(id) }
-}
-
-function listFullWaitingRoute(app: App, { store, policies }: HttpDeps): void {
   app.get(
     '/api/waiting/full',
     route('see-all', {
@@ -111,7 +92,8 @@ function listFullWaitingRoute(app: App, { store, policies }: HttpDeps): void {
   )
 }
 
-function proposeActionRoute(app: App, { gate }: HttpDeps): void {
+function oneActionRoutes(app: App, deps: HttpDeps): void {
+  const { gate, hub, clock, stopping } = deps
   app.post(
     '/api/actions',
     route('propose', {
@@ -130,10 +112,6 @@ function proposeActionRoute(app: App, { gate }: HttpDeps): void {
       return action
     },
   )
-}
-
-function getActionRoute(app: App, deps: HttpDeps): void {
-  const { hub, clock, stopping } = deps
   app.get(
     '/api/actions/:id',
     route('by-object', {
@@ -164,15 +142,7 @@ function getActionRoute(app: App, deps: HttpDeps): void {
   )
 }
 
-const readAction = ({ store, clock }: HttpDeps, actionId: string, { principal }: Caller): Promise<Action> =>
-  store.read(function* () {
-    const visible = yield* findVisibleAction(principal, actionId, clock.nowMs())
-    const action = yield* viewAction(visible)
-    const seenBy = principal.kind === 'person' ? yield* viewSeenBy(visible) : []
-    return seenBy.length > 0 ? { ...action, seenBy } : action
-  })
-
-function listRevisionsRoute(app: App, { store, clock }: HttpDeps): void {
+function historyRoutes(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/:id/revisions',
     route('by-object', {
@@ -190,9 +160,6 @@ function listRevisionsRoute(app: App, { store, clock }: HttpDeps): void {
       })
     },
   )
-}
-
-function getStoryRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/actions/:id/story',
     route('by-object', {
@@ -210,3 +177,24 @@ function getStoryRoute(app: App, { store, clock }: HttpDeps): void {
     },
   )
 }
+
+/** The name of the list in its cursors: the place in one order is none in another. */
+const orderedList = (order: SettledOrder): string => `actions by ${order}`
+
+function placeOf(order: SettledOrder, row: ActionRow): (string | number)[] {
+  const { stretch, key, id } = actions.placeIn(order, row)
+  return [stretch, key, id]
+}
+
+function readPlace(order: SettledOrder, cursor: string | undefined): actions.OrderPlace | undefined {
+  const [stretch, key, id] = decodeCursor(orderedList(order), cursor, ['number', 'number', 'string']) ?? []
+  return id === undefined ? undefined : { stretch: Math.max(0, Number(stretch)), key: Number(key), id: String(id) }
+}
+
+const readAction = ({ store, clock }: HttpDeps, actionId: string, { principal }: Caller): Promise<Action> =>
+  store.read(function* () {
+    const visible = yield* findVisibleAction(principal, actionId, clock.nowMs())
+    const action = yield* viewAction(visible)
+    const seenBy = principal.kind === 'person' ? yield* viewSeenBy(visible) : []
+    return seenBy.length > 0 ? { ...action, seenBy } : action
+  })

@@ -84,13 +84,7 @@ async function atPause(
 
 /** Registers requests that run only during a call, for clients that cannot keep a connection: each call returns at the next pause. */
 export function agentRequestRoutes(app: App, deps: HttpDeps): void {
-  createAgentRequestRoute(app, deps)
-  getAgentRequestRoute(app, deps)
-  executeAgentRequestRoute(app, deps)
-  approveToolRoute(app, deps)
-}
-
-function createAgentRequestRoute(app: App, { agentLoop }: HttpDeps): void {
+  const { agentLoop, store, gate, clock } = deps
   app.post(
     '/api/agent-requests',
     route('propose', {
@@ -106,18 +100,11 @@ function createAgentRequestRoute(app: App, { agentLoop }: HttpDeps): void {
       return made
     },
   )
-}
-
-function getAgentRequestRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/agent-requests/:id',
     route('by-object', { operationId: 'getAgentRequest', summary: 'Read a request', params: Params, response: { 200: RequestView } }),
     (request) => store.read(() => readRequest(request.params.id, callerOf(request))),
   )
-}
-
-function executeAgentRequestRoute(app: App, deps: HttpDeps): void {
-  const { agentLoop } = deps
   app.post(
     '/api/agent-requests/:id/execute',
     route('by-object', {
@@ -135,10 +122,6 @@ function executeAgentRequestRoute(app: App, deps: HttpDeps): void {
       )
     },
   )
-}
-
-function approveToolRoute(app: App, deps: HttpDeps): void {
-  const { store, gate, clock } = deps
   app.post(
     '/api/approve-tool/:id',
     route('by-object', {

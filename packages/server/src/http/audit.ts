@@ -37,15 +37,12 @@ const viewSeal = ({ sealer, anchor }: HttpDeps): AuditSealView => {
 
 /** Registers the routes that read, export and verify the record of decisions and executions. */
 export function auditRoutes(app: App, deps: HttpDeps): void {
-  listRecordRoute(app, deps)
-  getRecordKeyRoute(app, deps)
-  getRecordSealRoute(app, deps)
-  acceptRecordRoute(app, deps)
-  exportRecordRoute(app, deps)
-  redactActionRoute(app, deps)
+  sealRoutes(app, deps)
+  contentRoutes(app, deps)
 }
 
-function listRecordRoute(app: App, { store }: HttpDeps): void {
+function sealRoutes(app: App, deps: HttpDeps): void {
+  const { store, auditKey, sealer } = deps
   app.get(
     '/api/audit',
     route('see-all', {
@@ -66,9 +63,6 @@ function listRecordRoute(app: App, { store }: HttpDeps): void {
       })
     },
   )
-}
-
-function getRecordKeyRoute(app: App, { auditKey }: HttpDeps): void {
   app.get(
     '/api/audit/key',
     route('anyone', {
@@ -80,9 +74,6 @@ function getRecordKeyRoute(app: App, { auditKey }: HttpDeps): void {
       return { algorithm: 'Ed25519' as const, publicKey: auditKey.publicKey }
     },
   )
-}
-
-function getRecordSealRoute(app: App, deps: HttpDeps): void {
   app.get(
     '/api/audit/seal',
     route('anyone', {
@@ -92,10 +83,6 @@ function getRecordSealRoute(app: App, deps: HttpDeps): void {
     }),
     async () => viewSeal(deps),
   )
-}
-
-function acceptRecordRoute(app: App, deps: HttpDeps): void {
-  const { sealer } = deps
   app.post(
     '/api/audit/accept',
     route('admin', {
@@ -111,7 +98,7 @@ function acceptRecordRoute(app: App, deps: HttpDeps): void {
   )
 }
 
-function exportRecordRoute(app: App, { store, clock, auditKey, sealer }: HttpDeps): void {
+function contentRoutes(app: App, { store, clock, auditKey, sealer, gate }: HttpDeps): void {
   app.get(
     '/api/audit/export',
     route('see-all', {
@@ -136,9 +123,6 @@ function exportRecordRoute(app: App, { store, clock, auditKey, sealer }: HttpDep
       return reply.send(Readable.from(format === 'csv' ? exportCsv(options) : exportLines(options)))
     },
   )
-}
-
-function redactActionRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/redact',
     route('by-object', {

@@ -9,14 +9,7 @@ import { IdParams, taggedRoute } from './route.ts'
 const route = taggedRoute('delegations')
 
 /** Registers the routes for delegated votes, and for the people who can be named. Persons see and end their own delegations; admins all. */
-export function delegationRoutes(app: App, deps: HttpDeps): void {
-  listDelegationsRoute(app, deps)
-  listPeopleRoute(app, deps)
-  createDelegationRoute(app, deps)
-  endDelegationRoute(app, deps)
-}
-
-function listDelegationsRoute(app: App, { store, clock }: HttpDeps): void {
+export function delegationRoutes(app: App, { store, clock, gate }: HttpDeps): void {
   app.get(
     '/api/delegations',
     route('decide-lasting', {
@@ -39,9 +32,6 @@ function listDelegationsRoute(app: App, { store, clock }: HttpDeps): void {
       })
     },
   )
-}
-
-function listPeopleRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/people',
     route('list-people', {
@@ -69,9 +59,6 @@ function listPeopleRoute(app: App, { store }: HttpDeps): void {
       })
     },
   )
-}
-
-function createDelegationRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/delegations',
     route('decide-lasting', {
@@ -87,9 +74,6 @@ function createDelegationRoute(app: App, { gate }: HttpDeps): void {
       return delegation
     },
   )
-}
-
-function endDelegationRoute(app: App, { gate }: HttpDeps): void {
   app.delete(
     '/api/delegations/:id',
     route('decide-lasting', { operationId: 'endDelegation', summary: 'End a delegation', params: IdParams, response: { 200: Delegation } }),

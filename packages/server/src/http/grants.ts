@@ -9,15 +9,7 @@ import { IdParams, taggedRoute } from './route.ts'
 const route = taggedRoute('grants')
 
 /** Registers the routes for grants: recorded approvals of later calls. */
-export function grantRoutes(app: App, deps: HttpDeps): void {
-  listGrantsRoute(app, deps)
-  getGrantRoute(app, deps)
-  createGrantRoute(app, deps)
-  revokeGrantRoute(app, deps)
-  suggestGrantRoute(app, deps)
-}
-
-function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
+export function grantRoutes(app: App, { store, clock, gate }: HttpDeps): void {
   app.get(
     '/api/grants',
     route('person', {
@@ -48,9 +40,6 @@ function listGrantsRoute(app: App, { store, clock }: HttpDeps): void {
       })
     },
   )
-}
-
-function getGrantRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/grants/:id',
     route('by-object', { operationId: 'getGrant', summary: 'Read a grant', params: IdParams, response: { 200: Grant } }),
@@ -61,9 +50,6 @@ function getGrantRoute(app: App, { store, clock }: HttpDeps): void {
       })
     },
   )
-}
-
-function createGrantRoute(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/grants',
     route('by-object', {
@@ -79,17 +65,11 @@ function createGrantRoute(app: App, { gate }: HttpDeps): void {
       return grant
     },
   )
-}
-
-function revokeGrantRoute(app: App, { gate }: HttpDeps): void {
   app.delete(
     '/api/grants/:id',
     route('by-object', { operationId: 'revokeGrant', summary: 'Revoke a grant', params: IdParams, response: { 200: Grant } }),
     (request) => gate.revokeGrant(request.params.id, callerOf(request)),
   )
-}
-
-function suggestGrantRoute(app: App, { gate }: HttpDeps): void {
   app.get(
     '/api/actions/:id/suggestion',
     route('by-object', {

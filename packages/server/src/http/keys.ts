@@ -7,15 +7,7 @@ import { IdParams, taggedRoute } from './route.ts'
 const route = taggedRoute('identity')
 
 /** Registers the routes for keys: admins manage all keys, and every person sees their own and accepts keys that others made for them. */
-export function keyRoutes(app: App, deps: HttpDeps): void {
-  createKeyRoute(app, deps)
-  listKeysRoute(app, deps)
-  listOwnKeysRoute(app, deps)
-  acceptKeyRoute(app, deps)
-  revokeKeyRoute(app, deps)
-}
-
-function createKeyRoute(app: App, { directory }: HttpDeps): void {
+export function keyRoutes(app: App, { directory }: HttpDeps): void {
   app.post(
     '/api/keys',
     route('admin', {
@@ -31,9 +23,6 @@ function createKeyRoute(app: App, { directory }: HttpDeps): void {
       return directory.createKey(request.body, caller)
     },
   )
-}
-
-function listKeysRoute(app: App, { directory }: HttpDeps): void {
   app.get(
     '/api/keys',
     route('admin', {
@@ -51,9 +40,6 @@ function listKeysRoute(app: App, { directory }: HttpDeps): void {
       return { items, nextCursor }
     },
   )
-}
-
-function listOwnKeysRoute(app: App, { directory }: HttpDeps): void {
   app.get(
     '/api/keys/own',
     route('person', {
@@ -72,9 +58,6 @@ function listOwnKeysRoute(app: App, { directory }: HttpDeps): void {
       return { items, nextCursor }
     },
   )
-}
-
-function acceptKeyRoute(app: App, { directory }: HttpDeps): void {
   app.post(
     '/api/keys/:id/accept',
     route('decide', {
@@ -86,9 +69,6 @@ function acceptKeyRoute(app: App, { directory }: HttpDeps): void {
     }),
     (request) => directory.acceptKey(request.params.id, callerOf(request)),
   )
-}
-
-function revokeKeyRoute(app: App, { directory }: HttpDeps): void {
   app.delete(
     '/api/keys/:id',
     route('admin', {

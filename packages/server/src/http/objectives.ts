@@ -18,13 +18,7 @@ import { IdParams, taggedRoute } from './route.ts'
 const route = taggedRoute('objectives')
 
 /** Registers the routes that show objectives to people. Tools change objectives, through the gate. */
-export function objectiveRoutes(app: App, deps: HttpDeps): void {
-  listObjectivesRoute(app, deps)
-  getObjectiveRoute(app, deps)
-  listObjectiveChangesRoute(app, deps)
-}
-
-function listObjectivesRoute(app: App, { store, clock }: HttpDeps): void {
+export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives',
     route('person-with-role', {
@@ -46,9 +40,6 @@ function listObjectivesRoute(app: App, { store, clock }: HttpDeps): void {
       })
     },
   )
-}
-
-function getObjectiveRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives/:id',
     route('person-with-role', {
@@ -67,9 +58,6 @@ function getObjectiveRoute(app: App, { store, clock }: HttpDeps): void {
       })
     },
   )
-}
-
-function listObjectiveChangesRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/objectives/:id/history',
     route('person-with-role', {

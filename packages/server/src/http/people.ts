@@ -32,21 +32,12 @@ async function readPerson({ store, clock, consoleSessions }: HttpDeps, id: strin
 
 /** Registers the routes with which admins read people, change their roles and disable them. */
 export function peopleRoutes(app: App, deps: HttpDeps): void {
-  getPersonRoute(app, deps)
-  changeRolesRoute(app, deps)
-  disablePersonRoute(app, deps)
-  enablePersonRoute(app, deps)
-}
-
-function getPersonRoute(app: App, deps: HttpDeps): void {
+  const { gate, agentLoop } = deps
   app.get(
     '/api/people/:id',
     route('admin', { ...SCHEMA, operationId: 'getPerson', summary: 'Read a person and what they can act with', errors: ['forbidden'] }),
     async (request) => readPerson(deps, request.params.id),
   )
-}
-
-function changeRolesRoute(app: App, deps: HttpDeps): void {
   app.patch(
     '/api/people/:id',
     route('admin', {
@@ -63,10 +54,6 @@ function changeRolesRoute(app: App, deps: HttpDeps): void {
       return readPerson(deps, id)
     },
   )
-}
-
-function disablePersonRoute(app: App, deps: HttpDeps): void {
-  const { gate, agentLoop } = deps
   app.post(
     '/api/people/:id/disable',
     route('admin', { ...SCHEMA, operationId: 'disablePerson', summary: 'Shut a person out' }),
@@ -80,10 +67,6 @@ function disablePersonRoute(app: App, deps: HttpDeps): void {
       return readPerson(deps, id)
     },
   )
-}
-
-function enablePersonRoute(app: App, deps: HttpDeps): void {
-  const { gate, agentLoop } = deps
   app.post(
     '/api/people/:id/enable',
     route('admin', { ...SCHEMA, operationId: 'enablePerson', summary: 'Let a disabled person back in' }),

@@ -8,12 +8,7 @@ import { taggedRoute } from './route.ts'
 const route = taggedRoute('policy')
 
 /** Registers what helps to write a policy: the check of a document that was not saved, and the names that a condition may use. */
-export function policyCheckRoutes(app: App, deps: HttpDeps): void {
-  checkPolicyRoute(app, deps)
-  listPolicyNamesRoute(app, deps)
-}
-
-function checkPolicyRoute(app: App, { store, tools, registered, agents }: HttpDeps): void {
+export function policyCheckRoutes(app: App, { store, tools, registered, agents }: HttpDeps): void {
   app.post(
     '/api/policy/check',
     route('person-with-role', {
@@ -37,9 +32,6 @@ function checkPolicyRoute(app: App, { store, tools, registered, agents }: HttpDe
       }
     },
   )
-}
-
-function listPolicyNamesRoute(app: App, { tools, registered }: HttpDeps): void {
   app.get(
     '/api/policy/names',
     route('person-with-role', {

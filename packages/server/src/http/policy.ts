@@ -78,17 +78,13 @@ async function save({ store, clock, policies, tools, registered }: HttpDeps, inp
 
 /** Registers the routes of the policy: the version in force, its versions, and changes. Persons read it; only admins change it. */
 export function policyRoutes(app: App, deps: HttpDeps): void {
-  getPolicyRoute(app, deps)
-  savePolicyRoute(app, deps)
-  rollBackPolicyRoute(app, deps)
-  listPolicyVersionsRoute(app, deps)
-  getPolicyVersionRoute(app, deps)
-  getPolicyShadowRoute(app, deps)
-  endPolicyShadowRoute(app, deps)
-  testPolicyRoute(app, deps)
+  inForceRoutes(app, deps)
+  versionRoutes(app, deps)
+  trialRoutes(app, deps)
 }
 
-function getPolicyRoute(app: App, { store }: HttpDeps): void {
+function inForceRoutes(app: App, deps: HttpDeps): void {
+  const { store } = deps
   app.get(
     '/api/policy',
     route('person-with-role', {
@@ -108,9 +104,6 @@ function getPolicyRoute(app: App, { store }: HttpDeps): void {
       return reply.type('application/yaml').serializer(String).send(text)
     },
   )
-}
-
-function savePolicyRoute(app: App, deps: HttpDeps): void {
   app.put(
     '/api/policy',
     route('admin', {
@@ -140,10 +133,6 @@ function savePolicyRoute(app: App, deps: HttpDeps): void {
       return saved
     },
   )
-}
-
-function rollBackPolicyRoute(app: App, deps: HttpDeps): void {
-  const { store } = deps
   app.post(
     '/api/policy/rollback',
     route('admin', {
@@ -170,7 +159,7 @@ function rollBackPolicyRoute(app: App, deps: HttpDeps): void {
   )
 }
 
-function listPolicyVersionsRoute(app: App, { store }: HttpDeps): void {
+function versionRoutes(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/versions',
     route('person-with-role', {
@@ -196,9 +185,6 @@ function listPolicyVersionsRoute(app: App, { store }: HttpDeps): void {
       })
     },
   )
-}
-
-function getPolicyVersionRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/policy/versions/:version',
     route('person-with-role', {
@@ -212,7 +198,8 @@ function getPolicyVersionRoute(app: App, { store }: HttpDeps): void {
   )
 }
 
-function getPolicyShadowRoute(app: App, { store }: HttpDeps): void {
+function trialRoutes(app: App, deps: HttpDeps): void {
+  const { store, clock } = deps
   app.get(
     '/api/policy/shadow',
     route('person-with-role', {
@@ -223,9 +210,6 @@ function getPolicyShadowRoute(app: App, { store }: HttpDeps): void {
     }),
     (_request) => store.read(reportShadow),
   )
-}
-
-function endPolicyShadowRoute(app: App, { store, clock }: HttpDeps): void {
   app.delete(
     '/api/policy/shadow',
     route('admin', {
@@ -244,9 +228,6 @@ function endPolicyShadowRoute(app: App, { store, clock }: HttpDeps): void {
       return {}
     },
   )
-}
-
-function testPolicyRoute(app: App, deps: HttpDeps): void {
   const testPolicy = createPolicyTests(deps, worldOf(deps))
 
   app.post(

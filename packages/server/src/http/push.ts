@@ -10,13 +10,7 @@ import { IdParams, taggedRoute } from './route.ts'
 const route = taggedRoute('notifications')
 
 /** Registers the routes with which a console subscribes its person to notifications in that browser. */
-export function pushRoutes(app: App, deps: HttpDeps): void {
-  listPushSubscriptionsRoute(app, deps)
-  createPushSubscriptionRoute(app, deps)
-  deletePushSubscriptionRoute(app, deps)
-}
-
-function listPushSubscriptionsRoute(app: App, { store, pushKey }: HttpDeps): void {
+export function pushRoutes(app: App, { store, pushKey, clock, network }: HttpDeps): void {
   app.get(
     '/api/push-subscriptions',
     route('decide-lasting', {
@@ -40,9 +34,6 @@ function listPushSubscriptionsRoute(app: App, { store, pushKey }: HttpDeps): voi
       }
     },
   )
-}
-
-function createPushSubscriptionRoute(app: App, { store, clock, network }: HttpDeps): void {
   app.post(
     '/api/push-subscriptions',
     route('decide-lasting', {
@@ -63,9 +54,6 @@ function createPushSubscriptionRoute(app: App, { store, clock, network }: HttpDe
       return made
     },
   )
-}
-
-function deletePushSubscriptionRoute(app: App, { store }: HttpDeps): void {
   app.delete(
     '/api/push-subscriptions/:id',
     route('decide-lasting', {

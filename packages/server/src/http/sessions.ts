@@ -26,20 +26,12 @@ const ParticipantParams = IdParams.extend({ person: z.string().max(100) })
 const route = taggedRoute('sessions')
 
 export function sessionRoutes(app: App, deps: HttpDeps): void {
-  createSessionRoute(app, deps)
-  listSessionsRoute(app, deps)
-  getSessionRoute(app, deps)
-  renameSessionRoute(app, deps)
-  deleteSessionRoute(app, deps)
-  listMessagesRoute(app, deps)
-  postMessageRoute(app, deps)
-  decideInSessionRoute(app, deps)
-  inviteParticipantRoute(app, deps)
-  removeParticipantRoute(app, deps)
-  cancelSessionRoute(app, deps)
+  ownSessionRoutes(app, deps)
+  conversationRoutes(app, deps)
+  participantRoutes(app, deps)
 }
 
-function createSessionRoute(app: App, { agentLoop }: HttpDeps): void {
+function ownSessionRoutes(app: App, { agentLoop, store }: HttpDeps): void {
   app.post(
     '/api/sessions',
     route('propose', {
@@ -55,9 +47,6 @@ function createSessionRoute(app: App, { agentLoop }: HttpDeps): void {
       return session
     },
   )
-}
-
-function listSessionsRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions',
     route('anyone', {
@@ -79,9 +68,6 @@ function listSessionsRoute(app: App, { store }: HttpDeps): void {
       })
     },
   )
-}
-
-function getSessionRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/sessions/:id',
     route('by-object', { operationId: 'getSession', summary: 'Read a session', params: IdParams, response: { 200: Session } }),
@@ -92,9 +78,6 @@ function getSessionRoute(app: App, { store }: HttpDeps): void {
       })
     },
   )
-}
-
-function renameSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.patch(
     '/api/sessions/:id',
     route('by-object', {
@@ -106,9 +89,6 @@ function renameSessionRoute(app: App, { agentLoop }: HttpDeps): void {
     }),
     (request) => agentLoop.renameSession(request.params.id, request.body.title, callerOf(request)),
   )
-}
-
-function deleteSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.delete(
     '/api/sessions/:id',
     route('by-object', {
@@ -125,7 +105,7 @@ function deleteSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   )
 }
 
-function listMessagesRoute(app: App, { store }: HttpDeps): void {
+function conversationRoutes(app: App, { store, agentLoop }: HttpDeps): void {
   app.get(
     '/api/sessions/:id/messages',
     route('by-object', {
@@ -153,9 +133,6 @@ function listMessagesRoute(app: App, { store }: HttpDeps): void {
       })
     },
   )
-}
-
-function postMessageRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/messages',
     route('by-object', {
@@ -172,9 +149,6 @@ function postMessageRoute(app: App, { agentLoop }: HttpDeps): void {
       return posted
     },
   )
-}
-
-function decideInSessionRoute(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/approve',
     route('by-object', {
@@ -187,9 +161,19 @@ function decideInSessionRoute(app: App, { agentLoop }: HttpDeps): void {
     }),
     (request) => agentLoop.approveInSession(request.params.id, request.body, callerOf(request)),
   )
+  app.post(
+    '/api/sessions/:id/cancel',
+    route('by-object', {
+      operationId: 'cancelSession',
+      summary: 'Cancel the unstarted actions of a session',
+      params: IdParams,
+      response: { 200: Session },
+    }),
+    (request) => agentLoop.cancelSession(request.params.id, callerOf(request)),
+  )
 }
 
-function inviteParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
+function participantRoutes(app: App, { agentLoop }: HttpDeps): void {
   app.post(
     '/api/sessions/:id/participants',
     route('by-object', {
@@ -202,9 +186,6 @@ function inviteParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
     }),
     (request) => agentLoop.invite(request.params.id, request.body.person, callerOf(request)),
   )
-}
-
-function removeParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
   app.delete(
     '/api/sessions/:id/participants/:person',
     route('by-object', {
@@ -214,18 +195,5 @@ function removeParticipantRoute(app: App, { agentLoop }: HttpDeps): void {
       response: { 200: Session },
     }),
     (request) => agentLoop.uninvite(request.params.id, request.params.person, callerOf(request)),
-  )
-}
-
-function cancelSessionRoute(app: App, { agentLoop }: HttpDeps): void {
-  app.post(
-    '/api/sessions/:id/cancel',
-    route('by-object', {
-      operationId: 'cancelSession',
-      summary: 'Cancel the unstarted actions of a session',
-      params: IdParams,
-      response: { 200: Session },
-    }),
-    (request) => agentLoop.cancelSession(request.params.id, callerOf(request)),
   )
 }

@@ -59,18 +59,13 @@ function withSecret(
 
 /** Registers the routes with which admins manage webhooks and read their deliveries. */
 export function webhookRoutes(app: App, deps: HttpDeps): void {
-  listWebhooksRoute(app, deps)
-  createWebhookRoute(app, deps)
-  getWebhookRoute(app, deps)
-  changeWebhookRoute(app, deps)
-  deleteWebhookRoute(app, deps)
-  rotateWebhookSecretRoute(app, deps)
-  testWebhookRoute(app, deps)
-  listWebhookDeliveriesRoute(app, deps)
-  redeliverToWebhookRoute(app, deps)
+  endpointRoutes(app, deps)
+  endpointChangeRoutes(app, deps)
+  deliveryRoutes(app, deps)
 }
 
-function listWebhooksRoute(app: App, { store, clock }: HttpDeps): void {
+function endpointRoutes(app: App, deps: HttpDeps): void {
+  const { store, clock } = deps
   app.get(
     '/api/webhooks',
     route('admin', {
@@ -94,9 +89,6 @@ function listWebhooksRoute(app: App, { store, clock }: HttpDeps): void {
       })
     },
   )
-}
-
-function createWebhookRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/webhooks',
     route('admin', {
@@ -111,9 +103,6 @@ function createWebhookRoute(app: App, deps: HttpDeps): void {
       return withSecret(deps, callerOf(request), (context, secret) => createWebhook(context, { ...request.body, url }, secret))
     },
   )
-}
-
-function getWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   app.get(
     '/api/webhooks/:id',
     route('admin', {
@@ -131,7 +120,7 @@ function getWebhookRoute(app: App, { store, clock }: HttpDeps): void {
   )
 }
 
-function changeWebhookRoute(app: App, deps: HttpDeps): void {
+function endpointChangeRoutes(app: App, deps: HttpDeps): void {
   app.patch(
     '/api/webhooks/:id',
     route('admin', {
@@ -147,17 +136,11 @@ function changeWebhookRoute(app: App, deps: HttpDeps): void {
       return transactOnce(deps, callerOf(request), (context) => changeWebhook(context, request.params.id, body))
     },
   )
-}
-
-function deleteWebhookRoute(app: App, deps: HttpDeps): void {
   app.delete(
     '/api/webhooks/:id',
     route('admin', { operationId: 'deleteWebhook', summary: 'Delete a webhook', params: IdParams, response: { 200: Webhook } }),
     (request) => transactOnce(deps, callerOf(request), (context) => deleteWebhook(context, request.params.id)),
   )
-}
-
-function rotateWebhookSecretRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/rotate',
     route('admin', {
@@ -174,7 +157,8 @@ function rotateWebhookSecretRoute(app: App, deps: HttpDeps): void {
   )
 }
 
-function testWebhookRoute(app: App, deps: HttpDeps): void {
+function deliveryRoutes(app: App, deps: HttpDeps): void {
+  const { store } = deps
   app.post(
     '/api/webhooks/:id/test',
     route('admin', {
@@ -188,9 +172,6 @@ function testWebhookRoute(app: App, deps: HttpDeps): void {
       return transactOnce(deps, callerOf(request), (context) => sendTest(context, request.params.id))
     },
   )
-}
-
-function listWebhookDeliveriesRoute(app: App, { store }: HttpDeps): void {
   app.get(
     '/api/webhooks/:id/deliveries',
     route('admin', {
@@ -213,9 +194,6 @@ function listWebhookDeliveriesRoute(app: App, { store }: HttpDeps): void {
       return { items: rows.map(viewDelivery), nextCursor }
     },
   )
-}
-
-function redeliverToWebhookRoute(app: App, deps: HttpDeps): void {
   app.post(
     '/api/webhooks/:id/deliveries/:deliveryId/redeliver',
     route('admin', {
