@@ -13,11 +13,11 @@ const UNKNOWN = 'It is not known whether this was carried out. Do not repeat it;
  */
 export function outcomeOf(row: ActionRow, reason: string | undefined, editor?: string): ToolOutcome {
   const outcome = plainOutcomeOf(row, reason)
-  if (editor === undefined || outcome.type === 'declined' || outcome.type === 'edited') return outcome
+  if (editor === undefined || outcome.type === 'declined') return outcome
   return { type: 'edited', argumentsRun: stored.argumentsOf(row), by: editor, outcome }
 }
 
-function plainOutcomeOf(row: ActionRow, reason: string | undefined): ToolOutcome {
+function plainOutcomeOf(row: ActionRow, reason: string | undefined): Exclude<ToolOutcome, { type: 'edited' }> {
   switch (row.state) {
     case 'succeeded':
       return { type: 'output', value: stored.resultOf(row) }
