@@ -29,6 +29,8 @@ const shortestRun: Model = {
 /** Comparable between the processes of one machine. */
 export const nowMs = (): number => performance.timeOrigin + performance.now()
 
+const preview = async ({ status }: { status: string }) => [{ field: 'status', oldValue: 'pending', newValue: status }]
+
 export interface Bench {
   engine: Engine
   dataDir: string
@@ -40,6 +42,8 @@ export interface BenchOptions {
   resultBytes?: number
   /** How many tools the agent has, default one. */
   tools?: number
+  /** False for a tool without a preview, which is not read again before it starts. Default true. */
+  hasPreview?: boolean
 }
 
 /**
@@ -50,7 +54,7 @@ export interface BenchOptions {
 export async function openBench(
   url?: string,
   policy?: PolicyDocument,
-  { resultBytes = 0, tools: count = 1 }: BenchOptions = {},
+  { resultBytes = 0, tools: count = 1, hasPreview = true }: BenchOptions = {},
 ): Promise<Bench> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
   const setStatus = defineTool({
@@ -59,7 +63,7 @@ export async function openBench(
     input: z.object({ orderId: z.string(), status: z.string() }),
     effect: 'write',
     describe: ({ orderId, status }) => `Set order ${orderId} to ${status}`,
-    preview: async ({ status }) => [{ field: 'status', oldValue: 'pending', newValue: status }],
+    ...(hasPreview && { preview }),
     execute: async () => ({ atMs: nowMs(), ...(resultBytes > 0 && { text: 'x'.repeat(resultBytes) }) }),
   })
   const others = Array.from({ length: count - 1 }, (_, i) =>

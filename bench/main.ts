@@ -22,6 +22,7 @@ const n = (count: number) => Math.max(100, Math.round(count * scale))
 /** The figures, each by one script of this folder. */
 const BENCHES: Record<string, () => Promise<unknown>> = {
   cyclesAt1: () => benchCycles(1, n(2_000)),
+  cyclesWithoutPreviewAt1: () => benchCycles(1, n(2_000), { hasPreview: false }),
   cyclesAt8: () => benchCycles(8, n(8_000)),
   cyclesAt32: () => benchCycles(32, n(16_000)),
   postgresAt1: () => benchPostgresCycles(1, 1, n(1_000)),
