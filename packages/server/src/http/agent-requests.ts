@@ -94,11 +94,7 @@ export function agentRequestRoutes(app: App, deps: HttpDeps): void {
       body: AgentRequestBody,
       response: { 201: AgentRequest },
     }),
-    async (request, reply) => {
-      const made = await agentLoop.createRequest(request.body, callerOf(request))
-      reply.code(201)
-      return made
-    },
+    (request) => agentLoop.createRequest(request.body, callerOf(request)),
   )
   app.get(
     '/api/agent-requests/:id',

@@ -74,6 +74,7 @@ import { pushRoutes } from './push.ts'
 import { recordRefusals } from './refusals.ts'
 import { registeredToolRoutes } from './registered-tools.ts'
 import { enforceRights } from './rights.ts'
+import { answerWithDeclaredStatus } from './route.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { sessionRoutes } from './sessions.ts'
 import { identityRoutes } from './sign-in.ts'
@@ -219,6 +220,7 @@ export async function createApp(deps: HttpDeps): Promise<App> {
   noteAnswers(app, deps.announcements)
   acceptStrictJson(app)
   refuseUnknownQuery(app)
+  answerWithDeclaredStatus(app)
   app.addHook('onRequest', async ({ method, routeOptions: { url = '' } }) => requireTakenWhileHeld(deps.hold.why, method, url))
   await docsRoutes(app, deps.publicUrl)
   app.after(() => {

@@ -68,11 +68,7 @@ export function delegationRoutes(app: App, { store, clock, gate }: HttpDeps): vo
       body: DelegationBody,
       response: { 201: Delegation },
     }),
-    async (request, reply) => {
-      const delegation = await gate.createDelegation(request.body, callerOf(request))
-      reply.code(201)
-      return delegation
-    },
+    (request) => gate.createDelegation(request.body, callerOf(request)),
   )
   app.delete(
     '/api/delegations/:id',

@@ -22,7 +22,7 @@ export function embedTokenRoutes(app: App, { directory, clock }: HttpDeps): void
       body: EmbedTokenBody,
       response: { 201: EmbedToken },
     }),
-    async (request, reply) => {
+    async (request) => {
       const caller = callerOf(request)
       const { keyHash, body } = request
       assert(keyHash, 'a service has signed in with a key')
@@ -33,7 +33,6 @@ export function embedTokenRoutes(app: App, { directory, clock }: HttpDeps): void
           retryAfterSeconds,
         })
       }
-      reply.code(201)
       return directory.createEmbedToken(body, keyHash, caller)
     },
   )

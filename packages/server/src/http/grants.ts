@@ -59,11 +59,7 @@ export function grantRoutes(app: App, { store, clock, gate }: HttpDeps): void {
       body: GrantBody,
       response: { 201: Grant },
     }),
-    async (request, reply) => {
-      const grant = await gate.createGrant(request.body, callerOf(request))
-      reply.code(201)
-      return grant
-    },
+    (request) => gate.createGrant(request.body, callerOf(request)),
   )
   app.delete(
     '/api/grants/:id',

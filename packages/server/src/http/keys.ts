@@ -17,11 +17,7 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
       body: CreateKeyBody,
       response: { 201: CreatedKey },
     }),
-    async (request, reply) => {
-      const caller = callerOf(request)
-      reply.code(201)
-      return directory.createKey(request.body, caller)
-    },
+    (request) => directory.createKey(request.body, callerOf(request)),
   )
   app.get(
     '/api/keys',

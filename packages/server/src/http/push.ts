@@ -43,15 +43,13 @@ export function pushRoutes(app: App, { store, pushKey, clock, network }: HttpDep
       body: PushSubscriptionBody,
       response: { 201: PushSubscriptionView },
     }),
-    async (request, reply) => {
+    async (request) => {
       const caller = callerOf(request)
       const session = request.consoleSession
       // It ends with that sign-in. A key would leave it behind when it is revoked.
       if (!session) throw new CountersignError('forbidden', 'only a browser that is signed in at the console can be notified')
       const subscription = await readSubscription(request.body, network)
-      const made = await store.transact(() => subscribe(caller, { sessionId: session.id, ...subscription }, clock.nowMs()))
-      reply.code(201)
-      return made
+      return store.transact(() => subscribe(caller, { sessionId: session.id, ...subscription }, clock.nowMs()))
     },
   )
   app.delete(

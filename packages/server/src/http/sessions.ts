@@ -41,11 +41,7 @@ function ownSessionRoutes(app: App, { agentLoop, store }: HttpDeps): void {
       body: CreateSessionBody,
       response: { 201: Session },
     }),
-    async (request, reply) => {
-      const session = await agentLoop.createSession(request.body, callerOf(request))
-      reply.code(201)
-      return session
-    },
+    (request) => agentLoop.createSession(request.body, callerOf(request)),
   )
   app.get(
     '/api/sessions',
@@ -142,11 +138,9 @@ function conversationRoutes(app: App, { store, agentLoop }: HttpDeps): void {
       body: PostMessageBody,
       response: { 202: PostedMessage },
     }),
-    async (request, reply) => {
+    (request) => {
       const { content, shown } = request.body
-      const posted = await agentLoop.postMessage(request.params.id, content, callerOf(request), shown)
-      reply.code(202)
-      return posted
+      return agentLoop.postMessage(request.params.id, content, callerOf(request), shown)
     },
   )
   app.post(

@@ -97,9 +97,8 @@ function endpointRoutes(app: App, deps: HttpDeps): void {
       body: CreateWebhookBody,
       response: { 201: CreatedWebhook },
     }),
-    async (request, reply) => {
+    async (request) => {
       const url = await readAddress(request.body.url, deps.network)
-      reply.code(201)
       return withSecret(deps, callerOf(request), (context, secret) => createWebhook(context, { ...request.body, url }, secret))
     },
   )
@@ -167,10 +166,7 @@ function deliveryRoutes(app: App, deps: HttpDeps): void {
       params: IdParams,
       response: { 202: WebhookDelivery },
     }),
-    async (request, reply) => {
-      reply.code(202)
-      return transactOnce(deps, callerOf(request), (context) => sendTest(context, request.params.id))
-    },
+    (request) => transactOnce(deps, callerOf(request), (context) => sendTest(context, request.params.id)),
   )
   app.get(
     '/api/webhooks/:id/deliveries',
@@ -202,8 +198,7 @@ function deliveryRoutes(app: App, deps: HttpDeps): void {
       params: DeliveryParams,
       response: { 202: WebhookDelivery },
     }),
-    async (request, reply) => {
-      reply.code(202)
+    (request) => {
       const { id, deliveryId } = request.params
       return transactOnce(deps, callerOf(request), (context) => redeliver(context, id, deliveryId))
     },
