@@ -1,7 +1,7 @@
-import { type Action, assert, eventTypes, type Message, type NewEvent, type Principal } from '@countersign/core'
+import { type Action, assert, eventTypes, type NewEvent, type Principal } from '@countersign/core'
 import type { EventHub, EventListener } from '../dispatch/index.ts'
 import { readerOf, viewActions, viewMessageWithActions, viewSession } from '../gate/index.ts'
-import { actions, events, messages, type SessionRow, type StoredEvent, sessions, type Tx, visibility } from '../store/index.ts'
+import { actions, events, mapInTurn, messages, type SessionRow, type StoredEvent, sessions, type Tx, visibility } from '../store/index.ts'
 import { type FollowedLog, type LogPage, pageOf } from './follow.ts'
 import type { LogReader } from './log-reader.ts'
 
@@ -139,8 +139,7 @@ function* readPage(session: SessionRow, { sessionId, after, limit, isFirst }: Pl
 
 function* takeSnapshot(row: SessionRow, reason: string): Tx<LogPage> {
   const newest = yield* messages.listMessages.all({ session_id: row.id, before: Number.MAX_SAFE_INTEGER, limit: SNAPSHOT_MESSAGES })
-  const views: Message[] = []
-  for (const message of newest.reverse()) views.push(yield* viewMessageWithActions(message))
+  const views = yield* mapInTurn(newest.reverse(), viewMessageWithActions)
   const found: Action[] = yield* viewActions(yield* actions.listActions({ session: row.id, limit: SNAPSHOT_MESSAGES }))
   const session = yield* viewSession(row)
   return { reset: { reason, session, messages: views, actions: found.reverse() }, place: row.last_seq }

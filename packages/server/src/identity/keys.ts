@@ -12,7 +12,7 @@ import {
 } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
 import { isoTime } from '../gate/index.ts'
-import { changeRights, keys, newId, type Outbox, principals, type Tx, tellAccess } from '../store/index.ts'
+import { changeRights, keys, mapInTurn, newId, type Outbox, principals, type Tx, tellAccess } from '../store/index.ts'
 import { embedRolesOf, endTokensOfKey } from './embed-keys.ts'
 import { requireNoWiderKey } from './no-wider-key.ts'
 
@@ -195,9 +195,7 @@ export function* revokeKey(outbox: Outbox, id: string, by: Principal | null, now
 }
 
 export function* listKeys(page: { principalId?: string | undefined; before: string | undefined; limit: number }): Tx<Key[]> {
-  const views: Key[] = []
-  for (const row of yield* keys.listKeys(page)) views.push(yield* viewKey(row))
-  return views
+  return yield* mapInTurn(yield* keys.listKeys(page), viewKey)
 }
 
 export function* viewKey(row: keys.KeyRow): Tx<Key> {

@@ -8,6 +8,7 @@ import {
   embedTokens,
   grants,
   keys,
+  mapInTurn,
   type Outbox,
   type PrincipalRow,
   principals,
@@ -128,7 +129,8 @@ function* findPerson(id: string): Tx<PrincipalRow> {
 /** Returns a person with their credentials, except console sessions. @throws CountersignError `not_found` */
 export function* viewPerson(id: string, now: number): Tx<Omit<PersonDetails, 'consoleSessions'>> {
   const person = yield* findPerson(id)
-  const view: Omit<PersonDetails, 'consoleSessions'> = {
+  const agents = yield* principals.principalsOfPerson.all({ id })
+  return {
     id,
     name: person.name,
     roles: JSON.parse(person.roles),
@@ -137,21 +139,14 @@ export function* viewPerson(id: string, now: number): Tx<Omit<PersonDetails, 'co
     disabledAt: person.disabled_at === null ? null : isoTime(person.disabled_at),
     disabledBy: person.disabled_by === null ? null : yield* viewPrincipal(person.disabled_by),
     createdAt: isoTime(person.created_at),
-    keys: [],
-    agents: [],
-    grants: [],
-    delegations: [],
+    keys: yield* mapInTurn(shown(yield* keys.keysOfPerson.all({ person_id: id })), viewKey),
+    agents: shown(agents.filter((agent) => agent.id !== id)).map(principals.readPrincipal),
+    grants: yield* mapInTurn(shown(yield* grants.grantsBy.all({ made_by: id, now })), (grant) => viewGrant(grant, now)),
+    delegations: yield* mapInTurn(shown(yield* delegations.delegationsOf.all({ person_id: id, now })), (lent) => viewDelegation(lent, now)),
   }
-  for (const one of yield* principals.principalsOfPerson.all({ id })) if (one.id !== id) view.agents.push(principals.readPrincipal(one))
-  for (const key of (yield* keys.keysOfPerson.all({ person_id: id })).slice(0, MOST_SHOWN)) view.keys.push(yield* viewKey(key))
-  for (const grant of (yield* grants.grantsBy.all({ made_by: id, now })).slice(0, MOST_SHOWN))
-    view.grants.push(yield* viewGrant(grant, now))
-  for (const lent of (yield* delegations.delegationsOf.all({ person_id: id, now })).slice(0, MOST_SHOWN)) {
-    view.delegations.push(yield* viewDelegation(lent, now))
-  }
-  view.agents.splice(MOST_SHOWN)
-  return view
 }
+
+const shown = <Row>(rows: Row[]): Row[] => rows.slice(0, MOST_SHOWN)
 
 /**
  * Stores the name and the roles that a sign-in service or a host currently gives a person. Roles that an admin of this server gave them stay.

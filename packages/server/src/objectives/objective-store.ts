@@ -1,7 +1,7 @@
-import type { Objective, ObjectiveChange } from '@countersign/core'
+import type { Objective } from '@countersign/core'
 import type { ObjectiveStore } from '@countersign/toolkit/internal'
 import type { Clock } from '../clock.ts'
-import { objectives, type Store, type Tx } from '../store/index.ts'
+import { mapInTurn, objectives, type Store, type Tx } from '../store/index.ts'
 import { viewChange, viewObjective } from './view.ts'
 import { writeObjective } from './write.ts'
 
@@ -14,11 +14,8 @@ export function openObjectiveStore(store: Store, clock: Clock): ObjectiveStore {
   return {
     list: ({ owner, period, state, limit }) =>
       store.read(function* () {
-        const found: Objective[] = []
-        for (const row of yield* objectives.listObjectives({ owner, period, state, before: undefined, limit })) {
-          found.push(yield* viewObjective(row, clock.nowMs()))
-        }
-        return found
+        const rows = yield* objectives.listObjectives({ owner, period, state, before: undefined, limit })
+        return yield* mapInTurn(rows, (row) => viewObjective(row, clock.nowMs()))
       }),
     find: (id) => store.read(() => findObjective(id)),
     findByKeyResult: (keyResultId) =>
@@ -31,9 +28,7 @@ export function openObjectiveStore(store: Store, clock: Clock): ObjectiveStore {
         const row = yield* objectives.findKeyResult.first({ id: keyResultId })
         if (!row) return undefined
         const page = { objectiveId: row.objective_id, keyResultId, before: undefined, limit }
-        const history: ObjectiveChange[] = []
-        for (const change of yield* objectives.listChanges(page)) history.push(yield* viewChange(change, () => false))
-        return history
+        return yield* mapInTurn(yield* objectives.listChanges(page), (change) => viewChange(change, () => false))
       }),
     findWritten: (key) =>
       store.read(function* () {

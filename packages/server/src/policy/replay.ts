@@ -1,6 +1,6 @@
 import type { Principal, ReplayedActions, Verdict } from '@countersign/core'
 import type { ToolRegistry } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, principals, type SessionRow, type Store, sessions, stored, type Tx } from '../store/index.ts'
+import { type ActionRow, actions, mapInTurn, principals, type SessionRow, type Store, sessions, stored, type Tx } from '../store/index.ts'
 import { agentOf } from './agent-of.ts'
 import type { CompiledPolicy } from './compile.ts'
 import { evaluateForAll } from './for-all.ts'
@@ -90,9 +90,7 @@ function* readCalls(page: actions.ActionFilter, known: ReturnType<typeof createK
     const session = row.session_id === null ? null : yield* known.session(row.session_id)
     // An action from before all requesters were stored is evaluated for its owner alone.
     const ids = stored.requestersOf(row) ?? [row.requested_by]
-    const requesters: Principal[] = []
-    for (const id of ids) requesters.push(yield* known.principal(id))
-    calls.push({ row, session, requesters })
+    calls.push({ row, session, requesters: yield* mapInTurn(ids, known.principal) })
   }
   return calls
 }

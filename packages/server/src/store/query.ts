@@ -175,6 +175,13 @@ export function question<P extends Params, R = never>(
   }
 }
 
+/** Returns what `read` answers for each item. They are read one after the other. */
+export function* mapInTurn<Item, Answer>(items: readonly Item[], read: (item: Item) => Tx<Answer>): Tx<Answer[]> {
+  const answers: Answer[] = []
+  for (const item of items) answers.push(yield* read(item))
+  return answers
+}
+
 /**
  * Runs several queries at once: the first query of each is sent to a database behind a socket in one round trip. A generator with further
  * queries continues in its turn; one without any has its answer at once.

@@ -23,6 +23,7 @@ import {
   type ActionRow,
   actions,
   type MessageRow,
+  mapInTurn,
   participants,
   principals,
   type SessionRow,
@@ -56,11 +57,7 @@ export function* viewPrincipal(id: string, known?: Known): Tx<Principal> {
   return principal
 }
 
-function* viewPrincipals(ids: readonly string[], known?: Known): Tx<Principal[]> {
-  const views: Principal[] = []
-  for (const id of ids) views.push(yield* viewPrincipal(id, known))
-  return views
-}
+const viewPrincipals = (ids: readonly string[], known?: Known): Tx<Principal[]> => mapInTurn(ids, (id) => viewPrincipal(id, known))
 
 function* viewVote(row: VoteRow): Tx<Vote> {
   const by = yield* viewPrincipal(row.principal_id)
@@ -79,11 +76,7 @@ export function* viewVotes({ id, revision }: Pick<ActionRow, 'id' | 'revision'>)
 }
 
 /** Votes as they leave the server, the earliest first. */
-export function* viewCast(cast: readonly VoteRow[]): Tx<Vote[]> {
-  const views: Vote[] = []
-  for (const row of cast.toSorted(byTime)) views.push(yield* viewVote(row))
-  return views
-}
+export const viewCast = (cast: readonly VoteRow[]): Tx<Vote[]> => mapInTurn(cast.toSorted(byTime), viewVote)
 
 const byTime = (one: VoteRow, other: VoteRow): number =>
   one.created_at - other.created_at || (one.principal_id < other.principal_id ? -1 : 1)
@@ -235,11 +228,9 @@ export function* viewOutcome(row: ActionRow, knownVotes?: Vote[]): Tx<ActionOutc
   })
 }
 
-export function* viewActions(rows: readonly ActionRow[]): Tx<Action[]> {
-  const views: Action[] = []
+export function viewActions(rows: readonly ActionRow[]): Tx<Action[]> {
   const known: Known = new Map()
-  for (const row of rows) views.push(yield* viewAction(row, undefined, known))
-  return views
+  return mapInTurn(rows, (row) => viewAction(row, undefined, known))
 }
 
 const nameOf = ({ id, name }: SessionPerson): SessionPerson => ({ id, name })
