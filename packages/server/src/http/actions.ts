@@ -70,10 +70,10 @@ function listRoutes(app: App, { store, clock, policies }: HttpDeps): void {
       }
       const found =
         mine === 'true' ? await store.read(() => listWaitingFor(principal, filter, clock.nowMs())) : await searchActions(store, filter)
-      const { rows, nextCursor } = ordered
+      const { items, nextCursor } = ordered
         ? pageOf(orderedList(ordered.order), found, limit, (row) => placeOf(ordered.order, row))
         : pageOf('actions', found, limit, (row) => [row.id])
-      return { items: await store.read(() => viewActions(rows)), nextCursor }
+      return { items: await store.read(() => viewActions(items)), nextCursor }
     },
   )
   app.get(

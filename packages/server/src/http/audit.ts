@@ -56,7 +56,7 @@ function sealRoutes(app: App, deps: HttpDeps): void {
       const { query } = request
       const [before] = decodeCursor('audit', query.cursor, ['number']) ?? []
       const found = await listAudit(store, query, before === undefined ? undefined : Number(before), query.limit + 1)
-      const { rows, nextCursor } = pageOf('audit', found, query.limit, ({ id }) => [id])
+      const { items: rows, nextCursor } = pageOf('audit', found, query.limit, ({ id }) => [id])
       return store.read(function* () {
         const items = yield* viewRows(rows)
         return { items, nextCursor, names: yield* namesIn(items), titles: yield* titlesOf(items), seen: yield* seenOf(rows) }

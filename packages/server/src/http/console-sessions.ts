@@ -2,7 +2,7 @@ import { ConsoleSessionList, CountersignError, PageQuery } from '@countersign/co
 import { z } from 'zod'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
-import { decodeCursor, pageOf } from './page.ts'
+import { pageById } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
 const route = taggedRoute('identity')
@@ -20,10 +20,8 @@ export function consoleSessionRoutes(app: App, { consoleSessions }: HttpDeps): v
     }),
     async (request) => {
       const person = callerOf(request).principal
-      const { limit, cursor } = request.query
-      const place = decodeCursor('console-sessions', cursor, ['string'])
-      const found = await consoleSessions.list(person.id, { before: place && String(place[0]), limit: limit + 1 })
-      const { rows, nextCursor } = pageOf('console-sessions', found, limit, ({ id }) => [id])
+      const page = pageById('console-sessions', request.query)
+      const { items: rows, nextCursor } = page.of(await consoleSessions.list(person.id, page.range))
       const current = request.consoleSession?.id
       const items = rows.flatMap(({ isGood, ...session }) => (isGood ? { ...session, isCurrent: session.id === current } : []))
       return { items, nextCursor }

@@ -1,9 +1,9 @@
 import { Delegation, DelegationBody, DelegationList, PageQuery, PeopleQuery, PersonList } from '@countersign/core'
 import { delegationsSeenBy, isoTime, viewDelegation } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import { delegations, principals } from '../store/index.ts'
+import { delegations, mapInTurn, principals } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
-import { decodeCursor, pageOf } from './page.ts'
+import { decodeCursor, pageById, pageOf } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
 const route = taggedRoute('delegations')
@@ -21,14 +21,10 @@ export function delegationRoutes(app: App, { store, clock, gate }: HttpDeps): vo
     }),
     (request) => {
       const personId = delegationsSeenBy(callerOf(request))
-      const { limit, cursor } = request.query
-      const place = decodeCursor('delegations', cursor, ['string'])
+      const page = pageById('delegations', request.query)
       return store.read(function* () {
-        const found = yield* delegations.listDelegations({ personId, before: place && String(place[0]), limit: limit + 1 })
-        const { rows, nextCursor } = pageOf('delegations', found, limit, (row) => [row.id])
-        const items: Delegation[] = []
-        for (const row of rows) items.push(yield* viewDelegation(row, clock.nowMs()))
-        return { items, nextCursor }
+        const { items, nextCursor } = page.of(yield* delegations.listDelegations({ personId, ...page.range }))
+        return { items: yield* mapInTurn(items, (row) => viewDelegation(row, clock.nowMs())), nextCursor }
       })
     },
   )
@@ -49,7 +45,7 @@ export function delegationRoutes(app: App, { store, clock, gate }: HttpDeps): vo
       const after = name === undefined ? undefined : { name: String(name), id: String(id) }
       return store.read(function* () {
         const found = yield* principals.listPeople({ text: q, after, withDisabled: isAdmin, limit: limit + 1 })
-        const { rows, nextCursor } = pageOf('people', found, limit, (row) => [row.name, row.id])
+        const { items: rows, nextCursor } = pageOf('people', found, limit, (row) => [row.name, row.id])
         const items = rows.map(({ id, name, roles, disabled_at }) => ({
           id,
           name,

@@ -1,9 +1,9 @@
 import { Grant, GrantBody, GrantList, GrantListQuery, GrantSuggestion } from '@countersign/core'
 import { findVisibleGrant, seesEveryGrant, viewGrant } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import { grants } from '../store/index.ts'
+import { grants, mapInTurn } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
-import { decodeCursor, pageOf } from './page.ts'
+import { pageById } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
 const route = taggedRoute('grants')
@@ -21,8 +21,8 @@ export function grantRoutes(app: App, { store, clock, gate }: HttpDeps): void {
     }),
     (request) => {
       const { principal } = callerOf(request)
-      const { limit, cursor, session, agent, state } = request.query
-      const place = decodeCursor('grants', cursor, ['string'])
+      const { session, agent, state } = request.query
+      const page = pageById('grants', request.query)
       const nowMs = clock.nowMs()
       return store.read(function* () {
         const found = yield* grants.listGrants({
@@ -30,13 +30,10 @@ export function grantRoutes(app: App, { store, clock, gate }: HttpDeps): void {
           agent,
           madeBy: seesEveryGrant(principal) ? undefined : principal.id,
           standingAt: state === undefined ? undefined : nowMs,
-          before: place && String(place[0]),
-          limit: limit + 1,
+          ...page.range,
         })
-        const { rows, nextCursor } = pageOf('grants', found, limit, (row) => [row.id])
-        const items: Grant[] = []
-        for (const row of rows) items.push(yield* viewGrant(row, nowMs))
-        return { items, nextCursor }
+        const { items, nextCursor } = page.of(found)
+        return { items: yield* mapInTurn(items, (row) => viewGrant(row, nowMs)), nextCursor }
       })
     },
   )

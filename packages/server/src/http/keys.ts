@@ -1,7 +1,7 @@
 import { CreatedKey, CreateKeyBody, Key, KeyList, PageQuery } from '@countersign/core'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
-import { decodeCursor, pageOf } from './page.ts'
+import { pageById } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
 const route = taggedRoute('identity')
@@ -29,11 +29,8 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
       response: { 200: KeyList },
     }),
     async (request) => {
-      const { limit, cursor } = request.query
-      const place = decodeCursor('keys', cursor, ['string'])
-      const found = await directory.listKeys({ before: place && String(place[0]), limit: limit + 1 })
-      const { rows: items, nextCursor } = pageOf('keys', found, limit, ({ id }) => [id])
-      return { items, nextCursor }
+      const page = pageById('keys', request.query)
+      return page.of(await directory.listKeys(page.range))
     },
   )
   app.get(
@@ -47,11 +44,8 @@ export function keyRoutes(app: App, { directory }: HttpDeps): void {
     }),
     async (request) => {
       const { id: principalId } = callerOf(request).principal
-      const { limit, cursor } = request.query
-      const place = decodeCursor('own-keys', cursor, ['string'])
-      const found = await directory.listKeys({ principalId, before: place && String(place[0]), limit: limit + 1 })
-      const { rows: items, nextCursor } = pageOf('own-keys', found, limit, ({ id }) => [id])
-      return { items, nextCursor }
+      const page = pageById('own-keys', request.query)
+      return page.of(await directory.listKeys({ principalId, ...page.range }))
     },
   )
   app.post(

@@ -1,18 +1,10 @@
-import {
-  CountersignError,
-  Objective,
-  type ObjectiveChange,
-  ObjectiveChangeList,
-  ObjectiveList,
-  ObjectiveQuery,
-  PageQuery,
-} from '@countersign/core'
+import { CountersignError, Objective, ObjectiveChangeList, ObjectiveList, ObjectiveQuery, PageQuery } from '@countersign/core'
 import { visibleAmong } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { viewChange, viewObjective } from '../objectives/index.ts'
-import { objectives } from '../store/index.ts'
+import { mapInTurn, objectives } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
-import { decodeCursor, pageOf } from './page.ts'
+import { pageById } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
 const route = taggedRoute('objectives')
@@ -29,14 +21,11 @@ export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
       response: { 200: ObjectiveList },
     }),
     (request) => {
-      const { limit, cursor, owner, period, state } = request.query
-      const before = decodeCursor('objectives', cursor, ['string'])?.[0]?.toString()
+      const { owner, period, state } = request.query
+      const page = pageById('objectives', request.query)
       return store.read(function* () {
-        const found = yield* objectives.listObjectives({ owner, period, state, before, limit: limit + 1 })
-        const { rows, nextCursor } = pageOf('objectives', found, limit, (row) => [row.id])
-        const items: Objective[] = []
-        for (const row of rows) items.push(yield* viewObjective(row, clock.nowMs()))
-        return { items, nextCursor }
+        const { items, nextCursor } = page.of(yield* objectives.listObjectives({ owner, period, state, ...page.range }))
+        return { items: yield* mapInTurn(items, (row) => viewObjective(row, clock.nowMs())), nextCursor }
       })
     },
   )
@@ -71,17 +60,14 @@ export function objectiveRoutes(app: App, { store, clock }: HttpDeps): void {
     (request) => {
       const { principal } = callerOf(request)
       const { id } = request.params
-      const { limit, cursor } = request.query
-      const before = decodeCursor('objective-changes', cursor, ['string'])?.[0]?.toString()
+      const page = pageById('objective-changes', request.query)
       return store.read(function* () {
         if (!(yield* objectives.findObjective.first({ id }))) throw unknown(id)
-        const found = yield* objectives.listChanges({ objectiveId: id, keyResultId: undefined, before, limit: limit + 1 })
-        const { rows, nextCursor } = pageOf('objective-changes', found, limit, (row) => [row.id])
-        const actionIds = rows.map((row) => row.action_id)
+        const found = yield* objectives.listChanges({ objectiveId: id, keyResultId: undefined, ...page.range })
+        const { items, nextCursor } = page.of(found)
+        const actionIds = items.map((row) => row.action_id)
         const visible = yield* visibleAmong(principal, actionIds, clock.nowMs())
-        const items: ObjectiveChange[] = []
-        for (const row of rows) items.push(yield* viewChange(row, (actionId) => visible.has(actionId)))
-        return { items, nextCursor }
+        return { items: yield* mapInTurn(items, (row) => viewChange(row, (actionId) => visible.has(actionId))), nextCursor }
       })
     },
   )

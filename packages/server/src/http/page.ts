@@ -31,10 +31,25 @@ export function pageOf<T>(
   rows: readonly T[],
   limit: number,
   placeOf: (row: T) => (string | number)[],
-): { rows: T[]; nextCursor: string | null } {
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  return { rows: page, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(list, placeOf(last)) : null }
+): { items: T[]; nextCursor: string | null } {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(list, placeOf(last)) : null }
+}
+
+/**
+ * Opens a page of a list that is sorted by id, the newest first.
+ * @returns `range`: which rows to read, one more than the page has, to know whether another follows. `of`: the page of these rows. `among`:
+ * the page of all rows, for short lists that are read whole.
+ */
+export function pageById(list: string, { limit, cursor }: z.output<typeof PageQuery>) {
+  const before = decodeCursor(list, cursor, ['string'])?.map(String)[0]
+  const of = <Row extends { id: string }>(rows: readonly Row[]) => pageOf(list, rows, limit, ({ id }) => [id])
+  return {
+    range: { before, limit: limit + 1 },
+    of,
+    among: <Row extends { id: string }>(all: readonly Row[]) => of(all.filter(({ id }) => before === undefined || id < before)),
+  }
 }
 
 /** The query of a list that is in memory: without `limit` it comes whole. */
@@ -51,6 +66,5 @@ export function pageInMemory<T extends { name: string }>(
   const [after] = decodeCursor(list, cursor, ['string']) ?? []
   const at = after === undefined ? -1 : all.findIndex(({ name }) => name === after)
   if (after !== undefined && at < 0) throw new CountersignError('bad_request', 'cursor: the list has changed, so begin again without one')
-  const { rows, nextCursor } = pageOf(list, all.slice(at + 1), limit, ({ name }) => [name])
-  return { items: rows, nextCursor }
+  return pageOf(list, all.slice(at + 1), limit, ({ name }) => [name])
 }

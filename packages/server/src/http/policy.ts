@@ -32,7 +32,7 @@ import {
   viewVersion,
   viewVersionWhole,
 } from '../policy/index.ts'
-import { changeRights, idempotently, policyVersions, principals, type Tx } from '../store/index.ts'
+import { changeRights, idempotently, mapInTurn, policyVersions, principals, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { createPolicyTests } from './policy-tests.ts'
@@ -173,15 +173,9 @@ function versionRoutes(app: App, { store }: HttpDeps): void {
       const { limit, cursor } = request.query
       const before = Number(decodeCursor('policy-versions', cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
       return store.read(function* () {
-        const { rows, nextCursor } = pageOf(
-          'policy-versions',
-          yield* policyVersions.listVersions.all({ before, limit: limit + 1 }),
-          limit,
-          (row) => [row.number],
-        )
-        const items: PolicyVersionList['items'] = []
-        for (const row of rows) items.push(yield* viewVersion(row))
-        return { items, nextCursor }
+        const found = yield* policyVersions.listVersions.all({ before, limit: limit + 1 })
+        const { items, nextCursor } = pageOf('policy-versions', found, limit, (row) => [row.number])
+        return { items: yield* mapInTurn(items, viewVersion), nextCursor }
       })
     },
   )

@@ -4,7 +4,7 @@ import { callerOf } from '../identity/authenticate.ts'
 import { readSubscription, subscribe, viewSubscription } from '../notify/index.ts'
 import { pushSubscriptions } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
-import { decodeCursor, pageOf } from './page.ts'
+import { pageById } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
 const route = taggedRoute('notifications')
@@ -22,11 +22,9 @@ export function pushRoutes(app: App, { store, pushKey, clock, network }: HttpDep
     }),
     async (request) => {
       const person = callerOf(request).principal
-      const { limit, cursor } = request.query
-      const before = decodeCursor('push', cursor, ['string'])?.map(String)[0]
+      const page = pageById('push', request.query)
       const all = await store.read(() => pushSubscriptions.subscriptionsOf.all({ principal_id: person.id }))
-      const found = all.filter(({ id }) => before === undefined || id < before)
-      const { rows, nextCursor } = pageOf('push', found, limit, ({ id }) => [id])
+      const { items: rows, nextCursor } = page.among(all)
       return {
         items: rows.map((row) => viewSubscription(row, request.consoleSession?.id)),
         nextCursor,

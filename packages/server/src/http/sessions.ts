@@ -15,10 +15,10 @@ import { z } from 'zod'
 import { findVisibleSession, listSessions } from '../agent/index.ts'
 import { viewMessageWithActions, viewSession } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import { messages } from '../store/index.ts'
+import { mapInTurn, messages } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { DECISION_ERRORS } from './docs/index.ts'
-import { decodeCursor, encodeCursor, pageOf } from './page.ts'
+import { decodeCursor, encodeCursor, pageById, pageOf } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
 const ParticipantParams = IdParams.extend({ person: z.string().max(100) })
@@ -53,13 +53,11 @@ function ownSessionRoutes(app: App, { agentLoop, store }: HttpDeps): void {
     }),
     async (request, reply) => {
       const { principal } = callerOf(request)
-      const { limit, cursor, status, q } = request.query
-      const place = decodeCursor('sessions', cursor, ['string'])
-      const before = place && String(place[0])
+      const { limit, status, q } = request.query
+      const { before } = pageById('sessions', request.query).range
       const { rows, next } = await listSessions(store, { status, q, before, limit, isWanted: () => !reply.raw.destroyed }, principal)
       return store.read(function* () {
-        const items: Session[] = []
-        for (const row of rows) items.push(yield* viewSession(row))
+        const items = yield* mapInTurn(rows, viewSession)
         return { items, nextCursor: next === undefined ? null : encodeCursor('sessions', [next]) }
       })
     },
@@ -122,10 +120,8 @@ function conversationRoutes(app: App, { store, agentLoop }: HttpDeps): void {
           before: before === undefined ? Number.MAX_SAFE_INTEGER : Number(before),
           limit: limit + 1,
         })
-        const { rows, nextCursor } = pageOf('messages', found, limit, (row) => [row.seq])
-        const items: MessageList['items'] = []
-        for (const row of rows) items.push(yield* viewMessageWithActions(row))
-        return { items, nextCursor }
+        const { items, nextCursor } = pageOf('messages', found, limit, (row) => [row.seq])
+        return { items: yield* mapInTurn(items, viewMessageWithActions), nextCursor }
       })
     },
   )

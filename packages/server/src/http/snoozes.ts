@@ -28,8 +28,9 @@ export function snoozeRoutes(app: App, { store, gate, clock }: HttpDeps): void {
       const { limit, cursor } = request.query
       const before = decodeCursor('snoozes', cursor, ['string'])?.map(String)[0] ?? END
       const page = { principal_id: id, before, now: clock.nowMs(), limit: limit + 1 }
-      const { rows, nextCursor } = pageOf('snoozes', await store.read(() => snoozes.listSnoozes.all(page)), limit, (row) => [row.action_id])
-      return { items: rows.map(viewSnooze), nextCursor }
+      const found = await store.read(() => snoozes.listSnoozes.all(page))
+      const { items, nextCursor } = pageOf('snoozes', found, limit, (row) => [row.action_id])
+      return { items: items.map(viewSnooze), nextCursor }
     },
   )
 

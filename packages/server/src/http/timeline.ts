@@ -2,7 +2,7 @@ import { PageQuery, Timeline } from '@countersign/core'
 import { findVisibleSession } from '../agent/index.ts'
 import { viewTimelineEntry } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
-import { messages } from '../store/index.ts'
+import { mapInTurn, messages } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
@@ -31,10 +31,8 @@ export function timelineRoutes(app: App, { store, prices }: HttpDeps): void {
           before: before === undefined ? Number.MAX_SAFE_INTEGER : Number(before),
           limit: limit + 1,
         })
-        const { rows, nextCursor } = pageOf('timeline', found, limit, (row) => [row.seq])
-        const items: Timeline['items'] = []
-        for (const row of rows) items.push(yield* viewTimelineEntry(row, prices))
-        return { items, nextCursor }
+        const { items, nextCursor } = pageOf('timeline', found, limit, (row) => [row.seq])
+        return { items: yield* mapInTurn(items, (row) => viewTimelineEntry(row, prices)), nextCursor }
       })
     },
   )

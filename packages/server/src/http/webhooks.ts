@@ -27,9 +27,9 @@ import {
   viewDelivery,
   viewWebhook,
 } from '../notify/index.ts'
-import { idempotently, type Tx, webhookDeliveries, webhooks } from '../store/index.ts'
+import { idempotently, mapInTurn, type Tx, webhookDeliveries, webhooks } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
-import { decodeCursor, pageOf } from './page.ts'
+import { pageById } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
 const DeliveryParams = IdParams.extend({ deliveryId: z.string().max(100) })
@@ -76,16 +76,12 @@ function endpointRoutes(app: App, deps: HttpDeps): void {
       response: { 200: WebhookList },
     }),
     async (request) => {
-      const { limit, cursor } = request.query
-      const before = decodeCursor('webhooks', cursor, ['string'])?.map(String)[0]
+      const page = pageById('webhooks', request.query)
       const now = clock.nowMs()
       return store.read(function* () {
         // There are few enough to read all of them.
-        const found = (yield* webhooks.listWebhooks.all({})).filter(({ id }) => before === undefined || id < before)
-        const { rows, nextCursor } = pageOf('webhooks', found, limit, ({ id }) => [id])
-        const items: Webhook[] = []
-        for (const row of rows) items.push(yield* viewWebhook(row, now))
-        return { items, nextCursor }
+        const { items, nextCursor } = page.among(yield* webhooks.listWebhooks.all({}))
+        return { items: yield* mapInTurn(items, (row) => viewWebhook(row, now)), nextCursor }
       })
     },
   )
@@ -179,15 +175,15 @@ function deliveryRoutes(app: App, deps: HttpDeps): void {
       response: { 200: WebhookDeliveryList },
     }),
     async (request) => {
-      const { limit, cursor, state } = request.query
-      const before = decodeCursor('deliveries', cursor, ['string'])?.map(String)[0]
+      const { state } = request.query
+      const page = pageById('deliveries', request.query)
       const webhookId = request.params.id
       const found = await store.read(function* () {
         yield* findWebhook(webhookId)
-        return yield* webhookDeliveries.listDeliveries({ webhookId, state, before, limit: limit + 1 })
+        return yield* webhookDeliveries.listDeliveries({ webhookId, state, ...page.range })
       })
-      const { rows, nextCursor } = pageOf('deliveries', found, limit, ({ id }) => [id])
-      return { items: rows.map(viewDelivery), nextCursor }
+      const { items, nextCursor } = page.of(found)
+      return { items: items.map(viewDelivery), nextCursor }
     },
   )
   app.post(
