@@ -64,6 +64,15 @@ const change = <Node>(operation: string, call: string, { field, members, node }:
     answerOf(call.slice(0, call.indexOf('(')), node.nullable(), (payload) => payload[field]),
   )
 
+/** The type of an object whose field is named: `issueLabel` is an `IssueLabel`. */
+const typeOf = ({ field }: Payload<unknown>): string => field.charAt(0).toUpperCase() + field.slice(1)
+
+const creation = <Node>(name: string, made: Payload<Node>): Change<Node> =>
+  change(`${name}($input: ${typeOf(made)}CreateInput!)`, `${made.field}Create(input: $input)`, made)
+
+const update = <Node>(name: string, changed: Payload<Node>): Change<Node> =>
+  change(`${name}($id: String!, $input: ${typeOf(changed)}UpdateInput!)`, `${changed.field}Update(id: $id, input: $input)`, changed)
+
 /** A mutation that removes an object by its id and returns nothing of it. */
 const removal = (name: string, call: string): Change<never> =>
   mutation(
@@ -71,61 +80,29 @@ const removal = (name: string, call: string): Change<never> =>
     answerOf(call, z.null(), () => null),
   )
 
-export const CREATE_ISSUE = change('createIssue($input: IssueCreateInput!)', 'issueCreate(input: $input)', issue)
-export const UPDATE_ISSUE = change('updateIssue($id: String!, $input: IssueUpdateInput!)', 'issueUpdate(id: $id, input: $input)', issue)
+export const CREATE_ISSUE = creation('createIssue', issue)
+export const UPDATE_ISSUE = update('updateIssue', issue)
 export const DELETE_ISSUE = change('deleteIssue($id: String!)', 'issueDelete(id: $id)', { ...issue, field: 'entity' })
 export const ADD_LABEL = change('addLabel($id: String!, $labelId: String!)', 'issueAddLabel(id: $id, labelId: $labelId)', issue)
 export const REMOVE_LABEL = change('removeLabel($id: String!, $labelId: String!)', 'issueRemoveLabel(id: $id, labelId: $labelId)', issue)
-export const CREATE_COMMENT = change('createComment($input: CommentCreateInput!)', 'commentCreate(input: $input)', comment)
-export const CREATE_PROJECT = change('createProject($input: ProjectCreateInput!)', 'projectCreate(input: $input)', project)
-export const UPDATE_PROJECT = change(
-  'updateProject($id: String!, $input: ProjectUpdateInput!)',
-  'projectUpdate(id: $id, input: $input)',
-  project,
-)
-export const CREATE_CYCLE = change('createCycle($input: CycleCreateInput!)', 'cycleCreate(input: $input)', cycle)
-export const CREATE_DOCUMENT = change('createDocument($input: DocumentCreateInput!)', 'documentCreate(input: $input)', document)
-export const UPDATE_DOCUMENT = change(
-  'updateDocument($id: String!, $input: DocumentUpdateInput!)',
-  'documentUpdate(id: $id, input: $input)',
-  document,
-)
+export const CREATE_COMMENT = creation('createComment', comment)
+export const CREATE_PROJECT = creation('createProject', project)
+export const UPDATE_PROJECT = update('updateProject', project)
+export const CREATE_CYCLE = creation('createCycle', cycle)
+export const CREATE_DOCUMENT = creation('createDocument', document)
+export const UPDATE_DOCUMENT = update('updateDocument', document)
 export const DELETE_DOCUMENT = change('deleteDocument($id: String!)', 'documentDelete(id: $id)', { ...document, field: 'entity' })
 export const RESTORE_DOCUMENT = change('restoreDocument($id: String!)', 'documentUnarchive(id: $id)', { ...document, field: 'entity' })
-export const CREATE_ATTACHMENT = change('createAttachment($input: AttachmentCreateInput!)', 'attachmentCreate(input: $input)', attachment)
-export const UPDATE_ATTACHMENT = change(
-  'updateAttachment($id: String!, $input: AttachmentUpdateInput!)',
-  'attachmentUpdate(id: $id, input: $input)',
-  attachment,
-)
+export const CREATE_ATTACHMENT = creation('createAttachment', attachment)
+export const UPDATE_ATTACHMENT = update('updateAttachment', attachment)
 export const REMOVE_ATTACHMENT = removal('removeAttachment', 'attachmentDelete')
-export const CREATE_LABEL = change('createLabel($input: IssueLabelCreateInput!)', 'issueLabelCreate(input: $input)', label)
-export const UPDATE_LABEL = change(
-  'updateLabel($id: String!, $input: IssueLabelUpdateInput!)',
-  'issueLabelUpdate(id: $id, input: $input)',
-  label,
-)
+export const CREATE_LABEL = creation('createLabel', label)
+export const UPDATE_LABEL = update('updateLabel', label)
 export const DELETE_LABEL = removal('deleteLabel', 'issueLabelDelete')
-export const CREATE_MILESTONE = change(
-  'createMilestone($input: ProjectMilestoneCreateInput!)',
-  'projectMilestoneCreate(input: $input)',
-  milestone,
-)
-export const UPDATE_MILESTONE = change(
-  'updateMilestone($id: String!, $input: ProjectMilestoneUpdateInput!)',
-  'projectMilestoneUpdate(id: $id, input: $input)',
-  milestone,
-)
+export const CREATE_MILESTONE = creation('createMilestone', milestone)
+export const UPDATE_MILESTONE = update('updateMilestone', milestone)
 export const DELETE_MILESTONE = removal('deleteMilestone', 'projectMilestoneDelete')
-export const CREATE_PROJECT_UPDATE = change(
-  'createProjectUpdate($input: ProjectUpdateCreateInput!)',
-  'projectUpdateCreate(input: $input)',
-  projectUpdate,
-)
-export const UPDATE_PROJECT_UPDATE = change(
-  'updateProjectUpdate($id: String!, $input: ProjectUpdateUpdateInput!)',
-  'projectUpdateUpdate(id: $id, input: $input)',
-  projectUpdate,
-)
-export const CREATE_RELATION = change('createRelation($input: IssueRelationCreateInput!)', 'issueRelationCreate(input: $input)', relation)
+export const CREATE_PROJECT_UPDATE = creation('createProjectUpdate', projectUpdate)
+export const UPDATE_PROJECT_UPDATE = update('updateProjectUpdate', projectUpdate)
+export const CREATE_RELATION = creation('createRelation', relation)
 export const REMOVE_RELATION = removal('removeRelation', 'issueRelationDelete')
