@@ -14,7 +14,7 @@ import { readTool, type Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same } from './rows.ts'
 import { userWords } from './views.ts'
 import { choose, oneLine, refuse } from './words.ts'
-import { hasInput, writeTool } from './write-tool.ts'
+import { hasInput, inputOf, writeTool } from './write-tool.ts'
 
 const Subtitle = z.string().min(1).max(1_000)
 
@@ -77,14 +77,11 @@ const updateAttachment = (workspace: Workspace): ToolDraft =>
       const rows = [...changed('title', attachment.title, title), ...changed('subtitle', attachment.subtitle, subtitle)]
       refuseNoChange(`The link "${oneLine(attachment.title)}"`, rows)
       // Linear requires the title in each update.
-      const input: LinearDocument.AttachmentUpdateInput = {
-        title: title ?? attachment.title,
-        ...(subtitle !== undefined && { subtitle }),
-      }
+      const input = inputOf<LinearDocument.AttachmentUpdateInput>({ title: title ?? attachment.title, subtitle })
       return {
         fields: [issueRow(issue), same('url', attachment.url), ...rows],
         named: { issue: issue.identifier, attachment: asTitle(attachment.title) },
-        variables: { id: attachment.id, input: input as JsonObject },
+        variables: { id: attachment.id, input },
         updatedAt: attachment.updatedAt,
       }
     },

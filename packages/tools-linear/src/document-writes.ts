@@ -1,4 +1,4 @@
-import type { JsonObject, PreviewField } from '@countersign/core'
+import type { PreviewField } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
 import { asTitle } from '@countersign/toolkit/internal'
 import type { LinearDocument } from '@linear/sdk'
@@ -14,7 +14,7 @@ import { FIND_DOCUMENT } from './queries.ts'
 import type { Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same, withDiff } from './rows.ts'
 import { oneLine, refuse } from './words.ts'
-import { hasInput, writeTool } from './write-tool.ts'
+import { hasInput, inputOf, writeTool } from './write-tool.ts'
 
 export const documentWrites = (workspace: Workspace): ToolDraft[] => [
   createDocument(workspace),
@@ -37,12 +37,7 @@ const createDocument = (workspace: Workspace): ToolDraft =>
         args.project === undefined ? undefined : findProject(linear, args.project, signal),
         args.issue === undefined ? undefined : findStanding(linear, args.issue, signal),
       ])
-      const input: LinearDocument.DocumentCreateInput = {
-        title,
-        ...(content !== undefined && { content }),
-        ...(project && { projectId: project.id }),
-        ...(issue && { issueId: issue.id }),
-      }
+      const input = inputOf<LinearDocument.DocumentCreateInput>({ title, content, projectId: project?.id, issueId: issue?.id })
       return {
         fields: [
           ...(project ? [same('project', project.name)] : []),
@@ -51,7 +46,7 @@ const createDocument = (workspace: Workspace): ToolDraft =>
           ...given('content', content),
         ],
         named: { ...(project && { project: asTitle(project.name) }), ...(issue && { issue: issue.identifier }) },
-        variables: { input: input as JsonObject },
+        variables: { input },
       }
     },
     view: documentView,
@@ -70,12 +65,12 @@ const updateDocument = (workspace: Workspace): ToolDraft =>
       const document = await findDocument(linear, words, 'there', signal)
       const rows = [...changed('title', document.title, title), ...changed('content', document.content ?? '', content)]
       refuseNoChange(`The document "${oneLine(document.title)}"`, rows)
-      const input: LinearDocument.DocumentUpdateInput = { ...(title !== undefined && { title }), ...(content !== undefined && { content }) }
+      const input = inputOf<LinearDocument.DocumentUpdateInput>({ title, content })
       return {
         fields: [same('document', document.title), ...placeRows(document), ...(await withDiff(workspace, rows, 'content', signal))],
         compared: [same('document', document.title), ...placeRows(document), ...rows],
         named: { document: asTitle(document.title) },
-        variables: { id: document.id, input: input as JsonObject },
+        variables: { id: document.id, input },
         updatedAt: document.updatedAt,
       }
     },

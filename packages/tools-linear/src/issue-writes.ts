@@ -1,4 +1,4 @@
-import type { JsonObject, PreviewField } from '@countersign/core'
+import type { PreviewField } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
 import { asName } from '@countersign/toolkit/internal'
 import type { LinearDocument } from '@linear/sdk'
@@ -12,7 +12,7 @@ import type { Workspace } from './read-tool.ts'
 import { changed, given } from './rows.ts'
 import { issueView, PRIORITIES, priorityWord, userWords } from './views.ts'
 import { refuse } from './words.ts'
-import { type Plan, writeTool } from './write-tool.ts'
+import { inputOf, type Plan, writeTool } from './write-tool.ts'
 
 const NewIssue = z.object({
   team: Team,
@@ -95,19 +95,19 @@ async function planIssue(linear: LinearClient, args: z.output<typeof NewIssue>, 
     find(args.cycle, (words) => findCycle(linear, team, words, signal)),
   ])
   const { title, description, estimate, dueDate } = args
-  const input: LinearDocument.IssueCreateInput = {
+  const input = inputOf<LinearDocument.IssueCreateInput>({
     teamId: team.id,
     title,
-    ...(description !== undefined && { description }),
-    ...(args.priority !== undefined && { priority: PRIORITIES.indexOf(args.priority) }),
-    ...(estimate !== undefined && { estimate }),
-    ...(dueDate !== undefined && { dueDate }),
-    ...(assignee && { assigneeId: assignee.id }),
-    ...(state && { stateId: state.id }),
-    ...(labels && { labelIds: labels.map(({ id }) => id) }),
-    ...(project && { projectId: project.id }),
-    ...(cycle && { cycleId: cycle.id }),
-  }
+    description,
+    priority: args.priority && PRIORITIES.indexOf(args.priority),
+    estimate,
+    dueDate,
+    assigneeId: assignee?.id,
+    stateId: state?.id,
+    labelIds: labels?.map(({ id }) => id),
+    projectId: project?.id,
+    cycleId: cycle?.id,
+  })
   return {
     fields: [
       { field: 'team', newValue: `${team.key} (${team.name})` },
@@ -126,7 +126,7 @@ async function planIssue(linear: LinearClient, args: z.output<typeof NewIssue>, 
       ...given('cycle', cycle && cycleWords(cycle)),
     ],
     named: { team: team.key, ...(assignee && { assignee: asName(assignee.name) }) },
-    variables: { input: input as JsonObject },
+    variables: { input },
   }
 }
 

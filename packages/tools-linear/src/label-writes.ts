@@ -12,7 +12,7 @@ import { LABEL_USE, LABELS } from './queries.ts'
 import type { Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same } from './rows.ts'
 import { choose, oneLine, refuse, useWords } from './words.ts'
-import { hasInput, writeTool } from './write-tool.ts'
+import { hasInput, inputOf, writeTool } from './write-tool.ts'
 
 const Name = z.string().min(1).max(80)
 const Color = z
@@ -43,13 +43,7 @@ const createLabel = (workspace: Workspace): ToolDraft =>
       const labels = await labelsFor(linear, team, signal)
       refuseTaken(labels, name)
       const group = args.group === undefined ? undefined : chooseLabel(labels, team, args.group, true)
-      const input: LinearDocument.IssueLabelCreateInput = {
-        name,
-        ...(team && { teamId: team.id }),
-        ...(color !== undefined && { color }),
-        ...(description !== undefined && { description }),
-        ...(group && { parentId: group.id }),
-      }
+      const input = inputOf<LinearDocument.IssueLabelCreateInput>({ name, teamId: team?.id, color, description, parentId: group?.id })
       return {
         fields: [
           { field: 'name', newValue: name },
@@ -59,7 +53,7 @@ const createLabel = (workspace: Workspace): ToolDraft =>
           ...given('description', description),
         ],
         named: { ...(team && { team: team.key }) },
-        variables: { input: input as JsonObject },
+        variables: { input },
       }
     },
     view: labelView,
@@ -97,15 +91,11 @@ const updateLabel = (workspace: Workspace): ToolDraft =>
           name,
         )
       }
-      const input: LinearDocument.IssueLabelUpdateInput = {
-        ...(name !== undefined && { name }),
-        ...(color !== undefined && { color }),
-        ...(description !== undefined && { description }),
-      }
+      const input = inputOf<LinearDocument.IssueLabelUpdateInput>({ name, color, description })
       return {
         fields: [...labelRows(label).map(({ field, oldValue = null }) => same(field, oldValue)), ...rows],
         named: { label: asTitle(label.name), ...(team && { team: team.key }) },
-        variables: { id: label.id, input: input as JsonObject },
+        variables: { id: label.id, input },
         updatedAt: label.updatedAt,
       }
     },

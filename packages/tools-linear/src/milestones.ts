@@ -13,7 +13,7 @@ import { MILESTONE_USE, MILESTONES } from './queries.ts'
 import { readTool, type Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same, withDiff } from './rows.ts'
 import { choose, oneLine, refuse, useWords } from './words.ts'
-import { hasInput, writeTool } from './write-tool.ts'
+import { hasInput, inputOf, writeTool } from './write-tool.ts'
 
 const Name = z.string().min(1).max(80)
 
@@ -49,12 +49,7 @@ const createMilestone = (workspace: Workspace): ToolDraft =>
     async plan(linear, { name, targetDate, description, ...args }, signal) {
       const project = await findProject(linear, args.project, signal)
       refuseTaken(await milestonesOf(linear, project, signal), name)
-      const input: LinearDocument.ProjectMilestoneCreateInput = {
-        projectId: project.id,
-        name,
-        ...(targetDate !== undefined && { targetDate }),
-        ...(description !== undefined && { description }),
-      }
+      const input = inputOf<LinearDocument.ProjectMilestoneCreateInput>({ projectId: project.id, name, targetDate, description })
       return {
         fields: [
           same('project', project.name),
@@ -63,7 +58,7 @@ const createMilestone = (workspace: Workspace): ToolDraft =>
           ...given('description', description),
         ],
         named: { project: asTitle(project.name) },
-        variables: { input: input as JsonObject },
+        variables: { input },
       }
     },
     view: milestoneView,
@@ -101,17 +96,13 @@ const updateMilestone = (workspace: Workspace): ToolDraft =>
           name,
         )
       }
-      const input: LinearDocument.ProjectMilestoneUpdateInput = {
-        ...(name !== undefined && { name }),
-        ...(targetDate !== undefined && { targetDate }),
-        ...(description !== undefined && { description }),
-      }
+      const input = inputOf<LinearDocument.ProjectMilestoneUpdateInput>({ name, targetDate, description })
       const about = [same('project', project.name), same('milestone', milestone.name)]
       return {
         fields: [...about, ...(await withDiff(workspace, rows, 'description', signal))],
         compared: [...about, ...rows],
         named: { project: asTitle(project.name), milestone: asTitle(milestone.name) },
-        variables: { id: milestone.id, input: input as JsonObject },
+        variables: { id: milestone.id, input },
         updatedAt: milestone.updatedAt,
       }
     },

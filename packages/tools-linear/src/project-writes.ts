@@ -13,7 +13,7 @@ import type { Workspace } from './read-tool.ts'
 import { changed, given } from './rows.ts'
 import { projectView, userWords } from './views.ts'
 import { refuse } from './words.ts'
-import { hasInput, writeTool } from './write-tool.ts'
+import { hasInput, inputOf, writeTool } from './write-tool.ts'
 
 const Name = z.string().min(1).max(80)
 const Summary = z.string().max(255).describe('One or two sentences')
@@ -44,14 +44,8 @@ const createProject = (workspace: Workspace): ToolDraft =>
         Promise.all(args.teams.map((words) => findTeam(linear, words, signal))),
         args.lead === undefined ? undefined : findUser(linear, args.lead, signal),
       ])
-      const input: LinearDocument.ProjectCreateInput = {
-        name,
-        teamIds: teams.map(({ id }) => id),
-        ...(description !== undefined && { description }),
-        ...(lead && { leadId: lead.id }),
-        ...(startDate !== undefined && { startDate }),
-        ...(targetDate !== undefined && { targetDate }),
-      }
+      const teamIds = teams.map(({ id }) => id)
+      const input = inputOf<LinearDocument.ProjectCreateInput>({ name, teamIds, description, leadId: lead?.id, startDate, targetDate })
       return {
         fields: [
           { field: 'name', newValue: name },
@@ -62,7 +56,7 @@ const createProject = (workspace: Workspace): ToolDraft =>
           ...given('target date', targetDate),
         ],
         named: { teams: teams.map(({ key }) => key) },
-        variables: { input: input as JsonObject },
+        variables: { input },
       }
     },
     view: projectView,

@@ -103,6 +103,13 @@ export function idOf(key: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
+/** An input of a mutation in which the optional values may be undefined. */
+type Given<Input> = { [Field in keyof Input]: Input[Field] | (Partial<Input> extends Pick<Input, Field> ? undefined : never) }
+
+/** Returns the input of a mutation without the values that are undefined, which Linear is not to change. */
+export const inputOf = <Input extends object>(given: Given<Input>): JsonObject =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as JsonObject
+
 /** True when an object has every value of the input that was sent. @param now Its values by the fields of the input. */
 export function hasInput(now: JsonObject, { input }: JsonObject): boolean {
   const wanted = isObject(input) ? Object.entries(input) : []
