@@ -1,9 +1,9 @@
 import type { JsonObject } from '@countersign/core'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
 import { insertInto } from './insert.ts'
-import type { GrantRow } from './schema.ts'
+import type { GrantRow, Schema } from './schema.ts'
 
 export const insertGrant = insertInto('action_grant', {
   id: true,
@@ -32,45 +32,32 @@ export const findGrant = question<{ id: string }, GrantRow>((db, p) => db.select
 const isInForce = (dialect: Dialect, now: number) =>
   sql<boolean>`(revoked_at is null and expires_at > ${dialect.nowMs(now)} and (uses_left is null or uses_left > 0))`
 
+const grantsInForce = (db: Kysely<Schema>, dialect: Dialect, now: number) =>
+  db.selectFrom('action_grant').selectAll().where('revoked_at', 'is', null).where(isInForce(dialect, now))
+
 /** The grants in force for calls of a tool in a session, the oldest first. */
 export const grantsOfSession = question<{ session_id: string; tool: string; now: number }, GrantRow>((db, p, dialect) =>
-  db
-    .selectFrom('action_grant')
-    .selectAll()
-    .where('revoked_at', 'is', null)
+  grantsInForce(db, dialect, p.now)
     .where('session_id', '=', p.session_id)
     .where((eb) => eb.or([eb('tool', 'is', null), eb('tool', '=', p.tool)]))
-    .where(isInForce(dialect, p.now))
     .orderBy('id')
     .limit(lit(200)),
 )
 
 /** The grants in force for calls of a tool by an agent, the oldest first. */
 export const grantsOfAgent = question<{ agent: string; tool: string; now: number }, GrantRow>((db, p, dialect) =>
-  db
-    .selectFrom('action_grant')
-    .selectAll()
-    .where('revoked_at', 'is', null)
+  grantsInForce(db, dialect, p.now)
     .where('session_id', 'is', null)
     .where('requested_by', 'is', null)
     .where('agent', '=', p.agent)
     .where('tool', '=', p.tool)
-    .where(isInForce(dialect, p.now))
     .orderBy('id')
     .limit(lit(200)),
 )
 
 /** The grants in force for calls of a tool by an outside agent, the oldest first. */
 export const grantsOfKey = question<{ requested_by: string; tool: string; now: number }, GrantRow>((db, p, dialect) =>
-  db
-    .selectFrom('action_grant')
-    .selectAll()
-    .where('revoked_at', 'is', null)
-    .where('requested_by', '=', p.requested_by)
-    .where('tool', '=', p.tool)
-    .where(isInForce(dialect, p.now))
-    .orderBy('id')
-    .limit(lit(200)),
+  grantsInForce(db, dialect, p.now).where('requested_by', '=', p.requested_by).where('tool', '=', p.tool).orderBy('id').limit(lit(200)),
 )
 
 /** Uses a grant once. No row changes when it was revoked, expired or used up. */
@@ -104,25 +91,12 @@ export const revokeGrant = question<{ id: string; revoked_by: string; now: numbe
 
 /** The grants that a person gave and that are in force, the newest first. */
 export const grantsBy = question<{ made_by: string; now: number }, GrantRow>((db, p, dialect) =>
-  db
-    .selectFrom('action_grant')
-    .selectAll()
-    .where('made_by', '=', p.made_by)
-    .where(isInForce(dialect, p.now))
-    .orderBy('id', 'desc')
-    .limit(lit(10_000)),
+  grantsInForce(db, dialect, p.now).where('made_by', '=', p.made_by).orderBy('id', 'desc').limit(lit(10_000)),
 )
 
 /** The grants in force for all further actions of a session: "approve all". */
 export const wholeSessionGrants = question<{ session_id: string; now: number }, GrantRow>((db, p, dialect) =>
-  db
-    .selectFrom('action_grant')
-    .selectAll()
-    .where('revoked_at', 'is', null)
-    .where('session_id', '=', p.session_id)
-    .where('tool', 'is', null)
-    .where(isInForce(dialect, p.now))
-    .limit(lit(1_000)),
+  grantsInForce(db, dialect, p.now).where('session_id', '=', p.session_id).where('tool', 'is', null).limit(lit(1_000)),
 )
 
 /** Grants that match every given filter, newest first. */

@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { ask, lit, question, type Tx } from '../query.ts'
+import type { Schema } from './schema.ts'
 
 /** A person who has had a revision of an action on their screen. */
 export interface SeenRow {
@@ -37,32 +38,23 @@ export const noteSeen = question<{ action_id: string; principal_id: string; revi
 const MOST_NAMED = 20
 const MOST_IN_STORY = 200
 
-/** Returns the people who have seen a revision, the latest first. */
-export const seenRevision = question<{ action_id: string; revision: number }, NamedSeenRow>((db, p) =>
+const seenByName = (db: Kysely<Schema>, actionId: string) =>
   db
     .selectFrom('action_seen')
     .innerJoin('principal', 'principal.id', 'action_seen.principal_id')
     .selectAll('action_seen')
     .select('principal.name')
-    .where('action_id', '=', p.action_id)
-    .where('revision', '=', p.revision)
+    .where('action_id', '=', actionId)
     .orderBy('seen_at', 'desc')
     .orderBy('principal_id')
-    .limit(lit(MOST_NAMED)),
+
+/** Returns the people who have seen a revision, the latest first. */
+export const seenRevision = question<{ action_id: string; revision: number }, NamedSeenRow>((db, p) =>
+  seenByName(db, p.action_id).where('revision', '=', p.revision).limit(lit(MOST_NAMED)),
 )
 
 /** Returns the people who have seen an action in any of its revisions, the latest first. */
-export const seenAction = question<{ action_id: string }, NamedSeenRow>((db, p) =>
-  db
-    .selectFrom('action_seen')
-    .innerJoin('principal', 'principal.id', 'action_seen.principal_id')
-    .selectAll('action_seen')
-    .select('principal.name')
-    .where('action_id', '=', p.action_id)
-    .orderBy('seen_at', 'desc')
-    .orderBy('principal_id')
-    .limit(lit(MOST_IN_STORY)),
-)
+export const seenAction = question<{ action_id: string }, NamedSeenRow>((db, p) => seenByName(db, p.action_id).limit(lit(MOST_IN_STORY)))
 
 /** When these people first had these actions on their screen, in any revision. */
 export const looksOf = (decisions: readonly { action_id: string; actor: string }[]): Tx<SeenRow[]> =>

@@ -49,15 +49,7 @@ export const actionIsVisible = (reader: Reader, table: string, dialect: Dialect)
   sql`(${concerns(reader, table, dialect)} or exists (select 1 from session as around where around.id = ${sql.ref(`${table}.session_id`)} and ${sessionIsVisible(reader, 'around', dialect)}))`
 
 export function* seesActionOf(reader: Reader, actionId: string): Tx<boolean> {
-  const rows = yield* ask((db, dialect) =>
-    db
-      .selectFrom('action')
-      .select('id')
-      .where('id', '=', actionId)
-      .where(actionIsVisible(reader, 'action', dialect))
-      .limit(1),
-  )
-  return rows.length > 0
+  return (yield* visibleAmong(reader, [actionId])).has(actionId)
 }
 
 /** Returns the ids of the given actions that the reader sees. */
