@@ -2,9 +2,9 @@ import { type JsonObject, ToolError } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
 import { Body, IssueNumber } from './fields.ts'
-import { doneWhen, earliestOf, findMade } from './found.ts'
+import { doneWhen, findMade } from './found.ts'
 import { lookAt as lookAtIssue } from './issue-look.ts'
-import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
+import { MARKER_SHOWN, withMarker } from './marker.ts'
 import { repositoryOf } from './repository.ts'
 import { added, changed, numbered, same } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
@@ -45,23 +45,17 @@ const commentOnIssue = (github: GithubContext): ToolDraft =>
           rest.issues.createComment({ ...at, issue_number: number, body: withMarker(body, idempotencyKey) }),
         ),
       ),
-    async verify({ repository, number }, context) {
-      const { signal, idempotencyKey } = context
-      const since = earliestOf(context).toISOString()
-      return findMade(
+    verify: ({ repository, number }, context) =>
+      findMade(
         {
-          login: await github.client.login(signal),
+          client: github.client,
+          repository,
           order: 'oldest',
-          isOurs: ({ body }) => hasMarker(body, idempotencyKey),
           output: resultOf,
-          list: (page) =>
-            github.client.read(signal, repositoryOf(repository), (rest, at) =>
-              rest.issues.listComments({ ...at, issue_number: number, since, per_page: 100, page }),
-            ),
+          list: (rest, at, { since }) => rest.issues.listComments({ ...at, issue_number: number, since }),
         },
         context,
-      )
-    },
+      ),
   })
 
 /** Returns the number of the issue or pull request that a comment is on. Its id would tell people nothing. */

@@ -4,7 +4,7 @@ import { asTitle } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { Body, IssueNumber, Label, Login, Title } from './fields.ts'
 import { findMade } from './found.ts'
-import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
+import { MARKER_SHOWN, withMarker } from './marker.ts'
 import { repositoryOf } from './repository.ts'
 import { added, same } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
@@ -62,28 +62,20 @@ export const createIssue = (github: GithubContext): ToolDraft =>
         )
         return issueResult(issue)
       },
-      async verify({ repository }, context) {
-        const { client } = github
-        const { signal, idempotencyKey } = context
-        const login = await client.login(signal)
-        const place = repositoryOf(repository)
-        return findMade<GithubIssue>(
+      verify: ({ repository }, context) =>
+        findMade<GithubIssue>(
           {
-            login,
+            client: github.client,
+            repository,
             order: 'newest',
-            isOurs: ({ body }) => hasMarker(body, idempotencyKey),
             output: (issue): JsonObject => issueResult(issue),
-            list: (page) =>
-              client.read(signal, place, (rest, at) =>
-                rest.issues.listForRepo({
-                  ...at,
-                  ...{ state: 'all', sort: 'created', direction: 'desc', per_page: 100, page },
-                  ...(login !== undefined && { creator: login }),
-                }),
-              ),
+            list: (rest, at, { login }) =>
+              rest.issues.listForRepo({
+                ...{ ...at, state: 'all', sort: 'created', direction: 'desc' },
+                ...(login !== undefined && { creator: login }),
+              }),
           },
           context,
-        )
-      },
+        ),
     },
   )

@@ -6,7 +6,7 @@ import { before } from './before.ts'
 import type { GithubClient } from './client.ts'
 import { Body, Branch, Title } from './fields.ts'
 import { findMade } from './found.ts'
-import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
+import { MARKER_SHOWN, withMarker } from './marker.ts'
 import { repositoryOf } from './repository.ts'
 import { added, short } from './shown.ts'
 import { type GithubContext, writeTool } from './tool.ts'
@@ -101,26 +101,15 @@ export const createPullRequest = (github: GithubContext): ToolDraft =>
         )
         return pullResult(pull)
       },
-      async verify({ repository, head }, context) {
-        const place = repositoryOf(repository)
+      verify({ repository, head }, context) {
+        const from = `${repositoryOf(repository).owner}:${head}`
         return findMade<GithubPull>(
           {
-            login: await github.client.login(context.signal),
+            client: github.client,
+            repository,
             order: 'newest',
-            isOurs: ({ body }) => hasMarker(body, context.idempotencyKey),
             output: pullResult,
-            list: (page) =>
-              github.client.read(context.signal, place, (rest, at) =>
-                rest.pulls.list({
-                  ...at,
-                  head: `${place.owner}:${head}`,
-                  state: 'all',
-                  sort: 'created',
-                  direction: 'desc',
-                  per_page: 100,
-                  page,
-                }),
-              ),
+            list: (rest, at) => rest.pulls.list({ ...at, head: from, state: 'all', sort: 'created', direction: 'desc' }),
           },
           context,
         )

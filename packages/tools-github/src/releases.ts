@@ -7,7 +7,7 @@ import type { GithubClient } from './client.ts'
 import { Body, GithubId, Ref, Tag, Title } from './fields.ts'
 import { doneWhen, findMade } from './found.ts'
 import { statusOf } from './github-error.ts'
-import { hasMarker, MARKER_SHOWN, withMarker, withoutMarker } from './marker.ts'
+import { MARKER_SHOWN, withMarker, withoutMarker } from './marker.ts'
 import { type GithubRelease, releaseResult } from './read-releases.ts'
 import { repositoryOf } from './repository.ts'
 import { added, changed, same, short } from './shown.ts'
@@ -126,20 +126,15 @@ const createRelease = (github: GithubContext): ToolDraft =>
         )
         return releaseResult(made)
       },
-      verify: async ({ repository }, context) =>
-        findMade<GithubRelease & { user: { login: string } }>(
+      verify: ({ repository }, context) =>
+        findMade<GithubRelease>(
           {
-            login: await github.client.login(context.signal),
+            client: github.client,
+            repository,
             // GitHub sorts them by the date of their commits, not by their creation.
             order: 'oldest',
-            isOurs: ({ body }) => hasMarker(body, context.idempotencyKey),
             output: releaseResult,
-            list: async (page) => {
-              const { data, ...answer } = await github.client.read(context.signal, repositoryOf(repository), (rest, at) =>
-                rest.repos.listReleases({ ...at, per_page: 100, page }),
-              )
-              return { ...answer, data: data.map((release) => ({ ...release, user: release.author })) }
-            },
+            list: (rest, at) => rest.repos.listReleases(at),
           },
           context,
         ),

@@ -4,8 +4,8 @@ import { asName } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { endOf } from './diff-lines.ts'
 import { Body, IssueNumber } from './fields.ts'
-import { earliestOf, findMade } from './found.ts'
-import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
+import { findMade } from './found.ts'
+import { MARKER_SHOWN, withMarker } from './marker.ts'
 import { lookAtPull, pullHeading } from './pull-look.ts'
 import { repositoryOf } from './repository.ts'
 import { added, numbered, same } from './shown.ts'
@@ -66,23 +66,17 @@ export const replyToReviewComment = (github: GithubContext): ToolDraft =>
             }),
           ),
         ),
-      async verify({ repository, number }, context) {
-        const { signal, idempotencyKey } = context
-        const since = earliestOf(context).toISOString()
-        return findMade<GithubReviewComment>(
+      verify: ({ repository, number }, context) =>
+        findMade<GithubReviewComment>(
           {
-            login: await github.client.login(signal),
+            client: github.client,
+            repository,
             order: 'oldest',
-            isOurs: ({ body }) => hasMarker(body, idempotencyKey),
             output: resultOf,
-            list: (page) =>
-              github.client.read(signal, repositoryOf(repository), (rest, at) =>
-                rest.pulls.listReviewComments({ ...at, pull_number: number, since, per_page: 100, page }),
-              ),
+            list: (rest, at, { since }) => rest.pulls.listReviewComments({ ...at, pull_number: number, since }),
           },
           context,
-        )
-      },
+        ),
     },
   )
 

@@ -6,7 +6,7 @@ import type { GithubClient } from './client.ts'
 import { excerptOf } from './diff-lines.ts'
 import { Body, IssueNumber, Path } from './fields.ts'
 import { findMade } from './found.ts'
-import { hasMarker, MARKER_SHOWN, withMarker } from './marker.ts'
+import { MARKER_SHOWN, withMarker } from './marker.ts'
 import { lookAtPull, type PullWhere, pullHeading } from './pull-look.ts'
 import { readChecks } from './read-pulls.ts'
 import { repositoryOf } from './repository.ts'
@@ -101,22 +101,17 @@ export const createReview = (github: GithubContext): ToolDraft =>
         )
         return reviewResult(made)
       },
-      async verify({ repository, number }, context) {
-        const { signal, idempotencyKey } = context
-        return findMade<GithubReview>(
+      verify: ({ repository, number }, context) =>
+        findMade<GithubReview>(
           {
-            login: await github.client.login(signal),
+            client: github.client,
+            repository,
             order: 'oldest',
-            isOurs: ({ body }) => hasMarker(body, idempotencyKey),
             output: reviewResult,
-            list: (page) =>
-              github.client.read(signal, repositoryOf(repository), (rest, at) =>
-                rest.pulls.listReviews({ ...at, pull_number: number, per_page: 100, page }),
-              ),
+            list: (rest, at) => rest.pulls.listReviews({ ...at, pull_number: number }),
           },
           context,
-        )
-      },
+        ),
     },
   )
 
