@@ -112,14 +112,10 @@ function conversationRoutes(app: App, { store, agentLoop }: HttpDeps): void {
     (request) => {
       const caller = callerOf(request)
       const { limit, cursor } = request.query
-      const before = decodeCursor('messages', cursor, ['number'])?.[0]
+      const before = Number(decodeCursor('messages', cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
       return store.read(function* () {
         const session = yield* findVisibleSession(request.params.id, caller)
-        const found = yield* messages.listMessages.all({
-          session_id: session.id,
-          before: before === undefined ? Number.MAX_SAFE_INTEGER : Number(before),
-          limit: limit + 1,
-        })
+        const found = yield* messages.listMessages.all({ session_id: session.id, before, limit: limit + 1 })
         const { items, nextCursor } = pageOf('messages', found, limit, (row) => [row.seq])
         return { items: yield* mapInTurn(items, viewMessageWithActions), nextCursor }
       })

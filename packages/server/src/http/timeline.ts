@@ -23,14 +23,10 @@ export function timelineRoutes(app: App, { store, prices }: HttpDeps): void {
     (request) => {
       const caller = callerOf(request)
       const { limit, cursor } = request.query
-      const before = decodeCursor('timeline', cursor, ['number'])?.[0]
+      const before = Number(decodeCursor('timeline', cursor, ['number'])?.[0] ?? Number.MAX_SAFE_INTEGER)
       return store.read(function* () {
         const { id } = yield* findVisibleSession(request.params.id, caller)
-        const found = yield* messages.listMessages.all({
-          session_id: id,
-          before: before === undefined ? Number.MAX_SAFE_INTEGER : Number(before),
-          limit: limit + 1,
-        })
+        const found = yield* messages.listMessages.all({ session_id: id, before, limit: limit + 1 })
         const { items, nextCursor } = pageOf('timeline', found, limit, (row) => [row.seq])
         return { items: yield* mapInTurn(items, (row) => viewTimelineEntry(row, prices)), nextCursor }
       })
