@@ -15,7 +15,7 @@ export function* viewStory(row: ActionRow, reader: Principal): Tx<ActionStory> {
 }
 
 function* viewTold({ session_id, tool_call_id, id }: ActionRow): Tx<Pick<ActionStory, 'toldAt' | 'answered'>> {
-  const told = session_id === null ? undefined : yield* messages.toolResultPlace.first({ session_id, tool_call_id: tool_call_id ?? id })
+  const told = session_id === null ? undefined : yield* messages.findToolResult.first({ session_id, tool_call_id: tool_call_id ?? id })
   if (session_id === null || !told) return { toldAt: null, answered: null }
   const answer = yield* messages.nextAnswer.first({ session_id, after: told.seq })
   return {

@@ -1,6 +1,7 @@
+import type { Kysely } from 'kysely'
 import { lit, question } from '../query.ts'
 import { insertJoined } from './insert.ts'
-import type { MessageRow } from './schema.ts'
+import type { MessageRow, Schema } from './schema.ts'
 
 export const insertMessage = insertJoined(
   'message',
@@ -86,18 +87,8 @@ export const lastOfRun = question<{ session_id: string; run_id: string }, Messag
     .limit(lit(10)),
 )
 
-export const findToolResult = question<{ session_id: string; tool_call_id: string }, Pick<MessageRow, 'id'>>((db, p) =>
-  db
-    .selectFrom('message')
-    .select('id')
-    .where('session_id', '=', p.session_id)
-    .where('tool_call_id', '=', p.tool_call_id)
-    .where('role', '=', lit('tool'))
-    .limit(lit(1)),
-)
-
 /** When the result of a tool call was put into its session, and the place of it. */
-export const toolResultPlace = question<{ session_id: string; tool_call_id: string }, Pick<MessageRow, 'seq' | 'created_at'>>((db, p) =>
+export const findToolResult = question<{ session_id: string; tool_call_id: string }, Pick<MessageRow, 'seq' | 'created_at'>>((db, p) =>
   db
     .selectFrom('message')
     .select(['seq', 'created_at'])
@@ -130,42 +121,25 @@ export const nextAnswer = question<
     .limit(lit(1)),
 )
 
+/** The change of a message that waits: in the queue (1), or until its held request is called (2). */
+const changeWaiting = (db: Kysely<Schema>, { session_id, seq }: { session_id: string; seq: number }, queued: 1 | 2) =>
+  db.updateTable('message').where('session_id', '=', session_id).where('seq', '=', seq).where('queued', '=', lit(queued)).returningAll()
+
 /** Enqueues the message of a held request. No row changes when it was enqueued before. */
 export const callHeldMessage = question<{ session_id: string; seq: number }, MessageRow>(
-  (db, p) =>
-    db
-      .updateTable('message')
-      .set({ queued: 1 })
-      .where('session_id', '=', p.session_id)
-      .where('seq', '=', p.seq)
-      .where('queued', '=', lit(2))
-      .returningAll(),
+  (db, p) => changeWaiting(db, p, 2).set({ queued: 1 }),
   { isNoted: true },
 )
 
 /** Moves a message from the queue into the history of a run, at the place `to`. */
 export const dequeueMessage = question<{ session_id: string; seq: number; run_id: string; to: number }, MessageRow>(
-  (db, p) =>
-    db
-      .updateTable('message')
-      .set({ seq: p.to, queued: 0, in_history: 1, run_id: p.run_id })
-      .where('session_id', '=', p.session_id)
-      .where('seq', '=', p.seq)
-      .where('queued', '=', lit(1))
-      .returningAll(),
+  (db, p) => changeWaiting(db, p, 1).set({ seq: p.to, queued: 0, in_history: 1, run_id: p.run_id }),
   { isNoted: true },
 )
 
 /** Leaves a queued message in its place, and excludes it from the model's history. */
 export const unqueueMessage = question<{ session_id: string; seq: number }, MessageRow>(
-  (db, p) =>
-    db
-      .updateTable('message')
-      .set({ queued: 0 })
-      .where('session_id', '=', p.session_id)
-      .where('seq', '=', p.seq)
-      .where('queued', '=', lit(1))
-      .returningAll(),
+  (db, p) => changeWaiting(db, p, 1).set({ queued: 0 }),
   { isNoted: true },
 )
 
