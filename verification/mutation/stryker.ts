@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { COMPILE_CACHE } from '../testing/compile-cache.ts'
 import type { Location } from './identify.ts'
 import type { Batch } from './targets.ts'
 
@@ -33,15 +32,12 @@ interface Run {
   untilMs: number
 }
 
-/** The databases of tests: no mutant waits for a disk. */
-const IN_MEMORY = existsSync('/dev/shm') ? { TMPDIR: '/dev/shm' } : {}
-
 /** Runs all mutants of a batch against its tests, one after the other, in the copy. */
 export async function runStryker({ path, root, batch, untilMs }: Run): Promise<BatchResult> {
   const modules = join(root, 'scripts', 'mutation')
   const resultsFile = join(path, 'mutation-results.jsonl')
   writeFileSync(resultsFile, '')
-  writeFileSync(join(path, 'vitest.mutation.config.ts'), vitestConfig(batch))
+  writeFileSync(join(path, 'vitest.mutation.config.ts'), vitestConfig(batch.tests))
   writeFileSync(join(path, 'stryker.config.json'), JSON.stringify(strykerConfig(modules, batch.files)))
   const child = spawn(
     process.execPath,
@@ -50,7 +46,7 @@ export async function runStryker({ path, root, batch, untilMs }: Run): Promise<B
       cwd: path,
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, ...COMPILE_CACHE, ...IN_MEMORY, COUNTERSIGN_MUTATION_RESULTS: resultsFile },
+      env: { ...process.env, COUNTERSIGN_MUTATION_RESULTS: resultsFile },
     },
   )
   let output = ''
@@ -84,8 +80,7 @@ const strykerConfig = (modules: string, files: readonly string[]) => ({
   testRunner: 'vitest',
   plugins: [join(modules, 'node_modules/@stryker-mutator/vitest-runner/dist/src/index.js'), join(modules, 'plugins.mjs')],
   reporters: ['lines'],
-  // The dry run finds which tests reach a mutant; looking up the importers of its file for each mutant adds nothing to that.
-  vitest: { configFile: 'vitest.mutation.config.ts', related: false },
+  vitest: { configFile: 'vitest.mutation.config.ts', related: true },
   mutate: files,
   ignorers: ['sentences'],
   inPlace: true,
@@ -99,32 +94,18 @@ const strykerConfig = (modules: string, files: readonly string[]) => ({
   allowConsoleColors: false,
 })
 
-/**
- * The first test that fails ends the run of a mutant, so the files come in the order of the batch. They share one worker, which is new for
- * each mutant: the server's modules are evaluated once per mutant and not once per file.
- */
-const vitestConfig = ({ tests }: Batch): string => `
+const vitestConfig = (tests: readonly string[]): string => `
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer } from 'vitest/node'
-const tests = ${JSON.stringify(tests)}
-const rank = ({ moduleId }) => tests.findIndex((file) => moduleId.endsWith('/' + file))
-class LikeliestFirst extends BaseSequencer {
-  async sort(files) {
-    return [...files].sort((a, b) => rank(a) - rank(b))
-  }
-}
 export default defineConfig({
   ssr: { resolve: { conditions: ['countersign-source', ...defaultServerConditions] } },
   test: {
     environment: 'node',
-    include: tests,
-    isolate: false,
-    sequence: { sequencer: LikeliestFirst },
+    include: ${JSON.stringify(tests)},
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 60_000 } },
-    setupFiles: ['scripts/fixed-seed.ts', 'verification/testing/idle-connections.ts'],
+    setupFiles: 'scripts/fixed-seed.ts',
     globalSetup: ['verification/testing/postgres-server.ts'],
     provide: { propertySeed: 20_261_121, database: 'sqlite' },
   },

@@ -24,7 +24,7 @@ export interface Batch {
   tests: string[]
 }
 
-const BATCH_FILES = 12
+const BATCH_FILES = 6
 
 /** Every file that is mutated, below the repository. Migrations are SQL, an `index.ts` only hands on. */
 export function targetFiles(root: string, glob: string | undefined): string[] {
@@ -51,22 +51,12 @@ export function batchesOf(root: string, files: readonly string[]): Batch[] {
 /** The unit tests of the part that the folder belongs to, and what the list of failures names for its files. */
 function testsFor(root: string, folder: string, files: readonly string[]): string[] {
   const part = PLACES.find((place) => folder.startsWith(place)) ?? folder
+  const isCore = part === 'packages/core/src'
   const units = globSync(`${part}/**/*.test.ts`, { cwd: root })
   const places = files.map((file) => file.replace(/^packages\/(?:server|core)\/src\//, ''))
   const named = FAILURES.filter(({ held }) => places.some((place) => held.includes(place) || held.includes(basename(place))))
     .flatMap(({ bugs }) => bugs.map(({ test }) => test.file))
     .filter((file) => /\.test\.ts$/.test(file) && !/\.browser(\.more)?\.test\.ts$/.test(file))
-  const all = [...new Set([...units, ...named, ...wholeServerTests(files)])].filter((file) => !isMore(file))
-  return likeliestFirst(all, folder, files)
-}
-
-/** The tests beside a file, by name, notice most and cost least; a whole server is slow to start and comes last. */
-function likeliestFirst(tests: readonly string[], folder: string, files: readonly string[]): string[] {
-  const own = new Set(files.map((file) => file.replace(/\.ts$/, '.test.ts')))
-  const rank = (test: string): number => {
-    if (test.startsWith('verification/')) return 3
-    if (own.has(test)) return 0
-    return dirname(test) === folder ? 1 : 2
-  }
-  return tests.toSorted((a, b) => rank(a) - rank(b) || a.localeCompare(b))
+  const more = isCore ? [] : globSync('packages/core/src/{action,decision,policy}/*.test.ts', { cwd: root })
+  return [...new Set([...units, ...named, ...more, ...wholeServerTests(files)])].filter((file) => !isMore(file)).sort()
 }
