@@ -60,22 +60,25 @@ function takeTerm(search: Search, name: string, value: string): void {
   }
 }
 
-type TakeTerm = (search: Search, value: string) => string | undefined
-
-const takeText =
-  (name: 'tool' | 'agent' | 'by' | 'assigned'): TakeTerm =>
-  (search, value) => {
-    search[name] = value
-    return undefined
-  }
-
 /** Takes the value of each term into the search, or answers why not. A term that is there twice counts as written last. */
-const TERMS: Readonly<Record<string, TakeTerm>> = {
+const TERMS: Readonly<Record<string, (search: Search, value: string) => string | undefined>> = {
   __proto__: null as never,
-  tool: takeText('tool'),
-  agent: takeText('agent'),
-  by: takeText('by'),
-  assigned: takeText('assigned'),
+  tool(search, value) {
+    search.tool = value
+    return undefined
+  },
+  agent(search, value) {
+    search.agent = value
+    return undefined
+  },
+  by(search, value) {
+    search.by = value
+    return undefined
+  },
+  assigned(search, value) {
+    search.assigned = value
+    return undefined
+  },
   risk(search, value) {
     const level = RISKS.find((each) => each === value.toLowerCase())
     if (level === undefined) return `risk: is one of ${RISKS.join(', ')}.`
