@@ -31,6 +31,18 @@ export const nowMs = (): number => performance.timeOrigin + performance.now()
 
 const preview = async ({ status }: { status: string }) => [{ field: 'status', oldValue: 'pending', newValue: status }]
 
+/** The tool of the gated cycles. Its result says when it started. */
+export const statusTool = ({ resultBytes = 0, hasPreview = true }: Pick<BenchOptions, 'resultBytes' | 'hasPreview'> = {}) =>
+  defineTool({
+    name: 'setStatus',
+    description: 'Sets the status of an order',
+    input: z.object({ orderId: z.string(), status: z.string() }),
+    effect: 'write',
+    describe: ({ orderId, status }) => `Set order ${orderId} to ${status}`,
+    ...(hasPreview && { preview }),
+    execute: async () => ({ atMs: nowMs(), ...(resultBytes > 0 && { text: 'x'.repeat(resultBytes) }) }),
+  })
+
 export interface Bench {
   engine: Engine
   dataDir: string
@@ -57,15 +69,7 @@ export async function openBench(
   { resultBytes = 0, tools: count = 1, hasPreview = true }: BenchOptions = {},
 ): Promise<Bench> {
   const dataDir = await mkdtemp(join(tmpdir(), 'countersign-bench-'))
-  const setStatus = defineTool({
-    name: 'setStatus',
-    description: 'Sets the status of an order',
-    input: z.object({ orderId: z.string(), status: z.string() }),
-    effect: 'write',
-    describe: ({ orderId, status }) => `Set order ${orderId} to ${status}`,
-    ...(hasPreview && { preview }),
-    execute: async () => ({ atMs: nowMs(), ...(resultBytes > 0 && { text: 'x'.repeat(resultBytes) }) }),
-  })
+  const setStatus = statusTool({ resultBytes, hasPreview })
   const others = Array.from({ length: count - 1 }, (_, i) =>
     defineTool({
       name: `setField${i}`,

@@ -1,8 +1,7 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { createDatabase, startPostgres } from '../verification/testing/postgres.ts'
+import { forkServer } from './fork-server.ts'
 import type { Order } from './over-http-process.ts'
 import { statsOf } from './stats.ts'
 
@@ -32,7 +31,8 @@ interface Measured {
 export async function benchOverHttp({ inFlight, cycles, rounds, database }: OverHttpOptions) {
   await using postgres = database === 'postgres' ? await startPostgres() : undefined
   const databaseUrl = postgres && (await createDatabase(postgres.url('postgres')))
-  const server = await startServer(databaseUrl)
+  const options = JSON.stringify({ key: KEY, turns: TURNS, databaseUrl })
+  const server = await forkServer<Order>('./over-http-process.ts', [options])
   const client = createClient(server.url)
   const inProcess: Measured[] = []
   const overHttp: Measured[] = []
@@ -48,7 +48,7 @@ export async function benchOverHttp({ inFlight, cycles, rounds, database }: Over
   const counted = await runOverHttp(client, inFlight, cycles)
   const serverCpuMs = (Number(await server.ask({ do: 'cpu' })) - cpuBefore) / counted.cycleMs.length
   client.close()
-  await server.end()
+  await server.end({ do: 'end' })
   const [alone, through] = [figuresOf(inProcess), figuresOf(overHttp)]
   return {
     inFlight,
@@ -62,26 +62,6 @@ function figuresOf(rounds: readonly Measured[]) {
   const times = rounds.flatMap(({ cycleMs }) => cycleMs)
   const seconds = rounds.reduce((sum, round) => sum + round.seconds, 0)
   return { cyclesPerSecond: Math.round(times.length / seconds), cycleMs: statsOf(times) }
-}
-
-async function startServer(databaseUrl: string | undefined) {
-  const options = JSON.stringify({ key: KEY, turns: TURNS, databaseUrl })
-  const child = fork(fileURLToPath(new URL('./over-http-process.ts', import.meta.url)), [options], {
-    execArgv: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning'],
-  })
-  const [url] = (await once(child, 'message')) as [string]
-  const ask = async (order: Order): Promise<unknown> => {
-    child.send(order)
-    return (await once(child, 'message'))[0]
-  }
-  return {
-    url,
-    ask,
-    async end() {
-      child.send({ do: 'end' } satisfies Order)
-      await once(child, 'exit')
-    },
-  }
 }
 
 type Client = ReturnType<typeof createClient>
@@ -110,7 +90,7 @@ function createClient(url: string) {
   }
 }
 
-/** What a client learns from the event stream of a session. */
+/** Follows a session as a client does: reads its event stream, and waits for a proposal and for the end of a run. */
 async function follow(client: Client, sessionId: string) {
   const stream = await client.stream(`/api/sessions/${sessionId}/events`)
   let onAsk = (_actionId: string) => {}

@@ -1,8 +1,7 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { nowMs } from './engine.ts'
+import { forkServer } from './fork-server.ts'
 import { statsOf } from './stats.ts'
 import type { Commits, Memory, Question } from './subscribers-process.ts'
 
@@ -23,25 +22,15 @@ export interface SubscribersOptions {
 }
 
 async function startServer(turns: number) {
-  const child = fork(fileURLToPath(new URL('./subscribers-process.ts', import.meta.url)), [KEY, String(turns)], {
-    execArgv: ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', '--expose-gc'],
-  })
-  const [url]: [string] = (await once(child, 'message')) as [string]
-  const ask = async (question: Question) => {
-    child.send(question)
-    return (await once(child, 'message'))[0]
-  }
+  const { url, ask, end } = await forkServer<Question>('./subscribers-process.ts', [KEY, String(turns)], ['--expose-gc'])
   return {
     url,
     follow: (sessionId: string) => ask({ ask: 'follow', sessionId }),
-    memory: (): Promise<Memory> => ask({ ask: 'memory' }),
-    cpuMs: (): Promise<number> => ask({ ask: 'cpu' }),
+    memory: () => ask({ ask: 'memory' }) as Promise<Memory>,
+    cpuMs: () => ask({ ask: 'cpu' }) as Promise<number>,
     idle: () => ask({ ask: 'idle' }),
-    commits: (): Promise<Commits> => ask({ ask: 'commits' }),
-    async end() {
-      child.send({ ask: 'end' } satisfies Question)
-      await once(child, 'exit')
-    },
+    commits: () => ask({ ask: 'commits' }) as Promise<Commits>,
+    end: () => end({ ask: 'end' }),
     async call(path: string, method = 'GET', body?: unknown) {
       const response = await fetch(`${url}${path}`, {
         method,
