@@ -11,7 +11,7 @@ import { databaseFlags } from '../testing/run-command.ts'
 import { type Target, toolsOf } from '../testing/target.ts'
 import { type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
-// What `countersign serve` says about the open actions of a copy, before it accepts the copy.
+// `countersign serve` lists the open actions of a copy before it accepts the copy.
 
 const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 const IS_READY = 'Countersign is ready'

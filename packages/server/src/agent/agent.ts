@@ -67,7 +67,7 @@ export interface AgentState {
   takenSteps: Set<string>
 }
 
-/** What people and programs do with sessions, each with its dependencies first. */
+/** The operations on sessions. Each takes its dependencies as its first parameter. */
 const OPERATIONS = {
   createSession,
   beginSession,

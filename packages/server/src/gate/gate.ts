@@ -66,7 +66,7 @@ export interface GateDeps {
   background(work: Promise<unknown>): void
 }
 
-/** What the gate does, each with its dependencies first. Most functions say more where they are defined. */
+/** The operations of the gate. Each takes its dependencies as its first parameter; most are documented where they are defined. */
 const OPERATIONS = {
   propose,
   decide: (deps: GateDeps, actionId: string, { arguments: args, ...body }: DecisionBody, caller: Caller) =>

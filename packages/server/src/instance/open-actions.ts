@@ -3,7 +3,7 @@ import { type ActionRow, instance, type Tx } from '../store/index.ts'
 
 const MAX_LISTED = 10
 
-/** What a hold keeps back, and an acceptance takes over. */
+/** The actions that a hold keeps from running, and that start or become unknown when the copy is accepted. */
 export interface OpenActions {
   counts: NonNullable<HoldView['open']>
   /** At most ten: first approved ones, then executing ones. */

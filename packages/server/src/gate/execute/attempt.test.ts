@@ -111,7 +111,7 @@ const NOW = 1_000_000
 interface Sent {
   effect?: 'read' | 'write'
   execute?: (...given: unknown[]) => unknown
-  /** What the action has otherwise than one that was approved and started now. */
+  /** Columns that differ from those of an action that was approved and started now. */
   row?: Partial<ActionRow>
   isGone?: true
 }
