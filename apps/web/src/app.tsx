@@ -30,6 +30,8 @@ const queries = new QueryClient({
       // A refusal stays one; only silence and the server's own trouble are worth a second try.
       retry: (failures, error) => failures < 2 && (!isApiError(error) || error.status === 0 || error.status >= 500),
     },
+    // A change fails at once without a network: it must not wait and be made later, when its dialog was cancelled.
+    mutations: { networkMode: 'always' },
   },
 })
 

@@ -2,13 +2,14 @@ import { MAX_HIDDEN_CHARS } from '@countersign/core/text'
 import type { ReactNode, Ref } from 'react'
 import { EndMark } from './end-mark.tsx'
 
-/** "1 entry", "12 entries". */
+/** Returns the number of entries in words: "1 entry", "12 entries". */
 export const entriesText = (many: number): string => `${many.toLocaleString('en')} ${many === 1 ? 'entry' : 'entries'}`
 
 type OpenedListProps = {
   box: Ref<HTMLDivElement>
-  /** Of the part that is shown whole, and of another that ends with it. */
+  /** Path of the part that this list shows. */
   path: string
+  /** Path of a second part that is read to its end with this list. */
   other?: string | undefined
   /** The length of the entries as JSON. */
   chars: number
@@ -16,7 +17,7 @@ type OpenedListProps = {
   children: ReactNode
 }
 
-/** A list that was opened: it takes the focus of its button, and a very long one scrolls in a box, which the keyboard reaches. */
+/** Shows a list that was opened. It can take the focus; a list over `MAX_HIDDEN_CHARS` scrolls in a region that the keyboard reaches. */
 export function OpenedList({ box, path, other, chars, count, children }: OpenedListProps) {
   const scrolls = { className: 'cs-read', tabIndex: 0, role: 'region', 'aria-label': `Whole list, ${entriesText(count)}` }
   return (

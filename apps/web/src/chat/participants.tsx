@@ -5,7 +5,7 @@ import { useId, useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { personIdOf, useOfferedPeople } from '../people/offered-people.ts'
 import { useServices } from '../services.tsx'
-import { onData, textOf } from '../ui/form.ts'
+import { handleSubmit, textOf } from '../ui/form.ts'
 import { Button, Failure, Options } from '../ui/index.ts'
 
 type People = Pick<Session, 'owner' | 'participants'>
@@ -50,7 +50,7 @@ function Invitations({ sessionId, people }: Omit<ParticipantsProps, 'isHost'>) {
   const uninvite = useMutation({ mutationFn: (person: string) => client.sessions.uninvite(sessionId, person) })
   const failure = invite.error ?? uninvite.error
   const isBusy = invite.isPending || uninvite.isPending || !online
-  const submit = onData((data) => invite.mutate(textOf(data, 'person')))
+  const submit = handleSubmit((data) => invite.mutate(textOf(data, 'person')))
   return (
     <>
       <ul>

@@ -34,6 +34,11 @@ export default function HeldPage() {
   const [accepting, setAccepting] = useState(false)
   const online = useOnline()
   const isHeld = hold.data?.held === true
+  async function accept() {
+    await client.hold.accept()
+    // Not awaited: with the new counts, the open dialog would tell what is no longer true.
+    void readAgain(queries)
+  }
   return (
     <Page title="Held" subtitle={isHeld ? 'This looks like a copy' : 'Nothing is held'}>
       <div className="stack">
@@ -66,16 +71,9 @@ export default function HeldPage() {
         </Loaded>
       </div>
       {accepting && (
-        <Confirmation
-          title="Accept this copy?"
-          action="Accept"
-          onConfirm={() => client.hold.accept().then(() => readAgain(queries))}
-          onClose={() => setAccepting(false)}
-        >
-          {hold.data?.open && <p>{acceptanceWords(hold.data.open)}</p>}
-          <p>
-            Everything approved that was not voided starts now, and agents at work go on. Make sure that the original does not run any more.
-          </p>
+        <Confirmation title="Accept this copy?" action="Accept" onConfirm={accept} onClose={() => setAccepting(false)}>
+          <p>{hold.data?.open ? acceptanceWords(hold.data.open) : 'Everything approved that was not voided may start now.'}</p>
+          <p>Agents at work go on. Make sure that the original does not run any more.</p>
         </Confirmation>
       )}
     </Page>
@@ -99,11 +97,7 @@ function openWords(hold: HoldView | undefined): string | undefined {
 /** Returns what happens to the open actions when the copy is accepted. */
 function acceptanceWords({ approved, executing, waiting }: NonNullable<HoldView['open']>): string {
   const start =
-    approved === 0
-      ? 'No action is approved'
-      : approved === 1
-        ? '1 approved action starts at once'
-        : `${approved} approved actions start at once`
+    approved === 0 ? 'No action is approved' : approved === 1 ? '1 approved action may start' : `${approved} approved actions may start`
   const underWay = executing === 0 ? '' : ` The outcome of ${executing} that ${executing === 1 ? 'was' : 'were'} under way becomes unknown.`
   const decide = waiting === 0 ? '' : ` ${waiting} ${waiting === 1 ? 'waits' : 'wait'} for a decision.`
   return `${start}.${underWay}${decide}`

@@ -99,7 +99,7 @@ test('before a copy is accepted, the page says how many actions start, were unde
   await page.getByRole('button', { name: 'Accept this copy' }).click()
   await page
     .getByRole('alertdialog')
-    .getByText('495 approved actions start at once. The outcome of 2 that were under way becomes unknown. 3 wait for a decision.')
+    .getByText('495 approved actions may start. The outcome of 2 that were under way becomes unknown. 3 wait for a decision.')
     .waitFor()
   expect(accepted).toBe(0)
 })

@@ -31,7 +31,7 @@ export default function HistoryPage() {
     // Reading several pages again would ask for all of them.
     (pages) => (pages > 1 ? false : EVERY_MS),
   )
-  // Also what is not on the page yet.
+  // The export has all results, not only the loaded pages. Relative filters depend on the time at which it is made.
   const exported = () => queryOf(params, me, Date.now()) as Record<string, string>
   return (
     <Page title="Decided" subtitle="What was decided, by whom, and how it ended">

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { onData, textOf } from '../ui/form.ts'
+import { handleSubmit, textOf } from '../ui/form.ts'
 import { Button, Failure, Options } from '../ui/index.ts'
 
 const KINDS = { person: 'A person', agent: 'An agent', service: 'A service' } as const
@@ -42,7 +42,7 @@ export function KeyForm({ onMade }: { onMade: (key: CreatedKey) => void }) {
   return (
     <details className="panel">
       <summary>Make a key</summary>
-      <form ref={form} className="filters" onSubmit={onData(make.mutate)}>
+      <form ref={form} className="filters" onSubmit={handleSubmit(make.mutate)}>
         <label>
           Name
           <input name="name" required maxLength={120} autoComplete="off" />

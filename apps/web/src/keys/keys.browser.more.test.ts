@@ -28,7 +28,7 @@ test('on a phone, no choice of the form for a key is cut', async () => {
   const cut = await page.locator('form select').evaluateAll((all) =>
     all.flatMap((select) => {
       const given = select.getBoundingClientRect().width
-      // As wide as its longest choice.
+      // Widens the select to its longest option.
       Object.assign((select as HTMLSelectElement).style, { width: 'max-content', justifySelf: 'start' })
       return select.getBoundingClientRect().width > given ? [select.parentElement?.textContent] : []
     }),

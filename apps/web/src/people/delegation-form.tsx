@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useId, useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { onData, textOf } from '../ui/form.ts'
+import { handleSubmit, textOf } from '../ui/form.ts'
 import { Button, Failure, Options } from '../ui/index.ts'
 import { personIdOf, useOfferedPeople } from './offered-people.ts'
 
@@ -41,7 +41,7 @@ export function DelegationForm({ isOpenAtFirst, onMade }: { isOpenAtFirst: boole
   return (
     <details className="panel" open={isOpen}>
       <summary>Let somebody vote in {isAdmin ? 'your place, or in that of another' : 'your place'}</summary>
-      <form ref={form} className="filters" onSubmit={onData(make.mutate)}>
+      <form ref={form} className="filters" onSubmit={handleSubmit(make.mutate)}>
         <label>
           Who votes
           <input name="to" placeholder="Type a name" required {...person} />

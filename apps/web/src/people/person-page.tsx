@@ -84,7 +84,7 @@ function ChangeAccess({ person, onClose }: { person: PersonDetails; onClose: () 
   async function change() {
     const changed = await (isDisabled ? client.people.enable(person.id) : client.people.disable(person.id))
     queries.setQueryData(['people', 'one', person.id], changed)
-    // The dialog closes without waiting for the lists: until it closes, it would offer to take the change back.
+    // Not awaited: with the new data, the open dialog would offer the opposite change.
     void queries.invalidateQueries({ queryKey: ['people'] })
   }
   return (

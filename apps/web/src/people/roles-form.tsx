@@ -3,7 +3,7 @@ import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { onData, textOf } from '../ui/form.ts'
+import { handleSubmit, textOf } from '../ui/form.ts'
 import { Button, Failure } from '../ui/index.ts'
 
 /** The roles of a person, to be changed by another admin. Those that the sign-in service gives are shown, and changed there. */
@@ -23,7 +23,7 @@ export function RolesForm({ person }: { person: PersonDetails }) {
   const isMe = person.id === me.id
   const mayChange = !isMe && !hasFixedRoles
   const isBlocked = save.isPending || !online
-  const add = onData((data) => {
+  const add = handleSubmit((data) => {
     const role = textOf(data, 'role')
     if (role !== '') save.mutate([...roles, role])
   })

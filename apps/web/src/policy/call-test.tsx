@@ -3,7 +3,7 @@ import { showInvisible } from '@countersign/react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { useServices } from '../services.tsx'
-import { onData, textOf } from '../ui/form.ts'
+import { handleSubmit, textOf } from '../ui/form.ts'
 import { Button, Options } from '../ui/index.ts'
 import { Problems } from './problems.tsx'
 
@@ -25,7 +25,7 @@ export function CallTest({ document }: { document: string | undefined }) {
   })
   // An answer about an earlier text does not hold for this one.
   const isOfThis = test.variables?.document === document
-  const submit = onData((data) => {
+  const submit = handleSubmit((data) => {
     const agent = textOf(data, 'agent')
     const args = parseArguments(String(data.get('arguments')))
     setWrong(args ? '' : 'The arguments are not a JSON object.')

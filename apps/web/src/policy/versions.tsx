@@ -6,7 +6,7 @@ import { RawJson } from '../chat/raw-json.tsx'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
 import { fullTime } from '../time/relative.ts'
-import { onData, textOf } from '../ui/form.ts'
+import { handleSubmit, textOf } from '../ui/form.ts'
 import { Button, Failure, Loaded, More, useList } from '../ui/index.ts'
 
 /** Lists all versions with author, reason and diff. Each can be restored. */
@@ -91,7 +91,7 @@ function RollBack({ version }: { version: number }) {
     mutationFn: (reason: string) => client.policy.rollback({ version, reason }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['policy'] }),
   })
-  const submit = onData((data) => rollBack.mutate(textOf(data, 'reason')))
+  const submit = handleSubmit((data) => rollBack.mutate(textOf(data, 'reason')))
   return (
     <form className="filters" onSubmit={submit}>
       <label>

@@ -6,7 +6,7 @@ import { saveFile } from '../ui/save-file.ts'
 
 type ExportButtonProps = { format: 'jsonl' | 'csv'; path: string; query: () => Record<string, string> }
 
-/** Saves an export of the server as a file. Fetched rather than linked to, so that the request is signed in. */
+/** Saves an export of the server as a file. The file is fetched, not linked to, so that the request is signed in. */
 export function ExportButton({ format, path, query }: ExportButtonProps) {
   const { client } = useServices()
   const exporting = useMutation({

@@ -41,7 +41,7 @@ export function ToolChange({ tool: { name, caution = '' }, change }: { tool: Too
         <Confirmation
           title="Accept this change?"
           action="Accept"
-          // After a refusal, too: the tool may have changed again, or somebody else accepted it.
+          // The tools are read again after a refusal, too: the tool may have changed again, or somebody else accepted it.
           onConfirm={() => client.acceptTool(name, accepting.hash).finally(() => void queries.invalidateQueries({ queryKey: ['tools'] }))}
           onClose={() => setAccepting(undefined)}
         >

@@ -5,7 +5,7 @@ import './virtual-rows.css'
 /** The end is near when so few rows are left below. */
 const LAST_ROWS = 20
 
-/** Where a row stands in the list: for its `li`. */
+/** The attributes that place a row in the list. Spread them on its `li`. */
 export interface RowPlace {
   'aria-posinset': number
   'aria-setsize': number
@@ -16,7 +16,9 @@ type VirtualRowsProps<Row> = {
   rows: readonly Row[]
   /** The height of a row in px, as in the style sheet of the page. */
   rowPx: number
+  /** Class of the box that scrolls. */
   className: string
+  /** The name of the list, for screen readers. */
   label: string
   /** Called near the end of the list. */
   onEnd?: () => void

@@ -170,3 +170,22 @@ test('on a phone, everything above the list takes three rows, and each of its co
   await canPress('Cancel')
   await threeRows()
 })
+
+const noRoom = { status: 503, code: 'not_ready', title: 'Not ready', detail: 'the database takes no writes: nothing was changed' }
+
+test('on a phone, the failure to save a view is in sight, and its name can still be read', async () => {
+  await inbox.page.setViewportSize({ width: 390, height: 844 })
+  inbox.waiting = [letter('one', 1)]
+  await inbox.page.route('**/api/preferences', (route) =>
+    route.request().method() === 'GET' ? route.fulfill({ json: { views: [] } }) : route.fulfill({ status: 503, json: noRoom }),
+  )
+  await open('?group=shape&q=letter')
+  const bar = inbox.page.getByRole('region', { name: 'Views and search' })
+  await bar.getByRole('button', { name: 'Save view' }).press('Enter')
+  const name = bar.getByLabel('Name of the view')
+  await name.fill('Letters')
+  await name.press('Enter')
+  const box = await bar.getByRole('alert').boundingBox()
+  expect((box?.x ?? 0) + (box?.width ?? 1_000)).toBeLessThanOrEqual(390)
+  expect((await name.boundingBox())?.width).toBeGreaterThan(100)
+})

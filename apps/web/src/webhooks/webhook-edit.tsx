@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { onData } from '../ui/form.ts'
+import { handleSubmit } from '../ui/form.ts'
 import { Button, Failure } from '../ui/index.ts'
 import { WebhookFields, webhookValues } from './webhook-fields.tsx'
 
@@ -34,7 +34,9 @@ export function WebhookEdit({ webhook }: { webhook: Webhook }) {
       summary.current?.focus()
     },
   })
-  const submit = onData((data) => save.isPending || save.mutate(data))
+  const submit = handleSubmit((data) => {
+    if (!save.isPending) save.mutate(data)
+  })
   return (
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary ref={summary} aria-label={`Edit ${showInvisible(webhook.url)}`}>

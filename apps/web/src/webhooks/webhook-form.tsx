@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useOnline } from '../live/use-online.ts'
 import { useServices } from '../services.tsx'
-import { onData } from '../ui/form.ts'
+import { handleSubmit } from '../ui/form.ts'
 import { Button, Failure } from '../ui/index.ts'
 import { WebhookFields, webhookValues } from './webhook-fields.tsx'
 
@@ -24,7 +24,7 @@ export function WebhookForm({ onMade }: { onMade: (webhook: CreatedWebhook) => v
   return (
     <details className="panel">
       <summary>Add a webhook</summary>
-      <form className="filters" onSubmit={onData(add.mutate)}>
+      <form className="filters" onSubmit={handleSubmit(add.mutate)}>
         <WebhookFields key={added} values={NEW} />
         <Failure of={add.error} isWide />
         <Button type="submit" variant="contained" disabled={add.isPending || !online}>

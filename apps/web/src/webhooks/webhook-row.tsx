@@ -47,7 +47,7 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
       return readAgain()
     },
   })
-  async function confirmed(what: keyof typeof CONFIRMED) {
+  async function rotateOrDelete(what: keyof typeof CONFIRMED) {
     if (what === 'rotate') onSecret(await client.webhooks.rotate(id))
     else await client.webhooks.delete(id)
     await readAgain()
@@ -107,7 +107,7 @@ export function WebhookRow({ webhook, onSecret }: { webhook: Webhook; onSecret: 
         <Confirmation
           title={`${CONFIRMED[asking].title} ${shownUrl}?`}
           action={CONFIRMED[asking].action}
-          onConfirm={() => confirmed(asking)}
+          onConfirm={() => rotateOrDelete(asking)}
           onClose={() => setAsking(undefined)}
         >
           <p>{CONFIRMED[asking].text}</p>
