@@ -48,7 +48,7 @@ test('serve says how many actions a copy holds and which ones would start, and w
   const { server, target } = place
   await server.stop()
   const open = [
-    '3 approved actions, which start',
+    '3 approved actions, which may start',
     '2 that were under way, and their outcome becomes unknown',
     '1 that waits for a decision',
     'unkeyed: Do u2 once',

@@ -1,3 +1,5 @@
+import { existsSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
@@ -18,6 +20,7 @@ interface Line {
   msg: string
   files?: string[]
   sessions?: number
+  error?: { message: string }
 }
 
 /** Opens a log whose lines a test can wait for. */
@@ -34,7 +37,7 @@ function openLog() {
   })
   const of = (msg: string) => lines.filter((line) => line.msg === msg)
   return {
-    log: pino({ level: 'debug' }, sink),
+    log: pino({ level: 'debug', serializers: { error: pino.stdSerializers.err } }, sink),
     of,
     async until(msg: string, count: number): Promise<Line[]> {
       while (of(msg).length < count) await heard.promise
@@ -156,4 +159,30 @@ test('a server whose configuration says so archives a minute after its start', a
   for (const fire of due.splice(0)) fire()
   await ended.promise
   expect((await server.admin.get('/api/audit?kind=archived')).items).toMatchObject([{ data: { sessions: 1, folder: folder.path } }])
+})
+
+test('a schedule whose folder lost its files, as when its disk is not mounted, says so and moves nothing until they are back', async () => {
+  using parent = temporaryFolder()
+  const folder = join(parent.path, 'archive')
+  await using server = await startTestServer(desk)
+  await converse(server)
+  {
+    await using first = await startOn(server, folder)
+    first.clock.pass(MINUTE_MS)
+    await first.until('archive.finished', 1)
+  }
+  const id = await converse(server)
+  renameSync(folder, `${folder}-away`)
+  {
+    await using away = await startOn(server, folder, manualClock(Date.now() + 80 * DAY_MS))
+    away.clock.pass(MINUTE_MS)
+    expect(await away.until('archive.failed', 1)).toMatchObject([{ error: { message: expect.stringContaining('Nothing was moved') } }])
+    expect(away.of('archive.finished')).toEqual([])
+  }
+  expect(existsSync(folder)).toBe(false)
+  expect(await server.admin.send('GET', `/api/sessions/${id}/messages`)).toMatchObject({ status: 200 })
+  renameSync(`${folder}-away`, folder)
+  await using back = await startOn(server, folder, manualClock(Date.now() + 120 * DAY_MS))
+  back.clock.pass(MINUTE_MS)
+  expect(await back.until('archive.finished', 1)).toMatchObject([{ sessions: 1 }])
 })

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
@@ -262,6 +262,10 @@ test('countersign archive: moves what is old enough, says what it did, and check
   expect(whole).toMatchObject({ code: 0, stdout: expect.stringContaining(': as it was written, 1 session, ') })
   writeFileSync(path, readFileSync(path).subarray(0, -1))
   expect(await runCommandLine(['archive', 'verify', path])).toMatchObject({ code: 1 })
+  renameSync(desk.folder, `${desk.folder}-away`)
+  const away = await runCommandLine(['archive', '--older-than', '0s', '--dry-run', ...flags])
+  expect(away).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was moved') })
+  renameSync(`${desk.folder}-away`, desk.folder)
   const wrong = await runCommandLine(['archive', '--older-than', 'a month', ...flags])
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('--older-than: must be a time such as 30d') })
 })

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, inject, onTestFinished, test } from 'vitest'
@@ -88,6 +88,11 @@ test.skipIf(isPostgres)(
       1,
       `countersign: ${database} is the database of a server, and its newest commits are in ${database}-wal: make a backup of it with "countersign backup FILE --data ${killed}", and restore that\n`,
     ])
+    const renamed = join(folder, 'copy.db')
+    for (const end of ['', '-wal']) cpSync(`${database}${end}`, `${renamed}${end}`)
+    const other = await runCommandLine(['restore', renamed, '--data', join(folder, 'restored')])
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('as countersign.db and countersign.db-wal')])
+    for (const end of ['', '-wal']) rmSync(`${renamed}${end}`)
     expect(readdirSync(folder)).toEqual(['killed'])
     const backup = join(folder, 'desk.backup')
     expect((await runCommandLine(['backup', backup, '--data', killed])).code).toBe(0)

@@ -23,7 +23,7 @@ function startStarter(then: string) {
   return starter
 }
 
-test('a server that stands still ends with the process that started it, also when that is killed', async () => {
+test('a server stopped by SIGSTOP is killed when the process that started it is killed', async () => {
   const starter = startStarter(`process.kill(server.pid, 'SIGSTOP')
     console.log(server.pid + ' ' + new URL(server.url).port)`)
   const [line] = await once(createInterface(starter.stdout), 'line')

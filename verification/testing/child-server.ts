@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type ApiClient, openApiClient } from './api-client.ts'
 import { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 import { COMPILE_CACHE } from './compile-cache.ts'
-import { endWithUs } from './end-with-us.ts'
+import { killWithParent } from './kill-with-parent.ts'
 import { checkerAt } from './openapi.ts'
 import { readAddress } from './read-address.ts'
 
@@ -54,7 +54,7 @@ export function spawnServer({ configFile, dataDir, environment = {}, nodeArgs = 
     ],
     { env: { ...COMPILE_CACHE, ...environment, COUNTERSIGN_BOOTSTRAP_KEY: BOOTSTRAP_KEY }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
   )
-  endWithUs(child)
+  killWithParent(child)
   return { child, url: readAddress(child), ended: once(child, 'exit') }
 }
 

@@ -85,7 +85,7 @@ export interface Engine {
   readonly hold: {
     /** The reason as a sentence; undefined while nothing is held. */
     readonly why: string | undefined
-    /** Returns what is held, or what an acceptance takes over. */
+    /** Returns the open actions: their counts, and up to ten that are approved or executing. */
     readOpen(): Promise<OpenActions>
     /**
      * Makes the database a separate installation: a new epoch begins, work in flight in the previous one gets an unknown outcome, and

@@ -71,7 +71,10 @@ export const createIssue = (github: GithubContext): ToolDraft =>
             output: (issue): JsonObject => issueResult(issue),
             list: (rest, at, { login }) =>
               rest.issues.listForRepo({
-                ...{ ...at, state: 'all', sort: 'created', direction: 'desc' },
+                ...at,
+                state: 'all',
+                sort: 'created',
+                direction: 'desc',
                 ...(login !== undefined && { creator: login }),
               }),
           },

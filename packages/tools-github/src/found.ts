@@ -23,8 +23,8 @@ export interface Search<T> {
   repository: string
   /**
    * Asks for one page.
-   * @param at With the page and its size.
-   * @param made By whom the item was created, as `login`, and the earliest time, in ISO 8601.
+   * @param at The repository, the page, and the page size.
+   * @param made The creator's login, undefined for a token without a user, and the earliest time of creation in ISO 8601.
    */
   list(rest: Rest, at: At & { page: number; per_page: number }, made: { login: string | undefined; since: string }): Promise<Answered<T[]>>
   /** The order of the list. With `newest`, reading stops at the first item that is too old. */

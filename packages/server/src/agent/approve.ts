@@ -18,8 +18,7 @@ import {
 } from '../gate/index.ts'
 import { type ActionRow, actions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
-import { sessionNow } from './participants.ts'
-import { findVisibleSession, writeOpenSession } from './session.ts'
+import { findVisibleSession, sessionNow, writeOpenSession } from './session.ts'
 import { whyNotUnnamed } from './unnamed.ts'
 
 export interface SessionVerdict {

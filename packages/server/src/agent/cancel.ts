@@ -3,9 +3,8 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import { type Caller, endWholeSession, requireWriter, stopRun, transactOnce } from '../gate/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { keepSaid } from './deltas.ts'
-import { sessionNow } from './participants.ts'
 import { endQueuedRequests, takeQueuedMessages } from './run.ts'
-import { addNote, findVisibleSession, writeOpenSession } from './session.ts'
+import { addNote, findVisibleSession, sessionNow, writeOpenSession } from './session.ts'
 import { stepMessageId } from './step-message.ts'
 
 /**

@@ -14,9 +14,9 @@ import {
 import { type ActionRow, actions, idempotently, newId, principals, sessions, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { decideAll, isExpired } from './approve.ts'
-import { requireParticipant, sessionNow } from './participants.ts'
+import { requireParticipant } from './participants.ts'
 import { startRun } from './run.ts'
-import { addNote, writeVisibleSession } from './session.ts'
+import { addNote, sessionNow, writeVisibleSession } from './session.ts'
 import { judgeWord, readVote } from './typed-words.ts'
 
 const TITLE_LENGTH = 80
@@ -74,11 +74,8 @@ export interface NewMessage {
  * @throws CountersignError `not_found`, `forbidden`.
  */
 export async function postMessage(deps: AgentDeps, { sessionId, content, shown }: NewMessage, caller: Caller): Promise<PostedMessage> {
-  const now = deps.clock.nowMs()
   checkpoint('message.before_store')
-  const posted = await deps.store.transact((outbox) =>
-    idempotently(caller.once, now, () => takeMessage(deps, { outbox, nowMs: now, caller }, { sessionId, content, shown })),
-  )
+  const posted = await transactOnce(deps, caller, (context) => takeMessage(deps, context, { sessionId, content, shown }))
   checkpoint('message.after_store')
   return posted
 }

@@ -1,9 +1,9 @@
-import { assert, CountersignError, type Principal, personOf, type Session } from '@countersign/core'
-import { type Caller, requireScope, type SessionWriter, transactOnce, viewSession } from '../gate/index.ts'
-import { participants, principals, type SessionRow, sessions, type Tx, tellAccess } from '../store/index.ts'
+import { CountersignError, type Principal, personOf, type Session } from '@countersign/core'
+import { type Caller, requireScope, type SessionWriter, transactOnce } from '../gate/index.ts'
+import { participants, principals, type SessionRow, type Tx, tellAccess } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireEnabledOwner } from './disabled.ts'
-import { findVisibleSession, writeOpenSession } from './session.ts'
+import { findVisibleSession, sessionNow, writeOpenSession } from './session.ts'
 
 /** True for the session's owner, and for the person whose agent owns it. */
 function* ownsSession({ owner_id }: SessionRow, principal: Principal): Tx<boolean> {
@@ -80,10 +80,4 @@ export function uninviteFrom(deps: AgentDeps, sessionId: string, personId: strin
 function* sayWhoWrites(writer: SessionWriter): Tx<void> {
   const people = yield* participants.participantsOf.all({ session_id: writer.row.id })
   writer.event({ type: 'participants', data: { participants: people.map(({ id, name }) => ({ id, name })) } })
-}
-
-export function* sessionNow(id: string): Tx<Session> {
-  const row = yield* sessions.findSession.first({ id })
-  assert(row, 'the session is still there')
-  return yield* viewSession(row)
 }

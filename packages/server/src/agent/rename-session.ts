@@ -1,8 +1,8 @@
 import type { Session } from '@countersign/core'
 import { type Caller, transactOnce } from '../gate/index.ts'
 import type { AgentDeps } from './agent.ts'
-import { requireHost, sessionNow } from './participants.ts'
-import { findVisibleSession, writeOpenSession } from './session.ts'
+import { requireHost } from './participants.ts'
+import { findVisibleSession, sessionNow, writeOpenSession } from './session.ts'
 
 /**
  * Gives a session another title. A condition of the policy can read it, so this is for those who say who writes in the session, and it is in

@@ -1,6 +1,14 @@
-import { CountersignError } from '@countersign/core'
-import { type Caller, type CallerContext, requireStanding, requireVisibleSession, type SessionWriter, writeSession } from '../gate/index.ts'
-import { currentSession, newId, type Outbox, type SessionRow, type Tx } from '../store/index.ts'
+import { assert, CountersignError, type Session } from '@countersign/core'
+import {
+  type Caller,
+  type CallerContext,
+  requireStanding,
+  requireVisibleSession,
+  type SessionWriter,
+  viewSession,
+  writeSession,
+} from '../gate/index.ts'
+import { currentSession, newId, type Outbox, type SessionRow, sessions, type Tx } from '../store/index.ts'
 
 /** The session, for someone who may see it. @throws CountersignError `not_found`. */
 export function* findVisibleSession(sessionId: string, caller: Caller): Tx<SessionRow> {
@@ -42,4 +50,11 @@ export function* writeOpenSession({ outbox, caller, nowMs: now }: CallerContext,
 /** Says something to the people in the session; the model does not see it. @param runId The run whose end it explains. */
 export function* addNote(writer: SessionWriter, content: string, now: number, runId: string | null = null): Tx<void> {
   yield* writer.message({ id: newId('msg', now), run_id: runId, role: 'system', kind: 'note', content, inHistory: false })
+}
+
+/** Returns a session as it is stored now, for an answer in the same transaction. */
+export function* sessionNow(id: string): Tx<Session> {
+  const row = yield* sessions.findSession.first({ id })
+  assert(row, 'the session is still there')
+  return yield* viewSession(row)
 }

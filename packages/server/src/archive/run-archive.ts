@@ -50,7 +50,7 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
   const { store, before, nowMs, onFile } = options
   const folder = resolve(options.folder)
   const database = await databaseId(store)
-  await requireOwnFiles(store, folder, database)
+  await requireOwnFiles(store, folder)
   makeDurableFolder(folder)
   await clearLeftovers(store)
   await writeManifest(store, folder, database)
@@ -86,15 +86,17 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
 /**
  * Old files may be moved elsewhere, but not all of them and the manifest: then the disk is probably not mounted, and what is written now
  * would be hidden by it later.
+ * @param folder An absolute path.
  * @throws Error when nothing is left of what was written to the folder.
  */
-async function requireOwnFiles(store: Store, folder: string, database: string): Promise<void> {
+export async function requireOwnFiles(store: Store, folder: string): Promise<void> {
+  const database = await databaseId(store)
   const known = await store.read(() => archive.listFiles.all({}))
   const names = known.flatMap((file) => (file.folder === folder && file.sha256 !== null ? [file.name] : []))
   const last = names.at(-1)
   if (last === undefined || [manifestName(database), ...names].some((name) => existsSync(join(folder, name)))) return
   throw new Error(
-    `${folder} is empty or missing, and ${last} was written there: mount its disk or put the files back, or archive into another folder. Nothing was moved`,
+    `${folder} has neither the manifest nor any of the files that were written there, such as ${last}: mount its disk, put the files back, or archive into another folder. Nothing was moved`,
   )
 }
 

@@ -1,8 +1,8 @@
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { durationMs } from '@countersign/core'
 import { Command } from 'commander'
 import { estimate } from '../archive/estimate.ts'
-import { runArchive } from '../archive/run-archive.ts'
+import { requireOwnFiles, runArchive } from '../archive/run-archive.ts'
 import { verifyFiles } from '../archive/verify.ts'
 import { type Environment, readSettings } from '../config/index.ts'
 import { openForArchive } from '../store/index.ts'
@@ -59,6 +59,7 @@ async function archive({ olderThan, to, dryRun, json, ...flags }: ArchiveFlags, 
   const store = await openForArchive(settings.database)
   try {
     if (dryRun) {
+      await requireOwnFiles(store, resolve(folder))
       const { sessions, rows } = await estimate(store, before, (found) => report(() => `${amountOf(found)} counted`))
       if (json) print({ sessions, rows, files: [] })
       else say(`Nothing was moved. Settled before ${since}: ${amountOf({ sessions, rows })} of the log.`)

@@ -7,7 +7,7 @@ const approved = (count: number) =>
 test('the open actions of a copy are counted by what becomes of them, and ten of them are named', () => {
   const counts = { approved: 12, executing: 2, waiting: 1, outcomeUnknown: 3 }
   expect(openInWords({ counts, first: approved(10) })).toEqual([
-    '12 approved actions, which start at once:',
+    '12 approved actions, which may start:',
     ...approved(10).map(({ description }) => `  pay: ${description}`),
     '  and 2 more',
     '2 that were under way, and their outcome becomes unknown',
@@ -19,8 +19,5 @@ test('the open actions of a copy are counted by what becomes of them, and ten of
 test('a copy without open actions says so, and a single action is one action', () => {
   const none = { approved: 0, executing: 0, waiting: 0, outcomeUnknown: 0 }
   expect(openInWords({ counts: none, first: [] })).toEqual(['no open actions'])
-  expect(openInWords({ counts: { ...none, approved: 1 }, first: approved(1) })).toEqual([
-    '1 approved action, which starts at once:',
-    '  pay: 0',
-  ])
+  expect(openInWords({ counts: { ...none, approved: 1 }, first: approved(1) })).toEqual(['1 approved action, which may start:', '  pay: 0'])
 })

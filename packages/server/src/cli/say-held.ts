@@ -37,11 +37,7 @@ export function openInWords({ counts, first }: OpenActions): string[] {
     lines.push(named.length > 0 ? `${words}:` : words, ...named)
     if (named.length > 0 && named.length < all) lines.push(`  and ${all - named.length} more`)
   }
-  count(
-    approved === 1 ? '1 approved action, which starts at once' : `${approved} approved actions, which start at once`,
-    approved,
-    'approved',
-  )
+  count(`${approved} approved ${approved === 1 ? 'action' : 'actions'}, which may start`, approved, 'approved')
   const whose = executing === 1 ? '1 that was under way, and its' : `${executing} that were under way, and their`
   count(`${whose} outcome becomes unknown`, executing, 'executing')
   count(`${waiting} that ${waiting === 1 ? 'waits' : 'wait'} for a decision`, waiting)

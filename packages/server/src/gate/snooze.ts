@@ -17,13 +17,12 @@ const MOST_MS = 30 * 24 * 60 * MINUTE_MS
  * @throws CountersignError `forbidden` for who has no inbox; `not_found`; `bad_request` for a time that is past or more than 30 days away;
  * `illegal_transition` with the action when it needs nobody any more, or expires too soon.
  */
-export async function snooze({ store, clock }: GateDeps, actionId: string, body: SnoozeBody, caller: Caller): Promise<Snooze> {
-  const nowMs = clock.nowMs()
+export async function snooze(deps: GateDeps, actionId: string, body: SnoozeBody, caller: Caller): Promise<Snooze> {
   const person = requireInboxOwner(caller.principal)
-  const wanted = 'for' in body ? nowMs + (durationMs(body.for) ?? 0) : Date.parse(body.until)
-  if (wanted <= nowMs) throw new CountersignError('bad_request', `until: ${isoTime(wanted)} is past`)
-  if (wanted > nowMs + MOST_MS) throw new CountersignError('bad_request', 'an action is snoozed for 30 days at most')
-  return transactOnce({ store, clock }, caller, function* ({ outbox }) {
+  return transactOnce(deps, caller, function* ({ outbox, nowMs }) {
+    const wanted = 'for' in body ? nowMs + (durationMs(body.for) ?? 0) : Date.parse(body.until)
+    if (wanted <= nowMs) throw new CountersignError('bad_request', `until: ${isoTime(wanted)} is past`)
+    if (wanted > nowMs + MOST_MS) throw new CountersignError('bad_request', 'an action is snoozed for 30 days at most')
     const row = yield* findVisibleAction(caller.principal, actionId, nowMs)
     const until = Math.min(wanted, latestEnd(row))
     const why = whyNot(row, until <= nowMs)

@@ -37,7 +37,7 @@ test('who has the answer already and calls again, before that is noted, makes a 
   expect(isRepeated).toBe(false)
 })
 
-test('who calls again while the database notes that the result was given makes a new action', async () => {
+test('a client that repeats its call while the delivery of the result is being stored gets a new action', async () => {
   await using open = await openGate([pay])
   const { store, gate, clock } = open.engine
   let onRead: (() => Promise<void>) | undefined

@@ -91,7 +91,7 @@ function decisionRoutes(app: App, { gate }: HttpDeps): void {
   )
 }
 
-/** Also the routes of clients that execute approved actions themselves, and of persons who settle actions whose outcome is unknown. */
+/** Registers the routes that retry an action, settle an unknown outcome, and let clients claim an action and report its result. */
 function executionRoutes(app: App, { gate }: HttpDeps): void {
   app.post(
     '/api/actions/:id/retry',

@@ -9,17 +9,14 @@ import {
   AuditSealView,
   RedactBody,
 } from '@countersign/core'
-import { z } from 'zod'
 import { exportCsv, exportLines, listAudit, namesIn, seenOf, titlesOf, viewRows } from '../audit/index.ts'
 import { accepterOf, isoTime } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
-import { taggedRoute } from './route.ts'
+import { IdParams, taggedRoute } from './route.ts'
 
 const route = taggedRoute('audit')
-
-const ActionParams = z.object({ id: z.string() })
 
 const PRODUCES = ['application/x-ndjson', 'text/csv']
 
@@ -129,7 +126,7 @@ function contentRoutes(app: App, { store, clock, auditKey, sealer, gate }: HttpD
       operationId: 'redactAction',
       summary: 'Blank what an action was about',
       errors: ['gone', 'illegal_transition', 'busy'],
-      params: ActionParams,
+      params: IdParams,
       body: RedactBody,
       response: { 200: Action },
     }),

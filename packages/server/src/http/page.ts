@@ -39,8 +39,8 @@ export function pageOf<T>(
 
 /**
  * Opens a page of a list that is sorted by id, the newest first.
- * @returns `range`: which rows to read, one more than the page has, to know whether another follows. `of`: the page of these rows. `among`:
- * the page of all rows, for short lists that are read whole.
+ * @returns `range` says which rows to read: one more than the page holds, which shows whether another page follows. `of` makes the page from
+ * these rows; `ofAll` makes it from all rows of the list, for lists that are short.
  */
 export function pageById(list: string, { limit, cursor }: z.output<typeof PageQuery>) {
   const before = decodeCursor(list, cursor, ['string'])?.map(String)[0]
@@ -48,7 +48,7 @@ export function pageById(list: string, { limit, cursor }: z.output<typeof PageQu
   return {
     range: { before, limit: limit + 1 },
     of,
-    among: <Row extends { id: string }>(all: readonly Row[]) => of(all.filter(({ id }) => before === undefined || id < before)),
+    ofAll: <Row extends { id: string }>(all: readonly Row[]) => of(all.filter(({ id }) => before === undefined || id < before)),
   }
 }
 

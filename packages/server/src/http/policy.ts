@@ -15,7 +15,7 @@ import {
 } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Caller, requireStanding } from '../gate/index.ts'
+import { type Caller, requireStanding, transactOnce } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import {
   diffPolicies,
@@ -32,7 +32,7 @@ import {
   viewVersion,
   viewVersionWhole,
 } from '../policy/index.ts'
-import { changeRights, idempotently, mapInTurn, policyVersions, principals, type Tx } from '../store/index.ts'
+import { changeRights, mapInTurn, policyVersions, principals, type Tx } from '../store/index.ts'
 import type { App, HttpDeps } from './app.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { createPolicyTests } from './policy-tests.ts'
@@ -52,25 +52,18 @@ const worldOf = ({ tools, agents }: HttpDeps) => ({ tools, agents: [...agents.ke
 const route = taggedRoute('policy')
 
 async function save({ store, clock, policies, tools, registered }: HttpDeps, input: Save, caller: Caller): Promise<SavedPolicy> {
-  const nowMs = clock.nowMs()
   const warnings = await notesAbout(input.document, {
     roles: await store.read(readRoles),
     tools: [...tools.all(), ...(await registered.list())],
   })
-  const saved = await store.transact((outbox) =>
-    idempotently(caller.once, nowMs, function* () {
-      yield* changeRights()
-      yield* requireStanding(caller, nowMs)
-      const { document: before } = yield* policies.inForce()
-      const number = yield* savePolicy(policies, outbox, input, nowMs)
-      const changes = diffPolicies(before, input.document)
-      return {
-        ...(yield* viewVersion(yield* findVersion(number))),
-        changes,
-        warnings,
-      }
-    }),
-  )
+  const saved = await transactOnce({ store, clock }, caller, function* ({ outbox, nowMs }) {
+    yield* changeRights()
+    yield* requireStanding(caller, nowMs)
+    const { document: before } = yield* policies.inForce()
+    const number = yield* savePolicy(policies, outbox, input, nowMs)
+    const changes = diffPolicies(before, input.document)
+    return { ...(yield* viewVersion(yield* findVersion(number))), changes, warnings }
+  })
   // The policy applies here before it is announced; other processes see it in their next transaction.
   await store.read(() => policies.inForce())
   return saved

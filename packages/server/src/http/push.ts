@@ -24,7 +24,7 @@ export function pushRoutes(app: App, { store, pushKey, clock, network }: HttpDep
       const person = callerOf(request).principal
       const page = pageById('push', request.query)
       const all = await store.read(() => pushSubscriptions.subscriptionsOf.all({ principal_id: person.id }))
-      const { items: rows, nextCursor } = page.among(all)
+      const { items: rows, nextCursor } = page.ofAll(all)
       return {
         items: rows.map((row) => viewSubscription(row, request.consoleSession?.id)),
         nextCursor,

@@ -80,7 +80,7 @@ function endpointRoutes(app: App, deps: HttpDeps): void {
       const now = clock.nowMs()
       return store.read(function* () {
         // There are few enough to read all of them.
-        const { items, nextCursor } = page.among(yield* webhooks.listWebhooks.all({}))
+        const { items, nextCursor } = page.ofAll(yield* webhooks.listWebhooks.all({}))
         return { items: yield* mapInTurn(items, (row) => viewWebhook(row, now)), nextCursor }
       })
     },

@@ -45,7 +45,7 @@ export interface HttpAnswer {
   headers: IncomingHttpHeaders
   /** Undefined when the answer was empty, or its body was not read whole. */
   body: JsonValue | undefined
-  /** False when the body was cut off or is larger than 1 MB: then its absence says nothing. */
+  /** False when the body was cut off or is larger than 1 MB: `body` is then not what the service sent. */
   isWhole: boolean
   /** The version of what was answered, where the service gave one that `If-Match` takes: a weak ETag never matches. */
   version?: string

@@ -15,7 +15,7 @@ test('where pg_dump is not installed, a backup of Postgres says which command to
   expect(readdirSync(folder.path)).toEqual([])
 })
 
-test('the backup of a Postgres database without tables of Countersign is refused in words, and leaves no file', async () => {
+test('the backup of a Postgres database without tables of Countersign is refused with an error that names the database, and leaves no file', async () => {
   await using empty = await openTestDatabase({ isEmpty: true })
   using folder = temporaryFolder()
   const options = { overwrite: false, onProgress: () => undefined, environment: process.env }

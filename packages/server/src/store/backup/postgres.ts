@@ -32,7 +32,7 @@ export async function backupPostgres(
     await client.query('begin isolation level repeatable read read only')
     const { rows: tables } = await client.query(HAS_OUR_TABLES)
     if (!tables[0].found)
-      throw new Error(`the database ${new URL(url).pathname.slice(1)} has no tables of Countersign: name another with --database-url`)
+      throw new Error(`the database ${databaseName(url)} has no tables of Countersign: name another with --database-url`)
     const { rows: snapshots } = await client.query('select pg_export_snapshot() as name')
     const { rows } = await client.query(SUMMARY_QUERY)
     const summary = toSummary(rows[0])
@@ -51,6 +51,8 @@ export async function backupPostgres(
     })
   })
 }
+
+const databaseName = (url: string): string => decodeURIComponent(new URL(url).pathname.slice(1))
 
 const HAS_OUR_TABLES = "select to_regclass('migration') is not null and to_regclass('event') is not null as found"
 
@@ -85,7 +87,7 @@ export async function restorePostgres(url: string, file: string, { dataDir, onPr
     const { rows: found } = await client.query(HAS_TABLES)
     if (found[0].found) {
       throw new Error(
-        `the database ${new URL(url).pathname.slice(1)} has tables; make an empty one (createdb) and restore into that. --force does not replace a Postgres database`,
+        `the database ${databaseName(url)} has tables; make an empty one (createdb) and restore into that. --force does not replace a Postgres database`,
       )
     }
     const applied = await appliedIn(file, environment)
@@ -197,13 +199,13 @@ function start(tool: string, args: readonly string[], environment: ToolEnvironme
 
 /** Returns the environment variables with which libpq finds a database. */
 function connectionOf(url: string): Record<string, string> {
-  const { hostname, port, username, password, pathname, searchParams } = new URL(url)
+  const { hostname, port, username, password, searchParams } = new URL(url)
   const given = {
     PGHOST: searchParams.get('host') ?? decodeURIComponent(hostname).replace(/^\[|\]$/g, ''),
     PGPORT: port,
     PGUSER: decodeURIComponent(username),
     PGPASSWORD: decodeURIComponent(password),
-    PGDATABASE: decodeURIComponent(pathname.slice(1)),
+    PGDATABASE: databaseName(url),
     PGSSLMODE: searchParams.get('sslmode') ?? '',
     PGSSLROOTCERT: searchParams.get('sslrootcert') ?? '',
   }

@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { databaseFile, moveAside, requireExisting, restoringFile, tracesOfUse } from '../data-folder.ts'
@@ -114,7 +114,10 @@ function requireSingleFile(file: string): void {
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0) return
   throw new Error(
     `${file} is the database of a server, and its newest commits are in ${log}: ` +
-      `make a backup of it with "countersign backup FILE --data ${dirname(file)}", and restore that`,
+      (basename(file) === 'countersign.db'
+        ? `make a backup of it with "countersign backup FILE --data ${dirname(file)}", and restore that`
+        : 'put both into a folder of their own as countersign.db and countersign.db-wal, make a backup with ' +
+          '"countersign backup FILE --data FOLDER", and restore that'),
   )
 }
 

@@ -3,7 +3,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { isFull } from '../sqlite/errors.ts'
-import { holdPassingLock, type Lock } from '../sqlite/file-lock.ts'
+import { holdTemporaryLock, type Lock } from '../sqlite/file-lock.ts'
 
 /**
  * Lets `write` create a file, and gives it its name only when it is complete and on disk. Until then it is called `….partial`; after a
@@ -39,9 +39,11 @@ export async function writeWholeFile<T>(file: string, overwrite: boolean, write:
 function lockName(file: string, folder: string): Lock {
   let lock: Lock | undefined
   try {
-    lock = holdPassingLock(`${file}.partial.lock`)
+    lock = holdTemporaryLock(`${file}.partial.lock`)
   } catch (cause) {
-    const why = isFull(cause) ? `the disk of ${folder} is full` : `make the folder ${folder} writable for this user, or name another file`
+    const why = isFull(cause)
+      ? `the disk of ${folder} is full`
+      : `${cause instanceof Error ? cause.message : cause}. Make ${folder} and ${file}.partial.lock writable for this user, or name another file`
     throw new Error(`${file} was not written: ${why}`, { cause })
   }
   if (!lock) throw new Error(`another backup to ${file} is running; wait for its end, or name another file`)

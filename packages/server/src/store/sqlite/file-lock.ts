@@ -23,18 +23,22 @@ export function holdLock(file: string): Lock | undefined {
 }
 
 /** The same as {@link holdLock}, with a file that is removed when the lock is released. */
-export function holdPassingLock(file: string): Lock | undefined {
+export function holdTemporaryLock(file: string): Lock | undefined {
   for (;;) {
     makePrivateFile(file)
     const before = statSync(file, { throwIfNoEntry: false })
     const lock = holdLock(file)
     if (!lock) return undefined
     const close = () => {
-      rmSync(file, { force: true })
-      lock.close()
+      try {
+        rmSync(file, { force: true })
+      } finally {
+        lock.close()
+      }
     }
+    const after = statSync(file, { throwIfNoEntry: false })
     // Its last holder may have removed the file that was opened here: a lock on that one excludes nobody.
-    if (before?.ino === statSync(file, { throwIfNoEntry: false })?.ino) return { close }
+    if (before && before.ino === after?.ino) return { close }
     lock.close()
   }
 }

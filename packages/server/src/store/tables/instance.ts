@@ -120,13 +120,14 @@ interface Open {
   count: number
 }
 
-/** The first approved actions, then executing ones. */
+/** Returns open actions that run or would run: approved ones first, then executing ones. */
 export const firstToRun = question<{ limit: number }, Pick<ActionRow, 'state' | 'tool' | 'description'>>((db, p) =>
   db
     .selectFrom('action')
     .select(['state', 'tool', 'description'])
     // Literals, so that the partial index of exactly these states is used.
     .where(sql<boolean>`state in ('approved', 'executing')`)
+    .where('archived_at', 'is', null)
     .orderBy('state')
     .orderBy('id')
     .limit(p.limit),

@@ -13,11 +13,8 @@ const REAPER = `
 
 let reaper: ChildProcess | undefined
 
-/**
- * Ends a child with this process, however this process ends, also with SIGKILL. The child may stand still (SIGSTOP), when it notices nothing
- * by itself.
- */
-export function endWithUs(child: ChildProcess): void {
+/** Kills a child process when this process ends, even by SIGKILL. It also works for a child that is stopped by SIGSTOP. */
+export function killWithParent(child: ChildProcess): void {
   const { pid } = child
   if (pid === undefined) return
   reaper ??= startReaper()
