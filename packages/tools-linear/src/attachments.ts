@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { LinearClient } from './client.ts'
 import { findIssue } from './find.ts'
 import { Attachment, Issue, Link, Title } from './inputs.ts'
-import { type FoundIssue, findStanding, issueRow } from './issue-tool.ts'
+import { type FoundIssue, findStanding, issueRow, seesIssue } from './issue-tool.ts'
 import { CREATE_ATTACHMENT, REMOVE_ATTACHMENT, UPDATE_ATTACHMENT } from './mutations.ts'
 import type { AttachmentNode } from './nodes.ts'
 import { ATTACHMENTS_OF_ISSUE, FIND_ATTACHMENT } from './queries.ts'
@@ -111,10 +111,11 @@ const removeAttachment = (workspace: Workspace): ToolDraft =>
         ],
         named: { issue: issue.identifier, attachment: asTitle(attachment.title) },
         variables: { id: attachment.id },
+        about: issue.id,
       }
     },
     view: attachmentView,
-    removes: true,
+    seesAllOf: seesIssue,
     look: lookForAttachment,
   })
 

@@ -46,6 +46,10 @@ export async function lookForIssue(linear: LinearClient, id: string, signal: Abo
   return issues.nodes[0]
 }
 
+/** True when the key sees an issue, in the trash or not. */
+export const seesIssue = async (linear: LinearClient, id: string, signal: AbortSignal): Promise<boolean> =>
+  (await lookForIssue(linear, id, signal)) !== undefined
+
 /** Returns the current values of an issue by the fields of an update. */
 const valuesOf = ({ assignee, state, project, projectMilestone, cycle, ...issue }: FoundIssue): JsonObject => ({
   title: issue.title,

@@ -8,7 +8,7 @@ import { findTeam, isOurs, labelFilter } from './find.ts'
 import { Label, Team } from './inputs.ts'
 import { CREATE_LABEL, DELETE_LABEL, UPDATE_LABEL } from './mutations.ts'
 import type { LabelNode, TeamNode } from './nodes.ts'
-import { LABEL_USE, LABELS } from './queries.ts'
+import { LABEL_USE, LABELS, TEAMS } from './queries.ts'
 import type { Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same } from './rows.ts'
 import { choose, oneLine, refuse, useWords } from './words.ts'
@@ -124,10 +124,11 @@ const deleteLabel = (workspace: Workspace): ToolDraft =>
         ],
         named: { label: asTitle(label.name), ...(team && { team: team.key }) },
         variables: { id: label.id },
+        about: team?.id ?? ALL_TEAMS,
       }
     },
     view: labelView,
-    removes: true,
+    seesAllOf: seesTeam,
     look: lookForLabel,
   })
 
@@ -184,4 +185,13 @@ function refuseTaken(labels: readonly LabelNode[], name: string): void {
 async function lookForLabel(linear: LinearClient, id: string, signal: AbortSignal): Promise<LabelNode | undefined> {
   const { issueLabels } = await linear.ask(LABELS, { filter: { id: { eq: id } } }, signal)
   return issueLabels.nodes[0]
+}
+
+/** Stands for a team in the plan of a label of the workspace, which every key of the workspace sees. */
+const ALL_TEAMS = 'all teams'
+
+async function seesTeam(linear: LinearClient, id: string, signal: AbortSignal): Promise<boolean> {
+  if (id === ALL_TEAMS) return true
+  const { teams } = await linear.ask(TEAMS, { filter: { id: { eq: id } }, first: 1 }, signal)
+  return teams.nodes.length > 0
 }

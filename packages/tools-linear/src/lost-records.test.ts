@@ -1,8 +1,8 @@
 import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import type { Mishap } from '../../../examples/linear/stand-in/server.ts'
-import { CHANGES, failure, seed, verify } from './testing/calls.ts'
-import { openWorkspace } from './testing/open-workspace.ts'
+import { CHANGES, failure, issueOf, seed, verify } from './testing/calls.ts'
+import { type OpenWorkspace, openWorkspace } from './testing/open-workspace.ts'
 import { idOf } from './write-tool.ts'
 
 const CREATES = CHANGES.filter(([name]) => /^(create|add|attach)/.test(name))
@@ -54,4 +54,58 @@ test.each<[string, JsonObject]>([
   fate = 'lost'
   await failure(workspace.run(name, args, { version }))
   expect(await verify(workspace, name, args, 'k', version)).toMatchObject({ done: true })
+})
+
+type World = OpenWorkspace['standIn']['world']
+
+/** Takes everything with this name or identifier out of a list, as for a key that lost its access. */
+function lose(list: { name?: string; identifier?: string; key?: string }[], which: string): void {
+  const kept = list.filter(({ name, identifier, key }) => ![name, identifier, key].includes(which))
+  list.splice(0, list.length, ...kept)
+}
+
+test.each<[string, JsonObject, (world: World) => void]>([
+  ['removeAttachment', { issue: 'ENG-1', attachment: 'Seed link' }, ({ issues }) => lose(issues, 'ENG-1')],
+  ['removeRelation', { issue: 'ENG-1', relation: 'blocks', other: 'ENG-2' }, ({ issues }) => lose(issues, 'ENG-1')],
+  [
+    'deleteMilestone',
+    { project: 'Sign-in', milestone: 'Second' },
+    ({ projects, milestones }) => {
+      lose(projects, 'Sign-in')
+      lose(milestones, 'Second')
+    },
+  ],
+  [
+    'deleteLabel',
+    { label: 'Seed', team: 'ENG' },
+    ({ teams, labels }) => {
+      lose(teams, 'ENG')
+      lose(labels, 'Seed')
+    },
+  ],
+])('%s never counts as done because the key no longer sees what the object belonged to', async (name, args, loseAccess) => {
+  let fate: Mishap | undefined
+  await using workspace = await openWorkspace({ mishap: ({ query }) => (query.startsWith('mutation') ? fate : undefined) })
+  await seed(workspace)
+  const { version } = await workspace.look(name, args)
+  fate = 'torn'
+  await failure(workspace.run(name, args, { version }))
+  loseAccess(workspace.standIn.world)
+  expect(await verify(workspace, name, args, 'k', version)).toEqual({ done: 'unknown' })
+})
+
+test('a removed relation of an issue with more relations than Linear lists at once never counts as done', async () => {
+  let fate: Mishap | undefined
+  await using workspace = await openWorkspace({ mishap: ({ query }) => (query.startsWith('mutation') ? fate : undefined) })
+  await seed(workspace)
+  const args = { issue: 'ENG-1', relation: 'blocks', other: 'ENG-2' }
+  const { version } = await workspace.look('removeRelation', args)
+  fate = 'torn'
+  await failure(workspace.run('removeRelation', args, { version }))
+  // A hundred others come before it.
+  const { relations } = issueOf(workspace, 'ENG-1')
+  const [blocks] = relations
+  if (!blocks) throw new Error('ENG-1 has relations')
+  relations.unshift(...Array.from({ length: 300 }, (_, i) => ({ ...blocks, id: `${blocks.id}-${i}` })))
+  expect(await verify(workspace, 'removeRelation', args, 'k', version)).toEqual({ done: 'unknown' })
 })

@@ -9,7 +9,7 @@ import { Day, Issue, Milestone, Project, Text } from './inputs.ts'
 import { findStanding, issuePlan, updateTool } from './issue-tool.ts'
 import { CREATE_MILESTONE, DELETE_MILESTONE, UPDATE_MILESTONE } from './mutations.ts'
 import type { MilestoneNode, ProjectNode } from './nodes.ts'
-import { MILESTONE_USE, MILESTONES } from './queries.ts'
+import { MILESTONE_USE, MILESTONES, PROJECTS } from './queries.ts'
 import { readTool, type Workspace } from './read-tool.ts'
 import { changed, given, gone, refuseNoChange, same, withDiff } from './rows.ts'
 import { choose, oneLine, refuse, useWords } from './words.ts'
@@ -132,10 +132,11 @@ const deleteMilestone = (workspace: Workspace): ToolDraft =>
         ],
         named: { project: asTitle(project.name), milestone: asTitle(milestone.name) },
         variables: { id: milestone.id },
+        about: project.id,
       }
     },
     view: milestoneView,
-    removes: true,
+    seesAllOf: seesProject,
     look: lookForMilestone,
   })
 
@@ -188,6 +189,11 @@ const milestoneView = ({ id, name, description, targetDate, project }: Milestone
 async function milestonesOf(linear: LinearClient, { id }: ProjectNode, signal: AbortSignal): Promise<MilestoneNode[]> {
   const { projectMilestones } = await linear.ask(MILESTONES, { filter: { project: { id: { eq: id } } } }, signal)
   return projectMilestones.nodes
+}
+
+async function seesProject(linear: LinearClient, id: string, signal: AbortSignal): Promise<boolean> {
+  const { projects } = await linear.ask(PROJECTS, { filter: { id: { eq: id } }, first: 1 }, signal)
+  return projects.nodes.length > 0
 }
 
 const chooseMilestone = (milestones: readonly MilestoneNode[], project: ProjectNode, words: string): MilestoneNode =>

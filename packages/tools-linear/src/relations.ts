@@ -133,7 +133,7 @@ const removeRelation = (workspace: Workspace): ToolDraft =>
       }
     },
     view: relationView,
-    removes: true,
+    seesAllOf: seesAllRelations,
     look: lookForRelation,
   })
 
@@ -163,7 +163,8 @@ async function readRelations(linear: LinearClient, issueId: string, signal: Abor
   const { issues } = await linear.ask(RELATIONS, { filter: { id: { eq: issueId } } }, signal)
   const [found] = issues.nodes
   const both = found ? [found.relations, found.inverseRelations] : []
-  return { relations: both.flatMap(({ nodes }) => nodes), hasMore: both.some(({ pageInfo }) => pageInfo.hasNextPage) }
+  const hasMore = both.some(({ pageInfo }) => pageInfo.hasNextPage)
+  return { relations: both.flatMap(({ nodes }) => nodes), hasMore, isWhole: found !== undefined && !hasMore }
 }
 
 /** Returns the relations of an issue, oldest first, without those to issues of teams that are not allowed. */
@@ -186,3 +187,6 @@ function seenFrom({ id, type, issue, relatedIssue, createdAt }: RelationNode, is
 async function lookForRelation(linear: LinearClient, id: string, signal: AbortSignal, issueId: string): Promise<RelationNode | undefined> {
   return (await readRelations(linear, issueId, signal)).relations.find((relation) => relation.id === id)
 }
+
+const seesAllRelations = async (linear: LinearClient, issueId: string, signal: AbortSignal): Promise<boolean> =>
+  (await readRelations(linear, issueId, signal)).isWhole

@@ -17,7 +17,7 @@ export interface Plan {
   named?: JsonObject
   /** The values of `fields` that must not change: for a diff, the texts that it was computed from. Default: `fields`. */
   compared?: PreviewField[]
-  /** The id that {@link LinearWrite.look} reads, if the variables do not contain it. */
+  /** The id that {@link LinearWrite.look} reads, if the variables do not contain it; for a removal, the id of what the object belongs to. */
   about?: string
   /** The time of the last change of the target. It shows whether a lost attempt reached Linear. */
   updatedAt?: string
@@ -35,8 +35,11 @@ export interface LinearWrite<Input extends z.ZodObject, Node> {
   view(node: Node, sent: JsonObject): JsonObject
   /** True for a plan that creates an object. Its id is derived from the key of the attempt. */
   creates?: boolean
-  /** True for a plan that removes an object. It is done when the object no longer exists. */
-  removes?: boolean
+  /**
+   * For a plan that removes an object: true when the key still sees all of that kind where the object was, at `about`. Only then an object that
+   * is not found was removed.
+   */
+  seesAllOf?(linear: LinearClient, about: string, signal: AbortSignal): Promise<boolean>
   /** Finds a created object by its id, or reads the object to change. `about` comes from the plan. */
   look(linear: LinearClient, id: string, signal: AbortSignal, about: string): Promise<Node | undefined>
   /** For changes: true when the object has the wanted values. */
@@ -49,7 +52,7 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
   write: LinearWrite<Input, Node>,
 ): ToolDraft {
   const { linear } = workspace
-  const { name, description, input, describe, document, creates = false, removes = false } = write
+  const { name, description, input, describe, document, creates = false, seesAllOf } = write
   const send = (variables: JsonObject, key: string) => (creates ? withId(variables, idOf(key)) : variables)
   const tool = definePlannedWrite({
     name,
@@ -75,7 +78,10 @@ export function writeTool<Input extends z.ZodObject, Node extends object>(
       const { variables, about = '', updatedAt } = await plan()
       const sent = send(variables, idempotencyKey)
       const node = await write.look(linear, sentId(sent), signal, about)
-      if (removes) return node ? { done: false } : { done: true, output: { done: true } }
+      if (seesAllOf) {
+        if (node) return { done: false }
+        return (await seesAllOf(linear, about, signal)) ? { done: true, output: { done: true } } : { done: 'unknown' }
+      }
       if (creates) return node ? { done: true, output: write.view(node, sent) } : { done: false }
       if (node && write.isDone?.(node, sent)) return { done: true, output: write.view(node, sent) }
       // If the object is unchanged since it was sent, nothing happened to it. If it changed otherwise, the order of the changes is unknown.
