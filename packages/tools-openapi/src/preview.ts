@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { inOrder, type JsonObject, type JsonSchema, type JsonValue, type Preview, type PreviewField } from '@countersign/core'
-import { callHttp } from '@countersign/toolkit'
+import { inOrder, type JsonObject, type JsonSchema, type JsonValue, type Preview, type PreviewField, ToolError } from '@countersign/core'
+import { callHttp, type HttpAnswer } from '@countersign/toolkit'
 import {
   buildUrl,
   changesByItself,
@@ -59,11 +59,21 @@ async function previewByGet(
     mayBeMissing: method === 'PUT' || method === 'POST',
   })
   const version = answer.version === undefined ? {} : { version: answer.version }
-  if (answer.status === 404) return { fields: newFields(looking, args), precondition: { missing: true } }
+  if (answer.status === 404) {
+    requireOwnAnswer(answer, reading.service, path)
+    return { fields: newFields(looking, args), precondition: { missing: true } }
+  }
   // A service may return the members of an object in another order each time.
   const current = inOrder(answer.body ?? null)
   const fields = method === 'DELETE' ? [...goingFields(current, path), ...newFields(looking, args)] : changedFields(looking, current, args)
   return { fields: readable(fields), precondition: valuesOf(fields), ...version }
+}
+
+/** @throws ToolError `refused` for a 404 that may come from a proxy that does not find the service, for example during a deployment. */
+function requireOwnAnswer({ headers, isWhole }: HttpAnswer, { base }: Service, path: string): void {
+  if (isWhole && !/\bhtml\b/i.test(headers['content-type'] ?? '')) return
+  const told = `${base.url.origin} answered 404 with a page that need not be its own`
+  throw new ToolError('refused', `${told}, so it is not known whether ${path} exists.`, { retryable: true })
 }
 
 /** Drops unchanged rows from a large preview. Changes are never left out. */
