@@ -226,6 +226,24 @@ test('who is invited sees the session and writes in it until that ends; what the
   ).toEqual(['invited', 'uninvited'])
 })
 
+test('who is not invited any more reads nothing further on a stream that was open', async () => {
+  await using desk = await openDesk(['keyed'])
+  const { ana, bo, server } = desk
+  const eve = await server.as({ name: 'Eve', kind: 'person', roles: ['member'] })
+  const { id: sessionId } = await ana.post('/api/sessions', {})
+  await invite(ana, sessionId, eve.principal.id)
+  const path = `/api/sessions/${sessionId}/events`
+  using owner = await ana.stream(path)
+  using guest = await eve.stream(path)
+  await invite(ana, sessionId, bo.principal.id)
+  await guest.next('participants', ({ participants }) => participants.length === 2)
+  await ana.send('DELETE', `/api/sessions/${sessionId}/participants/${eve.principal.id}`)
+  await write(ana, sessionId, 'not for Eve')
+  await owner.next('message', ({ message }) => message.content === 'not for Eve')
+  expect(JSON.stringify(guest.seen)).not.toContain('not for Eve')
+  expect(JSON.stringify(await guest.ended())).not.toContain('not for Eve')
+})
+
 test('the person behind an agent writes in its session, and is one of those who asked from then on', async () => {
   await using desk = await openDesk(['unkeyed', 'unkeyed'])
   const { ana, server } = desk

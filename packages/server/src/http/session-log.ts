@@ -19,10 +19,10 @@ export interface SessionLogOptions {
   principal: Principal
 }
 
-/** An action that requires further people gives them access to its session. */
+/** An action that requires further people gives them access to its session; the end of an invitation takes it away. */
 const MAY_CHANGE_READERS = eventTypes({
   session_status: false,
-  participants: false,
+  participants: true,
   message: false,
   session_renamed: false,
   session_deleted: false,
