@@ -319,6 +319,30 @@ test('the names for a condition are the arguments of the tools that its rule is 
   expect(await it.server.admin.get('/api/policy/names?tool=nothing')).toMatchObject({ tools: 0, arguments: [] })
 })
 
+test('a replay and the report of a trial tell nobody about actions that they may not see', async () => {
+  await using it = await start()
+  const { server } = it
+  await it.save({ rules: [{ name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } }] })
+  await it.save(LARGE, { shadow: true })
+  const [fay, sal] = [
+    await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] }),
+    await server.as({ name: 'Sal', kind: 'person', roles: ['sales'] }),
+  ]
+  const { id } = await it.propose('lead')
+  expect((await sal.send('GET', `/api/actions/${id}`)).status).toBe(404)
+
+  // A condition of their own choice would read the arguments of everybody, letter by letter.
+  const guess = { rules: [{ name: 'guess', match: { when: 'args.what.startsWith("le")' }, verdict: 'deny' }] }
+  const replay = (who: typeof server.admin) => who.post('/api/policy/test', { replay: { days: 1 }, document: guess })
+  const change = { was: 'ask', wouldBe: 'deny', count: 1, actionIds: [id] }
+  for (const who of [fay, server.admin]) expect(await replay(who)).toMatchObject({ evaluated: 1, changes: [change] })
+  expect(await replay(sal)).toMatchObject({ evaluated: 0, skipped: 0, truncated: false, was: { ask: 0 }, changes: [] })
+
+  const report = (who: typeof server.admin) => who.get('/api/policy/shadow')
+  for (const who of [fay, server.admin]) expect(await report(who)).toMatchObject({ differences: 1, samples: [{ actionId: id }] })
+  expect(await report(sal)).toMatchObject({ differences: 1, samples: [] })
+})
+
 test('only an admin changes the policy, any person with a role reads it, programs do neither', async () => {
   await using it = await start()
   const { server } = it

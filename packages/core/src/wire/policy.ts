@@ -240,7 +240,7 @@ const Counts = z.object({ allow: z.int(), ask: z.int(), deny: z.int() })
 export const VerdictChange = z.object({ was: Verdict, wouldBe: Verdict, count: z.int(), actionIds: z.array(z.string()) })
 export type VerdictChange = z.infer<typeof VerdictChange>
 
-/** The policy's decisions about stored actions, compared with the original ones. */
+/** The policy's decisions about stored actions that the caller may see, compared with the original ones. */
 export const ReplayedActions = z.object({
   version: z.int().nullable(),
   since: z.string(),
@@ -264,7 +264,7 @@ export const ShadowReport = z.object({
   differences: z.int(),
   /** Verdicts may be equal where requirements or risk are others. */
   counts: z.array(z.object({ was: Verdict, wouldBe: Verdict, count: z.int() })),
-  /** The newest of them. */
+  /** The newest of them, as far as the caller may see these actions. */
   samples: z.array(
     z.object({ actionId: z.string(), tool: z.string(), was: Verdict, wouldBe: Verdict, rule: z.string(), reason: z.string() }),
   ),

@@ -1,5 +1,6 @@
 import { CountersignError, type Principal, type ReplayedActions, type TestedCall, type TestPolicyBody } from '@countersign/core'
 import type { z } from 'zod'
+import { readerOf } from '../gate/index.ts'
 import {
   type CompiledPolicy,
   compilePolicy,
@@ -14,7 +15,7 @@ import type { HttpDeps } from './app.ts'
 type Body = z.output<typeof TestPolicyBody>
 type Parts = Pick<HttpDeps, 'store' | 'clock' | 'tools' | 'registered' | 'policies'>
 
-/** Evaluates a policy for a call that may never be made, or for the calls of the last days. Changes nothing. */
+/** Evaluates a policy for a call that may never be made, or for those calls of the last days that the caller may see. Changes nothing. */
 export function createPolicyTests({ store, clock, tools, registered, policies }: Parts, world: PolicyWorld) {
   let isReplaying = false
 
@@ -23,7 +24,7 @@ export function createPolicyTests({ store, clock, tools, registered, policies }:
     await registered.list()
     const policy = await chosenPolicy(body)
     const version = body.document === undefined ? policy.version : null
-    return 'call' in body ? testCall(policy, version, body.call, principal) : replay(policy, version, body.replay)
+    return 'call' in body ? testCall(policy, version, body.call, principal) : replay(policy, version, body.replay, principal)
   }
 
   async function chosenPolicy({ document, version }: Body): Promise<CompiledPolicy> {
@@ -51,14 +52,19 @@ export function createPolicyTests({ store, clock, tools, registered, policies }:
     return { verdict, rule, reason, version, requires, risk, rules: policy.explain(asked) }
   }
 
-  async function replay(policy: CompiledPolicy, version: number | null, { days, limit }: Extract<Body, { replay: unknown }>['replay']) {
+  async function replay(
+    policy: CompiledPolicy,
+    version: number | null,
+    { days, limit }: Extract<Body, { replay: unknown }>['replay'],
+    principal: Principal,
+  ) {
     if (isReplaying) throw new CountersignError('rate_limited', 'another replay is under way: wait for it')
     isReplaying = true
     try {
       const startedAt = clock.nowMs()
       const sinceMs = Math.max(Math.floor(startedAt - days * 86_400_000), 0)
       const elapsedMs = () => clock.nowMs() - startedAt
-      const replayed = await replayActions({ store, tools, policy, sinceMs, limit, elapsedMs })
+      const replayed = await replayActions({ store, tools, policy, reader: readerOf(principal), sinceMs, limit, elapsedMs })
       return { version, since: new Date(sinceMs).toISOString(), ...replayed }
     } finally {
       isReplaying = false

@@ -15,7 +15,7 @@ import {
 } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Caller, requireStanding, transactOnce } from '../gate/index.ts'
+import { type Caller, requireStanding, transactOnce, visibleAmong } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import {
   diffPolicies,
@@ -195,7 +195,15 @@ function trialRoutes(app: App, deps: HttpDeps): void {
       errors: ['forbidden', 'not_found'],
       response: { 200: ShadowReport },
     }),
-    (_request) => store.read(reportShadow),
+    (request) => {
+      const { principal } = callerOf(request)
+      return store.read(function* () {
+        const { samples, ...report } = yield* reportShadow()
+        const actionIds = samples.map(({ actionId }) => actionId)
+        const visible = yield* visibleAmong(principal, actionIds, clock.nowMs())
+        return { ...report, samples: samples.filter(({ actionId }) => visible.has(actionId)) }
+      })
+    },
   )
   app.delete(
     '/api/policy/shadow',

@@ -47,7 +47,7 @@ async function openReplay(proposed: Proposed[]) {
   const replay = (rules: { name: string; when: string; verdict: Verdict }[], more: Partial<ReplayOptions> = {}) => {
     const document = { default: 'ask', rules: rules.map(({ name, when, verdict }) => ({ name, match: { when }, verdict })) }
     const policy = compilePolicy(PolicyDocument.parse(document), 2)
-    return replayActions({ store: temp.store, tools, policy, sinceMs: NOW, limit: 10_000, elapsedMs: () => 0, ...more })
+    return replayActions({ store: temp.store, tools, policy, reader: undefined, sinceMs: NOW, limit: 10_000, elapsedMs: () => 0, ...more })
   }
   return { ids, replay, store: temp.store, [Symbol.asyncDispose]: () => temp[Symbol.asyncDispose]() }
 }

@@ -1,6 +1,17 @@
 import type { Principal, ReplayedActions, Verdict } from '@countersign/core'
 import type { ToolRegistry } from '@countersign/toolkit/internal'
-import { type ActionRow, actions, mapInTurn, principals, type SessionRow, type Store, sessions, stored, type Tx } from '../store/index.ts'
+import {
+  type ActionRow,
+  actions,
+  mapInTurn,
+  principals,
+  type SessionRow,
+  type Store,
+  sessions,
+  stored,
+  type Tx,
+  visibility,
+} from '../store/index.ts'
 import { agentOf } from './agent-of.ts'
 import type { CompiledPolicy } from './compile.ts'
 import { evaluateForAll } from './for-all.ts'
@@ -14,6 +25,8 @@ export interface ReplayOptions {
   store: Store
   tools: ToolRegistry
   policy: CompiledPolicy
+  /** Whoever asks: only actions that they see are evaluated, because a condition tells what is in the arguments. Undefined: all actions. */
+  reader: visibility.Reader | undefined
   sinceMs: number
   /** The most actions that are evaluated. */
   limit: number
@@ -33,7 +46,7 @@ export type Replay = Omit<ReplayedActions, 'version' | 'since'>
  * Evaluates a policy for stored actions, newest first, and compares with the verdicts at the time of the proposals. Reads page by page, so that other work
  * continues.
  */
-export async function replayActions({ store, tools, policy, sinceMs, limit, elapsedMs }: ReplayOptions): Promise<Replay> {
+export async function replayActions({ store, tools, policy, reader, sinceMs, limit, elapsedMs }: ReplayOptions): Promise<Replay> {
   const tally = createTally()
   const known = createKnown()
   const search = { createdAfter: sinceMs }
@@ -41,7 +54,7 @@ export async function replayActions({ store, tools, policy, sinceMs, limit, elap
   let found = 0
   while (found < limit && elapsedMs() < MAX_MS) {
     const page = { search, before, limit: Math.min(PAGE, limit - found) }
-    const calls = await store.read(() => readCalls(page, known))
+    const { calls, looked, last } = await store.read(() => readCalls(page, reader, known))
     for (const { row, session, requesters } of calls) {
       const tool = tools.byName(row.tool)
       if (!tool) {
@@ -52,8 +65,8 @@ export async function replayActions({ store, tools, policy, sinceMs, limit, elap
       tally.note(row, evaluateForAll(policy, call).verdict)
     }
     found += calls.length
-    before = calls.at(-1)?.row.id ?? before
-    if (calls.length < page.limit) break
+    before = last ?? before
+    if (looked < page.limit) break
   }
   const [next] = await store.read(() => actions.listActions({ search, before, limit: 1 }))
   return { ...tally.read(), truncated: next !== undefined }
@@ -84,15 +97,24 @@ function createTally() {
   }
 }
 
-function* readCalls(page: actions.ActionFilter, known: ReturnType<typeof createKnown>): Tx<StoredCall[]> {
+/** Reads a page of actions, and leaves out those that the reader does not see. A search for these alone might read everything at once. */
+function* readCalls(
+  page: actions.ActionFilter,
+  reader: visibility.Reader | undefined,
+  known: ReturnType<typeof createKnown>,
+): Tx<{ calls: StoredCall[]; looked: number; last: string | undefined }> {
   const calls: StoredCall[] = []
-  for (const row of yield* actions.listActions(page)) {
+  const rows = yield* actions.listActions(page)
+  const ids = rows.map(({ id }) => id)
+  const visible = reader ? yield* visibility.visibleAmong(reader, ids) : new Set(ids)
+  for (const row of rows) {
+    if (!visible.has(row.id)) continue
     const session = row.session_id === null ? null : yield* known.session(row.session_id)
     // An action from before all requesters were stored is evaluated for its owner alone.
-    const ids = stored.requestersOf(row) ?? [row.requested_by]
-    calls.push({ row, session, requesters: yield* mapInTurn(ids, known.principal) })
+    const requesterIds = stored.requestersOf(row) ?? [row.requested_by]
+    calls.push({ row, session, requesters: yield* mapInTurn(requesterIds, known.principal) })
   }
-  return calls
+  return { calls, looked: rows.length, last: ids.at(-1) }
 }
 
 /**
