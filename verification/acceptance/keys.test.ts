@@ -5,6 +5,7 @@ import { createKey, drawKey } from '../../packages/server/src/identity/keys.ts'
 import { openBeside } from '../../packages/server/src/store/index.ts'
 import { databaseFlags, runCommandLine } from '../testing/run-command.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const talk = { config: { agents: { desk: { model: 'scripted/talk.json' } } }, scripts: { talk: [{ text: 'Hi.' }] } }
@@ -82,6 +83,57 @@ test('a further key of a person carries their roles or fewer, and what it is lim
   expect((await console.get('/api/me')).principal.scopes).toEqual(['propose'])
   await console.post('/api/sessions', {})
   expect((await console.send('POST', '/api/keys', { body: { name: 'x', kind: 'person', roles: ['admin'] } })).status).toBe(403)
+})
+
+test('a key for some roles of its person lends and allows nothing with the others', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  const rule = (name: string, when: string, role: string) => ({
+    ...{ name, match: { tool: 'keyed', when }, verdict: 'ask' as const, requires: { roles: [role] } },
+  })
+  await using server = await startTestServer({
+    config: {
+      ...talk.config,
+      tools: toolsOf(target),
+      policy: { rules: [rule('large', 'args.what == "large"', 'finance'), rule('small', 'args.what != "large"', 'approver')] },
+    },
+    scripts: talk.scripts,
+  })
+  const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['approver', 'finance'] })
+  const ben = await server.as({ name: 'Ben', kind: 'person', roles: [] })
+  const bot = await server.as({ name: 'bot', kind: 'agent', person: null })
+  const { key } = await server.makeKey({ name: 'half', kind: 'person', person: ana.principal.id, roles: ['approver'] })
+  const half = withKey(server, key)
+  const propose = (what: string) => bot.post('/api/actions', { tool: 'keyed', arguments: { what } })
+  const decide = (who: typeof half, id: string, more = {}) =>
+    who.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve', ...more } })
+  const [large, small] = [await propose('large'), await propose('small')]
+  expect((await decide(half, large.id)).status).toBe(404)
+
+  const lend = (who: typeof half) => who.send('POST', '/api/delegations', { body: { to: ben.principal.id, expiresIn: 'PT1H' } })
+  expect(await lend(half)).toMatchObject({ status: 403, body: { detail: expect.stringContaining('finance') } })
+  expect((await decide(ben, large.id)).status).toBe(404)
+  const remember = { scope: 'agent', expiresIn: 'PT1H', when: 'size(args.what) > 0' }
+  expect((await decide(half, small.id, { remember })).status).toBe(403)
+  expect((await half.send('POST', '/api/grants', { body: { actionId: small.id, ...remember } })).status).toBe(403)
+  expect((await propose('large')).state).toBe('proposed')
+  // The vote itself counts, and with all of their roles Ana does both.
+  expect((await decide(half, small.id)).status).toBe(200)
+  expect((await lend(ana)).status).toBe(201)
+  expect((await decide(ben, large.id)).status).toBe(200)
+})
+
+test('a key that only asks does not sign its person out everywhere', async () => {
+  await using server = await startTestServer(talk)
+  const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  const asks = await server.makeKey({ name: 'asks', kind: 'person', person: ana.principal.id, scopes: ['propose'] })
+  const full = await server.makeKey({ name: 'full', kind: 'person', person: ana.principal.id })
+  const signedIn = async (key: string) => server.with({ ...(await signInWithKey(server.url, key)), origin: server.url })
+  const [program, person] = [await signedIn(asks.key), await signedIn(full.key)]
+  expect((await program.send('POST', '/api/sign-out', { body: { everywhere: true } })).status).toBe(403)
+  expect((await person.get('/api/me')).principal).toMatchObject({ id: ana.principal.id })
+  expect((await program.send('POST', '/api/sign-out', { body: {} })).status).toBe(200)
+  expect((await program.get('/api/me')).principal).toBeNull()
+  expect((await person.send('POST', '/api/sign-out', { body: { everywhere: true } })).status).toBe(200)
 })
 
 test('a revoked or expired key is nobody’s at once, and what was signed in with it is over', async () => {

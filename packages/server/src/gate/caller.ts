@@ -1,6 +1,6 @@
 import { CountersignError, type KeyScope, meetsRoles, type Principal, type Requirements } from '@countersign/core'
 import type { Accepter } from '../audit/index.ts'
-import { type ActionRow, type IdempotencyKey, keepRights, type Tx } from '../store/index.ts'
+import { type ActionRow, type IdempotencyKey, keepRights, principals, type Tx } from '../store/index.ts'
 
 /** The caller of a request, and its idempotency key if it has one. */
 export interface Caller {
@@ -123,6 +123,19 @@ export function requirePerson(principal: Principal, what: string): Principal {
 export function requireOwnSignIn(principal: Principal, what: string): void {
   if (principal.host === undefined) return
   throw new CountersignError('forbidden', `an embed token may not ${what}: it would last longer than the token`)
+}
+
+/**
+ * What a person lends or allows for later counts by all roles that they hold then, so a key that carries only some of them gives nothing out.
+ * @param what Of the refusal: "this key may not <what>".
+ * @throws CountersignError `forbidden` for a key that leaves out a role of its person.
+ */
+export function* requireAllRoles({ id, roles }: Principal, what: string): Tx<void> {
+  const person = yield* principals.findPrincipal.first({ id })
+  const held: string[] = person ? JSON.parse(person.roles) : []
+  const missing = held.filter((role) => !roles.includes(role))
+  if (missing.length === 0) return
+  throw new CountersignError('forbidden', `this key may not ${what}: it leaves out ${missing.join(', ')}; use one with all of your roles`)
 }
 
 /** @throws CountersignError `gone` for an action that was archived or redacted, or whose session was deleted: it can be read, and nothing more is done about it. */

@@ -1,7 +1,7 @@
 import { CountersignError } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { requireOwnSignIn } from '../gate/index.ts'
+import { requireOwnSignIn, requireScope } from '../gate/index.ts'
 import { PUBLIC } from '../identity/access.ts'
 import { requireSameOrigin } from '../identity/authenticate.ts'
 import type { BeginSession } from '../identity/console-sessions.ts'
@@ -88,10 +88,13 @@ function signOutRoute(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       requireSameOrigin(request, publicUrl)
       const session = request.consoleSession
+      const { everywhere } = request.body
+      // A key that only asks must not silence the person who decides about it.
+      if (session && everywhere) requireScope(session.principal, ['decide'], 'sign its person out everywhere')
       request.consoleSession = undefined
       consoleCredential.clear(request, reply)
       if (!session) return {}
-      const { idToken } = await consoleSessions.end(session, request.body.everywhere)
+      const { idToken } = await consoleSessions.end(session, everywhere)
       if (idToken === undefined || !signInService) return {}
       // The session has ended here whether or not the service can be reached.
       const endSessionUrl = await signInService.endSessionUrl(idToken, `${consoleAddressOf(deps, request)}/`).catch(() => undefined)

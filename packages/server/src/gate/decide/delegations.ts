@@ -1,7 +1,7 @@
 import { CountersignError, type Delegation, type DelegationBody, durationMs, type Principal } from '@countersign/core'
 import { recordAudit } from '../../audit/index.ts'
 import { changeRights, type DelegationRow, delegations, newId, principals, type Tx, tellAccess } from '../../store/index.ts'
-import { type Caller, requireOwnSignIn, requireScope, requireStanding } from '../caller.ts'
+import { type Caller, requireAllRoles, requireOwnSignIn, requireScope, requireStanding } from '../caller.ts'
 import type { GateDeps } from '../gate.ts'
 import { isoTime, viewPrincipal } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
@@ -19,7 +19,7 @@ function requirePerson(principal: Principal): void {
 
 /**
  * Lets one person vote in the place of another for a time.
- * @throws CountersignError `forbidden` for an agent, and for who names somebody else's place and is no admin; `not_found` for an unknown
+ * @throws CountersignError `forbidden` for an agent, for a key that leaves out a role of its person, and for who names somebody else's place and is no admin; `not_found` for an unknown
  * person; `bad_request` for oneself.
  */
 export async function createDelegation(deps: GateDeps, body: DelegationBody, caller: Caller): Promise<Delegation> {
@@ -38,6 +38,7 @@ export async function createDelegation(deps: GateDeps, body: DelegationBody, cal
   if (from === body.to) throw new CountersignError('bad_request', 'to: a delegation is from one person to another')
   return transactOnce(deps, caller, function* ({ outbox, nowMs }) {
     yield* requireStanding(caller, nowMs)
+    if (from === principal.id) yield* requireAllRoles(principal, 'delegate anything')
     for (const id of [from, body.to]) yield* requireKnownPerson(id)
     const row: DelegationRow = {
       id: newId('del', nowMs),

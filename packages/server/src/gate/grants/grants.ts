@@ -2,7 +2,7 @@ import { assert, CountersignError, durationMs, type Grant, type Remember, type R
 import { appendToScope } from '../../audit/index.ts'
 import { readCondition } from '../../policy/index.ts'
 import { type ActionRow, type GrantRow, grants, newId, principals, stored, type Tx, together } from '../../store/index.ts'
-import { type Caller, requireOwnSignIn } from '../caller.ts'
+import { type Caller, requireAllRoles, requireOwnSignIn } from '../caller.ts'
 import type { CallerContext, SessionContext } from '../context.ts'
 import { authorsIn, requesterIdsOf } from '../decide/requesters.ts'
 import { excludedBy, findRight, holdsNow, requirementsOf } from '../decide/rights.ts'
@@ -92,6 +92,7 @@ export function* makeGrant(
   terms: Remember,
 ): Tx<GrantRow> {
   requireOwnSignIn(principal, 'allow later calls')
+  yield* requireAllRoles(principal, 'allow later calls')
   const right = yield* findRight(row, principal, nowMs)
   const own = right.refusal ?? (right.forId === null ? undefined : 'who votes in the place of another allows nothing beyond that vote')
   if (own !== undefined) throw new CountersignError('forbidden', `${principal.name} may not allow later calls like ${row.id}: ${own}`)
@@ -170,6 +171,7 @@ export function* grantWholeSession(
   nowMs: number,
 ): Tx<GrantRow | undefined> {
   requireOwnSignIn(principal, 'approve all')
+  yield* requireAllRoles(principal, 'approve all')
   const { id: sessionId, agent } = writer.row
   const said = JSON.stringify(definitions)
   const requesters = JSON.stringify(yield* authorsIn(writer.row))
