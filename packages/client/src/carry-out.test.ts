@@ -98,7 +98,9 @@ test('a read sends neither key nor body; what is taken again says so', async () 
   expect(scene.claims().map(({ body }) => body)).toEqual(['{"retry":true}'])
 })
 
-const ANSWERS: [string, Route, { output: unknown } | { error: { kind: string; message: RegExp } }][] = [
+type Case = [string, Route, { output: unknown } | { error: { kind: string; message: RegExp } }]
+
+const ANSWERS: Case[] = [
   ['no content', (_, response) => response.writeHead(204).end(), { output: { status: 204 } }],
   ['words', (_, response) => response.end('fine'), { output: 'fine' }],
   [
@@ -106,8 +108,14 @@ const ANSWERS: [string, Route, { output: unknown } | { error: { kind: string; me
     (_, response) => problem(response, 409, 'conflict', 'It was cancelled.'),
     { error: { kind: 'refused', message: /refused \(409\): It was cancelled\.$/ } },
   ],
-  ['a redirect', (_, response) => response.writeHead(302, { location: '/x' }).end(), { error: { kind: 'refused', message: /\(302\)/ } }],
-  ['303', (_, response) => response.writeHead(303, { location: '/x' }).end(), { error: { kind: 'ambiguous', message: /not known/ } }],
+  ['307', (_, response) => response.writeHead(307, { location: '/x' }).end(), { error: { kind: 'refused', message: /\(307\)/ } }],
+  ...[301, 302, 303, 408].map(
+    (status): Case => [
+      String(status),
+      (_, response) => response.writeHead(status, { location: '/x' }).end(),
+      { error: { kind: 'ambiguous', message: /Whether it acted is not known/ } },
+    ],
+  ),
   ['a 500', (_, response) => json(response, { error: 'boom' }, 500), { error: { kind: 'ambiguous', message: /\(500\): boom/ } }],
   ['a reset', cut, { error: { kind: 'ambiguous', message: /did not answer\. Whether it acted is not known/ } }],
   [

@@ -152,14 +152,20 @@ const requestInit = ({ action, idempotencyKey }: Claim, { method, body, ifMatch 
   signal,
 })
 
+/**
+ * Answers below 500 of a service that may have acted: 301, 302 and 303 say "done, look there", and 408 comes also when what it began takes too
+ * long. The server reads the answers to its own calls in the same way.
+ */
+const MAY_HAVE_ACTED: ReadonlySet<number> = new Set([301, 302, 303, 408])
+
 function readAnswer(target: string, { status, type }: Response, text: string): Outcome {
   const body = parse(text)
   const said = typeof body === 'object' && body !== null ? Object(body) : {}
   const words = [said.detail, said.error, said.message].find((word) => typeof word === 'string')
   const tells = `(${status})${words ? `: ${words.replace(/\.$/, '')}` : ''}.`
-  // 303 is how a service says "done, look there"; where a browser hides the status, it may have been one.
-  const isHidden = type === 'opaqueredirect' || status === 303
-  if (isHidden || status >= 500) return failure('ambiguous', `${target} failed ${tells} Whether it acted is not known.`)
+  // Where a browser hides the status of a redirect, it may have been one of these.
+  if (type === 'opaqueredirect' || MAY_HAVE_ACTED.has(status) || status >= 500)
+    return failure('ambiguous', `${target} failed ${tells} Whether it acted is not known.`)
   if (status >= 300) return failure('refused', `${target} refused ${tells}`)
   return { output: text === '' ? { status } : body }
 }
