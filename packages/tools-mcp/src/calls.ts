@@ -1,6 +1,7 @@
 import { type Effect, type JsonValue, ToolError, type Verification } from '@countersign/core'
 import type { McpConnection } from './connection.ts'
 import { isTask, type McpDefinition } from './definitions.ts'
+import { rejectedResult } from './failure.ts'
 import { readResult } from './result.ts'
 import { McpTasks, type TaskCall } from './tasks.ts'
 import { plainText } from './words.ts'
@@ -33,7 +34,8 @@ export class McpCalls {
     const read = readResult(result)
     if (!read) return { note: `${this.#server} answered with something that is no result of the protocol.` }
     if (!read.isError) return read.output
-    throw saidItFailed(this.#server, plainText(read.text.trim(), MAX_FAILURE_CHARACTERS), call.effect)
+    const text = plainText(read.text.trim(), MAX_FAILURE_CHARACTERS)
+    throw rejectedResult(text, this.#server, call.effect) ?? saidItFailed(this.#server, text, call.effect)
   }
 
   /** Finds the outcome of an attempt whose task had not ended when the attempt stopped waiting. */

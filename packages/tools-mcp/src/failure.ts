@@ -16,6 +16,19 @@ const NOT_BEGUN: readonly number[] = [
   ProtocolErrorCode.InvalidParams,
 ]
 
+/**
+ * The words of the SDKs for a result that does not fit the tool's own output schema, as an error with the code of invalid parameters or as a
+ * result with `isError`. The tool had run by then.
+ */
+const REJECTS_RESULT =
+  /^(?:MCP error -32602: )?(?:Output validation error\b|Invalid structured content for tool\b|Tool \S{1,200} has an output schema but no structured content\b)/i
+
+/** Returns the error of a write whose result the server itself rejects; undefined for any other message. */
+export const rejectedResult = (message: string, server: string, effect: Effect, cause?: unknown): ToolError | undefined =>
+  effect === 'write' && REJECTS_RESULT.test(message)
+    ? notKnown(`${server} called the tool and rejects its result: ${message.replace(/\.$/, '')}`, effect, cause)
+    : undefined
+
 /** True when the server does not know the session (any more). */
 export const isLostSession = (error: unknown): boolean => error instanceof SdkHttpError && (error.status === 404 || isUnknownSession(error))
 
@@ -30,6 +43,8 @@ export function readFailure(error: unknown, server: string, effect: Effect, sign
   if (error instanceof ToolError) return error
   const unknown = (words: string) => notKnown(words, effect, error)
   if (signal.aborted) return unknown(`${server} did not answer in time`)
+  const rejected = error instanceof ProtocolError ? rejectedResult(plainLine(error.message, MAX_WORDS), server, effect, error) : undefined
+  if (rejected) return rejected
   const refused = refusalOf(error, server)
   if (refused) return refused
   const network = networkError(error, server)

@@ -73,6 +73,22 @@ test('what an answer means: refused, failed, an error of its own, no result, no 
   expect(await call('ask', {})).toBe('answered with an error')
 })
 
+test.each([
+  ['MCP error -32602: Output validation error: Invalid structured content for tool say: [ … ]', 'isError'],
+  ['Output validation error: outputSchema defined but no structured output returned', 'isError'],
+  ['MCP error -32602: Tool say has an output schema but no structured content was provided', 'error'],
+  ['Invalid structured content for tool say: [ … ]', 'error'],
+])('a write whose result the server itself rejects is unknown, because the tool has run: %s (%s)', async (message, how) => {
+  const error: JsonObject = { error: { code: -32602, message } }
+  const result: JsonObject = { result: { content: [{ type: 'text', text: message }], isError: true } }
+  const server = await plainServer(named('say'))
+  const { call } = await server.open()
+  await expect(call('say', how === 'error' ? error : result)).rejects.toMatchObject({
+    kind: 'ambiguous',
+    message: expect.stringMatching(/^The MCP server s called the tool and rejects its result: .*\. Whether it acted is not known\.$/),
+  })
+})
+
 test('a tool that changed is asked about with what changed, until a call of it is approved', async () => {
   const server = await plainServer(named('note'), named('other'))
   const before = await (await server.open()).tool('note')

@@ -107,6 +107,7 @@ function call(id: number | string | undefined, name: string, args: Record<string
   if (name === 'fail') return void write({ id, result: { ...text('the disk is full'), isError: true } })
   if (name === 'broken') return void write({ id, error: { code: -32603, message: 'internal' } })
   if (name === 'unknown') return void write({ id, error: { code: -32602, message: 'Unknown tool' } })
+  if (name === 'say') return void write({ id, ...args })
   if (name === 'shape') return void write({ id, result: { content: 'no list' } })
   if (role === 'flood' && name === 'call') {
     process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"`)
