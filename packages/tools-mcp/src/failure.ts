@@ -2,7 +2,7 @@ import { type Effect, ToolError } from '@countersign/core'
 import { RefusedAddress } from '@countersign/toolkit'
 import { networkError, retryAfterWords } from '@countersign/toolkit/internal'
 import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
-import { askedPauseMs } from './http-transport.ts'
+import { askedPauseMs, mayHaveArrived } from './http-transport.ts'
 import { plainLine } from './words.ts'
 
 /** The maximum length of a server's message in a sentence. */
@@ -48,7 +48,7 @@ export function readFailure(error: unknown, server: string, effect: Effect, sign
   const refused = refusalOf(error, server)
   if (refused) return refused
   const network = networkError(error, server)
-  if (network) return network
+  if (network && !(network.kind === 'unreachable' && mayHaveArrived(error))) return network
   if (error instanceof SdkHttpError) return unknown(`${server} answered HTTP ${error.status}`)
   if (error instanceof SdkError) {
     if (error.code === SdkErrorCode.NotConnected) return away(server, error)

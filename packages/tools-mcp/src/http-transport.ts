@@ -14,6 +14,12 @@ const asked = new WeakMap<object, number>()
 /** Returns how long the server asked not to be called again, in milliseconds; undefined when it did not. */
 export const askedPauseMs = (error: unknown): number | undefined => (error instanceof Error ? asked.get(error) : undefined)
 
+/** The errors of requests whose connection stood. */
+const late = new WeakSet<object>()
+
+/** Returns true for the error of a request that may have arrived: errors of encryption and of the way there come late, too. */
+export const mayHaveArrived = (error: unknown): boolean => error instanceof Error && late.has(error)
+
 /** The answer to the message that is being sent. */
 const answered = new AsyncLocalStorage<{ askedMs?: number | undefined }>()
 
@@ -27,12 +33,18 @@ export interface HttpServer {
  * configuration names.
  */
 export function httpTransport({ url, headers }: HttpServer, network: Network): StreamableHTTPClientTransport {
-  const fetch = outgoingFetch(network, new URL(url).origin)
   // A request that waits for the rest of such a message fails only when the connection closes.
   const onTooLarge = () => void transport.close()
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     async fetch(input, init) {
-      const response = await fetch(input, init)
+      let isConnected = false
+      const fetch = outgoingFetch(network, new URL(url).origin, () => {
+        isConnected = true
+      })
+      const response = await fetch(input, init).catch((error: unknown) => {
+        if (isConnected && error instanceof Error) late.add(error)
+        throw error
+      })
       const { status, headers } = response
       const answer = answered.getStore()
       if (answer && (status === 429 || status === 503)) answer.askedMs = readRetryAfter(Object.fromEntries(headers), Date.now())

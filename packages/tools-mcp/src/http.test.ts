@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { expect, onTestFinished, test } from 'vitest'
+import { makeCertificate } from '../../toolkit/src/testing/certificate.ts'
 import { startModernServer, startSessionServer } from './testing/http-server.ts'
 import { openSource } from './testing/open-source.ts'
 
@@ -13,6 +15,21 @@ test('over HTTP a call is sent once, whatever is answered', async () => {
   await expect(call('slow', {})).rejects.toMatchObject({ kind: 'ambiguous', message: expect.stringContaining('HTTP 408') })
   await expect(call('cut', {})).rejects.toMatchObject({ kind: 'ambiguous' })
   expect(server.calls).toEqual(['note', 'moved', 'forbidden', 'broken', 'slow', 'cut'])
+})
+
+test('over HTTPS a connection that is spoiled behind a call leaves the outcome unknown: the server has the call', async ({ skip }) => {
+  const certificate = makeCertificate()
+  if (!certificate) return skip('there is no openssl here')
+  const before = getCACertificates('default')
+  setDefaultCACertificates([...before, certificate.cert])
+  onTestFinished(() => setDefaultCACertificates(before))
+  const server = await startSessionServer(certificate)
+  const { call } = await openSource({ url: server.url })
+  await expect(call('spoil', {})).rejects.toMatchObject({
+    kind: 'ambiguous',
+    message: expect.stringContaining('Whether it acted is not known'),
+  })
+  expect(server.calls).toEqual(['spoil'])
 })
 
 test('over HTTP a server that asks for a pause is not called again by itself before that, and the model is told', async () => {

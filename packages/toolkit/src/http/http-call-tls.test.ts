@@ -1,32 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createSecureContext, getCACertificates, setDefaultCACertificates, TLSSocket } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { createRedactor, openNetwork } from '../net/index.ts'
+import { makeCertificate, SPOILED } from '../testing/certificate.ts'
 import { callHttp } from './http-call.ts'
-
-/** A certificate for the loopback; undefined where there is no openssl to make one. */
-function makeCertificate(): { key: string; cert: string } | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'))
-  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
-  try {
-    execFileSync('openssl', ['req', ...kind, ...names, '-keyout', keyFile, '-out', certFile], { stdio: 'ignore' })
-    return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8') }
-  } catch {
-    return undefined
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
-
-// Application data that no key of the connection has made.
-const SPOILED = Buffer.from([0x17, 0x03, 0x03, 0x00, 0x20, ...Array(32).fill(7)])
 
 for (const [what, kind] of [
   ['that is spoiled behind the request', 'ambiguous'],

@@ -1,11 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { ReadableStream } from 'node:stream/web'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { type Certificate, SPOILED } from '../../../toolkit/src/testing/certificate.ts'
 
 export interface HttpMcp {
   url: string
@@ -20,8 +22,11 @@ export interface HttpMcp {
 
 type Answer = (request: IncomingMessage, body: string, response: ServerResponse) => Promise<void> | void
 
-async function listen(answer: Answer): Promise<Omit<HttpMcp, 'calls' | 'forget'>> {
-  const server = createServer((request, response) => void text(request).then((body) => answer(request, body, response)))
+async function listen(answer: Answer, certificate?: Certificate): Promise<Omit<HttpMcp, 'calls' | 'forget'>> {
+  const take = (request: IncomingMessage, response: ServerResponse) => void text(request).then((body) => answer(request, body, response))
+  const server = certificate ? createSecureServer(certificate, take) : createServer(take)
+  // What is below the encryption of a connection.
+  server.on('connection', (socket: Socket) => sockets.set(socket.remotePort, socket))
   const start = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const away = () =>
     new Promise<void>((resolve) => {
@@ -31,11 +36,13 @@ async function listen(answer: Answer): Promise<Omit<HttpMcp, 'calls' | 'forget'>
   await start(0)
   const { port } = server.address() as AddressInfo
   onTestFinished(away)
-  return { url: `http://127.0.0.1:${port}/mcp`, away, back: () => start(port) }
+  return { url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}/mcp`, away, back: () => start(port) }
 }
 
+const sockets = new Map<number | undefined, Socket>()
+
 /** Starts a server of the protocol 2025-11-25 with sessions. A tool does what its name says. */
-export async function startSessionServer(): Promise<HttpMcp> {
+export async function startSessionServer(certificate?: Certificate): Promise<HttpMcp> {
   const calls: string[] = []
   let sessions = new Set<string>()
   const server = await listen((request, body, response) => {
@@ -55,10 +62,11 @@ export async function startSessionServer(): Promise<HttpMcp> {
       return void json(404, { jsonrpc: '2.0', id, error: { code: -32001, message: 'Session not found' } })
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'ping') return result({})
-    const names = ['note', 'moved', 'broken', 'slow', 'forbidden', 'limited', 'busy', 'cut', 'flood']
+    const names = ['note', 'moved', 'broken', 'slow', 'forbidden', 'limited', 'busy', 'cut', 'flood', 'spoil']
     if (method === 'tools/list') return result({ tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) })
     calls.push(params.name)
     if (params.name === 'moved') return void response.writeHead(307, { location: '/elsewhere' }).end()
+    if (params.name === 'spoil') return void sockets.get(request.socket.remotePort)?.write(SPOILED)
     if (params.name === 'broken') return void json(502, {})
     if (params.name === 'slow') return void json(408, {})
     if (params.name === 'forbidden') return void json(403, {})
@@ -77,7 +85,7 @@ export async function startSessionServer(): Promise<HttpMcp> {
       return more()
     }
     return result({ content: [{ type: 'text', text: `did ${params.name}` }] })
-  })
+  }, certificate)
   return {
     ...server,
     calls,
