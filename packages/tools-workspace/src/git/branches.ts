@@ -1,3 +1,6 @@
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { type ExecuteContext, type JsonObject, type JsonValue, ToolError } from '@countersign/core'
 import type { Planned } from '@countersign/toolkit'
 import { z } from 'zod'
@@ -71,7 +74,14 @@ async function create(
   const { commit } = await plan()
   // The empty old value makes git create the branch only if it does not exist. Of two concurrent attempts only one then succeeds.
   await git.run(['update-ref', '--create-reflog', '-m', 'branch: created by Countersign', `refs/heads/${name}`, commit, ''])
-  if (checkOut) await git.run(['symbolic-ref', '-m', `checkout: moving to ${name}`, 'HEAD', `refs/heads/${name}`])
+  if (!checkOut) return { branch: name, commit }
+  try {
+    await git.run(['symbolic-ref', '-m', `checkout: moving to ${name}`, 'HEAD', `refs/heads/${name}`])
+  } catch (error) {
+    throw error instanceof GitFault
+      ? new ToolError('ambiguous', `The branch ${name} was created, but it is not checked out: ${error.message}`)
+      : error
+  }
   return { branch: name, commit }
 }
 
@@ -96,12 +106,15 @@ const switchBranch = (workspace: Workspace, git: Git): WorkspaceTool =>
     },
     async make({ name }, { plan }) {
       if ((await branchOf(git)) === name) return { branch: name }
-      const { to } = await plan()
+      const { to, names } = await plan()
+      const before = await statesOf(workspace.root, names)
       try {
         await git.run(['switch', '--quiet', '--no-guess', '--no-recurse-submodules', '--no-progress', name])
       } catch (error) {
+        if (!(error instanceof GitFault)) throw error
         // Git may have written some of the files before it failed.
-        throw error instanceof GitFault && (await branchOf(git)) === name ? new ToolError('ambiguous', error.message) : error
+        const isTouched = (await branchOf(git)) === name || !isDeepStrictEqual(await statesOf(workspace.root, names), before)
+        throw isTouched ? new ToolError('ambiguous', error.message) : error
       }
       return { branch: name, commit: to }
     },
@@ -129,5 +142,16 @@ async function planSwitch({ protection }: Workspace, git: Git, name: string): Pr
   }
   return { from: await branchOf(git), head, to, names }
 }
+
+/** Returns what differs for each of the files once it was written. */
+const statesOf = (root: string, names: readonly string[]): Promise<(string | undefined)[]> =>
+  Promise.all(
+    names.map((name) =>
+      lstat(join(root, name)).then(
+        ({ ino, size, mtimeMs }) => `${ino} ${size} ${mtimeMs}`,
+        () => undefined,
+      ),
+    ),
+  )
 
 const versionOf = ({ from, head, to }: Omit<SwitchPlan, 'names'>): string => `${from ?? ''}>${head}>${to}`

@@ -169,6 +169,69 @@ test('another branch is checked out, never over changes that are not committed',
   expect(readFileSync(join(folder.root, 'a.txt'), 'utf8')).toBe('two\n')
 })
 
+/** Runs `work` with a git that does `script` in place of one command; `$git` runs the real one. */
+async function withGit<T>(command: string, script: string, work: () => Promise<T>): Promise<T> {
+  using outside = tempFolder()
+  const { PATH = '' } = process.env
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+  const lines = [`git="${real}"`, 'for arg; do', `  if [ "$arg" = ${command} ]; then ${script}; fi`, 'done', 'exec "$git" "$@"']
+  outside.write('git', ['#!/bin/sh', ...lines, ''].join('\n'))
+  chmodSync(join(outside.root, 'git'), 0o755)
+  try {
+    process.env.PATH = `${outside.root}:${PATH}`
+    return await work()
+  } finally {
+    process.env.PATH = PATH
+  }
+}
+
+test('a git that is killed after it made the change never says that nothing was changed', async () => {
+  using folder = tempRepository({ 'a.txt': 'a\n' })
+  const base = gitIn(folder.root, 'rev-parse', 'HEAD')
+  await withGit('update-ref', '"$git" "$@"; kill -9 $$', async () => {
+    const { run, preview, tool } = await open(folder)
+    const found = { idempotencyKey: 'k', signal: new AbortController().signal }
+    const branch = { name: 'one', from: 'HEAD', checkOut: false }
+    const ends = await run('createBranch', branch, { version: base }).catch((error: Error) => error)
+    expect(ends).not.toMatchObject({ name: 'ToolError' })
+    expect(await tool('createBranch').verify?.(branch, { ...found, actionId: 'act_1', version: base })).toMatchObject({ done: true })
+    folder.write('a.txt', 'b\n')
+    const args = { paths: ['a.txt'], message: 'Change a' }
+    const { version } = await preview('commit', args)
+    const end = await run('commit', args, { version, actionId: 'act_2' }).catch((error: Error) => error)
+    expect(end).not.toMatchObject({ name: 'ToolError' })
+    expect(await tool('commit').verify?.(args, { ...found, actionId: 'act_2' })).toMatchObject({ done: true })
+  })
+})
+
+test('a branch that was created and could not be checked out is not said to be missing', async () => {
+  using folder = tempRepository({ 'a.txt': 'a\n' })
+  const base = gitIn(folder.root, 'rev-parse', 'HEAD')
+  folder.write('.git/HEAD.lock', '')
+  const { run } = await open(folder)
+  await expect(run('createBranch', { name: 'one' }, { version: base })).rejects.toMatchObject({
+    kind: 'ambiguous',
+    message: expect.stringMatching(/^The branch one was created, but it is not checked out: git said no: /),
+  })
+  expect(gitIn(folder.root, 'rev-parse', 'one')).toBe(base)
+})
+
+test('a switch that fails after it wrote a file is not said to have changed nothing', async () => {
+  using folder = tempRepository({ 'a.txt': 'a\n' })
+  gitIn(folder.root, 'switch', '-q', '-c', 'other')
+  folder.write('a.txt', 'b\n')
+  gitIn(folder.root, 'commit', '-q', '-a', '-m', 'Change a')
+  gitIn(folder.root, 'switch', '-q', 'main')
+  const fails = (before: string) =>
+    withGit('switch', `${before} echo "fatal: unable to write new index file" >&2; exit 128`, async () => {
+      const { run, preview } = await open(folder)
+      const { version } = await preview('switchBranch', { name: 'other' })
+      return run('switchBranch', { name: 'other' }, { version }).catch((error: Error) => error)
+    })
+  expect(await fails('')).toMatchObject({ kind: 'refused' })
+  expect(await fails('printf "b\\n" > a.txt;')).toMatchObject({ kind: 'ambiguous' })
+})
+
 test('names that could be options, ranges, searches or other files are refused', async () => {
   using folder = tempRepository({ 'a.txt': 'a\n' })
   const { run } = await open(folder)

@@ -6,7 +6,7 @@ import { Fault } from '../fault.ts'
 
 /** Runs git in one repository. */
 export interface Git {
-  /** Returns the standard output. @throws GitFault with the error output of git; Fault when git cannot be started. */
+  /** Returns the standard output. @throws GitFault with the error output of git; Fault when git cannot be started; Error when it was killed. */
   run(args: readonly string[], options?: GitOptions): Promise<Buffer>
   /** Returns the same as text, without the last line feed. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
@@ -158,7 +158,9 @@ function start(
     child.on('close', (code) => {
       if (bytes > maxOutputBytes) reject(new Fault('git answered with more than is read here.'))
       else if (code === 0) resolve(Buffer.concat(out))
-      else reject(new GitFault(`git said no: ${words.trim().replace(/\s+/g, ' ') || `exit code ${code}`}`, code ?? -1))
+      // Not a fault: a git that was killed may have made its change already.
+      else if (code === null) reject(new Error('git was killed while it ran'))
+      else reject(new GitFault(`git said no: ${words.trim().replace(/\s+/g, ' ') || `exit code ${code}`}`, code))
     })
   })
 }
