@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { JsonObject } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { NO_GROUND, openWorkspace, tempFolder } from '../../../verification/testing/workspace.ts'
 
@@ -214,6 +215,32 @@ test('a file that changed is not moved, and one that has both names is not said 
   folder.write('a.txt', 'somebody else\n')
   await expect(run('moveFile', args, { version })).rejects.toMatchObject({ kind: 'stale' })
   expect(readdirSync(folder.root)).toEqual(['a.txt'])
+})
+
+test('a file whose folder is gone is not said to be deleted: a disk may not be mounted', async () => {
+  using elsewhere = tempFolder()
+  using folder = tempFolder({ 'top.md': '1', 'data/notes.md': '2' })
+  const { preview, tool } = await openWorkspace({ root: folder.root })
+  const context = { actionId: 'act_1', idempotencyKey: 'act_1.1', signal: new AbortController().signal }
+  const top = { path: 'top.md' }
+  const notes = { path: 'data/notes.md' }
+  const patch = { files: [{ ...notes, delete: true }] }
+  const { version: topVersion } = await preview('deleteFile', top)
+  const { version } = await preview('deleteFile', notes)
+  const isDone = async (name: string, args: JsonObject, shown: string | undefined) =>
+    (
+      await tool(name)
+        .verify?.(args, { ...context, version: shown })
+        .catch(() => ({ done: 'unknown' }))
+    )?.done
+  renameSync(join(folder.root, 'data'), join(elsewhere.root, 'data'))
+  expect(await isDone('deleteFile', notes, version)).toBe('unknown')
+  expect(await isDone('applyPatch', patch, version)).toBe('unknown')
+  mkdirSync(join(folder.root, 'data'))
+  expect(await isDone('deleteFile', notes, version)).toBe(true)
+  expect(await isDone('applyPatch', patch, version)).toBe(true)
+  renameSync(folder.root, join(elsewhere.root, 'root'))
+  expect(await isDone('deleteFile', top, topVersion)).toBe('unknown')
 })
 
 test('what is no text is not edited, says so when it is read, and can be deleted', async () => {

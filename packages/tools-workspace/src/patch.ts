@@ -4,7 +4,7 @@ import { Changed, Fault } from './fault.ts'
 import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
 import { foldName } from './path.ts'
-import { type Ends, endNow, endsOf, MAX_DIFF_CHARS, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
+import { type Ends, endsOf, MAX_DIFF_CHARS, type Plan, planDelete, planEdit, planWrite, readVersion, stateNow, versionOf } from './plan.ts'
 import { fieldsOf, resultOf } from './shown.ts'
 import { type WorkspaceTool, writeTool } from './tool.ts'
 import type { Workspace } from './workspace.ts'
@@ -90,8 +90,8 @@ type State = 'before' | 'after' | 'part' | 'other'
 async function stateOf(workspace: Workspace, files: readonly FileChange[], shown: readonly Ends[]): Promise<State> {
   const states: State[] = []
   for (const [index, { path }] of files.entries()) {
-    const now = await endNow(workspace, path)
-    states.push(now === shown[index]?.after ? 'after' : now === shown[index]?.before ? 'before' : 'other')
+    const ends = shown[index]
+    states.push(ends ? await stateNow(workspace, path, ends) : 'other')
   }
   const [first = 'other'] = states
   if (states.every((state) => state === first)) return first

@@ -3,7 +3,7 @@ import { decodeText } from '@countersign/toolkit/internal'
 import { inBounds, WRITE_WORK } from './bounded.ts'
 import { Fault } from './fault.ts'
 import { type ReadFile, sha256 } from './file.ts'
-import { type Place, placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
+import { isFolderThere, type Place, placeOf, readAt, requireAt, type Workspace } from './workspace.ts'
 
 /**
  * The planned change of one file, computed from its current content. It is shown in the preview and executed only while the file is
@@ -88,9 +88,16 @@ export function readVersion(version: string | undefined): Ends | undefined {
   return before === undefined || after === undefined || rest.length > 0 ? undefined : { before, after }
 }
 
-/** Returns the current state of the file. @throws Fault */
-export async function endNow(workspace: Workspace, path: string): Promise<string> {
-  return endOf((await readAt(workspace, placeOf(workspace, path, 'write')))?.bytes)
+/**
+ * Returns which of its two states a file is in now. A file whose folder is gone too is not known to be deleted: its disk may not be mounted.
+ * @throws Fault
+ */
+export async function stateNow(workspace: Workspace, path: string, shown: Ends): Promise<keyof Ends | 'other'> {
+  const place = placeOf(workspace, path, 'write')
+  const now = endOf((await readAt(workspace, place))?.bytes)
+  if (now === shown.before) return 'before'
+  if (now !== shown.after) return 'other'
+  return now !== ABSENT || (await isFolderThere(workspace, place)) ? 'after' : 'other'
 }
 
 export const expectedOf = (end: string): string | undefined => (end === ABSENT ? undefined : end)

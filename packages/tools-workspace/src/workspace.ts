@@ -69,6 +69,17 @@ export async function readAt(workspace: Workspace, { folders, name, text }: Plac
   }
 }
 
+/** Returns true while the folder of a file exists. @throws Fault */
+export async function isFolderThere({ root }: Pick<Workspace, 'root'>, { folders }: Pick<Place, 'folders'>): Promise<boolean> {
+  try {
+    await using _folder = await openFolder(root, folders)
+    return true
+  } catch (error) {
+    if (error instanceof NotThere) return false
+    throw error
+  }
+}
+
 /** @throws Fault also when the file does not exist. */
 export async function requireAt(workspace: Workspace, place: Place): Promise<ReadFile> {
   const found = await readAt(workspace, place)

@@ -5,7 +5,7 @@ import { Edits, Path, Text } from './inputs.ts'
 import { land } from './land.ts'
 import { moveTool } from './move.ts'
 import { patchTool } from './patch.ts'
-import { endNow, endsOf, type Plan, planDelete, planEdit, planWrite, readVersion, versionOf } from './plan.ts'
+import { endsOf, type Plan, planDelete, planEdit, planWrite, readVersion, stateNow, versionOf } from './plan.ts'
 import { fieldsOf, resultOf } from './shown.ts'
 import { type WorkspaceTool, writeTool } from './tool.ts'
 import type { Workspace } from './workspace.ts'
@@ -69,7 +69,7 @@ const fileTool = <Input extends z.ZodObject<{ path: z.ZodString }>>(workspace: W
 async function reconcile(workspace: Workspace, path: string, version: string | undefined): Promise<Verification> {
   const shown = readVersion(version)
   if (!shown) return { done: 'unknown' }
-  const now = await endNow(workspace, path)
-  if (now === shown.after) return { done: true, output: resultOf(path, shown) }
-  return now === shown.before ? { done: false } : { done: 'unknown' }
+  const state = await stateNow(workspace, path, shown)
+  if (state === 'after') return { done: true, output: resultOf(path, shown) }
+  return state === 'before' ? { done: false } : { done: 'unknown' }
 }
