@@ -225,6 +225,27 @@ test('a function that throws leaves a write unknown and a read failed; with Carr
   expect(await readOrder({ order: 'ORD-9' })).toMatchObject({ status: 'failed', text: expect.stringContaining('no such file') })
 })
 
+test('a function that has run is answered with what it did, also where the key ends while it runs', async () => {
+  await using desk = await openGateServer()
+  const during = async (end: () => unknown) => {
+    const { id, key } = await desk.server.makeKey({ name: 'order bot', kind: 'agent', agent: 'orders', roles: ['agent'] })
+    const perform = async () => {
+      await desk.server.admin.send('DELETE', `/api/keys/${id}`)
+      return end()
+    }
+    const answering = gate(createClient({ baseUrl: desk.server.url, key }), { setStatus: perform }).setStatus(SHIP)
+    await desk.decide(await desk.nextWaiting(), 'approve')
+    return answering
+  }
+  const throws = (error: Error) => () => {
+    throw error
+  }
+  const notTaken = expect.stringContaining('The server did not take what came of this')
+  expect(await during(() => ({ done: true }))).toMatchObject({ status: 'succeeded', output: { done: true }, text: notTaken })
+  expect(await during(throws(new Error('socket hang up')))).toMatchObject({ status: 'outcome_unknown', text: notTaken })
+  expect(await during(throws(new CarryOutError('refused', 'It was shipped.')))).toMatchObject({ status: 'failed', text: notTaken })
+})
+
 test('arguments that do not fit are a text for the model; a tool or a key that the server does not know is an error', async () => {
   await using desk = await openGateServer()
   const ledger = openLedger()

@@ -145,6 +145,7 @@ async function settle(client: GateClient, proposed: Action, call: GatedCall): Pr
     if (action.outcome) return answerOf(action, action.outcome, performed)
     if (action.state === 'approved' && action.executor === 'client' && !performed.did) {
       const after = await carryOutHere(client, action, call, performed)
+      if ('status' in after) return after
       if (after.state !== 'approved') turns = 0
       else await waitToRetry(turns, { ...(call.signal && { signal: call.signal }) })
       action = after
@@ -156,19 +157,27 @@ async function settle(client: GateClient, proposed: Action, call: GatedCall): Pr
 interface Performed {
   did: boolean
   output: unknown
+  /** How the function ended, once it has. */
+  ended?: ActionOutcome
 }
 
 const NOTHING: Readonly<Performed> = { did: false, output: undefined }
 
-/** The action as it is after somebody carried it out, here or elsewhere. */
-async function carryOutHere(client: GateClient, { id }: Action, call: GatedCall, performed: Performed): Promise<Action> {
+/** The action as it is after somebody carried it out, here or elsewhere; the answer where it ran here and the server does not take the report. */
+async function carryOutHere(client: GateClient, action: Action, call: GatedCall, performed: Performed): Promise<Action | GateAnswer> {
+  const { id } = action
   const options = { ...(call.signal && { signal: call.signal }) }
   try {
     // The call's own signal does not end the claim: an answer that is lost could have been a hold, which nobody would give back.
     return await orCancelled(carryOut(client, id, { perform: performOnce(call, performed) }), call.signal, performed)
   } catch (error) {
-    if (!isApiError(error) || !MOVED.has(error.code)) throw error
-    return error.action ?? (await untilItWorks(() => client.actions.get(id, {}, options), options))
+    if (!isApiError(error)) throw error
+    if (MOVED.has(error.code)) return error.action ?? (await untilItWorks(() => client.actions.get(id, {}, options), options))
+    const { ended } = performed
+    // The key ended meanwhile, or the action was archived. What was done is done: an error would say that it was not.
+    if (!ended) throw error
+    const text = `${ended.text} The server did not take what came of this: ${error.detail}`
+    return answerOf(action, { ...ended, text }, performed)
   }
 }
 
@@ -180,11 +189,19 @@ const performOnce = (call: GatedCall, performed: Performed) => async (claim: Cla
   try {
     performed.output = await call.perform(action.arguments, { signal, idempotencyKey })
   } catch (error) {
-    if (isCarryOutError(error)) throw error
-    throw new CarryOutError('ambiguous', `${call.tool} threw: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    const words = `${call.tool} threw: ${error instanceof Error ? error.message : String(error)}`
+    const thrown = isCarryOutError(error) ? error : new CarryOutError('ambiguous', words, { cause: error })
+    performed.ended = endOf(action, thrown)
+    throw thrown
   }
+  performed.ended = { status: 'succeeded', text: `This was carried out (${action.id}).` }
   return performed.output
 }
+
+const endOf = ({ id, effect }: Action, { kind, message }: CarryOutError): ActionOutcome =>
+  kind === 'ambiguous' && effect === 'write'
+    ? { status: 'outcome_unknown', text: `It is not known whether this was carried out (${id}). Do not do it again or in another way.` }
+    : { status: 'failed', text: `This failed (${id}): ${message.replace(/\.$/, '')}.` }
 
 /** Stops waiting when the call is cancelled, but never for what has begun. */
 async function orCancelled<T>(working: Promise<T>, signal: AbortSignal | undefined, performed: Readonly<Performed> = NOTHING): Promise<T> {
