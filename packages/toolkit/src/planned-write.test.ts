@@ -113,3 +113,25 @@ test('however often attempts are sent again and whatever changes in between, eac
     }),
   )
 })
+
+test('an attempt that was given up while it waited for its turn makes nothing later', async () => {
+  const turn = Promise.withResolvers<void>()
+  let made = 0
+  const queued = definePlannedWrite({
+    name: 'queued',
+    description: 'x',
+    input: z.object({}),
+    describe: () => 'x',
+    plan: async () => ({}),
+    show: () => ({ fields: [], version: '1' }),
+    make: async () => ++made,
+    run: (work) => turn.promise.then(work),
+  })
+  const given = new AbortController()
+  const late = queued.execute({}, { ...attempt('a'), signal: given.signal })
+  given.abort(new DOMException('too late', 'TimeoutError'))
+  turn.resolve()
+  await expect(late).rejects.toMatchObject({ kind: 'broken', message: expect.stringContaining('Nothing was changed') })
+  expect(made).toBe(0)
+  expect(await queued.execute({}, attempt('b'))).toBe(1)
+})

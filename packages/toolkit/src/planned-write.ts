@@ -77,6 +77,8 @@ export function definePlannedWrite<Input extends z.ZodObject, Plan>(
     effect: 'write',
     execute: (args: Args, context: ExecuteContext) =>
       run(async () => {
+        // An attempt that ran out of time while it waited for its turn is of unknown outcome by now. People may have said that it did nothing.
+        if (context.signal.aborted) throw new ToolError('broken', 'Its time ended before its turn came. Nothing was changed.')
         const found = await find?.(args, context)
         if (found?.done === true) return found.output ?? null
         if (found?.done === 'unknown' && context.version !== undefined) throw await changed(args, context)
