@@ -293,3 +293,22 @@ test('a rule is suggested that fits what people approved, and nothing that they 
   const wire = await desk.propose('wire')
   expect(await desk.gate.suggestGrant(wire.id, { principal: ana })).toMatchObject({ refusal: expect.stringContaining('high'), rule: null })
 })
+
+test('a suggested rule tells nobody the arguments of calls that they may not see', async () => {
+  await using desk = await open()
+  const dear = { tool: 'own.ship', when: 'args.cents > 100' }
+  desk.setRules([{ name: 'dear', match: dear, verdict: 'ask', requires: { roles: ['finance'] } }])
+  const decided = async (cents: number, by: Principal) => {
+    const { id } = await desk.propose('ship', { cents })
+    // Later calls have later ids.
+    desk.pass(1)
+    await desk.gate.decide(id, { verdict: 'approve' }, { principal: by })
+  }
+  await decided(7_654_321, fay)
+  await decided(5, ana)
+  const waiting = await desk.propose('ship', { cents: 7 })
+  const suggested = async (principal: Principal) => await desk.gate.suggestGrant(waiting.id, { principal })
+  expect((await suggested(ana)).rule).toEqual({ when: expect.stringContaining('args.cents <= 7'), matched: 1, of: 1 })
+  expect(JSON.stringify(await suggested(ana))).not.toContain('7654321')
+  expect((await suggested({ ...cy, roles: ['admin', 'approver'] })).exact.of).toBe(2)
+})

@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts'
 import { findRight, requirementsOf } from '../decide/rights.ts'
 import type { GateDeps } from '../gate.ts'
 import { callOf } from '../policy.ts'
-import { findVisibleAction } from '../read/visible.ts'
+import { findVisibleAction, visibleAmong } from '../read/visible.ts'
 import { coversCall } from './covers-call.ts'
 import { whyNeverGranted } from './grants.ts'
 import { narrowRule } from './narrow-rule.ts'
@@ -16,14 +16,18 @@ const REFUSED = new Set<ActionRow['state']>(['declined', 'expired', 'cancelled']
 
 /**
  * Returns the grants that could replace approving calls like this one: exactly these arguments, or a narrow rule, each with the number of
- * latest calls that it would have covered.
+ * latest calls that it would have covered. Only calls that the caller may see are compared.
  * @throws CountersignError `not_found`.
  */
 export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: string, { principal }: Caller): Promise<GrantSuggestion> {
   const nowMs = clock.nowMs()
   return store.read(function* () {
     const row = yield* findVisibleAction(principal, actionId, nowMs)
-    const earlier = yield* actions.askedBefore.all({ ...row, limit: LOOK_BACK })
+    const found = yield* actions.askedBefore.all({ ...row, limit: LOOK_BACK })
+    // A rule is made of what was in the arguments.
+    const actionIds = found.map(({ id }) => id)
+    const visible = yield* visibleAmong(principal, actionIds, nowMs)
+    const earlier = found.filter(({ id }) => visible.has(id))
     const of = earlier.length
     const exact = { matched: earlier.filter((other) => other.arguments === row.arguments).length, of }
     const tool = tools.byName(row.tool)
