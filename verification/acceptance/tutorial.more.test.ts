@@ -72,6 +72,8 @@ test('the tutorial works as it is written: routes, the console, the terminal, an
   await message.press('Enter')
   const card = page.getByTestId('approval-card')
   await card.getByRole('heading', { name: 'Set the balance of ana to 3000 cents' }).waitFor()
+  // The card is there before the part that formats its numbers.
+  await card.locator('del .cs-exact').waitFor()
   expect([await card.locator('del').textContent(), await card.locator('ins').textContent()]).toEqual([
     '2,500, stored as 2500',
     '3,000, stored as 3000',

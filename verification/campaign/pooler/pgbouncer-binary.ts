@@ -42,9 +42,14 @@ function isNewEnough(file: string): boolean {
   return Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1])
 }
 
+/** Waits while another process installs packages, as a second run of these tests does. */
 function runApt(args: string[], folder?: string): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  execFileSync('apt-get', ['-q', ...args], { env, stdio: 'pipe', ...(folder !== undefined && { cwd: folder }) })
+  execFileSync('apt-get', ['-q', '-o', 'DPkg::Lock::Timeout=600', ...args], {
+    env,
+    stdio: 'pipe',
+    ...(folder !== undefined && { cwd: folder }),
+  })
 }
 
 /** Downloads the source into `folder` from the same mirror as the machine's own packages, with lists of its own. */
