@@ -61,6 +61,12 @@ export function App(props: AppProps) {
 /** Stores who is signed in, if that is known already. It is no initial data, because a query that is reset would return to that. */
 export const noteEntered = (entered: Entering | undefined): void => void (entered && queries.setQueryData(ME, entered))
 
+/** Asks again who is signed in, and forgets everything that was read for the person of before: another one may see less. */
+function enterAnew(cache: QueryClient): void {
+  void cache.resetQueries({ queryKey: ME })
+  cache.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] })
+}
+
 /** Lets in who is signed in or opened a sign-in link; shows everybody else how to sign in. */
 function Entrance({ client, headStart, failure }: AppProps) {
   if (failure !== undefined) throw failure
@@ -72,11 +78,10 @@ function Entrance({ client, headStart, failure }: AppProps) {
   })
 
   useEffect(() => {
-    const enterAnew = () => void cache.resetQueries({ queryKey: ME })
     // The address of a page that is open can change to a link's without loading it again.
-    const onLink = () => hasSignInLink() && enterAnew()
+    const onLink = () => hasSignInLink() && enterAnew(cache)
     window.addEventListener('hashchange', onLink)
-    const stop = onSignInElsewhere(enterAnew)
+    const stop = onSignInElsewhere(() => enterAnew(cache))
     return () => {
       window.removeEventListener('hashchange', onLink)
       stop()
@@ -153,7 +158,7 @@ function LeaveWhenSignedOut({ inbox }: { inbox: InboxStore }) {
   const cache = useQueryClient()
   const code = useInbox(inbox).failure?.code
   useEffect(() => {
-    if (code === 'unauthenticated') void cache.resetQueries({ queryKey: ME })
+    if (code === 'unauthenticated') enterAnew(cache)
   }, [code, cache])
   return null
 }
