@@ -1,8 +1,9 @@
 import { type Client, type InboxStore, isApiError } from '@countersign/client'
 import { useInbox } from '@countersign/react'
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, useEffect, useState } from 'react'
+import { lazy, useEffect, useMemo, useState } from 'react'
 import { BrowserRouter, Navigate, Route, Routes, useLocation } from 'react-router'
+import { beginDraftsOf } from './chat/drafts.ts'
 import { errorText } from './errors.ts'
 import type { Entering, HeadStart } from './head-start.ts'
 import { PageAt } from './page-routes.tsx'
@@ -118,6 +119,8 @@ function Entrance({ client, headStart, failure }: AppProps) {
 }
 
 function SignedIn({ client, headStart, me, signIn, keepsObjectives }: Omit<Services, 'inbox'> & { headStart: HeadStart }) {
+  // Before a page reads a draft.
+  useMemo(() => beginDraftsOf(me.id), [me.id])
   const [inbox, setInbox] = useState<InboxStore | undefined>(() => headStart.begunInbox(me.id))
   useEffect(() => {
     const opened = headStart.takeInbox(me.id)

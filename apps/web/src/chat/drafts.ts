@@ -1,6 +1,13 @@
 const drafts = new Map<string, string>()
+let author: string | undefined
 
-/** Unsent drafts per session, kept until the page is closed. */
+/** Deletes the drafts of everybody else: several people may sign in on one open page in turn. */
+export function beginDraftsOf(personId: string): void {
+  if (author !== personId) drafts.clear()
+  author = personId
+}
+
+/** Unsent drafts of one person per session, kept until the page is closed. */
 export const readDraft = (sessionId: string): string => drafts.get(sessionId) ?? ''
 
 export function keepDraft(sessionId: string, text: string): void {

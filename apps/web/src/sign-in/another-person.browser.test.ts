@@ -1,23 +1,21 @@
 import * as wire from '@countersign/core'
+import type { Page } from '@playwright/test'
 import { expect, test } from 'vitest'
 import { plant } from '../testing/hostile.ts'
 import { hostileAnswers } from '../testing/hostile-answers.ts'
 import { startHostileServer } from '../testing/hostile-server.ts'
 import { launchBrowser } from '../testing/launch.ts'
 
-test('whoever signs in after somebody else sees nothing of what that person had on the page', async () => {
+/** Opens a page of the console for one person. `signInAnother` signs another one in, in a second tab, who may not read grants. */
+async function openForFirst(path: string, use: (page: Page, signInAnother: () => Promise<void>) => Promise<void>): Promise<void> {
   const answers = hostileAnswers(plant(), wire)
   let isSecond = false
-  const askedBySecond = Promise.withResolvers<void>()
   await using server = await startHostileServer({
     answer(method, path, query) {
       const answer = answers.answer(method, path, query)
-      if (!isSecond) return answer
-      if (path === '/api/grants') {
-        askedBySecond.resolve()
-        return { status: 403, body: { code: 'forbidden', detail: 'not for you' } }
-      }
-      if (path !== '/api/me' || !answer) return answer
+      if (!isSecond || !answer) return answer
+      if (path === '/api/grants') return { status: 403, body: { code: 'forbidden', detail: 'not for you' } }
+      if (path !== '/api/me') return answer
       const me = answer.body as { principal: object }
       return { body: { ...me, principal: { ...me.principal, id: 'prn_second', name: 'Second' } } }
     },
@@ -28,16 +26,31 @@ test('whoever signs in after somebody else sees nothing of what that person had 
     const page = await context.newPage()
     // The driver's own limit is 30 s: too short for a busy machine.
     page.setDefaultTimeout(280_000)
-    await page.goto(`${server.url}/grants`)
-    await page.getByTestId('grant').first().waitFor()
-    isSecond = true
-    const elsewhere = await context.newPage()
-    await elsewhere.goto(`${server.url}/index.html`)
-    await elsewhere.evaluate(() => localStorage.setItem('countersign.console', 'another secret'))
-    await askedBySecond.promise
-    await page.getByText('not for you').first().waitFor()
-    expect(await page.getByTestId('grant').count()).toBe(0)
+    await page.goto(`${server.url}${path}`)
+    await use(page, async () => {
+      isSecond = true
+      const elsewhere = await context.newPage()
+      await elsewhere.goto(`${server.url}/index.html`)
+      await elsewhere.evaluate(() => localStorage.setItem('countersign.console', 'another secret'))
+    })
   } finally {
     await browser.close()
   }
-})
+}
+
+test('whoever signs in after somebody else sees nothing of what that person had read', () =>
+  openForFirst('/grants', async (page, signInAnother) => {
+    await page.getByTestId('grant').first().waitFor()
+    await signInAnother()
+    await page.getByText('not for you').first().waitFor()
+    expect(await page.getByTestId('grant').count()).toBe(0)
+  }))
+
+test('whoever signs in after somebody else does not see the message that person had begun', () =>
+  openForFirst('/', async (page, signInAnother) => {
+    const message = page.getByRole('textbox', { name: 'Message' })
+    await message.fill('what only the first is to know')
+    await signInAnother()
+    await page.getByTestId('account').filter({ hasText: 'Second' }).waitFor()
+    expect(await message.inputValue()).toBe('')
+  }))
