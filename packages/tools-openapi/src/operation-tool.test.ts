@@ -125,13 +125,14 @@ test('what a change shows is read by the GET of its path: the members that it se
 
 test.each([
   ['a web page', { status: 404, headers: { 'content-type': 'text/html; charset=utf-8' }, body: '<h1>Not Found</h1>' }],
+  ['the text of a proxy', { status: 404, headers: { 'content-type': 'text/plain' }, body: 'default backend - 404' }],
   ['more than 1 MB', { status: 404, body: { words: 'x'.repeat(1_100_000) } }],
 ])('the target of a PUT is never shown as new because of a 404 that is %s', async (_, answer) => {
   await using service = await orders(() => answer)
   const { tool } = await openApi({ paths: ORDERS }, { baseUrl: service.url })
   const error = await refusal(look(tool('put'), { id: '7', body: { status: 'closed' } }))
   expect(error.message).toBe(
-    `${service.url} answered 404 with a page that need not be its own, so it is not known whether /orders/{id} exists.`,
+    `${service.url} answered 404 with a text or a page that need not be its own, so it is not known whether /orders/{id} exists.`,
   )
 })
 

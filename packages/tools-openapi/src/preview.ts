@@ -70,9 +70,9 @@ async function previewByGet(
 }
 
 /** @throws ToolError `refused` for a 404 that may come from a proxy that does not find the service, for example during a deployment. */
-function requireOwnAnswer({ headers, isWhole }: HttpAnswer, { base }: Service, path: string): void {
-  if (isWhole && !/\bhtml\b/i.test(headers['content-type'] ?? '')) return
-  const told = `${base.url.origin} answered 404 with a page that need not be its own`
+function requireOwnAnswer({ body, isWhole }: HttpAnswer, { base }: Service, path: string): void {
+  if (isWhole && typeof body !== 'string') return
+  const told = `${base.url.origin} answered 404 with a text or a page that need not be its own`
   throw new ToolError('refused', `${told}, so it is not known whether ${path} exists.`, { retryable: true })
 }
 
