@@ -82,3 +82,19 @@ test('no agent or service is given the role of a member', async () => {
     })
   }
 })
+
+test('an approver sees and ends the grants of everybody; a member and a group see only their own', async () => {
+  await using desk = await openDesk({ rules: [{ name: 'money', match: {}, verdict: 'ask', requires: { roles: ['finance'] } }] })
+  const { mem, server } = desk
+  const person = (name: string, role: string) => server.as({ name, kind: 'person', roles: [role] })
+  const [fay, other, ana] = [await person('Fay', 'finance'), await person('Otto', 'support'), await person('Ana', 'approver')]
+  const { id: actionId } = await mem.post('/api/actions', { tool: 'keyed', arguments: { what: 'x' } })
+  const { id } = await fay.post('/api/grants', { actionId, scope: 'agent', expiresIn: 'PT1H', exact: true })
+  for (const who of [mem, other]) {
+    expect((await who.get('/api/grants')).items).toEqual([])
+    expect((await who.send('GET', `/api/grants/${id}`)).status).toBe(404)
+  }
+  expect((await ana.get('/api/grants')).items).toMatchObject([{ id }])
+  expect((await ana.send('DELETE', `/api/grants/${id}`)).status).toBe(200)
+  expect((await fay.get('/api/grants?state=standing')).items).toEqual([])
+})
