@@ -29,7 +29,7 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
 
   const open = await store.read(
     () => actions.listActions({ states: OPEN_STATES, reader, limit: MAX_OPEN }),
-    `open actions of ${reader.id} ${reader.roles}`,
+    `open actions of ${reader.id} ${JSON.stringify(reader.roles)}`,
   )
   /** The actions that this reader knows, from the list of actions or from here. */
   const told = new Set(open.map(({ id }) => id))
@@ -55,7 +55,7 @@ export async function openInboxLog({ store, hub, clock, principal }: InboxLogOpt
       const nowMs = clock.nowMs()
       const judged = await store.read(
         () => judge(principal, [...ids], told, nowMs),
-        `judged for ${principal.id} ${principal.roles} ${principal.scopes} after ${after}: ${[...ids]} but ${[...ids].filter((id) => told.has(id))}`,
+        `judged for ${principal.id} ${JSON.stringify(principal.roles)} ${principal.scopes} after ${after}: ${[...ids]} but ${[...ids].filter((id) => told.has(id))}`,
       )
       visible = new Set()
       const toldHere = new Set<string>()

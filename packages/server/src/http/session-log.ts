@@ -81,7 +81,7 @@ class SessionLog implements FollowedLog {
 
   #refusalOf(who: visibility.Reader): Promise<LogPage | undefined> {
     const sessionId = this.#sessionId
-    return this.#store.read(() => findRefusal(who, sessionId), `access to ${sessionId} of ${who.id} ${who.roles}`)
+    return this.#store.read(() => findRefusal(who, sessionId), `access to ${sessionId} of ${who.id} ${JSON.stringify(who.roles)}`)
   }
 
   placeOf({ seq }: StoredEvent): number | null {
