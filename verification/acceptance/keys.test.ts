@@ -122,6 +122,24 @@ test('a key for some roles of its person lends and allows nothing with the other
   expect((await decide(ben, large.id)).status).toBe(200)
 })
 
+test('a key for some roles of its person approves one action of a session, and never all that follow', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: { agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, tools: toolsOf(target) },
+    scripts: { desk: [{ calls: [{ tool: 'keyed', arguments: { what: 'x' } }] }, { text: 'Done.' }] },
+  })
+  const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['approver', 'finance'] })
+  const { key } = await server.makeKey({ name: 'half', kind: 'person', person: ana.principal.id, roles: ['approver'] })
+  const half = withKey(server, key)
+  const { id } = await ana.post('/api/sessions', {})
+  await ana.post(`/api/sessions/${id}/messages`, { content: 'go' })
+  await server.settle()
+  const approve = (verdict: string) => half.send('POST', `/api/sessions/${id}/approve`, { body: { verdict } })
+  expect(await approve('approve_all')).toMatchObject({ status: 403, body: { detail: expect.stringContaining('finance') } })
+  expect((await half.get(`/api/actions?session=${id}`)).items).toMatchObject([{ state: 'proposed' }])
+  expect((await approve('approve')).status).toBe(200)
+})
+
 test('a key that only asks does not sign its person out everywhere', async () => {
   await using server = await startTestServer(talk)
   const ana = await server.as({ name: 'Ana', kind: 'person', roles: ['approver'] })
