@@ -15,6 +15,7 @@ import { NotFoundPage } from './shell/not-found-page.tsx'
 import { Shell } from './shell/shell.tsx'
 import { hasSignInLink, onSignInElsewhere } from './sign-in/stored-sign-in.ts'
 import { Button, UiProvider } from './ui/index.ts'
+import { beginStartsOf } from './undo/starts.ts'
 
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.tsx'))
 const SignInReturn = lazy(() => import('./sign-in/sign-in-return.tsx'))
@@ -119,8 +120,11 @@ function Entrance({ client, headStart, failure }: AppProps) {
 }
 
 function SignedIn({ client, headStart, me, signIn, keepsObjectives }: Omit<Services, 'inbox'> & { headStart: HeadStart }) {
-  // Before a page reads a draft.
-  useMemo(() => beginDraftsOf(me.id), [me.id])
+  // Before a page reads a draft or shows what can be undone.
+  useMemo(() => {
+    beginDraftsOf(me.id)
+    beginStartsOf(me.id)
+  }, [me.id])
   const [inbox, setInbox] = useState<InboxStore | undefined>(() => headStart.begunInbox(me.id))
   useEffect(() => {
     const opened = headStart.takeInbox(me.id)

@@ -19,6 +19,7 @@ const WORKERS = 8
 
 let starts = NOTHING
 let timer: ReturnType<typeof setTimeout> | undefined
+let decider: string | undefined
 const listeners = new Set<() => void>()
 
 function show(next: Starts, clearAfterMs?: number): void {
@@ -34,6 +35,16 @@ function subscribe(listener: () => void): () => void {
 }
 
 export const useStarts = (): Starts => useSyncExternalStore(subscribe, () => starts)
+
+/** Forgets the approvals of everybody else: several people may sign in on one open page in turn. */
+export function beginStartsOf(personId: string): void {
+  if (decider !== personId) {
+    // No listener is called: this runs while the page is drawn for the next person, and the bar with it.
+    starts = NOTHING
+    clearTimeout(timer)
+  }
+  decider = personId
+}
 
 /**
  * Notes the actions that were approved just now, so that the approval can be taken back from every page. Actions that start at once are

@@ -1,0 +1,28 @@
+import type { Action, Client } from '@countersign/client'
+import { expect, test } from 'vitest'
+import { beginStartsOf, noteStarts, undoStarts } from './starts.ts'
+
+const approved = (id: string): Action =>
+  ({ id, state: 'approved', updatedAt: '2026-01-05T10:00:00.000Z', startsAt: '2026-01-05T10:01:00.000Z' }) as Action
+
+/** A client that notes which actions are to be undone. */
+function undoClient() {
+  const undone: string[] = []
+  const undo = async (id: string) => void undone.push(id)
+  return { client: { actions: { undo } } as unknown as Client, undone }
+}
+
+test('whoever signs in on the same page after somebody else undoes nothing that that person approved', async () => {
+  const { client, undone } = undoClient()
+  beginStartsOf('prn_first')
+  noteStarts([approved('act_first')])
+  beginStartsOf('prn_second')
+  await undoStarts(client)
+  expect(undone).toEqual([])
+
+  noteStarts([approved('act_second')])
+  // The page may be drawn again for the same person.
+  beginStartsOf('prn_second')
+  await undoStarts(client)
+  expect(undone).toEqual(['act_second'])
+})
