@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { startTarget, type Target, toolsOf } from '../testing/target.ts'
-import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { startTestServer, type TestServer, temporaryFolder } from '../testing/test-server.ts'
 
 const MAIN = fileURLToPath(new URL('../../packages/server/src/main.js', import.meta.url))
 
@@ -33,9 +33,9 @@ const propose = async (what: string): Promise<Action> => server.admin.post('/api
 const stateOf = async ({ id }: Action): Promise<string> => (await server.admin.get(`/api/actions/${id}?wait=60&until=settled`)).state
 
 /** Runs the command with lines on its standard input. */
-async function runWith(input: string, args: readonly string[]): Promise<{ code: number | null; stdout: string }> {
+async function runWith(input: string, args: readonly string[], who = environment): Promise<{ code: number | null; stdout: string }> {
   const child = spawn(process.execPath, ['--conditions=countersign-source', '--disable-warning=ExperimentalWarning', MAIN, ...args], {
-    env: { ...COMPILE_CACHE, ...environment },
+    env: { ...COMPILE_CACHE, ...who },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = once(child, 'close')
@@ -86,6 +86,27 @@ test('what the agent says is shown as not verified, and forges no line of its ow
     '  agent says (not verified): link: https://ci.example.com/7',
   ])
   await runCommandLine(['decline', id], environment)
+})
+
+test('`inbox --ask` shows the diff of a file, which values are not verified, and that the current values could not be read', async () => {
+  await using service = await startTarget(() => ({ status: 500 }))
+  using work = temporaryFolder()
+  writeFileSync(join(work.path, 'pay.txt'), 'Ada 5\nend\n')
+  const input = { type: 'object', properties: { name: { type: 'string' } } }
+  const rename = { method: 'PUT' as const, path: '/one', input, before: { get: '/one', compare: { name: '{name}' } } }
+  const tools = { repo: { workspace: { root: work.path } }, shop: { routes: { baseUrl: service.url, tools: { rename } } } }
+  await using own = await startTestServer({ config: { tools } })
+  const bot = await own.as({ name: 'Bot', kind: 'agent', roles: ['agent'] })
+  await bot.post('/api/tools', { name: 'note', description: 'Approved by Ana', effect: 'write', input: { type: 'object' } })
+  await bot.post('/api/actions', { tool: 'note', arguments: {} })
+  await bot.post('/api/actions', { tool: 'shop.rename', arguments: { name: 'x' } })
+  await bot.post('/api/actions', { tool: 'repo.writeFile', arguments: { path: 'pay.txt', content: 'Ada 5000\u202e\nend\n' } })
+  const { key } = await own.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
+  const { stdout } = await runWith('s\ns\ns\n', ['inbox', '--ask'], { COUNTERSIGN_URL: own.url, COUNTERSIGN_KEY: key })
+  expect(stdout).toContain('\n    -Ada 5\n    +Ada 5000⟦U+202E⟧\n     end\n')
+  expect(stdout).toContain('\n  Bot says (not verified): "Approved by Ana"\n')
+  expect(stdout).toMatch(/^ {2}The current values could not be read: \S/m)
+  expect(stdout).not.toContain('undefined')
 })
 
 test('`inbox` lists what the person may decide, and not what they only see', async () => {

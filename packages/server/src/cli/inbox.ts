@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
 import { type Api, type ApiFlags, openApi, Refused, withApiFlags } from './api.ts'
 import { say, sayJson } from './say.ts'
-import { wordsOf } from './terminal/details.ts'
+import { rowLabel, unreadText, wordsOf } from './terminal/details.ts'
 import { showInbox } from './terminal/inbox-screen.ts'
 
 interface DecideFlags extends ApiFlags {
@@ -134,14 +134,23 @@ const lineOf = ({ id, risk, tool, description, createdAt, overdue }: Action): st
 
 /** Returns everything that the action's card shows, because an approval covers what was shown. */
 function show(action: Action): void {
-  const { id, description, tool, risk, requestedBy, agent, arguments: args, preview, expiresAt, revision, overdue, createdAt } = action
+  const { id, description, tool, risk, requestedBy, agent, arguments: args, preview, previewError, expiresAt, revision } = action
+  const { overdue, createdAt } = action
   say(`${description}`)
   say(`  ${id}, revision ${revision}, ${tool}, ${risk.level} risk${risk.reasons.length > 0 ? ` (${risk.reasons.join('; ')})` : ''}`)
   say(`  asked by ${requestedBy.name}${agent ? `, agent ${agent}` : ''}${expiresAt ? `, expires ${expiresAt}` : ''}`)
   if (overdue) say(`  overdue: it has waited since ${createdAt}, and nobody has decided`)
   for (const words of wordsOf(action)) say(`  agent says (not verified): ${words}`)
+  if (previewError !== null) say(`  ${unreadText(previewError)}`)
   say(`  arguments: ${JSON.stringify(args)}`)
-  for (const { field, oldValue, newValue } of preview ?? []) {
-    say(`  ${field}: ${oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `}${JSON.stringify(newValue)}`)
+  for (const row of preview ?? []) {
+    const { oldValue, newValue, diff } = row
+    if (diff === undefined) {
+      say(`  ${rowLabel(row)}: ${oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `}${JSON.stringify(newValue)}`)
+    } else {
+      say(`  ${rowLabel(row)}:`)
+      // Line by line, because line feeds inside a printed line are spelled out.
+      for (const line of diff.split('\n')) say(`    ${line}`)
+    }
   }
 }

@@ -18,7 +18,7 @@ export function detailLines(action: Action, style: Style, columns: number, edite
     ...(seenBy === undefined ? [] : [style.dim(wrap(seenText(seenBy), columns)[0] ?? '')]),
     ...(overdue ? lines(`Overdue: it has waited since ${createdAt}, and nobody has decided`, style.yellow) : []),
     ...wordsOf(action).flatMap((words) => lines(`Agent says (not verified): ${words}`)),
-    ...(previewError === null ? [] : lines(`The current values could not be read: ${previewError}`, style.red)),
+    ...(previewError === null ? [] : lines(unreadText(previewError), style.red)),
     ...(edited ? ['', style.bold('Your changes'), ...editLines(action.arguments, edited, style, columns)] : []),
     '',
     ...(preview ?? []).flatMap((field) => changeLines(field, style, columns)),
@@ -41,12 +41,17 @@ export function wordsOf({ agentSays, context }: Pick<Action, 'agentSays' | 'cont
   return [agentSays, reason && `reason: ${reason}`, run && `run: ${run}`, url && `link: ${url}`].filter((words): words is string => !!words)
 }
 
-function changeLines(
-  { field, oldValue, newValue, diff, unverified }: NonNullable<Action['preview']>[number],
-  style: Style,
-  columns: number,
-): string[] {
-  const name = wrap(`${field}${unverified ? ' (not verified)' : ''}`, columns).map(style.dim)
+export const unreadText = (previewError: string): string => `The current values could not be read: ${previewError}`
+
+type Row = NonNullable<Action['preview']>[number]
+
+/** The name of a row. A value that only somebody else says is marked. */
+export const rowLabel = ({ field, unverified }: Pick<Row, 'field' | 'unverified'>): string =>
+  `${field}${unverified ? ' (not verified)' : ''}`
+
+function changeLines(row: Row, style: Style, columns: number): string[] {
+  const { oldValue, newValue, diff } = row
+  const name = wrap(rowLabel(row), columns).map(style.dim)
   if (diff === undefined) return [...name, ...valueLines(oldValue, newValue, style, columns)]
   const marked = diff.split('\n').flatMap((line) => {
     const mark = line.startsWith('+') ? style.green : line.startsWith('-') ? style.red : (text: string) => text
