@@ -86,6 +86,20 @@ test('countersign_wait gives the result, and then the same call is a new one', a
   expect(second).not.toBe(first)
 })
 
+test('a result that somebody else fetched was not given to the caller: their same call gets it and makes no second action', async () => {
+  await using desk = await openDesk()
+  const viewer = (await desk.server.makeKey({ name: 'Vera', kind: 'person', roles: ['viewer'] })).key
+  await using client = await oldest.connect(desk)
+  await using other = await newest.connect({ ...desk, key: viewer })
+  const first = idOf(await client.call('keyed', { what: 'a' }))
+  await desk.approve(first)
+  expect(await other.call('countersign_wait', { actionId: first })).toMatchObject({ structuredContent: { nth: 1 } })
+  const again = await client.call('keyed', { what: 'a' })
+  expect(again).toMatchObject({ structuredContent: { nth: 1 } })
+  expect(JSON.stringify(again.content)).toContain('carried out once')
+  expect((await desk.server.admin.get('/api/actions')).items).toHaveLength(1)
+})
+
 test.each(MCP_CLIENTS)('$client ($speaks): a client whose patience ended finds its action again', async ({ connect }) => {
   await using desk = await openDesk({ waitSeconds: 50 })
   await using client = await connect(desk)

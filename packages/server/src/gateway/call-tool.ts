@@ -181,8 +181,10 @@ async function waitFor({ deps, exchange }: CallDeps, actionId: string, waits: Wa
   })
 }
 
-/** Builds the answer for an action; a settled result counts as delivered once this answer has been sent. */
+/** Builds the answer for an action; a settled result counts as delivered once this answer has been sent to the proposer. */
 function tellAbout({ deps, exchange }: CallDeps, action: Action, isRepeated: boolean): CallToolResult {
-  if (isSettled(action.state)) deps.openCalls.tell(action, exchange.delivered)
+  // Others may wait for an action that they see. The proposer's call stays open then: repeated, it must not run a second time.
+  const isProposer = action.requestedBy.id === exchange.caller.principal.id
+  if (isProposer && isSettled(action.state)) deps.openCalls.tell(action, exchange.delivered)
   return answerAbout(action, { url: urlOf(exchange, action), isRepeated })
 }
