@@ -150,6 +150,22 @@ test('nobody writes on in a session whose owner is disabled', async () => {
   expect(desk.brain.calls).toHaveLength(0)
 })
 
+test('somebody who is disabled is invited to no session: the refusal is that for a person who does not exist', async () => {
+  await using desk = await openDesk(() => ({ text: 'Done.' }))
+  const { server, lea, bob } = desk
+  const sessionId = await sessionOf(bob)
+  const invite = (person: string) => bob.send('POST', `/api/sessions/${sessionId}/participants`, { body: { person } })
+  await disable(server, lea)
+  for (const id of [lea.principal.id, 'prn_nobody']) {
+    const refused = { code: 'invalid_arguments', detail: `there is no person ${id} to invite` }
+    expect(await invite(id)).toMatchObject({ status: 422, body: refused })
+  }
+  expect((await bob.get(`/api/sessions/${sessionId}`)).participants).toEqual([])
+
+  await server.admin.post(`/api/people/${lea.principal.id}/enable`)
+  expect((await invite(lea.principal.id)).body.participants).toEqual([{ id: lea.principal.id, name: 'Lea' }])
+})
+
 test('where the process that disabled somebody died right after it, their run ends at its next step, and nothing of that step is stored', async () => {
   const hold = Promise.withResolvers<BrainSpeech>()
   await using desk = await openDesk(() => hold.promise)

@@ -35,14 +35,16 @@ export function* requireHost(session: SessionRow, principal: Principal, what: st
 
 /**
  * Lets a person write in a session from now on. Harmless when they were invited already.
- * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin; `invalid_arguments` when there is no such person.
+ * @throws CountersignError `not_found`; `forbidden` for who neither owns it nor is an admin; `invalid_arguments`, with
+ * the same words, when there is no such person and when they are disabled.
  */
 export function inviteTo(deps: AgentDeps, sessionId: string, personId: string, caller: Caller): Promise<Session> {
   return transactOnce(deps, caller, function* ({ outbox, nowMs: now }) {
     const session = yield* findVisibleSession(sessionId, caller)
     yield* requireHost(session, caller.principal, 'invite anybody to this session')
     const person = yield* principals.findPrincipal.first({ id: personId })
-    if (person?.kind !== 'person') throw new CountersignError('invalid_arguments', `there is no person ${personId} to invite`)
+    if (person?.kind !== 'person' || person.disabled_at !== null)
+      throw new CountersignError('invalid_arguments', `there is no person ${personId} to invite`)
     const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
     const invited = { session_id: session.id, principal_id: personId, invited_by: caller.principal.id, created_at: now }
     if (personId !== session.owner_id && (yield* participants.insertParticipant.change(invited))) {
