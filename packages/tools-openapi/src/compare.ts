@@ -112,6 +112,9 @@ function notSent(field: string, names: readonly string[]): PreviewField[] {
   return [{ field: field === '' ? 'not sent' : `${field}, not sent`, oldValue: words, newValue: words }]
 }
 
+/** True for a row that says what is not sent. It has the same words on both sides, but it is no unchanged value. */
+export const saysNotSent = ({ field }: PreviewField): boolean => /(^|, )not sent$/.test(field)
+
 function byIdentity(list: readonly JsonValue[], wanted?: string): { identity: string; entries: Map<string, JsonObject> } | undefined {
   for (const identity of wanted === undefined ? IDENTITIES : [wanted]) {
     const entries = new Map<string, JsonObject>()

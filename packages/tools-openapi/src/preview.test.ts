@@ -171,6 +171,16 @@ test('of a large request all that changes is shown, and what stays makes room: i
   expect(rows.map(({ field }) => field)).toEqual(['m59', 'm7'])
   const all = await shown('patch', bodyOf({ type: 'object' }), current, Object.fromEntries(names.map((name) => [name, 2])))
   expect(all).toHaveLength(60)
+  // What a large PUT leaves out is no unchanged value: nobody can tell what becomes of it.
+  const schema = { type: 'object', properties: Object.fromEntries([...names, 'note'].map((name) => [name, {}])) }
+  const there = { ...current, note: 'soon', tags: { a: 1, b: 2 } }
+  const words = (left: string) => `${left} (there now; the service decides what becomes of it)`
+  expect(await shown('put', bodyOf(schema), there, { ...body, tags: { a: 1 } })).toEqual([
+    { field: 'm59', oldValue: 1, newValue: 2 },
+    { field: 'm7', oldValue: 1, newValue: 2 },
+    { field: 'tags, not sent', oldValue: words('b'), newValue: words('b') },
+    { field: 'not sent', oldValue: words('note'), newValue: words('note') },
+  ])
 })
 
 test('HTML in the words of a document becomes text, and an operation without summary is called by its description', async () => {

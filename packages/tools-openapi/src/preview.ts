@@ -12,7 +12,7 @@ import {
   namesBefore,
   valuesOf,
 } from '@countersign/toolkit/internal'
-import { asSchema, bytesWords, compareLeaves, fileWords, propertiesOf, requiresSome, rowName, type Unsent } from './compare.ts'
+import { asSchema, bytesWords, compareLeaves, fileWords, propertiesOf, requiresSome, rowName, saysNotSent, type Unsent } from './compare.ts'
 import { align, unwrapped, unwrappedBody } from './envelope.ts'
 import type { ReadOverride } from './override.ts'
 import type { OperationPlan } from './plan.ts'
@@ -76,9 +76,9 @@ function requireOwnAnswer({ body, isWhole }: HttpAnswer, { base }: Service, path
   throw new ToolError('refused', `${told}, so it is not known whether ${path} exists.`, { retryable: true })
 }
 
-/** Drops unchanged rows from a large preview. Changes are never left out. */
+/** Drops unchanged rows from a large preview. Changes and unknown effects are never left out. */
 const readable = (fields: PreviewField[]): PreviewField[] =>
-  fields.length <= MAX_FIELDS ? fields : fields.filter(({ oldValue, newValue }) => !isDeepStrictEqual(oldValue, newValue))
+  fields.length <= MAX_FIELDS ? fields : fields.filter((row) => saysNotSent(row) || !isDeepStrictEqual(row.oldValue, row.newValue))
 
 /** Returns the arguments that the GET of the same path shares with the operation, matched by place and name. */
 function argumentsFor(reading: OperationPlan, plan: OperationPlan, args: JsonObject): JsonObject {
