@@ -183,6 +183,20 @@ test('of a large request all that changes is shown, and what stays makes room: i
   ])
 })
 
+test('a deletion shows 40 values that go, and says how many more there are', async () => {
+  await using service = await startService(() => ({ status: 200, body: Object.fromEntries(values) }))
+  const deletion = { parameters: [ID], get: { operationId: 'get' }, delete: { operationId: 'remove' } }
+  const { tool } = await openApi({ paths: { '/tasks/{id}': deletion } }, { baseUrl: service.url })
+  const going = async () => (await look(tool('remove'), { id: '7' }))?.fields
+  const values = Array.from({ length: 42 }, (_, nth) => [`m${10 + nth}`, nth])
+  const first = values.slice(0, 40).map(([field, oldValue]) => ({ field, oldValue }))
+  expect(await going()).toEqual([...first, { field: 'others, not shown', oldValue: '2 more values' }])
+  values.pop()
+  expect(await going()).toEqual([...first, { field: 'others, not shown', oldValue: '1 more value' }])
+  values.pop()
+  expect(await going()).toEqual(first)
+})
+
 test('HTML in the words of a document becomes text, and an operation without summary is called by its description', async () => {
   const description = '<p>Refunds a <b>charge</b>. It cannot be taken back.</p>\n<ul><li>Ask &amp; wait</li></ul>'
   const pathItem = {

@@ -128,7 +128,8 @@ function unsentBy({ method, plan: { body } }: Looking, schema: JsonSchema | unde
 }
 
 /**
- * Returns the rows of a deletion: simple values first, because they identify the resource. Values that change by themselves are left out.
+ * Returns the rows of a deletion: simple values first, because they identify the resource, and how many there are beyond the maximum. Values
+ * that change by themselves are left out.
  */
 function goingFields(answer: JsonValue, path: string): PreviewField[] {
   if (!isObject(answer)) return answer === null ? [] : [{ field: 'body', oldValue: answer }]
@@ -136,7 +137,12 @@ function goingFields(answer: JsonValue, path: string): PreviewField[] {
   const members = Object.entries(unwrapped(answer, path))
     .filter(([name]) => !changesByItself(name))
     .toSorted(([, a], [, b]) => Number(isSimple(b)) - Number(isSimple(a)))
-  return members.slice(0, MAX_FIELDS).map(([name, oldValue]) => ({ field: rowName(name), oldValue: lasting(oldValue) }))
+  const more = members.length - MAX_FIELDS
+  return [
+    ...members.slice(0, MAX_FIELDS).map(([name, oldValue]) => ({ field: rowName(name), oldValue: lasting(oldValue) })),
+    // No member has this name: those with a comma are quoted.
+    ...(more > 0 ? [{ field: 'others, not shown', oldValue: `${more} more ${more === 1 ? 'value' : 'values'}` }] : []),
+  ]
 }
 
 async function previewByOverride(
