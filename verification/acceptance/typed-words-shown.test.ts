@@ -190,6 +190,19 @@ test('what was shown to one person, to a program or by a HEAD request is not sho
   expect(talk.target.writes).toEqual([])
 })
 
+test('what a key that may not decide has read was not shown to its person', async () => {
+  await using talk = await start({ says: ONE })
+  const ana = await approver(talk)
+  const { path, waiting } = await ask(talk, ana)
+  const asks = await talk.server.as({ name: 'asks', kind: 'person', person: ana.principal.id, scopes: ['propose'] })
+  await asks.get(path)
+  using stream = await asks.stream(`${path}/events`)
+  await stream.next('action_proposed')
+  talk.letPeopleRead()
+  expect((await ana.post(`${path}/messages`, { content: 'yes' })).decided).toEqual([])
+  expect(await stateOf(talk, waiting[0]?.id)).toBe('proposed')
+})
+
 for (const [way, look] of [
   ['its session', (path: string) => path],
   ['the messages', (path: string) => `${path}/messages`],

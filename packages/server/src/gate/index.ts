@@ -11,6 +11,7 @@ export {
   requireStanding,
   requireWriter,
   seesAll,
+  whyNeverDecides,
 } from './caller.ts'
 export type { CallerContext } from './context.ts'
 export { alreadyDecided, decideInSession } from './decide/decide.ts'
