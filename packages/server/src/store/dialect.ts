@@ -42,6 +42,8 @@ export interface Dialect {
   readonly firstOpenPlace: RawBuilder<number> | undefined
   /** For the row of `instance`: true when the database was promoted since a process vouched for it. */
   readonly wasPromoted: RawBuilder<boolean>
+  /** True where a query of a join can read from the row before it. */
+  readonly hasLateral: boolean
   /** True where wake-ups are jobs in tables of graphile-worker. */
   readonly hasJobs: boolean
 }
@@ -73,6 +75,7 @@ export const SQLITE: Dialect = {
   nowMs: (callerNowMs) => sql`${callerNowMs}`,
   firstOpenPlace: undefined,
   wasPromoted: sql`false`,
+  hasLateral: false,
   hasJobs: false,
 }
 
@@ -125,5 +128,6 @@ export const POSTGRES: Dialect = {
         and datid <> (select oid from pg_database where datname = current_database())))
     - (select value::bigint from setting where name = ${sql.lit(FIRST_TRANSACTION)})) * ${sql.lit(PLACES_PER_TRANSACTION)}`,
   wasPromoted: sql`instance.timeline <> countersign_timeline()`,
+  hasLateral: true,
   hasJobs: true,
 }

@@ -39,9 +39,9 @@ export function* listWaitingFor(principal: Principal, filter: actions.ActionFilt
  * votes of others stand in the way, or the action does not say who asked for it: `findRight` has the last word.
  */
 function* judgeFor(principal: Principal, lenderIds: readonly string[], listed: readonly waits.Waiting[]) {
-  const ids = new Set([...lenderIds, ...listed.flatMap((one) => waits.readWaitsFor(one).askedBy.filter((id) => id !== null))])
-  const known = new Map<string, PrincipalRow | undefined>()
-  for (const id of ids) known.set(id, yield* principals.findPrincipal.first({ id }))
+  const ids = [...new Set([...lenderIds, ...listed.flatMap((one) => waits.readWaitsFor(one).askedBy.filter((id) => id !== null))])]
+  const found = yield* together(...ids.map((id) => principals.findPrincipal.first({ id })))
+  const known = new Map(ids.map((id, at): [string, PrincipalRow | undefined] => [id, found[at]]))
   return (one: waits.Waiting): boolean => {
     const { askedBy, ...roles } = waits.readWaitsFor(one)
     const excluded = new Set(askedBy.map((id) => id && known.get(id)?.person_id))

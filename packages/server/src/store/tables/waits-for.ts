@@ -39,17 +39,24 @@ export const MAX_WAITS_FOR = 2_000
 /** Each different one among the waiting actions, the one with the newest action first: a look into the index each, however many wait. */
 export const listWaitsFor = question<{ before: string }, Waiting>((db, p, dialect) => {
   const text = waitsFor(dialect)
+  const newest = (place: RawBuilder<unknown>) =>
+    sql`select ${text} as waits_for, id from action where state = 'proposed' and ${place} order by ${text} desc, id desc limit 1`
   const firstAfter = (place: RawBuilder<unknown>) =>
-    sql`(select ${text} from action where state = 'proposed' and ${text} > ${place} order by ${text} limit 1)`
+    sql`select ${text} from action where state = 'proposed' and ${text} > ${place} order by ${text} limit 1`
+  // One look gives the text and the newest action where a query can read from the row before. On SQLite it is a look for each of the two,
+  // and it uses the index only with a place to begin at.
+  const each = dialect.hasLateral
+    ? sql`select * from (${newest(sql`true`)}) as last
+      union all
+      select below.* from one cross join lateral (${newest(sql`${text} < one.waits_for`)}) as below`
+    : sql`select (${firstAfter(sql`''`)}), null
+      union all
+      select (${firstAfter(sql`one.waits_for`)}), null from one where one.waits_for is not null`
+  const before = sql`select id from action where state = 'proposed' and ${text} = one.waits_for and id < ${p.before} order by id desc limit 1`
   return {
     compile: () =>
-      // SQLite uses the index only with a place to begin at.
-      sql<Waiting>`with recursive one(waits_for) as (
-      select ${firstAfter(sql`''`)}
-      union all
-      select ${firstAfter(sql`one.waits_for`)} from one where one.waits_for is not null
-    ) select waits_for,
-      coalesce((select id from action where state = 'proposed' and ${text} = one.waits_for and id < ${p.before} order by id desc limit 1), '') as newest
+      sql<Waiting>`with recursive one(waits_for, id) as (${each})
+      select waits_for, case when id < ${p.before} then id else coalesce((${before}), '') end as newest
       from one where waits_for is not null order by 2 desc limit ${lit(MAX_WAITS_FOR)}`.compile(db),
   }
 })
@@ -90,10 +97,12 @@ const waiting = <O>(from: ActionQuery<O>, filter: WaitingFilter, dialect: Dialec
 const newestOf = (some: readonly Waiting[], filter: WaitingFilter): Tx<ActionRow[]> =>
   ask((db, dialect) => {
     const text = waitsFor(dialect)
-    const each = some.map(({ waits_for }) => {
-      const ids = waiting(db.selectFrom('action').select('id'), filter, dialect).where(sql<boolean>`${text} = ${waits_for}`)
-      return sql`select id from (${ids}) as newest`
-    })
+    const newest = <O>(from: ActionQuery<O>, { waits_for }: Waiting) =>
+      waiting(from, filter, dialect).where(sql<boolean>`${text} = ${waits_for}`)
+    const [only, another] = some
+    // Half of what the other form takes Postgres to plan.
+    if (only && !another) return newest(db.selectFrom('action').selectAll(), only)
+    const each = some.map((one) => sql`select id from (${newest(db.selectFrom('action').select('id'), one)}) as newest`)
     return db
       .selectFrom('action')
       .selectAll()
