@@ -1,5 +1,5 @@
 import type { Action, SeenBy } from '@countersign/core'
-import { isHighRisk } from '@countersign/core/text'
+import { isHighRisk, valueText } from '@countersign/core/text'
 import type { Style } from './style.ts'
 import { wrap, wrapBlock } from './wrap.ts'
 
@@ -72,6 +72,8 @@ function editLines(before: unknown, after: Arguments, style: Style, columns: num
 
 function valueLines(from: unknown, to: unknown, style: Style, columns: number): string[] {
   const line = (sign: string, value: unknown) =>
-    wrapBlock((typeof value === 'string' ? value : JSON.stringify(value)).replaceAll(/^/gm, `${sign} `), columns)
+    valueText(value)
+      .split('\n')
+      .flatMap((part) => wrapBlock(`${sign} ${part}`, columns))
   return [...(from === undefined ? [] : line('-', from).map(style.red)), ...(to === undefined ? [] : line('+', to).map(style.green))]
 }

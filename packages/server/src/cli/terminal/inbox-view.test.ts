@@ -105,6 +105,16 @@ test('a pending decision is dropped when the action changes or goes', () => {
   expect(withItems(armed, [action()]).pending).toBeDefined()
 })
 
+test('a text that looks like a number or a word of JSON is shown unlike the number or the word', () => {
+  const change = (field: string, oldValue: unknown, newValue: unknown) => ({ field, oldValue, newValue }) as never
+  const preview = [change('amount', 5, '5'), change('to', null, 'null'), change('note', '', 'a\r\nb'), change('kept', '[1]', [1])]
+  const { lines } = drawInbox(of(action({ preview })), { columns: 80, rows: 40 }, PLAIN)
+  const signed = (at: readonly string[]) => at.filter((line) => /^ {2}[-+] /.test(line)).map((line) => line.trim())
+  expect(signed(lines)).toEqual(['- 5', '+ "5"', '- null', '+ "null"', '- ""', '+ a⟦U+000D⟧', '+ b', '- "[1]"', '+ [1]'])
+  const edited = drawInbox(askToApprove(of(action({ arguments: { n: 1 } })), action(), { n: '1' }), { columns: 80, rows: 40 }, PLAIN)
+  expect(signed(edited.lines)).toEqual(['- 1', '+ "1"'])
+})
+
 test('no text from outside makes a line that looks like one of the program', () => {
   const forged = `${'x'.repeat(76)}\nArguments\n{ "amount": 1 }`
   const change = { field: forged, oldValue: forged, newValue: forged }
