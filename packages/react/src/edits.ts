@@ -2,7 +2,7 @@ import type { Action } from '@countersign/client'
 
 export type Arguments = Action['arguments']
 
-/** One value that a person changed; an absent side was not there, or is not there any more. */
+/** One value that a person changed; an absent side was not there, or is not there any more. No two edits have the same path. */
 export type Edit = { path: string; oldValue?: unknown; newValue?: unknown }
 
 /**
@@ -15,8 +15,14 @@ export function listEdits(before: unknown, after: unknown, path = ''): Edit[] {
   const [was, is] = [entriesOf(before), entriesOf(after)]
   if (!was || !is || !isAlike(before, after)) return [{ path, oldValue: before, newValue: after }]
   const keys = new Set([...Object.keys(was), ...Object.keys(is)])
-  return [...keys].flatMap((key) => listEdits(was[key], is[key], path === '' ? key : `${path}.${key}`))
+  return [...keys].flatMap((key) => listEdits(own(was, key), own(is, key), path === '' ? nameOf(key) : `${path}.${nameOf(key)}`))
 }
+
+// An argument may have the name of a member that every object inherits.
+const own = (entries: Readonly<Record<string, unknown>>, key: string): unknown => (Object.hasOwn(entries, key) ? entries[key] : undefined)
+
+/** Quotes a name that could be taken for a path. */
+const nameOf = (key: string): string => (/[."]/.test(key) || key === '' ? JSON.stringify(key) : key)
 
 /** " with 2 edits", for "Approve with 2 edits"; empty without any. */
 export const withEdits = ({ length }: readonly Edit[]): string =>

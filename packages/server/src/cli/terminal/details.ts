@@ -62,9 +62,10 @@ function changeLines(row: Row, style: Style, columns: number): string[] {
 
 function editLines(before: unknown, after: Arguments, style: Style, columns: number): string[] {
   const old = typeof before === 'object' && before !== null ? new Map(Object.entries(before)) : new Map<string, unknown>()
-  const names = new Set([...old.keys(), ...Object.keys(after)])
+  const edited = new Map(Object.entries(after))
+  const names = new Set([...old.keys(), ...edited.keys()])
   return [...names].flatMap((name) => {
-    const [from, to] = [old.get(name), after[name]]
+    const [from, to] = [old.get(name), edited.get(name)]
     if (JSON.stringify(from) === JSON.stringify(to)) return []
     return [...wrap(name, columns).map(style.dim), ...valueLines(from, to, style, columns)]
   })

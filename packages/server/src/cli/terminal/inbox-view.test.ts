@@ -115,6 +115,15 @@ test('a text that looks like a number or a word of JSON is shown unlike the numb
   expect(signed(edited.lines)).toEqual(['- 1', '+ "1"'])
 })
 
+test('an argument that the person removed is shown as removed, also where every object inherits its name', () => {
+  for (const name of ['constructor', 'toString', '__proto__']) {
+    const named = action({ arguments: JSON.parse(`{"${name}": 1}`) })
+    const { lines } = drawInbox(askToApprove(of(named), named, {}), { columns: 80, rows: 40 }, PLAIN)
+    const at = lines.indexOf('Your changes')
+    expect(lines.slice(at + 1, at + 4)).toEqual([name, '  - 1', ''])
+  }
+})
+
 test('no text from outside makes a line that looks like one of the program', () => {
   const forged = `${'x'.repeat(76)}\nArguments\n{ "amount": 1 }`
   const change = { field: forged, oldValue: forged, newValue: forged }
