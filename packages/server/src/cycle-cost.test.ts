@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { assert, DEFAULT_POLICY, type Model, type Principal } from '@countersign/core'
+import { DEFAULT_POLICY, type Model, type Principal } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
 import { countJson, countStatements, sizesOf } from '../../../verification/testing/count-cost.ts'
@@ -59,31 +59,46 @@ async function runCycles<T>(database: Database, cycles: number, measure: () => T
 }
 
 const [FEW, MANY] = [5, 25]
+/** A stalled machine adds to a run: whatever comes with time, and jobs that another would have done. It takes nothing away. */
+const MOST_RUNS = 4
 
-/** Returns the cost of a cycle: the difference of two runs, because starting and stopping cost the same in both. */
-async function costOfCycle(open: () => Promise<Database>, isCounted: (text: string) => boolean) {
-  const costs: Record<'statements' | 'packets' | 'commits' | 'logPages' | 'bytes' | 'parsed' | 'stringified', number>[] = []
-  for (const cycles of [FEW, MANY]) {
-    const database = await open()
-    using counted = countStatements()
-    using json = countJson()
-    const sizes = await runCycles(database, cycles, () => (database.kind === 'sqlite' ? sizesOf(database.dataDir) : NO_SIZES))
-    const statements = counted.sent.filter(isCounted).length
-    const packets = counted.packets.filter((texts) => !texts.some((text) => OF_TIME.test(text))).length
-    const commits = counted.sent.filter((text) => /^commit/i.test(text)).length
-    costs.push({ statements, packets, commits, ...sizes, parsed: json.parsed, stringified: json.stringified })
+type Cost = Record<'statements' | 'packets' | 'commits' | 'logPages' | 'bytes' | 'parsed' | 'stringified', number>
+
+/**
+ * Fails when a cycle costs more, and when it costs less than it may: then the number belongs here. The cost is the difference of two runs,
+ * because starting and stopping cost the same in both; each run is the cheapest of a few, where the first costs too much.
+ */
+async function expectCost(open: () => Promise<Database>, isCounted: (text: string) => boolean, most: Partial<Cost>): Promise<void> {
+  const names = Object.keys(most) as (keyof Cost)[]
+  let few = await costOf(FEW, open, isCounted)
+  let many = await costOf(MANY, open, isCounted)
+  const per = (name: keyof Cost) => (many[name] - few[name]) / (MANY - FEW)
+  for (let runs = 1; runs < MOST_RUNS && names.some((name) => per(name) > (most[name] ?? 0)); runs++) {
+    few = cheaper(few, await costOf(FEW, open, isCounted))
+    many = cheaper(many, await costOf(MANY, open, isCounted))
   }
-  const [few, many] = costs
-  assert(few && many, 'both runs have ended')
-  const per = (name: keyof typeof few) => (many[name] - few[name]) / (MANY - FEW)
+  for (const name of names) {
+    expect.soft(per(name), name).toBeLessThanOrEqual(most[name] ?? 0)
+    expect.soft(per(name), name).toBeGreaterThan((most[name] ?? 0) * 0.8)
+  }
+}
+
+const cheaper = (a: Cost, b: Cost): Cost => {
+  const least = Object.entries(a).map(([name, cost]) => [name, Math.min(cost, b[name as keyof Cost])])
+  return Object.fromEntries(least) as Cost
+}
+
+async function costOf(cycles: number, open: () => Promise<Database>, isCounted: (text: string) => boolean): Promise<Cost> {
+  const database = await open()
+  using counted = countStatements()
+  using json = countJson()
+  const sizes = await runCycles(database, cycles, () => (database.kind === 'sqlite' ? sizesOf(database.dataDir) : NO_SIZES))
   return {
-    statements: per('statements'),
-    packets: per('packets'),
-    commits: per('commits'),
-    logPages: per('logPages'),
-    bytes: per('bytes'),
-    parsed: per('parsed'),
-    stringified: per('stringified'),
+    statements: counted.sent.filter(isCounted).length,
+    packets: counted.packets.filter((texts) => !texts.some((text) => OF_TIME.test(text))).length,
+    commits: counted.sent.filter((text) => /^commit/i.test(text)).length,
+    ...sizes,
+    ...{ parsed: json.parsed, stringified: json.stringified },
   }
 }
 
@@ -93,24 +108,16 @@ const OF_TIME =
 
 const NO_SIZES = { logPages: 0, bytes: 0 }
 
-/** Fails when a cycle costs more, and when it costs less than it may: then the number belongs here. */
-function expectCost(cost: Record<string, number>, most: Record<string, number>): void {
-  for (const [name, limit] of Object.entries(most)) {
-    expect.soft(cost[name], name).toBeLessThanOrEqual(limit)
-    expect.soft(cost[name], name).toBeGreaterThan(limit * 0.8)
-  }
-}
-
 test('a gated cycle costs no more than it does today (sqlite)', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-cost-'))
   let made = 0
-  const cost = await costOfCycle(
+  await expectCost(
     async () => ({ kind: 'sqlite', dataDir: join(folder, String(made++)) }),
     // The sealer works between the cycles, as often as it finds time.
     (text) => !/audit_head|"is_final"|^(begin|commit|pragma)/i.test(text),
+    { statements: 26.5, commits: 5.5, logPages: 66, bytes: 8_000, parsed: 13.5, stringified: 50 },
   )
   await rm(folder, { recursive: true })
-  expectCost(cost, { statements: 26.5, commits: 5.5, logPages: 66, bytes: 8_000, parsed: 13.5, stringified: 50 })
 })
 
 test('a conversation begins in one commit: its session and its first message', async () => {
@@ -141,10 +148,10 @@ test('a held request begins in one commit: its session and its message', async (
 
 test('a gated cycle costs no more than it does today (postgres)', async () => {
   await using databases = new AsyncDisposableStack()
-  const cost = await costOfCycle(
+  await expectCost(
     async () => ({ kind: 'postgres', url: databases.use(await openTestDatabase()).url }),
     // Heartbeats, the sealer and the queue's own polls come with time.
     (text) => !/audit_head|"is_final"|graphile_worker|pg_notify|update process|from process|current_timeline|^(begin|commit)/i.test(text),
+    { statements: 20.7, packets: 11, parsed: 30, stringified: 70 },
   )
-  expectCost(cost, { statements: 20.7, packets: 11, parsed: 30, stringified: 70 })
 })
