@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { type Action, AFTER, type AuditEntryView } from '@countersign/core'
+import { type Action, AFTER, type AuditEntryView, type Grant } from '@countersign/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyExport } from '../../packages/server/src/audit/index.ts'
 import type { ConfigInput } from '../../packages/server/src/config/index.ts'
@@ -328,6 +328,40 @@ test('redaction takes away what an action was about and leaves the chain as it i
   const text = await exported(admin)
   expect(text).not.toContain('"what":"run"')
   expect(await verify(text)).toMatchObject({ problem: undefined, redacted: 4 })
+})
+
+test('redaction ends the grants that were made from an action, and takes away the values in them', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using desk = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = desk
+  const bot = await desk.as({ name: 'bot', kind: 'agent', roles: [] })
+  const propose = (what: string): Promise<Action> => bot.post('/api/actions', { tool: 'unkeyed', arguments: { what } })
+  const allow = (actionId: string, terms: object): Promise<Grant> =>
+    admin.post('/api/grants', { actionId, scope: 'agent', expiresIn: 'P1D', ...terms })
+  const [{ id }, other] = [await propose('ORD-17'), await propose('ORD-18')]
+  const exact = await allow(id, { exact: true })
+  const rule = await allow(id, { when: 'args.what == "ORD-17"', uses: 5 })
+  const kept = await allow(other.id, { exact: true })
+  const { body: before } = await admin.send('DELETE', `/api/grants/${(await allow(id, { exact: true })).id}`)
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await untilSettled({ admin }, id)
+
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Ana' })
+  const grant = (of: Grant) => admin.get(`/api/grants/${of.id}`)
+  const by = { revokedBy: { name: ADMIN_NAME }, state: 'revoked' }
+  expect(await grant(exact)).toMatchObject({ ...by, arguments: {}, when: null })
+  expect(await grant(rule)).toMatchObject({ ...by, arguments: null, when: 'Redacted' })
+  expect(await grant(before)).toEqual({ ...before, arguments: {} })
+  expect(await grant(kept)).toEqual(kept)
+  expect(JSON.stringify((await desk.dump()).action_grant)).not.toContain('ORD-17')
+  expect((await propose('ORD-17')).state).toBe('proposed')
+  expect((await propose('ORD-18')).policy.rule).toBe(`grant ${kept.id}`)
+
+  const ended = await recordOf(admin, 'kind=grant_revoked')
+  expect(ended.map(({ data }) => data)).toEqual([before, exact, rule].map(({ id, tool }) => ({ grant: id, tool })))
+  expect(await verify(await exported(admin))).toMatchObject({ problem: undefined })
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'again' })
+  expect(kindsOf(await recordOf(admin, 'kind=grant_revoked'))).toHaveLength(ended.length)
 })
 
 test('with a key file the private key is in that file, for its owner alone, and nowhere in the database', async () => {

@@ -1,6 +1,7 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { actions, audit, redaction, revisions, seen, stored, type Tx, webhookDeliveries } from '../store/index.ts'
+import { recordAudit } from '../audit/index.ts'
+import { actions, audit, changeRights, grants, redaction, revisions, seen, stored, type Tx, webhookDeliveries } from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
@@ -11,15 +12,33 @@ import { transactOnce } from './transact-once.ts'
 
 /**
  * Removes what a settled action was about: arguments, preview, result and texts in its row, data and salts in its rows of the record, whose
- * chain stays valid. Nothing can be done with the action afterwards. A second redaction changes nothing.
+ * chain stays valid. Nothing can be done with the action afterwards. Grants made from it end, and lose their values. A second redaction
+ * changes nothing, except that it ends the grants where a crash prevented that.
  * @throws CountersignError `not_found`; `forbidden` for anybody but an admin; `illegal_transition` with the current action while it is
  * open.
  */
 export async function redact(deps: GateDeps, actionId: string, body: RedactBody, caller: Caller): Promise<Action> {
   checkpoint('redact.before_store')
   const action = await transactOnce(deps, caller, (context) => takeRedaction(context, actionId, body))
+  await endGrantsFrom(deps, actionId, caller)
   checkpoint('redact.after_store')
   return action
+}
+
+/**
+ * In a transaction of its own, because rights are changed before anything else is locked. After the redaction, because no further grant is
+ * made from a redacted action.
+ */
+function endGrantsFrom({ store, clock }: GateDeps, actionId: string, { principal }: Caller): Promise<void> {
+  const nowMs = clock.nowMs()
+  return store.transact(function* (outbox) {
+    yield* changeRights()
+    for (const { id, tool } of yield* redaction.grantsFrom.all({ action_id: actionId })) {
+      yield* recordAudit(outbox, { kind: 'grant_revoked', actor: principal.id, data: { grant: id, tool } }, nowMs)
+      yield* grants.revokeGrant.change({ id, revoked_by: principal.id, now: nowMs })
+    }
+    yield* redaction.blankGrants.run({ action_id: actionId })
+  })
 }
 
 function* takeRedaction(context: CallerContext, actionId: string, { reason }: RedactBody): Tx<Action> {

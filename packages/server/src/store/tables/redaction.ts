@@ -1,7 +1,7 @@
 import { ACTION_STATES, hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
-import type { ActionRevisionRow, ActionRow } from './schema.ts'
+import type { ActionRevisionRow, ActionRow, GrantRow } from './schema.ts'
 import { listOfStates } from './state-in.ts'
 
 /** The effect of a redaction on a column: it keeps the value, or replaces it. `now` is the time of the redaction, `given` a value of the caller. */
@@ -126,4 +126,27 @@ export const blankRevision = question<{ action_id: string; revision: number; rev
     .set({ ...blanked(REVISION), revised: p.revised, ended: p.ended })
     .where('action_id', '=', p.action_id)
     .where('revision', '=', p.revision),
+)
+
+/** Grants made from an action that were not revoked, the oldest first. */
+export const grantsFrom = question<{ action_id: string }, Pick<GrantRow, 'id' | 'tool'>>((db, p) =>
+  db
+    .selectFrom('action_grant')
+    .select(['id', 'tool'])
+    .where('made_from', '=', p.action_id)
+    .where('revoked_at', 'is', null)
+    .orderBy('id')
+    .limit(lit(100_000)),
+)
+
+/** Removes the values in grants made from an action. They are revoked: without its limits, a grant in force would allow more. */
+export const blankGrants = question<{ action_id: string }>((db, p) =>
+  db
+    .updateTable('action_grant')
+    .set({
+      arguments: sql`case when arguments is null then null else '{}' end`,
+      condition: sql`case when condition is null then null else 'Redacted' end`,
+    })
+    .where('made_from', '=', p.action_id)
+    .where('revoked_at', 'is not', null),
 )
