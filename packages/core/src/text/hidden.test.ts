@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Hideable, hiddenCharacters, hiddenParts, needsOpening } from './hidden.ts'
+import { type Hideable, hiddenCharacters, hiddenParts, needsOpening, valueText } from './hidden.ts'
 
 const action = (changed: Partial<Hideable> = {}): Hideable => ({
   arguments: { orderId: 'ORD-001' },
@@ -92,4 +92,11 @@ test('whatever the arguments are, what is not shown is counted: nothing beyond 2
     }),
     { numRuns: 300 },
   )
+})
+
+test('no text is shown like a number, a word of JSON, a list or an object', () => {
+  const isUnlike = (value: unknown) => typeof value === 'string' || valueText(JSON.stringify(value)) !== valueText(value)
+  for (const value of [5, -0.1, 1e21, 1.5e-7, -1e300, null, true, [], {}]) expect(isUnlike(value), JSON.stringify(value)).toBe(true)
+  fc.assert(fc.property(fc.oneof(fc.double({ noDefaultInfinity: true, noNaN: true }), fc.jsonValue()), isUnlike))
+  for (const text of ['1e', 'e5', '1e5 units', 'Level 3']) expect(valueText(text)).toBe(text)
 })

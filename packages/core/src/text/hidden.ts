@@ -40,7 +40,9 @@ export type HiddenPart = { path: string; chars: number; hiddenChars: number; isF
 
 /** A value in one line: strings as they are, unless they are empty or could be taken for a number or a word of JSON. */
 export const valueText = (value: unknown): string =>
-  typeof value === 'string' && value.trim() !== '' && !/^(-?[\d.]+|true|false|null|[[{"].*)$/s.test(value) ? value : JSON.stringify(value)
+  typeof value === 'string' && value.trim() !== '' && !/^(-?[\d.]+([eE][-+]?\d+)?|true|false|null|[[{"].*)$/s.test(value)
+    ? value
+    : JSON.stringify(value)
 
 /** True where a slip is costly: a second step, and nothing that is folded may stay so. */
 export const isHighRisk = ({ risk }: Pick<Hideable, 'risk'>): boolean => risk.level === 'high' || risk.level === 'critical'
