@@ -40,7 +40,7 @@ export type HiddenPart = { path: string; chars: number; hiddenChars: number; isF
 
 /** A value in one line: strings as they are, unless they are empty or could be taken for a number or a word of JSON. */
 export const valueText = (value: unknown): string =>
-  typeof value === 'string' && value.trim() !== '' && !/^(-?[\d.]+([eE][-+]?\d+)?|true|false|null|[[{"].*)$/s.test(value)
+  typeof value === 'string' && value.trim() !== '' && !/^(-?[\d.]+(e[-+]\d+)?|true|false|null|[[{"].*)$/s.test(value)
     ? value
     : JSON.stringify(value)
 
