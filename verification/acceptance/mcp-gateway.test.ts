@@ -252,3 +252,31 @@ test('clients that listen are told when there are other tools, in every version 
     await client.close()
   }
 })
+
+test('what a client listens on ends with its key, in every version of the protocol', async () => {
+  await using target = await answering()
+  await using server = await startGateway(target)
+  for (const mode of ['legacy', 'auto'] as const) {
+    const { key, id } = await server.makeKey({ name: 'bot', kind: 'agent' })
+    const listening = Promise.withResolvers<Response>()
+    const watched: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      const isListening = init?.method === 'GET' || String(init?.body).includes('subscriptions/listen')
+      if (!isListening || response.status !== 200 || !response.body) return response
+      const [one, other] = response.body.tee()
+      listening.resolve(new Response(other))
+      return new Response(one, response)
+    }
+    const client = new Client(
+      { name: 'listener', version: '1.0.0' },
+      { versionNegotiation: { mode }, listChanged: { tools: { debounceMs: 0, onChanged: () => undefined } } },
+    )
+    const requestInit = { headers: { authorization: `Bearer ${key}` } }
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit, fetch: watched }))
+    const stream = await listening.promise
+    await server.admin.send('DELETE', `/api/keys/${id}`)
+    // Resolves when the server ends it.
+    await stream.text()
+    await client.close()
+  }
+})

@@ -14,12 +14,15 @@ import type { Holders } from '../hooks/holders.ts'
 import { isHostRunTool } from '../host-run.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { CONSOLE_HEADER } from '../identity/console-credential.ts'
+import { watchStanding } from '../identity/standing.ts'
 import type { App, HttpDeps } from './app.ts'
 import type { EventStream } from './sse.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
 
 const TOOLS_CHANGED = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' }
 const Initialize = z.object({ method: z.literal('initialize') })
+/** A client of 2026-07-28 listens with the answer to this request. */
+const Listen = z.object({ method: z.literal('subscriptions/listen') })
 
 /** A request to `/mcp`, which may name an agent of the configuration. */
 type McpRequest = FastifyRequest<{ Querystring: { agent?: string | undefined } }>
@@ -60,8 +63,11 @@ export function openMcpAnswers(app: App, http: HttpDeps, holders: Holders): McpA
       if (cancelled.isWithdrawn) await deps.heldRequests.takeBack(cancelled.name, caller)
       return sent(reply.code(202).send())
     }
+    const closed = whenHungUp(reply)
+    const delivered = whenDelivered(reply)
+    const otherRights = Listen.safeParse(request.body).success ? [await whenRightsChange(deps, request, closed)] : []
     const call = running.begin(sessionId, request.body)
-    const hungUp = AbortSignal.any([whenHungUp(reply), call.cancelled])
+    const hungUp = AbortSignal.any([closed, call.cancelled, ...otherRights])
     const exchange: Exchange = {
       request,
       caller,
@@ -71,7 +77,7 @@ export function openMcpAnswers(app: App, http: HttpDeps, holders: Holders): McpA
       requestName: call.name,
       hungUp,
       isWithdrawn: call.isWithdrawn,
-      delivered: whenDelivered(reply).then((isWhole) => {
+      delivered: delivered.then((isWhole) => {
         call.end()
         return isWhole && !call.cancelled.aborted
       }),
@@ -125,6 +131,20 @@ const openGatewayDeps = (http: HttpDeps, holders: Holders): GatewayDeps => ({
     }
   },
 })
+
+/** Aborts once the caller of a request that stays open is disabled or has other rights. @param closed Ends the watch. */
+async function whenRightsChange(deps: GatewayDeps, request: FastifyRequest, closed: AbortSignal): Promise<AbortSignal> {
+  const standing = await watchStanding(deps, request)
+  const changed = new AbortController()
+  const judge = () => {
+    if (!standing.isSame) changed.abort()
+  }
+  standing.onJudged(judge)
+  judge()
+  if (closed.aborted) standing[Symbol.dispose]()
+  else closed.addEventListener('abort', () => standing[Symbol.dispose](), { once: true })
+  return changed.signal
+}
 
 /** Looks the tools up for each request, because they change while the server runs. */
 function toolsFor({ tools, agents }: HttpDeps, agent: string | undefined): Exchange['tools'] {
