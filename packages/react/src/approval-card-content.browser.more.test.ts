@@ -186,14 +186,24 @@ test('an update shows old and new, a creation new only, a deletion old only, wha
         { field: 'note', newValue: 'hello' },
         { field: 'tag', oldValue: '' },
         { field: 'issue', oldValue: 'ENG-1', newValue: 'ENG-1' },
+        { field: 'paid', oldValue: 1234567890.12, newValue: 1234567890.13 },
+        { field: 'far', oldValue: 0, newValue: 1e21 },
       ],
     }),
   })
   const rows = card().locator('.cs-changes li')
   await rows.first().waitFor()
-  expect(await rows.allTextContents()).toEqual(['totalfrom 10 →  to 12.5 (+2.5)', 'notesets hello', 'tagremoves ""', 'issueENG-1'])
-  expect(await card().locator('del').allTextContents()).toEqual(['10', '""'])
-  expect(await card().locator('ins').allTextContents()).toEqual(['12.5', 'hello'])
+  await card().locator('.cs-delta').first().waitFor()
+  expect(await rows.allTextContents()).toEqual([
+    'totalfrom 10 →  to 12.5 (+2.5)',
+    'notesets hello',
+    'tagremoves ""',
+    'issueENG-1',
+    'paidfrom 1234567890.12 →  to 1234567890.13 (+0.01)',
+    'farfrom 0 →  to 1e+21',
+  ])
+  expect(await card().locator('del').allTextContents()).toEqual(['10', '""', '1234567890.12', '0'])
+  expect(await card().locator('ins').allTextContents()).toEqual(['12.5', 'hello', '1234567890.13', '1e+21'])
 })
 
 test('declining takes one click; with a reason it takes the preset or the text, and can stop the run', async () => {

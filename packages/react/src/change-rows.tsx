@@ -123,6 +123,7 @@ const Values = memo(function Values({ row, rows, path, diffs }: ValuesProps) {
       </Box>
     )
   }
+  const by = typeof oldValue === 'number' && typeof newValue === 'number' ? values?.differenceOf(oldValue, newValue) : undefined
   const MarkedText = isWordy(row) ? diffs.module?.MarkedText : undefined
   const against = (other: unknown, side: 'old' | 'new'): Against | undefined => MarkedText && { MarkedText, other: valueText(other), side }
   const sides = (
@@ -144,9 +145,7 @@ const Values = memo(function Values({ row, rows, path, diffs }: ValuesProps) {
           </ins>
         </>
       )}
-      {typeof oldValue === 'number' && typeof newValue === 'number' ? (
-        <span className="cs-delta"> ({difference(oldValue, newValue)})</span>
-      ) : null}
+      {by === undefined ? null : <span className="cs-delta"> ({by})</span>}
       {alike === undefined ? null : <strong className="cs-alike"> {alike}</strong>}
     </Box>
   )
@@ -173,10 +172,4 @@ export function Value(props: ValueProps) {
   const { row, side, path, against } = props
   const text = <LongText text={valueText(row[`${side}Value`])} path={`${path}/${side}`} lines="between" against={against} />
   return module ? <module.ShownValue {...props}>{text}</module.ShownValue> : text
-}
-
-function difference(oldValue: number, newValue: number): string {
-  // 12 digits: 0.1 + 0.2 is not to be shown to a person.
-  const by = Number((newValue - oldValue).toPrecision(12))
-  return by > 0 ? `+${by}` : `${by}`
 }
