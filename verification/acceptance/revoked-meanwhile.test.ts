@@ -87,6 +87,20 @@ test('nothing is proposed and nothing is edited with a key that was revoked whil
   expect(target.writes).toEqual([])
 })
 
+test('nothing is edited in the place of somebody who ended the delegation while the target was read', async () => {
+  await using desk = await startDesk()
+  const { server, during, made } = desk
+  const bot = await made({ name: 'bot', kind: 'agent' })
+  const lea = await made({ name: 'Lea', kind: 'person', roles: ['approver'] })
+  const del = await made({ name: 'Del', kind: 'person', roles: [] })
+  const { id: lent } = await lea.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+  const { id, digest } = (await ask(bot, 'asked')).body
+  const edit = () =>
+    del.send('POST', `/api/actions/${id}/decision`, { body: { verdict: 'approve', revision: 1, digest, arguments: { what: 'edited' } } })
+  expect((await during(edit, () => lea.send('DELETE', `/api/delegations/${lent}`))).status).toBe(404)
+  expect(await server.admin.get(`/api/actions/${id}`)).toMatchObject({ state: 'proposed', revision: 1, arguments: { what: 'asked' } })
+})
+
 test.skipIf(inject('database') !== 'postgres')(
   'no vote and no typed word counts of whom lost the right while it waited for another transaction',
   async () => {

@@ -72,6 +72,8 @@ function* storeEdit(deps: GateDeps, context: CallerContext, { row, prepared, bod
   const { caller, nowMs } = context
   const { principal } = caller
   const opened = yield* openSession(context, row)
+  // A delegated right may have ended while the target was read.
+  yield* findForVote(row.id, caller, nowMs)
   if (!(yield* isInForce(deps.policies, prepared.policy))) throw new ConflictError(row.id)
   checkpoint('edit.storing')
   const why = { why: 'edit', reason: `${principal.name} changed the arguments.`, by: caller } as const
