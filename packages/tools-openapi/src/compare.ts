@@ -30,7 +30,7 @@ interface Comparison {
 
 function compareValue(field: string, sent: JsonValue, current: JsonValue | undefined, comparison: Comparison): PreviewField[] {
   const { unsent } = comparison
-  if (isObject(sent) && isObject(current) && Object.keys(sent).length > 0 && !isFile(sent)) {
+  if (isObject(sent) && isObject(current) && Object.keys(sent).length > 0) {
     return compareObjects(field, sent, current, comparison)
   }
   if (Array.isArray(sent) && Array.isArray(current)) {
@@ -42,7 +42,7 @@ function compareValue(field: string, sent: JsonValue, current: JsonValue | undef
     return [{ field, newValue: sent }, ...(unsent.members === 'unknown' ? notSent(field, Object.keys(current).sort()) : [])]
   }
   const oldValue = current === undefined ? undefined : lasting(current)
-  return [{ field, ...(oldValue !== undefined && { oldValue }), newValue: fileWords(sent) }]
+  return [{ field, ...(oldValue !== undefined && { oldValue }), newValue: sent }]
 }
 
 function compareObjects(field: string, sent: JsonObject, current: JsonObject, { schema, unsent }: Comparison): PreviewField[] {
@@ -131,16 +131,6 @@ function idOf(entry: JsonValue, identity: string): string | undefined {
   const id = isObject(entry) ? own(entry, identity) : undefined
   return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
 }
-
-/** Returns the name and size of a file for the card, and any other value unchanged. */
-export function fileWords(value: JsonValue): JsonValue {
-  if (!isFile(value)) return value
-  return `${typeof value.filename === 'string' ? value.filename : 'a file'} (${bytesWords(value.base64 ?? '')})`
-}
-
-export const bytesWords = (base64: JsonValue): string => `${Buffer.from(String(base64), 'base64').byteLength} bytes`
-
-const isFile = (value: JsonValue): value is JsonObject => isObject(value) && typeof value.base64 === 'string'
 
 /** Returns the members that a schema describes, including those of its `allOf` parts. */
 export function propertiesOf(schema: JsonSchema | undefined): JsonObject {

@@ -27,6 +27,8 @@ export interface OperationPlan {
   /** The media types that the call accepts, in order of preference. */
   readonly accept: string
   inputSchema(): JsonSchema
+  /** The members of a multipart body that are files. */
+  files(): ReadonlySet<string>
   check(args: JsonObject): ArgumentCheck
   write(args: JsonObject): WrittenRequest
 }
@@ -51,6 +53,7 @@ export function planOperation({ method, path, node, pathItem }: Operation, refs:
     body,
     accept: acceptOf(node, refs),
     inputSchema,
+    files,
     check(args) {
       const checked = checkSchema()(args)
       if (!checked.ok) return checked

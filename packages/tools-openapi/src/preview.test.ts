@@ -149,6 +149,33 @@ test('a PUT shows as going what it replaces and does not name, where its body ha
   expect(partial.find(({ field }) => field === 'not sent')?.newValue).toBe('note (there now; the service decides what becomes of it)')
 })
 
+test('a file is shown by its name, its type and its size; in any other body an object with a member base64 is shown with all its members', async () => {
+  const sent = { name: 'Land', paid: { base64: 'aGk=', amount: 5000, to: 'Eve' } }
+  expect(await shown('patch', bodyOf({ type: 'object' }), { name: 'Ship', paid: { amount: 5 } }, sent)).toEqual([
+    ...NAME,
+    { field: 'paid.amount', oldValue: 5, newValue: 5000 },
+    { field: 'paid.base64', newValue: 'aGk=' },
+    { field: 'paid.to', newValue: 'Eve' },
+  ])
+  expect(await shown('post', bodyOf({ type: 'object' }), {}, sent, '/tasks')).toEqual([
+    { field: 'name', newValue: 'Land' },
+    { field: 'paid', newValue: sent.paid },
+  ])
+  const form = bodyOf({ type: 'object', properties: { photo: { type: 'string', format: 'binary' }, note: {} } }, 'multipart/form-data')
+  const photo = { base64: 'aGk=', filename: 'me.svg', contentType: 'image/svg+xml' }
+  const note = { base64: 'aGk=', amount: 5000 }
+  for (const [given, words] of [
+    [photo, 'me.svg (image/svg+xml, 2 bytes)'],
+    [{ base64: 'aGk=' }, 'a file (2 bytes)'],
+  ] as const) {
+    expect(await shown('patch', form, { photo: '/me.png' }, { photo: given, note })).toEqual([
+      { field: 'note', newValue: note },
+      { field: 'photo', oldValue: '/me.png', newValue: words },
+    ])
+    expect(await shown('post', form, {}, { photo: given }, '/photos')).toEqual([{ field: 'photo', newValue: words }])
+  }
+})
+
 test('a POST to one thing shows what it changes; one to a list shows what is new', async () => {
   const payment = { id: 'ch_1', object: 'charge', description: 'one', metadata: { order: '1' } }
   const form = bodyOf({ type: 'object', properties: { description: { type: 'string' } } }, 'application/x-www-form-urlencoded')

@@ -12,7 +12,7 @@ import {
   namesBefore,
   valuesOf,
 } from '@countersign/toolkit/internal'
-import { asSchema, bytesWords, compareLeaves, fileWords, propertiesOf, requiresSome, rowName, saysNotSent, type Unsent } from './compare.ts'
+import { asSchema, compareLeaves, propertiesOf, requiresSome, rowName, saysNotSent, type Unsent } from './compare.ts'
 import { align, unwrapped, unwrappedBody } from './envelope.ts'
 import type { ReadOverride } from './override.ts'
 import type { OperationPlan } from './plan.ts'
@@ -91,8 +91,26 @@ function argumentsFor(reading: OperationPlan, plan: OperationPlan, args: JsonObj
   )
 }
 
-function newFields({ plan: { body, parameters }, path }: Looking, args: JsonObject): PreviewField[] {
+/** Returns the body as the card shows it: the bytes of files as a size. */
+function shownBody({ body, files }: OperationPlan, args: JsonObject): JsonValue | undefined {
   const value = body && args.body
+  if (body?.kind === 'bytes' && value !== undefined) return bytesWords(value)
+  if (body?.kind !== 'multipart' || !isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, files().has(name) ? fileWords(member) : member]))
+}
+
+/** Returns the name, the type and the size of a file, and any other value unchanged. */
+function fileWords(file: JsonValue): JsonValue {
+  if (!isObject(file)) return file
+  const { filename = 'a file', contentType, base64 = '' } = file
+  return `${filename} (${contentType === undefined ? '' : `${contentType}, `}${bytesWords(base64)})`
+}
+
+const bytesWords = (base64: JsonValue): string => `${Buffer.from(String(base64), 'base64').byteLength} bytes`
+
+function newFields({ plan, path }: Looking, args: JsonObject): PreviewField[] {
+  const { parameters } = plan
+  const value = shownBody(plan, args)
   if (value === undefined) {
     // The query of a request without a body holds the new values.
     return parameters.flatMap(({ in: place, argument, name }): PreviewField[] => {
@@ -100,13 +118,13 @@ function newFields({ plan: { body, parameters }, path }: Looking, args: JsonObje
       return place === 'query' && given !== undefined ? [{ field: name, newValue: given }] : []
     })
   }
-  if (!isObject(value)) return [{ field: 'body', newValue: body?.kind === 'bytes' ? bytesWords(value) : value }]
-  return Object.entries(unwrappedBody(value, path)).map(([name, newValue]) => ({ field: rowName(name), newValue: fileWords(newValue) }))
+  if (!isObject(value)) return [{ field: 'body', newValue: value }]
+  return Object.entries(unwrappedBody(value, path)).map(([name, newValue]) => ({ field: rowName(name), newValue }))
 }
 
 function changedFields(looking: Looking, current: JsonValue, args: JsonObject): PreviewField[] {
   const { plan, path } = looking
-  const value = plan.body && args.body
+  const value = shownBody(plan, args)
   if (isObject(value) && isObject(current)) {
     const { sent, current: there, opened } = align(value, current, path)
     const whole = asSchema(propertiesOf(plan.inputSchema()).body)
