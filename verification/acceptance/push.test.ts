@@ -12,6 +12,7 @@ const POLICY: PolicyDocument = {
   default: 'ask',
   rules: [
     { name: 'soon', match: { tool: 'unkeyed', when: 'args.what.startsWith("soon")' }, verdict: 'ask', remind: 'PT2S' },
+    { name: 'money', match: { when: 'args.what == "money"' }, verdict: 'ask', requires: { roles: ['finance', 'audit'] } },
     { name: 'two', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { quorum: 2 } },
     { name: 'all', match: {}, verdict: 'ask', remind: 'P1D' },
   ],
@@ -30,9 +31,9 @@ async function openDesk(options: Partial<TestServerOptions> = {}) {
   }
 }
 
-/** A person at a console of their own. */
-async function atConsole(server: TestServer, name: string, roles = ['approver']) {
-  const made = await server.makeKey({ name, kind: 'person', roles })
+/** A person at a console of their own, signed in with a key that carries these roles. @param person Its id, where they have another key. */
+async function atConsole(server: TestServer, name: string, roles = ['approver'], person?: string) {
+  const made = await server.makeKey({ name, kind: 'person', roles, ...(person !== undefined && { person }) })
   const client = server.with({ ...(await signInWithKey(server.url, made.key)), origin: server.url })
   return { ...client, id: made.principal.id, keyId: made.id, key: made.key }
 }
@@ -226,6 +227,27 @@ test('a subscription ends with its sign-in, its key and its person, and when the
   await desk.propose('second')
   await expect.poll(subscribed).toBe(1)
   expect(service.said(revoked.endpoint)).toEqual([])
+})
+
+test('a browser that was signed in with a key for some roles is notified of what the key may decide, and of nothing more', async () => {
+  await using service = await startPushService()
+  await using desk = await openDesk()
+  const { server } = desk
+  const ana = await atConsole(server, 'Ana', ['approver', 'audit', 'finance'])
+  const auditor = await atConsole(server, 'Auditor', ['approver', 'audit'], ana.id)
+  const approver = await atConsole(server, 'Approver', ['approver'], ana.id)
+  const [all, most, some] = [await subscribe(ana, service), await subscribe(auditor, service), await subscribe(approver, service)]
+  const bodiesAt = ({ endpoint }: { endpoint: string }, { id }: Action): string[] =>
+    service.messages.flatMap(({ path, data: { show } }) => (endpoint.endsWith(path) && show?.tag === id ? [show.body] : []))
+  const small = await desk.propose('x')
+  const money = await desk.propose('money')
+  const waits = 'Medium risk · waits for your decision'
+  await expect.poll(() => [all, most].map((at) => bodiesAt(at, money))).toEqual([[waits], [waits]])
+  await expect.poll(() => bodiesAt(some, small)).toEqual([waits])
+  await server.admin.post(`/api/actions/${money.id}/assign`, { to: { role: 'finance' } })
+  await expect.poll(() => bodiesAt(all, money)).toEqual([waits, 'Medium risk · assigned to you'])
+  await server.settle()
+  expect([most, some].map((at) => bodiesAt(at, money))).toEqual([[waits], []])
 })
 
 test('a message that the push service could not take is sent again, and one of a lost process by the next', async () => {

@@ -12,7 +12,7 @@ import {
 } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
 import { isoTime } from '../gate/index.ts'
-import { changeRights, keys, mapInTurn, newId, type Outbox, principals, type Tx, tellAccess } from '../store/index.ts'
+import { changeRights, keys, mapInTurn, newId, type Outbox, type PrincipalRow, principals, type Tx, tellAccess } from '../store/index.ts'
 import { embedRolesOf, endTokensOfKey } from './embed-keys.ts'
 import { requireNoWiderKey } from './no-wider-key.ts'
 
@@ -139,7 +139,7 @@ function rolesOf(holder: Principal, wanted: readonly string[]): readonly string[
 }
 
 /** Returns the principal of a key, with the limits of the key. */
-export function principalOf({ key_roles, scopes, accepted_at, embed_roles, ...row }: keys.KeyHolder): Principal {
+export function principalOf({ key_roles, scopes, accepted_at, embed_roles, ...row }: PrincipalRow & keys.KeyLimits): Principal {
   const principal = principals.readPrincipal(row)
   const isUnaccepted = accepted_at === null && (row.kind === 'person' || embed_roles !== null)
   const carried: string[] | null = key_roles === null ? null : JSON.parse(key_roles)

@@ -1,11 +1,11 @@
 import type { Principal } from '@countersign/core'
 import { isOverdue, isWaitingFor } from '../../gate/index.ts'
+import { principalOf } from '../../identity/keys.ts'
 import {
   type ActionRow,
   actions,
   lockKey,
   newId,
-  type PrincipalRow,
   principals,
   pushDeliveries,
   pushSubscriptions,
@@ -58,7 +58,7 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
       if (!subscription) return 'dropped'
       const isShown = delivery.type === 'push.show'
       if (isShown) {
-        if (!(yield* isStillToBeShown(delivery, row, { id: subscription.principal_id, now }))) return 'dropped'
+        if (!(yield* isStillToBeShown(delivery, row, now))) return 'dropped'
         const until = quietUntil(yield* preferenceOf(subscription.principal_id, 'quietHours'), now)
         if (until !== undefined) return { waitUntil: until }
       }
@@ -103,19 +103,22 @@ export function pushChannel({ clock, network, pushKey }: ChannelDeps): Channel {
 }
 
 /** False also for a message that the look after a later change replaces. */
-function* isStillToBeShown(delivery: WebhookDeliveryRow, row: ActionRow, { id, now }: { id: string; now: number }): Tx<boolean> {
-  const person = yield* principals.findPrincipal.first({ id })
-  if (!person || !isSaid(shownBy(delivery), factsFor(row, person))) return false
-  return yield* isToBeShown(row, principals.readPrincipal(person), now)
+function* isStillToBeShown(delivery: WebhookDeliveryRow, row: ActionRow, now: number): Tx<boolean> {
+  const subscriber = yield* pushSubscriptions.findSubscriber.first({ id: delivery.webhook_id, now })
+  const person = subscriber && personAt(subscriber)
+  return person !== undefined && isSaid(shownBy(delivery), factsFor(row, person)) && (yield* isToBeShown(row, person, now))
 }
+
+/** The person at a browser. Signed in there with a key, they may do what the key may, and nothing more. */
+const personAt = (subscriber: pushSubscriptions.Subscriber): Principal =>
+  subscriber.key_id === null ? principals.readPrincipal(subscriber) : principalOf(subscriber)
 
 const shownBy = ({ facts }: Pick<WebhookDeliveryRow, 'facts'>): ShownFacts => JSON.parse(facts)
 
 /** Returns the notification of an action that waits for a person. When it is assigned, only the assignees are reminded that it is overdue. */
-function factsFor(row: ActionRow, { id, roles }: Pick<PrincipalRow, 'id' | 'roles'>): ShownFacts {
+function factsFor(row: ActionRow, { id, roles }: Principal): ShownFacts {
   const assignment = stored.assignmentOf(row)
-  const isTheirs =
-    assignment !== null && ('person' in assignment ? assignment.person === id : (JSON.parse(roles) as string[]).includes(assignment.role))
+  const isTheirs = assignment !== null && ('person' in assignment ? assignment.person === id : roles.includes(assignment.role))
   return {
     revision: row.revision,
     // Nobody is told what they did themselves.
@@ -140,9 +143,12 @@ function* isToBeShown(row: ActionRow, person: Principal, now: number): Tx<boolea
 function* tellSubscribers(row: ActionRow, now: number): Tx<void> {
   const newest = new Map((yield* pushDeliveries.newestMessages.all({ action_id: row.id })).map((one) => [one.webhook_id, one]))
   const waitsFor = new Map<string, boolean>()
-  for (const { subscription_id, ...person } of yield* pushSubscriptions.listSendable.all({ now })) {
-    const waits = waitsFor.get(person.id) ?? (yield* isToBeShown(row, principals.readPrincipal(person), now))
-    waitsFor.set(person.id, waits)
+  for (const subscriber of yield* pushSubscriptions.listSendable.all({ now })) {
+    const { subscription_id, key_id } = subscriber
+    const person = personAt(subscriber)
+    const rights = `${person.id} ${key_id ?? ''}`
+    const waits = waitsFor.get(rights) ?? (yield* isToBeShown(row, person, now))
+    waitsFor.set(rights, waits)
     const last = newest.get(subscription_id)
     const shown = last?.type === 'push.show' && last.state !== 'failed' ? shownBy(last) : undefined
     // A message that no process has begun to send is dropped when it is due: there is nothing to withdraw, and quiet hours stay quiet.

@@ -28,16 +28,21 @@ export const insertKey = question<NewKey & { now: number }>((db, p) =>
   } satisfies Schema['api_key']),
 )
 
-/** The limits of a key, beside the principal that it belongs to. */
-export type KeyHolder = PrincipalRow & {
-  key_id: string
+/** What a key may be used for. */
+export interface KeyLimits {
   key_roles: string | null
   scopes: string | null
-  last_used_at: number | null
-  expires_at: number | null
   accepted_at: number | null
   embed_roles: string | null
 }
+
+/** The limits of a key, beside the principal that it belongs to. */
+export type KeyHolder = PrincipalRow &
+  KeyLimits & {
+    key_id: string
+    last_used_at: number | null
+    expires_at: number | null
+  }
 
 /** Returns the holder of a key, while it is neither revoked nor expired and neither the holder nor their owner is disabled. */
 export const holderOfKey = question<{ hash: string; now: number }, KeyHolder>((db, p, dialect) =>

@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { lit, question } from '../query.ts'
-import type { PrincipalRow } from './schema.ts'
+import type { KeyLimits } from './keys.ts'
+import type { PrincipalRow, Schema } from './schema.ts'
 
 /** A browser that is notified. */
 export interface PushSubscriptionRow {
@@ -114,18 +115,30 @@ export const findSendable = question<{ id: string; now: number }, PushSubscripti
     .where(keyIsGood(p.now)),
 )
 
-export type Subscriber = PrincipalRow & { subscription_id: string }
+/** The person of a subscription, with the limits of the key of its sign-in. All of them are null without such a key in the store. */
+export type Subscriber = PrincipalRow &
+  KeyLimits & {
+    subscription_id: string
+    key_id: string | null
+  }
 
-/** The subscriptions that may be sent to, each with its person. */
-export const listSendable = question<{ now: number }, Subscriber>((db, p) =>
+const sendable = (db: Kysely<Schema>, now: number) =>
   db
     .selectFrom('push_subscription')
     .innerJoin('principal', 'principal.id', 'push_subscription.principal_id')
+    .leftJoin('api_key', 'api_key.hash', 'push_subscription.key_hash')
     .selectAll('principal')
     .select('push_subscription.id as subscription_id')
+    .select(['api_key.id as key_id', 'api_key.roles as key_roles', 'api_key.scopes', 'api_key.accepted_at', 'api_key.embed_roles'])
     .where('principal.disabled_at', 'is', null)
-    .where(keyIsGood(p.now))
-    .orderBy('principal.id')
-    .orderBy('push_subscription.id')
-    .limit(lit(20_000)),
+    .where(keyIsGood(now))
+
+/** A subscription that may be sent to, with its person. */
+export const findSubscriber = question<{ id: string; now: number }, Subscriber>((db, p) =>
+  sendable(db, p.now).where('push_subscription.id', '=', p.id),
+)
+
+/** The subscriptions that may be sent to, each with its person. */
+export const listSendable = question<{ now: number }, Subscriber>((db, p) =>
+  sendable(db, p.now).orderBy('principal.id').orderBy('push_subscription.id').limit(lit(20_000)),
 )
