@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -42,4 +42,24 @@ test('server-everything: pictures arrive, get-env is asked about, a tool that is
   expect(tool('simulate-research-query')).toMatchObject({ effect: 'write', timeoutMs: 600_000 })
   const found = await source.check()
   expect(found[0]).toMatchObject({ level: 'ok', message: expect.stringContaining('protocol 2025-11-25') })
+})
+
+test('server-filesystem: what the card shows of an edit is what the file then holds, also where its lines end with a carriage return', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-edits-'))
+  const path = join(folder, 'a.txt')
+  const program = counterpart('@modelcontextprotocol/server-filesystem/dist/index.js')
+  const { tool, call } = await openSource({ command: node, args: [program, folder] })
+  const edit = (oldText: string, newText: string) => ({ oldText, newText })
+  for (const [before, edits] of [
+    ['one\r\ntwo\r\n', [edit('two', '2')]],
+    ['one\r\ntwo\r\n', [edit('one\ntwo', '1\r\n2')]],
+    ['one\r\ntwo\nthree\r\n', [edit('one\r\ntwo', '1'), edit('1\nthree', '3')]],
+    ['one\rtwo\r\r\n', [edit('two', '2\r')]],
+    ['one\ntwo', [edit('two', '2')]],
+  ] as const) {
+    await writeFile(path, before)
+    const shown = await tool('edit_file').preview?.({ path, edits: [...edits] }, signal)
+    await call('edit_file', { path, edits: [...edits] })
+    expect(shown?.fields).toEqual([{ field: path, oldValue: before, newValue: await readFile(path, 'utf8') }])
+  }
 })

@@ -34,18 +34,22 @@ export const FILESYSTEM: KnownServer = {
 async function previewEdits({ path, edits }: JsonObject, read: ReadOther): Promise<PreviewField[]> {
   const before = await contentOf(path, read)
   if (before === undefined) throw new ToolError('refused', `There is no file ${said(path)} to edit.`, { impossible: true })
-  let after = before
+  let after = withLineFeeds(before)
   for (const edit of entriesOf(edits)) {
     const { oldText, newText } = edit as JsonObject
-    const at = typeof oldText === 'string' ? after.indexOf(oldText) : -1
-    if (typeof oldText !== 'string' || typeof newText !== 'string' || at < 0) {
+    const old = typeof oldText === 'string' ? withLineFeeds(oldText) : undefined
+    const at = old === undefined ? -1 : after.indexOf(old)
+    if (old === undefined || typeof newText !== 'string' || at < 0) {
       const why = `The file ${said(path)} does not hold the text that is to be replaced: ${said(oldText)}`
       throw new ToolError('refused', why, { impossible: true })
     }
-    after = after.slice(0, at) + newText + after.slice(at + oldText.length)
+    after = after.slice(0, at) + withLineFeeds(newText) + after.slice(at + old.length)
   }
   return [changeOf(path, before, after)]
 }
+
+/** The server does this to the whole file and to each edit before it replaces anything. */
+const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n')
 
 const changeOf = (path: JsonValue | undefined, before: string | undefined, after: JsonValue | undefined): PreviewField => ({
   field: said(path),
