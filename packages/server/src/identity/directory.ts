@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import { type Caller, requireStanding } from '../gate/index.ts'
 import { changeRights, embedTokens, idempotently, keys, principals, type Store, type Tx } from '../store/index.ts'
 import { drawToken, makeEmbedToken, PersonChanges, principalOfToken } from './embed-tokens.ts'
-import { acceptKey, createKey, drawKey, hashOf, listKeys, principalOf, revokeKey } from './keys.ts'
+import { acceptKey, createKey, drawKey, hashOf, listKeys, revokeKey } from './keys.ts'
 import type { Standing } from './standing.ts'
 
 /** Knows the principals of the server: the holders of its keys and embed tokens, and the person at this machine, who owns the bootstrap key. */
@@ -100,7 +100,7 @@ export async function openDirectory({
     const holder = await store.read(() => holderOf(hash, now))
     if (!holder) return (await store.read(() => tokenHolder(hash, now)))?.principal
     noteUse(holder, now)
-    return principalOf(holder)
+    return keys.principalOf(holder)
   }
 
   function* standingIn(hash: string, now: number): Tx<Standing | undefined> {
@@ -108,7 +108,7 @@ export async function openDirectory({
     if (here) return (yield* isDisabled(here)) ? undefined : { principal: here }
     const holder = yield* holderOf(hash, now)
     if (!holder) return yield* tokenHolder(hash, now)
-    return { principal: principalOf(holder), endsAt: holder.expires_at ?? undefined }
+    return { principal: keys.principalOf(holder), endsAt: holder.expires_at ?? undefined }
   }
 
   return {

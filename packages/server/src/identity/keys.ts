@@ -12,7 +12,7 @@ import {
 } from '@countersign/core'
 import { recordAudit } from '../audit/index.ts'
 import { isoTime } from '../gate/index.ts'
-import { changeRights, keys, mapInTurn, newId, type Outbox, type PrincipalRow, principals, type Tx, tellAccess } from '../store/index.ts'
+import { changeRights, keys, mapInTurn, newId, type Outbox, principals, type Tx, tellAccess } from '../store/index.ts'
 import { embedRolesOf, endTokensOfKey } from './embed-keys.ts'
 import { requireNoWiderKey } from './no-wider-key.ts'
 
@@ -136,19 +136,6 @@ function rolesOf(holder: Principal, wanted: readonly string[]): readonly string[
     throw new CountersignError('invalid_arguments', `${holder.name} does not have the role ${missing}, so no key of theirs can carry it`)
   }
   return wanted
-}
-
-/** Returns the principal of a key, with the limits of the key. */
-export function principalOf({ key_roles, scopes, accepted_at, embed_roles, ...row }: PrincipalRow & keys.KeyLimits): Principal {
-  const principal = principals.readPrincipal(row)
-  const isUnaccepted = accepted_at === null && (row.kind === 'person' || embed_roles !== null)
-  const carried: string[] | null = key_roles === null ? null : JSON.parse(key_roles)
-  return {
-    ...principal,
-    ...(carried && { roles: principal.roles.filter((role) => carried.includes(role)) }),
-    ...(scopes !== null && { scopes: JSON.parse(scopes) }),
-    ...(isUnaccepted && { scopes: [], unaccepted: true as const }),
-  }
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Principal } from '@countersign/core'
 import { isOverdue, isWaitingFor } from '../../gate/index.ts'
-import { principalOf } from '../../identity/keys.ts'
 import {
   type ActionRow,
   actions,
+  keys,
   lockKey,
   newId,
   principals,
@@ -111,7 +111,7 @@ function* isStillToBeShown(delivery: WebhookDeliveryRow, row: ActionRow, now: nu
 
 /** The person at a browser. Signed in there with a key, they may do what the key may, and nothing more. */
 const personAt = (subscriber: pushSubscriptions.Subscriber): Principal =>
-  subscriber.key_id === null ? principals.readPrincipal(subscriber) : principalOf(subscriber)
+  subscriber.key_id === null ? principals.readPrincipal(subscriber) : keys.principalOf(subscriber)
 
 const shownBy = ({ facts }: Pick<WebhookDeliveryRow, 'facts'>): ShownFacts => JSON.parse(facts)
 

@@ -1,5 +1,7 @@
+import type { Principal } from '@countersign/core'
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx } from '../query.ts'
+import { readPrincipal } from './principals.ts'
 import type { ApiKeyRow, PrincipalRow, Schema } from './schema.ts'
 
 export type KeyRow = ApiKeyRow
@@ -43,6 +45,19 @@ export type KeyHolder = PrincipalRow &
     last_used_at: number | null
     expires_at: number | null
   }
+
+/** Returns the principal of a key, with the limits of the key. */
+export function principalOf({ key_roles, scopes, accepted_at, embed_roles, ...row }: PrincipalRow & KeyLimits): Principal {
+  const principal = readPrincipal(row)
+  const isUnaccepted = accepted_at === null && (row.kind === 'person' || embed_roles !== null)
+  const carried: string[] | null = key_roles === null ? null : JSON.parse(key_roles)
+  return {
+    ...principal,
+    ...(carried && { roles: principal.roles.filter((role) => carried.includes(role)) }),
+    ...(scopes !== null && { scopes: JSON.parse(scopes) }),
+    ...(isUnaccepted && { scopes: [], unaccepted: true as const }),
+  }
+}
 
 /** Returns the holder of a key, while it is neither revoked nor expired and neither the holder nor their owner is disabled. */
 export const holderOfKey = question<{ hash: string; now: number }, KeyHolder>((db, p, dialect) =>
