@@ -54,6 +54,18 @@ test('under one approval of two requests at once one passes, and the same reques
   expect((await waiting(server)).id).not.toBe(card.id)
 })
 
+test('what a request asked for is gone from the record once its action was redacted', async () => {
+  const { server, ask } = await startGatewayServer()
+  await ask('POST', '/patients/jane-roe', refund)
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'decline' })
+  await server.admin.post(`/api/actions/${card.id}/redact`, { reason: 'asked for' })
+  // The row of a refusal is written after its answer.
+  const refused = async () => (await server.admin.get('/api/audit?kind=refused')).items
+  await expect.poll(refused).toMatchObject([{ data: { code: 'forbidden', why: `action ${card.id} is proposed` } }])
+  expect(JSON.stringify(await server.admin.get('/api/audit'))).not.toContain('jane-roe')
+})
+
 test('an id that an agent gave to a call of another tool stands for no request', async () => {
   const { server, ask, key } = await startGatewayServer({ others: { host: { 'coding-agent': {} } } })
   await ask('POST', '/refunds', { ...refund, headers: { 'idempotency-key': 'first' } })

@@ -16,10 +16,13 @@ function refusalOf(request: FastifyRequest, error: Error): Refusal | undefined {
   const isTooEarly = request.headers.authorization !== undefined && !principal
   if (routeOptions.url === '/api/sign-in' && error.code === 'unauthenticated' && !isTooEarly) return undefined
   const path = (url.split('?')[0] ?? '').slice(0, 300)
+  // The words of an action belong to its own rows alone, where a redaction takes them away.
+  const { actionId, state } = error.extra
+  const why = typeof actionId === 'string' ? `action ${actionId} is ${state}` : error.message.slice(0, 300)
   const route = `${method} ${routeOptions.url}`
   return {
     actor: principal?.id ?? SYSTEM,
-    data: { route, path, code: error.code, why: error.message.slice(0, 300), address: ip },
+    data: { route, path, code: error.code, why, address: ip },
     sameAs: [route, principal ? path : ip],
   }
 }
