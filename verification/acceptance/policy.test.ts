@@ -340,7 +340,30 @@ test('a replay and the report of a trial tell nobody about actions that they may
 
   const report = (who: typeof server.admin) => who.get('/api/policy/shadow')
   for (const who of [fay, server.admin]) expect(await report(who)).toMatchObject({ differences: 1, samples: [{ actionId: id }] })
-  expect(await report(sal)).toMatchObject({ differences: 1, samples: [] })
+  expect(await report(sal)).toMatchObject({ evaluated: 0, differences: 0, counts: [], samples: [] })
+})
+
+test('the report of a trial counts for each person the actions that they may see', async () => {
+  await using it = await start()
+  const { server } = it
+  const rule = (name: string, what: string, role: string) => ({
+    ...{ name, match: { when: `args.what == "${what}"` }, verdict: 'ask', requires: { roles: [role] } },
+  })
+  await it.save({ rules: [rule('pay', 'lead', 'finance'), rule('sell', 'tin', 'sales'), rule('store', 'silver', 'sales')] })
+  await it.save(LARGE, { shadow: true })
+  const people = [
+    await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] }),
+    await server.as({ name: 'Sal', kind: 'person', roles: ['sales'] }),
+    await server.as({ name: 'Vic', kind: 'person', roles: ['viewer'] }),
+  ]
+  for (const what of ['lead', 'tin', 'silver']) await it.propose(what)
+  const [deny, allow] = (['deny', 'allow'] as const).map((wouldBe) => ({ was: 'ask', wouldBe, count: 1 }))
+  const reports = await Promise.all(people.map((who) => who.get('/api/policy/shadow')))
+  expect(reports).toMatchObject([
+    { evaluated: 1, differences: 1, counts: [deny], samples: [{ wouldBe: 'deny' }] },
+    { evaluated: 2, differences: 2, counts: [allow, { was: 'ask', wouldBe: 'ask', count: 1 }], samples: [{}, { wouldBe: 'allow' }] },
+    { evaluated: 3, differences: 3 },
+  ])
 })
 
 test('only an admin changes the policy, any person with a role reads it, programs do neither', async () => {

@@ -255,7 +255,7 @@ export const ReplayedActions = z.object({
 })
 export type ReplayedActions = z.infer<typeof ReplayedActions>
 
-/** The shadow version's decisions that differ, since it was saved. */
+/** The shadow version's decisions that differ, since it was saved. It counts the actions that the caller may see. */
 export const ShadowReport = z.object({
   version: z.int(),
   since: z.string(),
@@ -264,7 +264,7 @@ export const ShadowReport = z.object({
   differences: z.int(),
   /** Verdicts may be equal where requirements or risk are others. */
   counts: z.array(z.object({ was: Verdict, wouldBe: Verdict, count: z.int() })),
-  /** The newest of them, as far as the caller may see these actions. */
+  /** The newest of them. */
   samples: z.array(
     z.object({ actionId: z.string(), tool: z.string(), was: Verdict, wouldBe: Verdict, rule: z.string(), reason: z.string() }),
   ),

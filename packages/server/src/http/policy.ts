@@ -15,7 +15,7 @@ import {
 } from '@countersign/core'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Caller, requireStanding, transactOnce, visibleAmong } from '../gate/index.ts'
+import { type Caller, readerOf, requireStanding, transactOnce } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import {
   diffPolicies,
@@ -196,13 +196,8 @@ function trialRoutes(app: App, deps: HttpDeps): void {
       response: { 200: ShadowReport },
     }),
     (request) => {
-      const { principal } = callerOf(request)
-      return store.read(function* () {
-        const { samples, ...report } = yield* reportShadow()
-        const actionIds = samples.map(({ actionId }) => actionId)
-        const visible = yield* visibleAmong(principal, actionIds, clock.nowMs())
-        return { ...report, samples: samples.filter(({ actionId }) => visible.has(actionId)) }
-      })
+      const reader = readerOf(callerOf(request).principal)
+      return store.read(() => reportShadow(reader))
     },
   )
   app.delete(

@@ -1,7 +1,10 @@
 import { makeId } from '@countersign/core'
-import { lit, question, type Tx } from '../query.ts'
+import { sql } from 'kysely'
+import type { Dialect } from '../dialect.ts'
+import { ask, lit, question, type Tx } from '../query.ts'
 import { insertInto } from './insert.ts'
 import type { PolicyDifferenceRow, PolicyVersionRow } from './schema.ts'
+import { actionIsVisible, type Reader } from './visibility.ts'
 
 /** The version in force and the one on trial, by number and digest: read with every proposal. */
 export const inUse = question<Record<string, never>, Pick<PolicyVersionRow, 'number' | 'digest' | 'in_use'>>(
@@ -58,36 +61,53 @@ export const insertDifference = insertInto('policy_difference', {
   said: true,
 })
 
-export const countDifferences = question<{ shadow: number }, Pick<PolicyDifferenceRow, 'was' | 'would_be'> & { count: number }>((db, p) =>
-  db
-    .selectFrom('policy_difference')
-    .select((eb) => ['was', 'would_be', eb.fn.countAll<number>().as('count')])
-    .where('shadow', '=', p.shadow)
-    .groupBy(['was', 'would_be'])
-    .orderBy('was')
-    .orderBy('would_be'),
-)
+/** True when the reader sees the action in `table`; always without a reader. */
+const isSeenBy = (reader: Reader | undefined, table: string, dialect: Dialect) =>
+  reader === undefined ? sql<boolean>`1 = 1` : actionIsVisible(reader, table, dialect)
 
-/** Differences with the tools they are about, newest first. */
-export const listDifferences = question<{ shadow: number; limit: number }, PolicyDifferenceRow & { tool: string }>((db, p) =>
-  db
-    .selectFrom('policy_difference')
-    .innerJoin('action', 'action.id', 'policy_difference.action_id')
-    .selectAll('policy_difference')
-    .select('action.tool')
-    .where('shadow', '=', p.shadow)
-    .orderBy('action_id', 'desc')
-    .limit(p.limit),
-)
+/** Counts the differences about actions that the reader sees, by both verdicts. @param reader Undefined for all actions. */
+export const countDifferences = (
+  shadow: number,
+  reader: Reader | undefined,
+): Tx<(Pick<PolicyDifferenceRow, 'was' | 'would_be'> & { count: number })[]> =>
+  ask((db, dialect) =>
+    db
+      .selectFrom('policy_difference')
+      .innerJoin('action', 'action.id', 'policy_difference.action_id')
+      .select((eb) => ['was', 'would_be', eb.fn.countAll<number>().as('count')])
+      .where('shadow', '=', shadow)
+      .where(isSeenBy(reader, 'action', dialect))
+      .groupBy(['was', 'would_be'])
+      .orderBy('was')
+      .orderBy('would_be'),
+  )
 
-const countFrom = question<{ first: string }, { count: number }>((db, p) =>
-  db
-    .selectFrom('action')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('id', '>=', p.first),
-)
+/** Differences about actions that the reader sees, with the tools of these, newest first. @param reader Undefined for all actions. */
+export const listDifferences = (
+  shadow: number,
+  reader: Reader | undefined,
+  limit: number,
+): Tx<(PolicyDifferenceRow & { tool: string })[]> =>
+  ask((db, dialect) =>
+    db
+      .selectFrom('policy_difference')
+      .innerJoin('action', 'action.id', 'policy_difference.action_id')
+      .selectAll('policy_difference')
+      .select('action.tool')
+      .where('shadow', '=', shadow)
+      .where(isSeenBy(reader, 'action', dialect))
+      .orderBy('action_id', 'desc')
+      .limit(limit),
+  )
 
-/** Counts the actions that were proposed since. Ids sort by creation time. */
-export function* countProposedSince(sinceMs: number): Tx<number> {
-  return Number((yield* countFrom.first({ first: makeId('act', sinceMs, new Uint8Array(16)) }))?.count)
+/** Counts the actions that were proposed since and that the reader sees. Ids sort by creation time. @param reader Undefined for all. */
+export function* countProposedSince(sinceMs: number, reader: Reader | undefined): Tx<number> {
+  const rows = yield* ask((db, dialect) =>
+    db
+      .selectFrom('action')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('id', '>=', makeId('act', sinceMs, new Uint8Array(16)))
+      .where(isSeenBy(reader, 'action', dialect)),
+  )
+  return Number(rows[0]?.count)
 }
