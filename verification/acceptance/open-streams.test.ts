@@ -144,6 +144,27 @@ test('what is open ends with the session at the console: signed out here or ever
   await untilThen.ended()
 })
 
+test('the download of the record breaks off when its key is revoked', async () => {
+  await using desk = await startDesk({ rules: [{ name: 'no', match: {}, verdict: 'deny' }] })
+  const { server } = desk
+  const { key, id } = await server.makeKey({ name: 'Vera', kind: 'person', roles: ['viewer'] })
+  const authorization = `Bearer ${key}`
+  // Several heads of the record, with more in them than a connection takes in that nobody reads from.
+  const isSealed = async () => (await server.admin.get('/api/audit?limit=1')).items[0].sealed
+  for (let heads = 0; heads < 5; heads++) {
+    await Promise.all(Array.from({ length: 12 }, () => server.admin.post('/api/actions', keyed('x'.repeat(250_000)))))
+    await expect.poll(isSealed).toBe(true)
+  }
+  const download = await fetch(`${server.url}/api/audit/export?format=csv`, { headers: { authorization } })
+  expect(download.status).toBe(200)
+  await server.admin.send('DELETE', `/api/keys/${id}`)
+  const end = await download.text().then(
+    () => 'whole',
+    () => 'broken off',
+  )
+  expect(end).toBe('broken off')
+})
+
 // SQLite allows one process at a time; the test above covers the command beside it.
 test.skipIf(inject('database') === 'sqlite')('a key that one process revokes ends what is open at another', async () => {
   await using servers = await startTwoServers()

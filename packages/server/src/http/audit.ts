@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import {
   AcceptRecordBody,
   Action,
@@ -13,6 +12,7 @@ import { exportCsv, exportLines, listAudit, namesIn, seenOf, titlesOf, viewRows 
 import { accepterOf, isoTime } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import type { App, HttpDeps } from './app.ts'
+import { fileWhileStanding } from './file-while-standing.ts'
 import { decodeCursor, pageOf } from './page.ts'
 import { IdParams, taggedRoute } from './route.ts'
 
@@ -95,7 +95,7 @@ function sealRoutes(app: App, deps: HttpDeps): void {
   )
 }
 
-function contentRoutes(app: App, { store, clock, auditKey, sealer, gate }: HttpDeps): void {
+function contentRoutes(app: App, { store, hub, clock, auditKey, sealer, gate }: HttpDeps): void {
   app.get(
     '/api/audit/export',
     route('see-all', {
@@ -117,7 +117,7 @@ function contentRoutes(app: App, { store, clock, auditKey, sealer, gate }: HttpD
       reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
       reply.header('content-disposition', `attachment; filename="${name}"`)
       // Rows are read as fast as the client takes them, a few hundred at a time.
-      return reply.send(Readable.from(format === 'csv' ? exportCsv(options) : exportLines(options)))
+      return reply.send(fileWhileStanding({ hub, clock }, request, format === 'csv' ? exportCsv(options) : exportLines(options)))
     },
   )
   app.post(
