@@ -9,7 +9,7 @@ import { type EventRow, events } from '../../packages/server/src/store/index.ts'
 import { linesOf } from '../../packages/toolkit/src/net/split-lines.ts'
 import type { ApiClient } from '../testing/api-client.ts'
 import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
-import { settled as untilSettled } from '../testing/decisions.ts'
+import { settled as untilSettled, waiting as waitingFor } from '../testing/decisions.ts'
 import { runCommandLine } from '../testing/run-command.ts'
 import { shortWaits } from '../testing/short-waits.ts'
 import { call, startTalk } from '../testing/talk.ts'
@@ -362,6 +362,34 @@ test('redaction ends the grants that were made from an action, and takes away th
   expect(await verify(await exported(admin))).toMatchObject({ problem: undefined })
   await admin.post(`/api/actions/${id}/redact`, { reason: 'again' })
   expect(kindsOf(await recordOf(admin, 'kind=grant_revoked'))).toHaveLength(ended.length)
+})
+
+test('redaction takes away what the reasons for a risk and for a verdict repeat of an action', async () => {
+  await using desk = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } } } })
+  const bot = await desk.as({ name: 'bot', kind: 'agent' })
+  const command = { session_id: 's', cwd: '/work', hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_use_id: 'c1' }
+  const asked = bot.send('POST', '/hooks/claude', { body: { ...command, tool_input: { command: 'cat /patients/jane-roe' } } })
+  const { id, risk } = await waitingFor(desk)
+  expect(risk.reasons.join()).toContain('jane-roe')
+  await desk.admin.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
+  await asked
+  await desk.admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Jane' })
+  expect(await desk.admin.get(`/api/actions/${id}`)).toMatchObject({ risk: { level: risk.level, reasons: ['Redacted'] } })
+  expect(JSON.stringify((await desk.dump()).action)).not.toContain('jane-roe')
+
+  const again = [{ calls: [call('a', 'keyed', 'x')] }, { calls: [call('b', 'keyed', 'x')] }, { text: 'Right.' }]
+  await using talk = await startTalk({ says: again })
+  const { admin } = talk.server
+  const { id: sessionId } = await admin.post('/api/sessions', {})
+  await admin.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  const first = await waitingFor(talk.server)
+  await admin.post(`/api/actions/${first.id}/decision`, { verdict: 'decline', reason: 'Jane Roe objects' })
+  await talk.server.settle()
+  const { items } = await admin.get('/api/actions')
+  expect(items.map(({ policy }: Action) => policy.rule)).toEqual(['declined before', 'default'])
+  for (const one of items) await admin.post(`/api/actions/${one.id}/redact`, { reason: 'asked for by Jane' })
+  expect(JSON.stringify(await admin.get('/api/actions'))).not.toContain('Jane Roe')
+  expect(JSON.stringify((await talk.server.dump()).action)).not.toContain('Jane Roe')
 })
 
 test('with a key file the private key is in that file, for its owner alone, and nowhere in the database', async () => {

@@ -1,11 +1,24 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { recordAudit } from '../audit/index.ts'
-import { actions, audit, changeRights, grants, redaction, revisions, seen, stored, type Tx, webhookDeliveries } from '../store/index.ts'
+import {
+  type ActionRow,
+  actions,
+  audit,
+  changeRights,
+  grants,
+  redaction,
+  revisions,
+  seen,
+  stored,
+  type Tx,
+  webhookDeliveries,
+} from '../store/index.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
 import type { GateDeps } from './gate.ts'
+import { EARLIER_DENIAL } from './propose/denial-memory.ts'
 import { viewAction } from './read/view.ts'
 import { findVisibleAction } from './read/visible.ts'
 import { transactOnce } from './transact-once.ts'
@@ -46,7 +59,9 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
   const found = yield* findVisibleAction(caller.principal, actionId, nowMs)
   requireAdmin(caller.principal, 'redacts what was recorded')
   const opened = yield* openSession(context, found)
-  const isBlanked = yield* redaction.blankAction.change({ id: actionId, now: nowMs })
+  // Read again: whoever held the session or the action before may have changed it.
+  const before = (yield* actions.findAction.first({ id: actionId })) ?? found
+  const isBlanked = yield* redaction.blankAction.change({ id: actionId, now: nowMs, ...withoutValues(before) })
   const row = yield* actions.findAction.first({ id: actionId })
   assert(row, 'an action is never deleted')
   if (!isBlanked && row.redacted_at === null) {
@@ -70,9 +85,18 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
 function* blankRevisions(actionId: string): Tx<void> {
   for (const row of yield* revisions.revisionsOf.all({ action_id: actionId })) {
     const revised = stored.revisedOf(row)
-    const blanked = { revised: revised && withoutReason(revised), ended: withoutReason(stored.endedOf(row)) }
+    const blanked = { revised: revised && withoutReason(revised), ended: withoutReason(stored.endedOf(row)), ...withoutValues(row) }
     yield* redaction.blankRevision.run({ action_id: actionId, revision: row.revision, ...blanked })
   }
 }
 
 const withoutReason = (revised: stored.StoredRevised): string => JSON.stringify({ ...revised, reason: 'Redacted' })
+
+/** Risk and verdict without what their reasons repeat: a tool's may name arguments, and an earlier decline the words of a person. */
+function withoutValues(row: Pick<ActionRow, 'risk' | 'policy'>): Pick<ActionRow, 'risk' | 'policy'> {
+  const policy = stored.policyOf(row)
+  return {
+    risk: JSON.stringify({ ...stored.riskOf(row), reasons: ['Redacted'] }),
+    policy: policy.rule === EARLIER_DENIAL ? JSON.stringify({ ...policy, reason: 'Redacted' }) : row.policy,
+  }
+}

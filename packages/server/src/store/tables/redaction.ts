@@ -31,9 +31,9 @@ const ACTION: Readonly<Record<keyof ActionRow, Redaction>> = {
   previewed_at: 'keep',
   precondition: null,
   target_version: 'keep',
-  risk: 'keep',
+  risk: 'given',
   state: 'keep',
-  policy: 'keep',
+  policy: 'given',
   requires: 'keep',
   requested_by: 'keep',
   requesters: 'keep',
@@ -94,8 +94,8 @@ const REVISION: Readonly<Record<keyof ActionRevisionRow, Redaction>> = {
   preview: null,
   preview_error: null,
   previewed_at: 'keep',
-  risk: 'keep',
-  policy: 'keep',
+  risk: 'given',
+  policy: 'given',
   requires: 'keep',
   revised: 'given',
   ended: 'given',
@@ -109,23 +109,27 @@ const blanked = (columns: Readonly<Record<string, Redaction>>) =>
     ),
   )
 
-/** Removes what a settled action was about. Changes nothing while the action is open, or when it was redacted before. */
-export const blankAction = question<{ id: string; now: number }>((db, p) =>
+/**
+ * Removes what a settled action was about. Changes nothing while the action is open, or when it was redacted before.
+ * @param p `risk` and `policy` without values of the action.
+ */
+export const blankAction = question<{ id: string; risk: string; policy: string; now: number }>((db, p) =>
   db
     .updateTable('action')
-    .set({ ...blanked(ACTION), redacted_at: p.now })
+    .set({ ...blanked(ACTION), risk: p.risk, policy: p.policy, redacted_at: p.now })
     .where('id', '=', p.id)
     .where(sql<boolean>`state in ${listOfStates(ACTION_STATES.filter(hasEnded))}`)
     .where('redacted_at', 'is', null),
 )
 
-/** Removes what an earlier revision was about. @param p `revised` and `ended` without their reasons. */
-export const blankRevision = question<{ action_id: string; revision: number; revised: string | null; ended: string }>((db, p) =>
-  db
-    .updateTable('action_revision')
-    .set({ ...blanked(REVISION), revised: p.revised, ended: p.ended })
-    .where('action_id', '=', p.action_id)
-    .where('revision', '=', p.revision),
+/** Removes what an earlier revision was about. @param p `revised` and `ended` without their reasons, `risk` and `policy` without values. */
+export const blankRevision = question<Pick<ActionRevisionRow, 'action_id' | 'revision' | 'revised' | 'ended' | 'risk' | 'policy'>>(
+  (db, p) =>
+    db
+      .updateTable('action_revision')
+      .set({ ...blanked(REVISION), revised: p.revised, ended: p.ended, risk: p.risk, policy: p.policy })
+      .where('action_id', '=', p.action_id)
+      .where('revision', '=', p.revision),
 )
 
 /** Grants made from an action that were not revoked, the oldest first. */
