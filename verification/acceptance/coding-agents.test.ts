@@ -217,6 +217,19 @@ test('a host that drops its request withdraws the card', async () => {
   expect(await settled).toMatchObject({ state: 'cancelled', error: { message: expect.stringContaining('no longer waits') } })
 })
 
+test('a call is denied when the key of its hook is revoked while people are asked', async () => {
+  const { server } = await start()
+  const { key, id } = await server.makeKey({ name: 'other', kind: 'agent', agent: 'other' })
+  const body = { session_id: 's1', cwd: FOLDER, hook_event_name: 'PreToolUse', ...bash('npm run deploy', 'toolu_1') }
+  const asked = server.with({ authorization: `Bearer ${key}` }).send('POST', '/hooks/claude', { body })
+  const card = await waiting(server)
+  await server.admin.send('DELETE', `/api/keys/${id}`)
+  const answer = await asked
+  expect([decisionOf(answer), reasonOf(answer)]).toEqual(['deny', expect.stringContaining('your credential has ended')])
+  await decide(server, card, { verdict: 'approve' })
+  expect((await server.admin.get(`/api/actions/${card.id}`)).state).toBe('approved')
+})
+
 test('the end of a session closes what it leaves behind', async () => {
   const desk = await start()
   const asked = desk.hook('PreToolUse', bash('npm run build', 'toolu_8'))

@@ -280,3 +280,23 @@ test('what a client listens on ends with its key, in every version of the protoc
     await client.close()
   }
 })
+
+test('a call and a wait that are held end with the key', async () => {
+  await using target = await answering()
+  await using server = await startGateway(target, 50)
+  const { key, id } = await server.makeKey({ name: 'bot', kind: 'agent' })
+  await using client = await MCP_CLIENTS[1].connect({ url: `${server.url}/mcp`, key })
+  const begun = Promise.withResolvers<string>()
+  const call = client.call('keyed', { what: 'a' }, { onprogress: ({ message = '' }) => begun.resolve(message) })
+  const actionId = /act_\w+/.exec(await begun.promise)?.[0] ?? ''
+  const waits = Promise.withResolvers<void>()
+  const wait = client.call('countersign_wait', { actionId, seconds: 50 }, { onprogress: () => waits.resolve() })
+  await waits.promise
+  await server.admin.send('DELETE', `/api/keys/${id}`)
+  for (const held of [call, wait]) {
+    const answer = await held
+    expect(answer).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('your credential has ended') }] })
+    expect(answer.structuredContent).toBeUndefined()
+  }
+  expect(await server.admin.get(`/api/actions/${actionId}`)).toMatchObject({ state: 'proposed' })
+})
