@@ -165,6 +165,27 @@ test('the download of the record breaks off when its key is revoked', async () =
   expect(end).toBe('broken off')
 })
 
+test('an export of actions breaks off when its key is revoked: also what was read ahead for a slow client is not sent', async () => {
+  await using desk = await startDesk()
+  const { server } = desk
+  // One page of a reading, and more than the buffers between server and client hold.
+  const letters = Array.from({ length: 60 }, (_, nth) => String(nth).padEnd(200_000, 'x'))
+  for (const letter of letters) await server.admin.post('/api/actions', keyed(letter))
+  const { client, key, id } = await personWithKey(server, { roles: ['viewer'] })
+  const download = await fetch(`${server.url}/api/actions/export`, { headers: { authorization: `Bearer ${key}` } })
+  expect(download.status).toBe(200)
+  using inbox = await client.stream('/api/events')
+  await server.admin.send('DELETE', `/api/keys/${id}`)
+  await inbox.ended()
+  const end = await download.text().then(
+    () => 'whole',
+    () => 'broken off',
+  )
+  expect(end).toBe('broken off')
+  const whole = await server.admin.send('GET', '/api/actions/export')
+  expect(whole.text.trim().split('\n')).toHaveLength(letters.length)
+})
+
 // SQLite allows one process at a time; the test above covers the command beside it.
 test.skipIf(inject('database') === 'sqlite')('a key that one process revokes ends what is open at another', async () => {
   await using servers = await startTwoServers()

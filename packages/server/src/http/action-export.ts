@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream'
 import { type Action, ActionExportQuery } from '@countersign/core'
 import { searchActions, viewActions } from '../gate/index.ts'
 import { callerOf } from '../identity/authenticate.ts'
 import { type ActionRow, actions, type Store } from '../store/index.ts'
 import { readFilter } from './action-filter.ts'
 import type { App, HttpDeps } from './app.ts'
+import { fileWhileStanding } from './file-while-standing.ts'
 import { taggedRoute } from './route.ts'
 
 const route = taggedRoute('actions')
@@ -65,7 +65,7 @@ async function* exportActions(
 }
 
 /** Registers the export of what a list of actions shows. */
-export function actionExportRoutes(app: App, { store, clock }: HttpDeps): void {
+export function actionExportRoutes(app: App, { store, clock, hub }: HttpDeps): void {
   app.get(
     '/api/actions/export',
     route('anyone', {
@@ -81,7 +81,7 @@ export function actionExportRoutes(app: App, { store, clock }: HttpDeps): void {
       const name = `countersign-actions-${new Date(clock.nowMs()).toISOString().replaceAll(/[:.]/g, '-')}.${format}`
       reply.header('content-type', format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8')
       reply.header('content-disposition', `attachment; filename="${name}"`)
-      return reply.send(Readable.from(exportActions(store, readFilter(query, principal), format)))
+      return reply.send(fileWhileStanding({ hub, clock }, request, exportActions(store, readFilter(query, principal), format)))
     },
   )
 }

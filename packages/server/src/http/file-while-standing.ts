@@ -10,20 +10,20 @@ import { watchStanding } from '../identity/standing.ts'
  * rights: the connection ends in the middle, so that nobody takes the part for the whole.
  * @param pieces The text of the file.
  */
-export const fileWhileStanding = (
-  deps: { hub: EventHub; clock: Clock },
-  request: FastifyRequest,
-  pieces: AsyncIterable<string>,
-): Readable => Readable.from(whileStanding(deps, request, pieces))
+export function fileWhileStanding(deps: { hub: EventHub; clock: Clock }, request: FastifyRequest, pieces: AsyncIterable<string>): Readable {
+  const file: Readable = Readable.from(whileStanding())
+  return file
 
-async function* whileStanding(
-  deps: { hub: EventHub; clock: Clock },
-  request: FastifyRequest,
-  pieces: AsyncIterable<string>,
-): AsyncGenerator<string> {
-  using standing = await watchStanding(deps, request)
-  for await (const piece of pieces) {
-    if (!standing.isSame) throw new CountersignError('unauthenticated', 'your credential or your rights changed during the download')
-    yield piece
+  async function* whileStanding(): AsyncGenerator<string> {
+    const standing = await watchStanding(deps, request)
+    // The last piece is read long before a slow client takes it.
+    file.once('close', () => standing[Symbol.dispose]())
+    const judge = () => {
+      if (!standing.isSame)
+        file.destroy(new CountersignError('unauthenticated', 'your credential or your rights changed during the download'))
+    }
+    standing.onJudged(judge)
+    judge()
+    yield* pieces
   }
 }
