@@ -4,10 +4,15 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { Client } from 'pg'
 import { StatementGroup } from '../../packages/server/src/store/postgres/statement-group.ts'
 
-/** Texts of the statements that this process sends to either database, and of those of each packet to Postgres, until it is disposed of. */
+/**
+ * Texts of the statements that this process sends to either database, until it is disposed of: in their order; those of each packet to
+ * Postgres; and the packets of each transaction there, where a statement outside any is one of its own.
+ */
 export function countStatements() {
   const sent: string[] = []
   const packets: string[][] = []
+  const transactions: string[][][] = []
+  const open = new WeakMap<Client, string[][]>()
   const groups = new WeakMap<object, string[]>()
   const { prepare } = DatabaseSync.prototype
   const { query } = Client.prototype
@@ -31,6 +36,12 @@ export function countStatements() {
         : [typeof first === 'string' ? first : String((first as { text?: string }).text)]
     sent.push(...texts)
     packets.push(texts)
+    const transaction = open.get(this) ?? transactions[transactions.push([]) - 1] ?? []
+    transaction.push(texts)
+    for (const text of texts) {
+      if (/^(begin|start)\b/i.test(text)) open.set(this, transaction)
+      else if (/^(commit|rollback)\b/i.test(text)) open.delete(this)
+    }
     return (query as (...values: unknown[]) => never).apply(this, args)
   } as typeof query
   StatementGroup.prototype.add = function (statement, onAnswer) {
@@ -42,6 +53,7 @@ export function countStatements() {
   return {
     sent,
     packets,
+    transactions,
     [Symbol.dispose]() {
       DatabaseSync.prototype.prepare = prepare
       Client.prototype.query = query
