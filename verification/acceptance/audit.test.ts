@@ -392,6 +392,21 @@ test('redaction takes away what the reasons for a risk and for a verdict repeat 
   expect(JSON.stringify((await talk.server.dump()).action)).not.toContain('Jane Roe')
 })
 
+test('redaction also takes away what the kept answer to a proposal repeats', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using desk = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = desk
+  const bot = await desk.as({ name: 'bot', kind: 'agent' })
+  const propose = (key: string, what: string): Promise<Action> =>
+    bot.post('/api/actions', { tool: 'unkeyed', arguments: { what } }, { 'idempotency-key': key })
+  const [{ id }, other] = [await propose('k1', 'ORD-17'), await propose('k2', 'ORD-18')]
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Ana' })
+  expect(JSON.stringify((await desk.dump()).once)).not.toContain('ORD-17')
+  expect(await propose('k1', 'ORD-17')).toMatchObject({ id, description: 'Redacted', arguments: {} })
+  expect(await propose('k2', 'ORD-18')).toEqual(other)
+})
+
 test('with a key file the private key is in that file, for its owner alone, and nowhere in the database', async () => {
   using folder = temporaryFolder()
   const file = join(folder.path, 'record.pem')

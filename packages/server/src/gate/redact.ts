@@ -75,10 +75,19 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
   yield* webhookDeliveries.blankDeliveries.run({ action_id: actionId })
   yield* audit.blankRows({ scope: found.session_id ?? actionId, actionId })
   const blanked = yield* viewAction(row)
+  yield* blankAnswers(row, blanked)
   const { id: _, ...changed } = blanked
   yield* emitUpdate(opened, row, changed, { kind: 'redacted', by: caller, data: { reason } })
   if (opened.session) yield* opened.session.save()
   return blanked
+}
+
+/** A repeat of the proposal gets the action as it is now: the first answer would tell what it was about. */
+function* blankAnswers(row: ActionRow, blanked: Action): Tx<void> {
+  for (const { scope, key, answer } of yield* redaction.answersAt.all(row)) {
+    const { id } = (JSON.parse(answer) ?? {}) as { id?: unknown }
+    if (id === row.id) yield* redaction.replaceAnswer.run({ scope, key, answer: JSON.stringify(blanked) })
+  }
 }
 
 /** Removes earlier revisions too, and the reasons for them, because they contain values. */

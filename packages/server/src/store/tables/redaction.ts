@@ -154,3 +154,20 @@ export const blankGrants = question<{ action_id: string }>((db, p) =>
     .where('made_from', '=', p.action_id)
     .where('revoked_at', 'is not', null),
 )
+
+/** Answers that are kept for as long as an action, among them those with this one: their time is that of its proposal or of its end. */
+export const answersAt = question<Pick<ActionRow, 'created_at' | 'updated_at'>, { scope: string; key: string; answer: string }>((db, p) =>
+  db
+    .selectFrom('once')
+    .select(['scope', 'key', 'answer'])
+    .where('kept_for', '=', lit('action'))
+    .where('created_at', 'in', [p.created_at, p.updated_at])
+    .orderBy('scope')
+    .orderBy('key')
+    .limit(lit(10_000)),
+)
+
+/** Replaces an answer. */
+export const replaceAnswer = question<{ scope: string; key: string; answer: string }>((db, p) =>
+  db.updateTable('once').set({ answer: p.answer }).where('scope', '=', p.scope).where('key', '=', p.key),
+)
