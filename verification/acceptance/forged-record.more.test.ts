@@ -56,7 +56,7 @@ async function isRefusedAndAccepted(
   const seal: AuditSealView = await admin.get('/api/audit/seal')
   expect(seal.problem).toMatchObject({ why: expect.stringMatching(why) })
   expect((await admin.send('GET', '/metrics')).text).toContain('countersign_record_problem 1\n')
-  expect(server.errors.join('')).toMatch(/record\.problem/)
+  await expect.poll(() => server.errors.join('')).toMatch(/record\.problem/)
   // Decisions still count and are recorded, but no head covers their rows.
   const action = await propose(server, 'while it is not sealed')
   expect(await admin.post(`/api/actions/${action.id}/decision`, { verdict: 'decline' })).toMatchObject({ state: 'declined' })

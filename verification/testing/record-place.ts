@@ -55,9 +55,13 @@ export const rowOf = async (forger: Forger, action: Action | undefined) =>
 
 /** Resolves with the answer of `/readyz` once it says that the record differs from what was signed. */
 export async function untilDegraded({ admin, errors }: TestServer): Promise<{ status: string; why: string }> {
-  const look = async () => ({ ready: await admin.get('/readyz'), errors })
+  let ready = { status: '', why: '' }
+  const look = async () => {
+    ready = await admin.get('/readyz')
+    return { ready, errors }
+  }
   await expect.poll(look).toMatchObject({ ready: { status: 'degraded' } })
-  return (await look()).ready
+  return ready
 }
 
 export const kindsOf = async ({ admin }: TestServer, kind: string): Promise<AuditEntryView[]> =>
