@@ -38,6 +38,8 @@ interface Program {
   look?: string | undefined
   /** False when the program takes no reason for its model. Default: true. */
   takesReasons?: boolean
+  /** False when the program does not say whether a command failed. Default: true. */
+  tellsFailures?: boolean
 }
 
 /** Appends one letter, so that running twice would show. */
@@ -46,7 +48,7 @@ export const ran = ({ project }: Fixture): string =>
   existsSync(join(project, 'ran.txt')) ? readFileSync(join(project, 'ran.txt'), 'utf8') : ''
 
 /** The cases that are the same for each program. */
-export function testCases({ takesReasons = true, ...program }: Program): void {
+export function testCases({ takesReasons = true, tellsFailures = true, ...program }: Program): void {
   const { start, shell, look } = { look: 'cat note.txt', ...program }
   test.skipIf(look === undefined)('a read that policy allows runs by itself, and nobody is asked', async () => {
     const { fixture, model, prompt } = await start({
@@ -102,5 +104,14 @@ export function testCases({ takesReasons = true, ...program }: Program): void {
     await ended
     expect(ran(fixture)).toBe('x')
     expect(await fixture.actions()).toMatchObject([{ state: 'succeeded', attempt: 1 }])
+  })
+
+  test.skipIf(!tellsFailures)('a command that fails after it has begun is a failed action, not one that was carried out', async () => {
+    const { fixture, prompt } = await start({ steps: [shell(`${APPEND}; exit 3`), { text: 'It failed.' }] })
+    const { ended } = await prompt()
+    await fixture.decide(await fixture.waiting(), { verdict: 'approve' })
+    await ended
+    expect(ran(fixture)).toBe('x')
+    expect(await fixture.actions()).toMatchObject([{ state: 'failed', attempt: 1 }])
   })
 }

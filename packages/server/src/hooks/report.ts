@@ -17,7 +17,8 @@ const MAX_ERROR_CHARS = 1_500
 /**
  * Stores what a host says came of a call. A call that ran while people were still asked here was answered at the host: its action is
  * withdrawn, so that a later approval has nothing left to approve. One that ran although it was refused or taken back keeps its end, and
- * its outcome says so. A report of a failure does not show that anything ran: some hosts send one for a call that was denied.
+ * its outcome says so. A report of a failure does not show that anything ran, unless it has an exit code: some hosts send one for a call that
+ * was denied.
  */
 export async function takeReport(deps: Deps, { call, session, callId, report }: Report, caller: Who): Promise<void> {
   if (isOwnAffair(call)) return
@@ -25,24 +26,27 @@ export async function takeReport(deps: Deps, { call, session, callId, report }: 
   if (!row) return
   const { id, state, epoch } = row
   const host = HOST_NAMES[call.host]
+  const ran = 'ok' in report ? report.ok : 'ran' in report ? report.ran : undefined
   const noteRun = async () => {
-    if (!('ok' in report)) return
+    if (ran === undefined) return
     deps.log.warn({ actionId: id, state, host: call.host }, 'hook.ran_without_approval')
-    await ignoreLate(deps.gate.noteRanElsewhere(id, { ranBy: host, report: cutReport(report.ok) }, caller))
+    await ignoreLate(deps.gate.noteRanElsewhere(id, { ranBy: host, report: cutReport(ran) }, caller))
   }
   if (state === 'proposed' || state === 'approved') {
     await ignoreLate(deps.gate.withdraw(id, { reason: `answered elsewhere: it was allowed in ${host}` }, caller))
     await noteRun()
   } else if (state === 'executing' || state === 'outcome_unknown') {
-    const body =
-      'ok' in report
-        ? { epoch, output: { ranBy: host, report: cutReport(report.ok) } }
-        : { epoch, error: { kind: 'refused' as const, message: `${host} ran it and reports a failure: ${cutText(report.failed)}` } }
+    const body = 'ok' in report ? { epoch, output: { ranBy: host, report: cutReport(report.ok) } } : { epoch, error: errorOf(host, report) }
     await ignoreLate(deps.gate.takeClientResult(id, body, caller))
   } else if (state !== 'succeeded' && state !== 'failed') {
     await noteRun()
   }
 }
+
+const errorOf = (host: string, report: Exclude<Report['report'], { ok: JsonValue }>) =>
+  'failed' in report
+    ? { kind: 'refused' as const, message: `${host} ran it and reports a failure: ${cutText(report.failed)}` }
+    : { kind: 'ambiguous' as const, message: `${host} was stopped while it ran this: ${cutText(report.interrupted)}` }
 
 /** Closes what a session leaves behind: nobody waits for it any more, and nobody will say what came of it. */
 export async function endSession(

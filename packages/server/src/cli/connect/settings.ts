@@ -82,6 +82,7 @@ export const HOST_SETTINGS: Readonly<Record<HookHost, HostSettings>> = {
     notes: [
       'Codex skips hooks that you have not trusted, and says nothing: start codex, type /hooks and trust these. Every change of them needs that again.',
       'codex exec never asks for permission: there only PreToolUse refuses.',
+      'The hooks of Codex tell what a command printed, and not whether it failed: a command that fails counts as carried out.',
     ],
   },
   copilot: {
@@ -95,7 +96,12 @@ export const HOST_SETTINGS: Readonly<Record<HookHost, HostSettings>> = {
           timeoutSec: limitSeconds + MARGIN_SECONDS,
         },
       ],
-      postToolUse: [{ type: 'command', bash: `${command} postToolUse`, timeoutSec: REPORT_SECONDS }],
+      ...Object.fromEntries(
+        ['postToolUse', 'postToolUseFailure', 'sessionEnd'].map((event) => [
+          event,
+          [{ type: 'command', bash: `${command} ${event}`, timeoutSec: REPORT_SECONDS }],
+        ]),
+      ),
     }),
     notes: ['With --allow-all-tools, GitHub Copilot CLI runs a call whose hook takes too long.'],
   },
@@ -118,7 +124,7 @@ export const HOST_SETTINGS: Readonly<Record<HookHost, HostSettings>> = {
           event,
           [{ command, timeout: limitSeconds + MARGIN_SECONDS, failClosed: true }],
         ]),
-        ...['afterShellExecution', 'afterMCPExecution'].map((event) => [event, [{ command, timeout: REPORT_SECONDS }]]),
+        ...['postToolUse', 'postToolUseFailure', 'sessionEnd'].map((event) => [event, [{ command, timeout: REPORT_SECONDS }]]),
       ]),
     notes: ['These settings follow the documentation of Cursor; no test of ours has run Cursor.'],
   },

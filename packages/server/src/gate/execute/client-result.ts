@@ -32,7 +32,7 @@ function* takeResult(deps: GateDeps, context: CallerContext, actionId: string, b
     checkpoint('result.storing')
     if (row.state === 'executing') yield* settle(deps, context, row, settled)
     else if (row.state === 'outcome_unknown' && settled.to !== 'outcome_unknown') {
-      const sentence = `was of unknown outcome. Its client says now that it ${settled.to === 'succeeded' ? 'was' : 'was not'} carried out`
+      const sentence = `was of unknown outcome. Its client says now that it ${settled.to === 'succeeded' ? 'was carried out' : 'failed'}`
       yield* settleUnknown(context, row, { settled, resolution: null, sentence, cause: { kind: settled.to, by: caller } })
     }
   }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@countersign/core'
 import { z } from 'zod'
 import type { Host } from '../../coding-agent/index.ts'
-import { type HookEvent, type HookShape, inputOf, Json, noTool, readShape, Text } from './shape.ts'
+import { type HookEvent, type HookShape, inputOf, Json, noTool, readShape, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({
   session_id: z.string().min(1).max(200),
@@ -12,6 +12,7 @@ const Body = z.looseObject({
   tool_use_id: z.string().min(1).max(200).optional(),
   tool_response: Json.optional(),
   error: Json.optional(),
+  is_interrupt: z.boolean().optional().catch(undefined),
 })
 
 const ASKS = new Set(['PreToolUse', 'PermissionRequest'])
@@ -28,7 +29,8 @@ function readEvent(host: Host, body: JsonObject, mayEdit: (event: string) => boo
   const named = { event, session, callId: tool_use_id, call }
   if (isAbout(host, event)) return { kind: 'ask', ...named, mayEdit: mayEdit(event) }
   if (event === 'PostToolUse') return { kind: 'report', ...named, report: { ok: rest.tool_response ?? null } }
-  return { kind: 'report', ...named, report: { failed: typeof rest.error === 'string' ? rest.error : JSON.stringify(rest.error ?? null) } }
+  const why = wordsOf(rest.error)
+  return { kind: 'report', ...named, report: rest.is_interrupt ? { interrupted: why } : { failed: why } }
 }
 
 function denied(event: string, reason: string): JsonObject {

@@ -1,6 +1,7 @@
-import { CountersignError, type JsonObject } from '@countersign/core'
+import { CountersignError, type JsonObject, type JsonValue } from '@countersign/core'
 import { z } from 'zod'
-import { type HookShape, inputOf, Json, noTool, readShape, Text } from './shape.ts'
+import { isObject } from '../../coding-agent/hosts.ts'
+import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportOf, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({
   sessionId: z.string().min(1).max(200),
@@ -9,20 +10,37 @@ const Body = z.looseObject({
   toolArgs: Json.optional(),
   toolCallId: z.string().min(1).max(200).optional(),
   toolResult: Json.optional(),
+  error: Json.optional(),
 })
 
-const EVENTS = new Set(['preToolUse', 'permissionRequest', 'postToolUse', 'sessionEnd'])
+const EVENTS = new Set(['preToolUse', 'permissionRequest', 'postToolUse', 'postToolUseFailure', 'sessionEnd'])
+
+const SHELLS = new Set(['bash', 'powershell'])
+/** The end of a command's output, which this host writes itself. */
+const EXIT = /<shellId: [^>]* completed with exit code (\d+)>\s*$/
+
+/** A command that fails is a success of the tool that ran it. */
+function readResult(tool: string, result: JsonValue): Report {
+  if (!isObject(result)) return { ok: result }
+  const { resultType, textResultForLlm } = result
+  const words = wordsOf(textResultForLlm)
+  if (typeof resultType === 'string' && resultType !== 'success') return { failed: `${resultType}: ${words}` }
+  const exit = SHELLS.has(tool) ? EXIT.exec(words)?.[1] : undefined
+  return reportOf(result, exit === undefined ? undefined : Number(exit), words)
+}
 
 /** GitHub Copilot CLI: the message does not name its event, so the settings do. */
 export const copilotShape: HookShape = {
   read(body, event = 'preToolUse') {
-    const { sessionId: session, cwd, toolName, toolArgs, toolCallId: callId, toolResult } = readShape(Body, body, 'copilot')
+    const { sessionId: session, cwd, toolName, toolArgs, toolCallId: callId, ...rest } = readShape(Body, body, 'copilot')
     if (event === 'sessionEnd') return { kind: 'ended', host: 'copilot', event, session }
     // The name comes from the settings: a misspelt one would let every call run.
     if (!EVENTS.has(event)) throw new CountersignError('bad_request', `there is no event ${event}; known are ${[...EVENTS].join(', ')}`)
     if (toolName === undefined) throw noTool('copilot', event)
     const call = { host: 'copilot' as const, tool: toolName, input: inputOf(toolArgs), folder: cwd }
-    if (event === 'postToolUse') return { kind: 'report', event, session, callId, call, report: { ok: toolResult ?? null } }
+    if (event === 'postToolUse')
+      return { kind: 'report', event, session, callId, call, report: readResult(toolName, rest.toolResult ?? null) }
+    if (event === 'postToolUseFailure') return { kind: 'report', event, session, callId, call, report: { failed: wordsOf(rest.error) } }
     return { kind: 'ask', event, session, callId, call, mayEdit: false }
   },
   answer(event, verdict): JsonObject {

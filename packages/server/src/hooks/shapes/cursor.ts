@@ -1,6 +1,6 @@
-import type { JsonObject } from '@countersign/core'
+import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
-import { type HookShape, inputOf, Json, noTool, readShape, Text } from './shape.ts'
+import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportOf, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({
   conversation_id: z.string().min(1).max(200),
@@ -14,10 +14,18 @@ const Body = z.looseObject({
   output: Json.optional(),
   tool_output: Json.optional(),
   result_json: Json.optional(),
+  error_message: Json.optional(),
+  is_interrupt: z.boolean().optional().catch(undefined),
 })
 
 const ASKS = new Set(['beforeShellExecution', 'beforeMCPExecution', 'preToolUse'])
-const REPORTS = new Set(['afterShellExecution', 'afterMCPExecution', 'postToolUse'])
+const REPORTS = new Set(['afterShellExecution', 'afterMCPExecution', 'postToolUse', 'postToolUseFailure'])
+
+/** The result of a command is the text of an object with its output and its exit code. */
+function readResult(tool: string, result: JsonValue): Report {
+  const { exitCode, output } = tool === 'Shell' ? inputOf(result) : {}
+  return reportOf(result, typeof exitCode === 'number' ? exitCode : undefined, wordsOf(output))
+}
 
 /** No hook of Cursor names the server. `preToolUse` calls such a tool `MCP:<tool>`. */
 const mcpTool = (name: string): string => `mcp__cursor__${name}`
@@ -48,7 +56,10 @@ export const cursorShape: HookShape = {
     const call = { host: 'cursor' as const, tool, input: isShell ? { command: command ?? '' } : inputOf(tool_input), folder }
     const named = { event, session, callId: rest.tool_use_id, call }
     if (ASKS.has(event)) return { kind: 'ask', ...named, mayEdit: false }
-    return { kind: 'report', ...named, report: { ok: rest.output ?? rest.tool_output ?? rest.result_json ?? null } }
+    if (event !== 'postToolUseFailure')
+      return { kind: 'report', ...named, report: readResult(tool, rest.output ?? rest.tool_output ?? rest.result_json ?? null) }
+    const why = wordsOf(rest.error_message)
+    return { kind: 'report', ...named, report: rest.is_interrupt ? { interrupted: why } : { failed: why } }
   },
   answer(_event, verdict): JsonObject {
     if (verdict.kind === 'none') return {}

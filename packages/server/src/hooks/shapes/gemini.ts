@@ -1,6 +1,7 @@
-import type { JsonObject } from '@countersign/core'
+import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
-import { type HookShape, inputOf, Json, noTool, readShape, Text } from './shape.ts'
+import { isObject } from '../../coding-agent/hosts.ts'
+import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportOf, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({
   session_id: z.string().min(1).max(200),
@@ -14,6 +15,18 @@ const Body = z.looseObject({
     .optional()
     .catch(undefined),
 })
+
+/** The end of a command's output, which this host writes itself; without it the code is 0. */
+const EXIT = /^Exit Code: (\d+)(?:\n(?:Signal|Background PIDs|Process Group PGID): .*)*(?:\n<\/untrusted_context>)?\s*(?![\s\S])/m
+
+/** A command that fails is a success of the tool that ran it. */
+function readResult(tool: string, result: JsonValue): Report {
+  if (!isObject(result)) return { ok: result }
+  if (isObject(result.error)) return { failed: wordsOf(result.error.message) }
+  const words = wordsOf(result.llmContent)
+  const exit = tool === 'run_shell_command' ? EXIT.exec(words)?.[1] : undefined
+  return reportOf(result, exit === undefined ? undefined : Number(exit), words)
+}
 
 /** Gemini CLI. Its calls carry no id. */
 export const geminiShape: HookShape = {
@@ -38,7 +51,7 @@ export const geminiShape: HookShape = {
       callId: undefined,
       call: { host: 'gemini' as const, tool, input: inputOf(tool_input), folder: cwd },
     }
-    if (event === 'AfterTool') return { kind: 'report', ...named, report: { ok: tool_response ?? null } }
+    if (event === 'AfterTool') return { kind: 'report', ...named, report: readResult(tool_name, tool_response ?? null) }
     return { kind: 'ask', ...named, mayEdit: true }
   },
   answer(_event, verdict): JsonObject {

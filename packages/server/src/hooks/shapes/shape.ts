@@ -11,6 +11,12 @@ export type Verdict =
   /** The host stops and asks again when it is resumed. */
   | { kind: 'defer' }
 
+/**
+ * What a host says came of a call: the result; why it failed, with the result in `ran` where that shows that it began; or that somebody
+ * stopped it while it ran.
+ */
+export type Report = { ok: JsonValue } | { failed: string; ran?: JsonValue } | { interrupted: string }
+
 interface Named {
   /** The host's own name of the event. */
   event: string
@@ -27,7 +33,7 @@ export type HookEvent =
       mayEdit: boolean
     })
   | (Named & { kind: 'answered'; allowed: boolean; said?: string | undefined })
-  | (Named & { kind: 'report'; report: { ok: JsonValue } | { failed: string } })
+  | (Named & { kind: 'report'; report: Report })
   | { kind: 'ended'; host: Host; event: string; session: string }
   | { kind: 'ignored'; event: string }
 
@@ -64,3 +70,10 @@ export function inputOf(value: JsonValue | undefined): JsonObject {
 
 export const Text = z.string().max(4_000)
 export const Json = z.json()
+
+/** The report about a call whose result has a command's exit code, where it has one. */
+export const reportOf = (result: JsonValue, exitCode: number | undefined, output: string): Report =>
+  exitCode === undefined || exitCode === 0 ? { ok: result } : { failed: `exit code ${exitCode}. ${output}`, ran: result }
+
+/** Words of a host, which may come as any JSON. */
+export const wordsOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
