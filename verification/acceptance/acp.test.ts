@@ -178,7 +178,7 @@ test('version 2: a call, a command, an unknown subject and none become cards, an
   }
 })
 
-test('version 2: the card has the words of the prompt as those of the agent, and a call that was cancelled is reported', async () => {
+test('version 2: the card has the words of the prompt as those of the agent, and what came of a call that was cancelled while it ran is unknown', async () => {
   const { server, editor, agent } = await start()
   const call = { toolCallId: 'call 1', kind: 'execute', rawInput: { command: 'npm publish' } }
   const asked = requestV2(1, { type: 'tool_call', toolCall: call }, 'Only a dry run')
@@ -191,10 +191,9 @@ test('version 2: the card has the words of the prompt as those of the agent, and
   expect(chosen(await agent.message())).toBe('yes')
   const update = { sessionUpdate: 'tool_call_update', toolCallId: 'call 1', status: 'cancelled', rawOutput: { done: 'half' } }
   agent.send({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's1', update } })
-  const after = await settled(server, card.id)
-  expect(after.state).toBe('failed')
-  expect(after.outcome?.text).toContain('cancelled')
-  expect(after.outcome?.text).toContain('half')
+  await expect
+    .poll(() => read(server, card.id))
+    .toMatchObject({ state: 'outcome_unknown', error: { message: expect.stringContaining('half') } })
 })
 
 test('version 2: policy denies a command whatever the editor answers, and what names two operations or half of one is refused', async () => {

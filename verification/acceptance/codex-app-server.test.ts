@@ -72,6 +72,21 @@ test('an approval in Countersign answers Codex for one call, a late answer of th
   expect((await agent.message()).method).toBe('turn/interrupt')
 })
 
+test('what came of a command is unknown when its turn is interrupted while it runs', async () => {
+  const desk = await start()
+  const card = await ask(desk, command(0, 'npm publish'))
+  await decide(desk.server, card, { verdict: 'approve' })
+  expect(await desk.agent.message()).toEqual({ id: 0, result: { decision: 'accept' } })
+  const turn = (status: string) => ({ method: 'turn/completed', params: { threadId: 't1', turn: { id: 'u1', status } } })
+  for (const message of [{ ...turn('interrupted'), params: { ...turn('interrupted').params, threadId: 't2' } }, turn('completed')]) {
+    desk.agent.send(message)
+    expect((await desk.editor.message()).method).toBe('turn/completed')
+  }
+  expect(await desk.server.admin.get(`/api/actions/${card.id}`)).toMatchObject({ state: 'executing' })
+  desk.agent.send(turn('interrupted'))
+  await expect.poll(() => desk.server.admin.get(`/api/actions/${card.id}`)).toMatchObject({ state: 'outcome_unknown' })
+})
+
 test('the editor answers first: its answer passes as it is, and the card is closed as answered elsewhere', async () => {
   const desk = await start()
   const always = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ['npm'] } }

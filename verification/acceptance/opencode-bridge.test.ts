@@ -196,6 +196,19 @@ test('a call with two permissions is two cards, and its report ends both', async
   for (const { id } of cards) expect((await settled(server, id)).state).toBe('failed')
 })
 
+test.each<JsonObject>([
+  { status: 'completed', output: 'User aborted the command', metadata: { exit: null } },
+  { status: 'error', error: 'Tool execution aborted' },
+])('what came of a call that was stopped while it ran is unknown: $status', async (state) => {
+  const { server, opencode, bridge } = await start()
+  bridge.take(opencode.wait('p1', 'bash', 'bash', { command: 'npm publish' }))
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve' })
+  expect(await opencode.nextReply()).toEqual({ id: 'p1', reply: 'once' })
+  bridge.take(part('p1', state))
+  await expect.poll(() => server.admin.get(`/api/actions/${card.id}`)).toMatchObject({ state: 'outcome_unknown' })
+})
+
 test('nothing is allowed when the server is away, and nothing is replied to opencode when the bridge stops', async () => {
   const { server, opencode, bridge } = await start()
   const away = bridgeTo(opencode, { base: 'http://127.0.0.1:9', authorization: 'Bearer cs_x' })

@@ -22,7 +22,7 @@ const PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hel
 interface Message {
   id?: number
   method?: string
-  params?: { itemId?: string; item?: { type: string; status?: string }; turn?: { status: string } }
+  params?: { threadId?: string; turnId?: string; itemId?: string; item?: { type: string; status?: string }; turn?: { status: string } }
   result?: { thread?: { id: string } }
 }
 
@@ -167,4 +167,14 @@ test('server away: what would have asked does not run', async () => {
   await fixture.server.stop()
   await next(isEnd)
   expect(ran(fixture)).toBe('')
+})
+
+test('what came of a command is unknown when its turn is interrupted while it runs', async () => {
+  const { fixture, send, next } = await startTurn([shell(`${APPEND}; sleep 60`), { text: 'All done.' }])
+  const { params: { threadId, turnId } = {} } = await next(isAsk)
+  await fixture.decide(await fixture.waiting(), { verdict: 'approve' })
+  await expect.poll(() => ran(fixture)).toBe('x')
+  send({ id: 104, method: 'turn/interrupt', params: { threadId, turnId } })
+  expect((await next(isEnd)).params?.turn?.status).toBe('interrupted')
+  await expect.poll(fixture.actions).toMatchObject([{ state: 'outcome_unknown' }])
 })

@@ -154,3 +154,16 @@ test('server away: what would have asked does not run', async () => {
   await turn
   expect(ran(fixture)).toBe('')
 })
+
+test.each(['aborts the turn', 'lets its time run out'])('what came of a command is unknown when somebody %s while it runs', async (how) => {
+  const slow = { command: `${APPEND}; sleep 60`, description: 'Does it', ...(how !== 'aborts the turn' && { timeout: 1_000 }) }
+  const { fixture, request, turn } = await startTurn([call('bash', slow), { text: 'All done.' }])
+  await fixture.decide(await fixture.waiting(), { verdict: 'approve' })
+  await expect.poll(() => ran(fixture)).toBe('x')
+  if (how === 'aborts the turn') {
+    const [session] = (await (await request('GET', '/session')).json()) as { id: string }[]
+    await request('POST', `/session/${session?.id}/abort`)
+  }
+  await turn
+  await expect.poll(fixture.actions).toMatchObject([{ state: 'outcome_unknown' }])
+})

@@ -47,7 +47,7 @@ export function createAcpDialect(): Dialect {
       if (typeof callId !== 'string' || (status !== 'completed' && status !== 'failed' && status !== 'cancelled')) return []
       const said = update.rawOutput ?? update.content ?? null
       const ended: Pick<Ended, 'status' | 'output'> =
-        status === 'cancelled' ? { status: 'failed', output: { status, output: said } } : { status, output: said }
+        status === 'cancelled' ? { status: 'stopped', output: said } : { status, output: said }
       return calls.end(session, callId).map((one) => ({ session, callId: one, ...ended }))
     },
   }

@@ -41,6 +41,17 @@ export function createCodexDialect(): Dialect {
     return (asked.get(key) ?? []).map((callId) => ({ session: thread, callId }))
   }
 
+  /** The calls under way in a turn that was interrupted: Codex ends them, and says nothing more about them. */
+  function stopped(thread: string, turn: JsonValue = null): Ended[] {
+    if (turn === 'completed') return []
+    const keys = [...asked.keys()].filter((key) => JSON.parse(key)[0] === thread)
+    return keys.flatMap((key) => {
+      const ids = asked.get(key) ?? []
+      asked.delete(key)
+      return ids.map((callId): Ended => ({ session: thread, callId, status: 'stopped', output: { turn } }))
+    })
+  }
+
   return {
     host: 'codex',
     toServer,
@@ -80,7 +91,8 @@ export function createCodexDialect(): Dialect {
     takesBack: (message) => (isRequest(message, 'serverRequest/resolved') ? (paramsOf(message).requestId ?? null) : undefined),
     answersTakenBack: false,
     ended(message): Ended[] {
-      const { threadId, item } = paramsOf(message)
+      const { threadId, item, turn } = paramsOf(message)
+      if (isRequest(message, 'turn/completed') && typeof threadId === 'string' && isObject(turn)) return stopped(threadId, turn.status)
       if (!isRequest(message, 'item/completed') || typeof threadId !== 'string' || !isObject(item)) return []
       const key = keyOfItem(threadId, item.id)
       const ids = asked.get(key) ?? []
@@ -104,5 +116,5 @@ function toServer(message: ServerMessage): JsonObject {
   }
   const { status, output } = message
   if (status === 'completed') return { hook_event_name: 'PostToolUse', ...about, tool_response: output }
-  return { hook_event_name: 'PostToolUseFailure', ...about, error: output }
+  return { hook_event_name: 'PostToolUseFailure', ...about, error: output, is_interrupt: status === 'stopped' }
 }

@@ -30,6 +30,8 @@ interface Open {
 /** The permissions whose name says that the tool call itself is allowed; others are about more than its input. */
 const OF_THE_CALL = new Set(['bash', 'edit', 'read', 'glob', 'grep', 'list', 'webfetch', 'websearch'])
 const MAX_OUTPUT_CHARS = 100_000
+/** The error of a call that was under way when its turn was aborted. */
+const ABORTED = 'Tool execution aborted'
 
 /** Asks in Countersign about every permission that opencode waits for. The first answer wins: opencode takes no second one. */
 export function createBridge({ opencode, post, complain, againMs }: BridgeDeps): Bridge {
@@ -113,12 +115,13 @@ export function createBridge({ opencode, post, complain, againMs }: BridgeDeps):
     const asked = allowed.get(key)
     if (!asked || (status !== 'completed' && status !== 'error')) return
     allowed.delete(key)
-    const exit = isObject(metadata) && typeof metadata.exit === 'number' ? metadata.exit : 0
+    // Only a command has an exit code, and one that was killed has null.
+    const { exit = 0 } = isObject(metadata) ? metadata : {}
     const text = String((status === 'error' ? error : output) ?? '')
-    const isDone = status === 'completed' && exit === 0
+    const isStopped = typeof exit !== 'number' || (status === 'error' && text === ABORTED)
     const body = {
       event: 'report',
-      status: isDone ? 'completed' : 'failed',
+      status: isStopped ? 'stopped' : status === 'completed' && exit === 0 ? 'completed' : 'failed',
       output: { exit, output: text.slice(0, MAX_OUTPUT_CHARS).toWellFormed() },
     }
     for (const about of asked) await tell({ ...body, ...about })

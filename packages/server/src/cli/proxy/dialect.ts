@@ -32,7 +32,8 @@ export interface EditorAnswer {
 
 /** The outcome of a call, as the agent reports it. */
 export interface Ended extends AskedCall {
-  status: 'completed' | 'failed'
+  /** `stopped`: it was ended while it ran, and what it did is not known. */
+  status: 'completed' | 'failed' | 'stopped'
   output: JsonValue
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import { type HostTool, isObject } from '../../coding-agent/hosts.ts'
-import { proxiedAnswer, proxiedEvent } from './proxied.ts'
+import { proxiedAnswer, proxiedEvent, ReportStatus } from './proxied.ts'
 import { type HookEvent, type HookShape, Json, readShape, Text } from './shape.ts'
 
 const Id = z.string().min(1).max(200)
@@ -37,7 +37,7 @@ const Body = z.discriminatedUnion('event', [
     session: Id,
     cwd: Text.default(''),
     toolCall: ToolCall,
-    status: z.enum(['completed', 'failed']),
+    status: ReportStatus,
     output: Json.optional(),
   }),
   z.object({ event: z.literal('ended'), session: Id }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { proxiedAnswer, proxiedEvent } from './proxied.ts'
+import { proxiedAnswer, proxiedEvent, ReportStatus } from './proxied.ts'
 import { type HookEvent, type HookShape, inputOf, Json, readShape, Text } from './shape.ts'
 
 const Id = z.string().min(1).max(200)
@@ -8,7 +8,7 @@ const About = { session: Id, cwd: Text.default(''), callId: Id, tool: Id, input:
 const Body = z.discriminatedUnion('event', [
   z.object({ event: z.literal('ask'), ...About }),
   z.object({ event: z.literal('answered'), ...About, allowed: z.boolean() }),
-  z.object({ event: z.literal('report'), ...About, status: z.enum(['completed', 'failed']), output: Json.optional() }),
+  z.object({ event: z.literal('report'), ...About, status: ReportStatus, output: Json.optional() }),
   z.object({ event: z.literal('ended'), session: Id }),
 ])
 

@@ -1,12 +1,17 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
+import { z } from 'zod'
 import type { HostTool } from '../../coding-agent/hosts.ts'
 import type { HookEvent, Verdict } from './shape.ts'
+
+/** `stopped`: somebody or a limit ended the call while it ran. */
+export const ReportStatus = z.enum(['completed', 'failed', 'stopped'])
+type ReportStatus = z.output<typeof ReportStatus>
 
 /** A message of one of our own programs that stand beside an agent: `countersign acp`, `countersign opencode`. */
 type Message =
   | { event: 'ask' }
   | { event: 'answered'; allowed: boolean; said?: string | undefined }
-  | { event: 'report'; status: 'completed' | 'failed'; output?: JsonValue | undefined }
+  | { event: 'report'; status: ReportStatus; output?: JsonValue | undefined }
 
 /** The event of such a message. The agents behind these programs take no other input. */
 export function proxiedEvent(message: Message, about: { session: string; callId: string; call: HostTool }): HookEvent {
@@ -14,7 +19,9 @@ export function proxiedEvent(message: Message, about: { session: string; callId:
   if (message.event === 'ask') return { kind: 'ask', ...named, mayEdit: false }
   if (message.event === 'answered') return { kind: 'answered', ...named, allowed: message.allowed, said: message.said }
   const output = message.output ?? null
-  return { kind: 'report', ...named, report: message.status === 'completed' ? { ok: output } : { failed: JSON.stringify(output) } }
+  if (message.status === 'completed') return { kind: 'report', ...named, report: { ok: output } }
+  const words = JSON.stringify(output)
+  return { kind: 'report', ...named, report: message.status === 'stopped' ? { interrupted: words } : { failed: words } }
 }
 
 /** The answer to such a program: everything that is no permission is a denial. */
