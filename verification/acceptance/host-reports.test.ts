@@ -95,15 +95,24 @@ const FAILURES: Record<string, [Asked, Told]> = {
   ],
 }
 
-const STOPPED: Record<string, [Asked, Told]> = {
-  'Claude Code': [
+const UNKNOWN: Record<string, [Asked, Told]> = {
+  'Claude Code, a command that took too long': [
+    claude('PreToolUse', {}),
+    {
+      ...claude('PostToolUse', {
+        tool_response: { stdout: '', stderr: '', interrupted: false, isImage: false, backgroundTaskId: 'b2bm3gab4', timedOutAfterMs: 2000 },
+      }),
+      ...{ is: { state: 'outcome_unknown' }, says: /^Claude Code goes on with this in the background: .*timedOutAfterMs/ },
+    },
+  ],
+  'Claude Code, stopped': [
     claude('PreToolUse', {}),
     {
       ...claude('PostToolUseFailure', { error: 'Interrupted by user', is_interrupt: true }),
       ...{ is: { state: 'outcome_unknown' }, says: /^Claude Code was stopped while it ran this: Interrupted by user/ },
     },
   ],
-  Cursor: [
+  'Cursor, stopped': [
     cursor('preToolUse', {}),
     {
       ...cursor('postToolUseFailure', { error_message: 'Aborted', is_interrupt: true }),
@@ -136,9 +145,20 @@ async function tell([ask, told]: [Asked, Told]): Promise<void> {
 
 test.each(Object.keys(FAILURES))('a call that failed is not said to be carried out: %s', (name) => tell(FAILURES[name] as [Asked, Told]))
 
-test.each(Object.keys(STOPPED))('what came of a call that somebody stopped while it ran is unknown: %s', (name) =>
-  tell(STOPPED[name] as [Asked, Told]),
+test.each(Object.keys(UNKNOWN))('what came of a call that was stopped, or that still runs, is unknown: %s', (name) =>
+  tell(UNKNOWN[name] as [Asked, Told]),
 )
+
+test('a command that is to be started in the background has been, once it was', async () => {
+  const { server, send } = await startDesk()
+  const input = { tool_input: { command: COMMAND, run_in_background: true } }
+  const asked = send(claude('PreToolUse', input))
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve' })
+  await asked
+  await send(claude('PostToolUse', { ...input, tool_response: { stdout: '', backgroundTaskId: 'b1' } }))
+  expect(await found(server, card)).toMatchObject({ state: 'succeeded', result: { report: { backgroundTaskId: 'b1' } } })
+})
 
 test('text in the output of a call is not taken for its exit code', async () => {
   const { server, send } = await startDesk()
@@ -155,12 +175,15 @@ test('text in the output of a call is not taken for its exit code', async () => 
   }
 })
 
-test('a command that failed although it was declined ran all the same, and its action says so', async () => {
+test.each([
+  ['failed', gemini('BeforeTool', {}), gemini('AfterTool', { tool_response: { llmContent: listed } })],
+  ['still runs', claude('PreToolUse', {}), claude('PostToolUse', { tool_response: { backgroundTaskId: 'b1' } })],
+])('a command that %s although it was declined ran all the same, and its action says so', async (_how, ask, report) => {
   const { server, send } = await startDesk()
-  const asked = send(gemini('BeforeTool', {}))
+  const asked = send(ask)
   const card = await waiting(server)
   await decide(server, card, { verdict: 'decline' })
   await asked
-  await send(gemini('AfterTool', { tool_response: { llmContent: listed } }))
+  await send(report)
   expect(await found(server, card)).toMatchObject({ state: 'declined', error: { kind: 'ran_elsewhere' } })
 })

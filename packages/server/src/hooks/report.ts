@@ -46,7 +46,7 @@ export async function takeReport(deps: Deps, { call, session, callId, report }: 
 const errorOf = (host: string, report: Exclude<Report['report'], { ok: JsonValue }>) =>
   'failed' in report
     ? { kind: 'refused' as const, message: `${host} ran it and reports a failure: ${cutText(report.failed)}` }
-    : { kind: 'ambiguous' as const, message: `${host} was stopped while it ran this: ${cutText(report.interrupted)}` }
+    : { kind: 'ambiguous' as const, message: `${host} ${cutText(report.unknown)}` }
 
 /** Closes what a session leaves behind: nobody waits for it any more, and nobody will say what came of it. */
 export async function endSession(

@@ -1,7 +1,7 @@
-import type { JsonObject } from '@countersign/core'
+import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
-import type { Host } from '../../coding-agent/index.ts'
-import { type HookEvent, type HookShape, inputOf, Json, noTool, readShape, Text, wordsOf } from './shape.ts'
+import { type Host, isObject } from '../../coding-agent/hosts.ts'
+import { type HookEvent, type HookShape, inputOf, Json, noTool, type Report, readShape, stopped, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({
   session_id: z.string().min(1).max(200),
@@ -20,6 +20,16 @@ const ASKS = new Set(['PreToolUse', 'PermissionRequest'])
 const isAbout = (host: Host, event: string): boolean => ASKS.has(event) || (host === 'codex' && event === 'Answered')
 const REPORTS = new Set(['PostToolUse', 'PostToolUseFailure'])
 
+/** A command that takes too long, or that somebody sends there, goes on in the background: nothing says how it ends. */
+function readResult({ run_in_background }: JsonObject, result: JsonValue): Report {
+  if (!isObject(result) || run_in_background === true) return { ok: result }
+  const { interrupted, backgroundTaskId, stdout } = result
+  if (interrupted === true) return { ...stopped(wordsOf(stdout)), ran: result }
+  return typeof backgroundTaskId === 'string'
+    ? { unknown: `goes on with this in the background: ${wordsOf(result)}`, ran: result }
+    : { ok: result }
+}
+
 function readEvent(host: Host, body: JsonObject, mayEdit: (event: string) => boolean): HookEvent {
   const { hook_event_name: event, session_id: session, cwd, tool_name, tool_input, tool_use_id, ...rest } = readShape(Body, body, host)
   if (event === 'SessionEnd') return { kind: 'ended', host, event, session }
@@ -28,9 +38,9 @@ function readEvent(host: Host, body: JsonObject, mayEdit: (event: string) => boo
   const call = { host, tool: tool_name, input: inputOf(tool_input), folder: cwd }
   const named = { event, session, callId: tool_use_id, call }
   if (isAbout(host, event)) return { kind: 'ask', ...named, mayEdit: mayEdit(event) }
-  if (event === 'PostToolUse') return { kind: 'report', ...named, report: { ok: rest.tool_response ?? null } }
+  if (event === 'PostToolUse') return { kind: 'report', ...named, report: readResult(inputOf(tool_input), rest.tool_response ?? null) }
   const why = wordsOf(rest.error)
-  return { kind: 'report', ...named, report: rest.is_interrupt ? { interrupted: why } : { failed: why } }
+  return { kind: 'report', ...named, report: rest.is_interrupt ? stopped(why) : { failed: why } }
 }
 
 function denied(event: string, reason: string): JsonObject {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
-import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportOf, Text, wordsOf } from './shape.ts'
+import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportOf, stopped, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({
   conversation_id: z.string().min(1).max(200),
@@ -59,7 +59,7 @@ export const cursorShape: HookShape = {
     if (event !== 'postToolUseFailure')
       return { kind: 'report', ...named, report: readResult(tool, rest.output ?? rest.tool_output ?? rest.result_json ?? null) }
     const why = wordsOf(rest.error_message)
-    return { kind: 'report', ...named, report: rest.is_interrupt ? { interrupted: why } : { failed: why } }
+    return { kind: 'report', ...named, report: rest.is_interrupt ? stopped(why) : { failed: why } }
   },
   answer(_event, verdict): JsonObject {
     if (verdict.kind === 'none') return {}

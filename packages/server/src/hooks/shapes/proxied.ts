@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import type { HostTool } from '../../coding-agent/hosts.ts'
-import type { HookEvent, Verdict } from './shape.ts'
+import { type HookEvent, stopped, type Verdict } from './shape.ts'
 
 /** `stopped`: somebody or a limit ended the call while it ran. */
 export const ReportStatus = z.enum(['completed', 'failed', 'stopped'])
@@ -21,7 +21,7 @@ export function proxiedEvent(message: Message, about: { session: string; callId:
   const output = message.output ?? null
   if (message.status === 'completed') return { kind: 'report', ...named, report: { ok: output } }
   const words = JSON.stringify(output)
-  return { kind: 'report', ...named, report: message.status === 'stopped' ? { interrupted: words } : { failed: words } }
+  return { kind: 'report', ...named, report: message.status === 'stopped' ? stopped(words) : { failed: words } }
 }
 
 /** The answer to such a program: everything that is no permission is a denial. */

@@ -12,10 +12,10 @@ export type Verdict =
   | { kind: 'defer' }
 
 /**
- * What a host says came of a call: the result; why it failed, with the result in `ran` where that shows that it began; or that somebody
- * stopped it while it ran.
+ * What a host says came of a call: the result; why it failed; or why what it did is not known, as words that go on after the name of the
+ * host. `ran` is a result which shows that it began.
  */
-export type Report = { ok: JsonValue } | { failed: string; ran?: JsonValue } | { interrupted: string }
+export type Report = { ok: JsonValue } | { failed: string; ran?: JsonValue } | { unknown: string; ran?: JsonValue }
 
 interface Named {
   /** The host's own name of the event. */
@@ -77,3 +77,6 @@ export const reportOf = (result: JsonValue, exitCode: number | undefined, output
 
 /** Words of a host, which may come as any JSON. */
 export const wordsOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
+
+/** The report about a call that somebody, or a limit, ended while it ran. */
+export const stopped = (words: string): Report => ({ unknown: `was stopped while it ran this: ${words}` })
