@@ -9,8 +9,8 @@ import { type ScriptedEndpoint, startScriptedEndpoint } from './scripted-endpoin
 console.info(`Claude Code ${versionOf('@anthropic-ai/claude-code')}`)
 
 let calls = 0
-const bash = (command: string): Speech => ({
-  calls: [{ id: `toolu_${++calls}`, name: 'Bash', argumentsText: JSON.stringify({ command, description: 'Does it' }) }],
+const bash = (command: string, more: object = {}): Speech => ({
+  calls: [{ id: `toolu_${++calls}`, name: 'Bash', argumentsText: JSON.stringify({ command, description: 'Does it', ...more }) }],
 })
 
 interface Claude {
@@ -42,7 +42,7 @@ testCases({
     // The host would run it by itself.
     return { fixture, model, prompt: () => start('--allowedTools', 'Bash') }
   },
-  shell: bash,
+  shell: (command) => bash(command),
 })
 
 for (const how of [[], ['--direct']]) {
@@ -61,6 +61,18 @@ for (const how of [[], ['--direct']]) {
     expect(await fixture.actions()).toHaveLength(1)
   })
 }
+
+test('a command that goes on in the background when its time is up has an unknown outcome', async () => {
+  const { fixture, start } = await startClaude([bash(`${APPEND}; sleep 5`, { timeout: 1_000 }), { text: 'It still runs.' }])
+  await fixture.connect('claude')
+  const { ended } = start()
+  await fixture.decide(await fixture.waiting(), { verdict: 'approve' })
+  await ended
+  expect(ran(fixture)).toBe('x')
+  expect(await fixture.actions()).toMatchObject([
+    { state: 'outcome_unknown', error: { message: expect.stringContaining('goes on with this in the background') } },
+  ])
+})
 
 test('declined: nothing runs, and the words of the person reach the model', async () => {
   const { fixture, model, start } = await startClaude([bash(APPEND), { text: 'Understood.' }])
