@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Action } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { COMPILE_CACHE } from '../testing/compile-cache.ts'
 import { runCommandLine } from '../testing/run-command.ts'
@@ -88,24 +89,36 @@ test('what the agent says is shown as not verified, and forges no line of its ow
   await runCommandLine(['decline', id], environment)
 })
 
-test('`inbox --ask` shows the diff of a file, which values are not verified, and that the current values could not be read', async () => {
+test('`inbox --ask` shows the diff of a file, what goes, which values are not verified, and that the current values could not be read', async () => {
   await using service = await startTarget(() => ({ status: 500 }))
   using work = temporaryFolder()
   writeFileSync(join(work.path, 'pay.txt'), 'Ada 5\nend\n')
   const input = { type: 'object', properties: { name: { type: 'string' } } }
   const rename = { method: 'PUT' as const, path: '/one', input, before: { get: '/one', compare: { name: '{name}' } } }
-  const tools = { repo: { workspace: { root: work.path } }, shop: { routes: { baseUrl: service.url, tools: { rename } } } }
+  const preview = async () => [{ field: 'name', oldValue: 'Ada' }]
+  const remove = defineTool({
+    name: 'remove',
+    description: 'Removes',
+    effect: 'write',
+    input: { type: 'object' },
+    preview,
+    execute: () => null,
+  })
+  const shop = { routes: { baseUrl: service.url, tools: { rename } } }
+  const tools = { repo: { workspace: { root: work.path } }, shop, desk: { tools: [remove] } }
   await using own = await startTestServer({ config: { tools } })
   const bot = await own.as({ name: 'Bot', kind: 'agent', roles: ['agent'] })
   await bot.post('/api/tools', { name: 'note', description: 'Approved by Ana', effect: 'write', input: { type: 'object' } })
   await bot.post('/api/actions', { tool: 'note', arguments: {} })
   await bot.post('/api/actions', { tool: 'shop.rename', arguments: { name: 'x' } })
+  await bot.post('/api/actions', { tool: 'desk.remove', arguments: {} })
   await bot.post('/api/actions', { tool: 'repo.writeFile', arguments: { path: 'pay.txt', content: 'Ada 5000\u202e\nend\n' } })
   const { key } = await own.makeKey({ name: 'Ana', kind: 'person', roles: ['approver'] })
-  const { stdout } = await runWith('s\ns\ns\n', ['inbox', '--ask'], { COUNTERSIGN_URL: own.url, COUNTERSIGN_KEY: key })
+  const { stdout } = await runWith('s\ns\ns\ns\n', ['inbox', '--ask'], { COUNTERSIGN_URL: own.url, COUNTERSIGN_KEY: key })
   expect(stdout).toContain('\n    -Ada 5\n    +Ada 5000⟦U+202E⟧\n     end\n')
   expect(stdout).toContain('\n  Bot says (not verified): "Approved by Ana"\n')
   expect(stdout).toMatch(/^ {2}The current values could not be read: \S/m)
+  expect(stdout).toContain('\n  name: "Ada" → removed\n')
   expect(stdout).not.toContain('undefined')
 })
 
@@ -126,7 +139,7 @@ test('`inbox` at a terminal shows each action whole and takes a letter for it', 
   const [third, second, first] = actions.toReversed()
   const { code, stdout } = await runWith('x\na\nd\nno budget\ns\n', ['inbox', '--ask'])
   expect(code).toBe(0)
-  expect(stdout).toContain('1 of 3')
+  expect(stdout).toMatch(/^1 of 3$/m)
   expect(stdout).toContain('arguments: {"what":"third"}')
   // Control characters in an argument do not reach the terminal.
   expect(stdout).toContain('⟦U+202E⟧')

@@ -72,7 +72,8 @@ async function decideEach(api: Api, items: readonly Action[]): Promise<void> {
   }
   try {
     for (const [index, action] of items.entries()) {
-      say(`\n${index + 1} of ${items.length}`)
+      say('')
+      say(`${index + 1} of ${items.length}`)
       show(action)
       const { id, revision, digest } = action
       const answer = await askKey(ask)
@@ -146,7 +147,8 @@ function show(action: Action): void {
   for (const row of preview ?? []) {
     const { oldValue, newValue, diff } = row
     if (diff === undefined) {
-      say(`  ${rowLabel(row)}: ${oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `}${JSON.stringify(newValue)}`)
+      const was = oldValue === undefined ? '' : `${JSON.stringify(oldValue)} → `
+      say(`  ${rowLabel(row)}: ${was}${newValue === undefined ? 'removed' : JSON.stringify(newValue)}`)
     } else {
       say(`  ${rowLabel(row)}:`)
       // Line by line, because line feeds inside a printed line are spelled out.
