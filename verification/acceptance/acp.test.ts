@@ -196,6 +196,29 @@ test('version 2: the card has the words of the prompt as those of the agent, and
     .toMatchObject({ state: 'outcome_unknown', error: { message: expect.stringContaining('half') } })
 })
 
+test('what came of a call is unknown when its turn is cancelled while it runs', async () => {
+  const { server, editor, agent } = await start()
+  const prompt = (id: number, sessionId: string) => ({ jsonrpc: '2.0', id, method: 'session/prompt', params: { sessionId, prompt: [] } })
+  for (const message of [prompt(1, 's2'), prompt(2, 's1'), prompt(3, 's1')]) {
+    editor.send(message)
+    await agent.next()
+  }
+  agent.send(request(7, 'npm publish'))
+  await editor.next()
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve' })
+  expect(chosen(await agent.message())).toBe('yes')
+  await editor.next()
+  const answer = (id: number, stopReason: string) => ({ jsonrpc: '2.0', id, result: { stopReason } })
+  for (const message of [answer(1, 'cancelled'), answer(2, 'end_turn'), answer(9, 'cancelled')]) {
+    agent.send(message)
+    await editor.next()
+  }
+  expect(await read(server, card.id)).toMatchObject({ state: 'executing' })
+  agent.send(answer(3, 'cancelled'))
+  await expect.poll(() => read(server, card.id)).toMatchObject({ state: 'outcome_unknown' })
+})
+
 test('version 2: policy denies a command whatever the editor answers, and what names two operations or half of one is refused', async () => {
   const { server, editor, agent } = await start()
   agent.send(requestV2(1, { type: 'command', command: 'npm run deploy', cwd: FOLDER }))

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@countersign/core'
 import { isObject } from '../../coding-agent/hosts.ts'
 import type { Dialect, Ended } from '../proxy/dialect.ts'
-import { isRequest, paramsOf } from '../proxy/messages.ts'
+import { keepNewest } from '../proxy/keep-newest.ts'
+import { isAnswer, isRequest, keyOf, paramsOf } from '../proxy/messages.ts'
 import { optionOf, readEditorAnswer } from './editor-answer.ts'
 import { readRequest } from './read-request.ts'
 import { createToolCalls } from './tool-calls.ts'
@@ -9,6 +10,19 @@ import { createToolCalls } from './tool-calls.ts'
 /** The Agent Client Protocol, versions 1 and 2. Option ids are the agent's: one is chosen by its kind. */
 export function createAcpDialect(): Dialect {
   const calls = createToolCalls()
+  /** The sessions of the prompts that the agent has not answered, by the id of the request. */
+  const prompts = new Map<string, string>()
+
+  /** The calls under way in a turn that the editor cancelled: the agent stops them, and need not say so for each. */
+  function stopped(answer: JsonObject): Ended[] {
+    const key = keyOf(answer.id)
+    const session = prompts.get(key)
+    prompts.delete(key)
+    if (session === undefined || !isObject(answer.result) || answer.result.stopReason !== 'cancelled') return []
+    const output: JsonObject = { stopReason: 'cancelled' }
+    return calls.questionsOf(session).map((callId) => ({ session, callId, status: 'stopped', output }))
+  }
+
   return {
     host: 'acp',
     toServer(message) {
@@ -18,7 +32,11 @@ export function createAcpDialect(): Dialect {
     },
     fromServer: (answer) => answer,
     isAsk: (message): message is JsonObject => isRequest(message, 'session/request_permission'),
-    fromEditor: calls.fromEditor,
+    fromEditor(message) {
+      calls.fromEditor(message)
+      const { sessionId } = paramsOf(message)
+      if (isRequest(message, 'session/prompt') && typeof sessionId === 'string') keepNewest(prompts, keyOf(message.id), sessionId)
+    },
     fromAgent: calls.fromAgent,
     read(request) {
       const read = readRequest(request, calls)
@@ -41,6 +59,7 @@ export function createAcpDialect(): Dialect {
     takesBack: (message) => (isRequest(message, '$/cancel_request') ? (paramsOf(message).requestId ?? null) : undefined),
     answersTakenBack: true,
     ended(message) {
+      if (isAnswer(message)) return stopped(message)
       const { sessionId: session, update } = paramsOf(message)
       if (typeof session !== 'string' || !isObject(update)) return []
       const { toolCallId: callId, status } = update

@@ -7,6 +7,8 @@ export interface Questions {
   ask(session: string, toolCallId: string): string
   /** Returns the ids of all questions about a call. */
   about(session: string, toolCallId: string): string[]
+  /** Returns the ids of all questions about calls of a session. */
+  ofSession(session: string): string[]
   /** The editor opens a session again. Its agent may count its calls anew, and the server still knows the earlier ones. */
   openAgain(session: string): void
 }
@@ -26,6 +28,7 @@ export function createQuestions(): Questions {
       return id
     },
     about,
+    ofSession: (session) => [...asked].flatMap(([key, ids]) => (JSON.parse(key)[0] === session ? ids : [])),
     openAgain: (session) => keepNewest(openedAgain, session, randomUUID()),
   }
 }

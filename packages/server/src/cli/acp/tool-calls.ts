@@ -21,6 +21,8 @@ export interface ToolCalls {
   askAbout(session: string, toolCallId: string): string
   /** Returns the ids of all questions about a call that ended, and forgets what the call was. */
   end(session: string, toolCallId: string): string[]
+  /** Returns the ids of all questions about calls of a session. */
+  questionsOf(session: string): string[]
 }
 
 /** Remembers what the messages between editor and agent say about sessions and calls. */
@@ -93,6 +95,7 @@ export function createToolCalls(): ToolCalls {
       calls.delete(keyOfCall(session, toolCallId))
       return questions.about(session, toolCallId)
     },
+    questionsOf: questions.ofSession,
   }
 }
 
