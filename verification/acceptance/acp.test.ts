@@ -196,6 +196,20 @@ test('version 2: the card has the words of the prompt as those of the agent, and
     .toMatchObject({ state: 'outcome_unknown', error: { message: expect.stringContaining('half') } })
 })
 
+test('a call that the agent says failed after its turn was cancelled has an unknown outcome', async () => {
+  const { server, editor, agent } = await start()
+  agent.send(request(7, 'npm publish'))
+  await editor.next()
+  const card = await waiting(server)
+  await decide(server, card, { verdict: 'approve' })
+  await agent.next()
+  editor.send({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: 's1' } })
+  await agent.next()
+  const update = { sessionUpdate: 'tool_call_update', toolCallId: 'call 7', status: 'failed', rawOutput: 'stopped while running' }
+  agent.send({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: 's1', update } })
+  await expect.poll(() => read(server, card.id)).toMatchObject({ state: 'outcome_unknown' })
+})
+
 test('what came of a call is unknown when its turn is cancelled while it runs', async () => {
   const { server, editor, agent } = await start()
   const prompt = (id: number, sessionId: string) => ({ jsonrpc: '2.0', id, method: 'session/prompt', params: { sessionId, prompt: [] } })

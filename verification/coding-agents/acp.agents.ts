@@ -21,7 +21,7 @@ const bash = (command: string): Speech => ({
 interface Message {
   id?: number
   method?: string
-  params?: { options?: { optionId: string; kind: string }[]; requestId?: number }
+  params?: { sessionId?: string; options?: { optionId: string; kind: string }[]; requestId?: number }
   result?: { sessionId?: string; stopReason?: string; modes?: { currentModeId: string } }
 }
 
@@ -112,6 +112,16 @@ test('both prompts are open: an approval in Countersign runs the command once, a
   expect(ran(fixture)).toBe('x')
   expect(await fixture.settled(card)).toMatchObject({ state: 'succeeded' })
   expect(await fixture.actions()).toHaveLength(1)
+})
+
+test('what came of a command is unknown when its turn is cancelled in the editor while it runs', async () => {
+  const { fixture, send, next } = await startPrompt([bash(`${APPEND}; sleep 60`), { text: 'All done.' }])
+  const { params: { sessionId } = {} } = await next(isAsk)
+  await fixture.decide(await fixture.waiting(), { verdict: 'approve' })
+  await expect.poll(() => ran(fixture)).toBe('x')
+  send({ method: 'session/cancel', params: { sessionId } })
+  expect((await next(isEnd)).result?.stopReason).toBe('cancelled')
+  await expect.poll(fixture.actions).toMatchObject([{ state: 'outcome_unknown' }])
 })
 
 test('answered in the editor: the command runs once, and the card is closed as answered elsewhere', async () => {

@@ -12,6 +12,8 @@ export function createAcpDialect(): Dialect {
   const calls = createToolCalls()
   /** The sessions of the prompts that the agent has not answered, by the id of the request. */
   const prompts = new Map<string, string>()
+  /** Sessions whose turn the editor cancels: an agent of version 1 then says of a call that it failed. */
+  const cancelled = new Set<string>()
 
   /** The calls under way in a turn that the editor cancelled: the agent stops them, and need not say so for each. */
   function stopped(answer: JsonObject): Ended[] {
@@ -35,7 +37,11 @@ export function createAcpDialect(): Dialect {
     fromEditor(message) {
       calls.fromEditor(message)
       const { sessionId } = paramsOf(message)
-      if (isRequest(message, 'session/prompt') && typeof sessionId === 'string') keepNewest(prompts, keyOf(message.id), sessionId)
+      if (typeof sessionId !== 'string') return
+      if (isRequest(message, 'session/cancel')) cancelled.add(sessionId)
+      if (!isRequest(message, 'session/prompt')) return
+      cancelled.delete(sessionId)
+      keepNewest(prompts, keyOf(message.id), sessionId)
     },
     fromAgent: calls.fromAgent,
     read(request) {
@@ -66,7 +72,9 @@ export function createAcpDialect(): Dialect {
       if (typeof callId !== 'string' || (status !== 'completed' && status !== 'failed' && status !== 'cancelled')) return []
       const said = update.rawOutput ?? update.content ?? null
       const ended: Pick<Ended, 'status' | 'output'> =
-        status === 'cancelled' ? { status: 'stopped', output: said } : { status, output: said }
+        status === 'cancelled' || (status === 'failed' && cancelled.has(session))
+          ? { status: 'stopped', output: said }
+          : { status, output: said }
       return calls.end(session, callId).map((one) => ({ session, callId: one, ...ended }))
     },
   }
