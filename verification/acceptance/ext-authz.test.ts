@@ -162,7 +162,7 @@ test('a path that servers read in different ways does not pass, and nobody is as
   expect((await server.admin.get('/api/actions')).items).toEqual([])
 })
 
-test('what nobody could see on the card does not pass: a part of a body, bytes, a compressed body, a read with a body, an overridden method', async () => {
+test('what nobody could see on the card does not pass: a part of a body, bytes, a compressed body, a read with a body, an overridden method, an upgrade', async () => {
   const { server, ask } = await startGatewayServer()
   const hidden: { body: string; headers?: Record<string, string> }[] = [
     { ...refund, headers: { 'x-envoy-auth-partial-body': 'true' } },
@@ -174,6 +174,11 @@ test('what nobody could see on the card does not pass: a part of a body, bytes, 
   ]
   for (const more of hidden) expect((await ask('POST', '/refunds', more)).status).toBe(403)
   expect((await ask('GET', '/orders', refund)).status).toBe(403)
+  for (const upgrade of ['websocket', 'h2c'])
+    expect(await ask('GET', '/orders', { headers: { connection: 'upgrade', upgrade } })).toMatchObject({
+      status: 403,
+      detail: expect.stringContaining('upgraded connection'),
+    })
   for (const method of ['TRACE', 'PROPFIND', 'QUERY']) expect((await ask(method, '/orders')).status).toBe(403)
   expect((await server.admin.get('/api/actions')).items).toEqual([])
 })
@@ -299,5 +304,5 @@ test.skipIf(whyNoNginx !== undefined)('nginx with auth_request lets through what
 test('the filter in the guide forwards every header that could make a request another one: what does not come here is not refused', () => {
   const guide = readFileSync(new URL('../../docs/guides/gateways.md', import.meta.url), 'utf8')
   const forwarded = [...guide.matchAll(/^ *- \{ exact: (\S+) \}$/gm)].map(([, name]) => name)
-  expect(forwarded).toEqual(expect.arrayContaining(['content-type', 'content-encoding', 'idempotency-key', ...OVERRIDES]))
+  expect(forwarded).toEqual(expect.arrayContaining(['content-type', 'content-encoding', 'idempotency-key', 'upgrade', ...OVERRIDES]))
 })

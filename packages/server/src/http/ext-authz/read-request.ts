@@ -24,6 +24,7 @@ export function readHeldRequest(request: FastifyRequest): HeldRequest {
     throw refused(`the gateway asks at ${ENDPOINT} followed by the path of the request: set its path_prefix`)
   const override = OVERRIDES.find((name) => headers[name] !== undefined)
   if (override !== undefined) throw refused(`the header ${override} could make it another request`)
+  if (headers.upgrade !== undefined) throw refused('what an upgraded connection carries is not seen here')
   const kind = isRead ? 'readRequest' : 'writeRequest'
   return {
     kind,
