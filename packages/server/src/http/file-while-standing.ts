@@ -18,12 +18,9 @@ export function fileWhileStanding(deps: { hub: EventHub; clock: Clock }, request
     const standing = await watchStanding(deps, request)
     // The last piece is read long before a slow client takes it.
     file.once('close', () => standing[Symbol.dispose]())
-    const judge = () => {
-      if (!standing.isSame)
-        file.destroy(new CountersignError('unauthenticated', 'your credential or your rights changed during the download'))
-    }
-    standing.onJudged(judge)
-    judge()
+    standing.onChanged(() => {
+      file.destroy(new CountersignError('unauthenticated', 'your credential or your rights changed during the download'))
+    })
     yield* pieces
   }
 }

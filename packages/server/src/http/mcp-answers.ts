@@ -136,11 +136,7 @@ const openGatewayDeps = (http: HttpDeps, holders: Holders): GatewayDeps => ({
 async function whenRightsChange(deps: GatewayDeps, request: FastifyRequest, closed: AbortSignal): Promise<AbortSignal> {
   const standing = await watchStanding(deps, request)
   const changed = new AbortController()
-  const judge = () => {
-    if (!standing.isSame) changed.abort()
-  }
-  standing.onJudged(judge)
-  judge()
+  standing.onChanged(() => changed.abort())
   if (closed.aborted) standing[Symbol.dispose]()
   else closed.addEventListener('abort', () => standing[Symbol.dispose](), { once: true })
   return changed.signal

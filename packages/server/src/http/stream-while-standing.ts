@@ -16,10 +16,6 @@ export async function streamWhileStanding(
   const standing = await watchStanding({ hub, clock }, request)
   const stream = streams.open(request, reply)
   stream.onClose(() => standing[Symbol.dispose]())
-  const judge = () => {
-    if (!standing.isSame) stream.end()
-  }
-  standing.onJudged(judge)
-  judge()
+  standing.onChanged(() => stream.end())
   return stream
 }

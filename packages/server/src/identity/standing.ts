@@ -22,6 +22,8 @@ export interface StandingWatch extends Disposable {
   readonly isSame: boolean
   /** Called after every check. */
   onJudged(listener: () => void): void
+  /** Called after every check that finds other rights, or none; and now, where they have changed already. */
+  onChanged(listener: () => void): void
 }
 
 const rightsOf = ({ id, kind, roles, scopes }: Principal): string => JSON.stringify([id, kind, roles, scopes])
@@ -47,6 +49,7 @@ class CallerWatch implements StandingWatch {
   readonly #standing: NonNullable<FastifyRequest['standing']>
   readonly #clock: Clock
   #listeners: readonly (() => void)[] = []
+  #changeListeners: readonly (() => void)[] = []
   #now: Principal | undefined
   #judged = Promise.resolve()
   #isOver = false
@@ -77,6 +80,7 @@ class CallerWatch implements StandingWatch {
     const endsAt = found?.endsAt
     if (endsAt !== undefined) this.#stopWaiting = this.#clock.after(Math.max(endsAt - this.#clock.nowMs(), ASK_AGAIN_MS), this.#judge)
     for (const listener of this.#listeners) listener()
+    if (!this.isSame) for (const listener of this.#changeListeners) listener()
   }
 
   get principal(): Principal {
@@ -90,6 +94,11 @@ class CallerWatch implements StandingWatch {
 
   onJudged(listener: () => void): void {
     this.#listeners = [...this.#listeners, listener]
+  }
+
+  onChanged(listener: () => void): void {
+    this.#changeListeners = [...this.#changeListeners, listener]
+    if (!this.isSame) listener()
   }
 
   [Symbol.dispose](): void {
