@@ -245,7 +245,7 @@ test('a report of a failure is a failed action with the words of the host', asyn
   expect(decisionOf(await desk.hook('PreToolUse', bash('npm test', 'toolu_9')))).toBe('allow')
   await desk.hook('PostToolUseFailure', { ...bash('npm test', 'toolu_9'), error: 'exit code 1' })
   const { items } = await desk.server.admin.get('/api/actions')
-  expect(items).toMatchObject([{ state: 'failed', error: { message: 'Claude Code ran it and reports a failure: exit code 1' } }])
+  expect(items).toMatchObject([{ state: 'failed', error: { message: 'Claude Code reports a failure: exit code 1' } }])
 })
 
 test('no answer of a hook is empty or an error for a caller with a key, and nothing that fails is allowed', async () => {

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { decide, waiting } from '../testing/decisions.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
-// What coding agents say came of a call that was approved. The messages of Claude Code, GitHub Copilot CLI and Gemini CLI were recorded from
-// the programs; those of Cursor follow its documentation.
+// Coding agents report the outcome of an approved call. The messages of Claude Code, GitHub Copilot CLI and Gemini CLI were recorded; those
+// of Cursor follow its documentation.
 
 const COMMAND = 'npm run deploy; exit 3'
 const [session_id, cwd] = ['s1', '/home/ana/shop']
@@ -48,7 +48,7 @@ const FAILURES: Record<string, [Asked, Told]> = {
     claude('PreToolUse', {}),
     {
       ...claude('PostToolUseFailure', { error: 'Exit code 3\noops', is_interrupt: false }),
-      ...failed(/^Claude Code ran it .*Exit code 3/),
+      ...failed(/^Claude Code reports a failure: Exit code 3/),
     },
   ],
   'GitHub Copilot CLI, a command with an exit code': [
@@ -62,7 +62,7 @@ const FAILURES: Record<string, [Asked, Told]> = {
     copilot('preToolUse', {}),
     {
       ...copilot('postToolUse', { toolResult: { resultType: 'failure', textResultForLlm: 'no such shell' } }),
-      ...failed(/failure: no such shell/),
+      ...failed(/^GitHub Copilot CLI reports a failure: failure: no such shell/),
     },
   ],
   'GitHub Copilot CLI, its event for failures': [

@@ -5,9 +5,10 @@ import type { HttpDeps } from '../http/app.ts'
 import type { ActionRow } from '../store/index.ts'
 import { findOpenOf, findReported, runOf, toGateCall } from './find-call.ts'
 import type { HookEvent } from './shapes/index.ts'
+import type { Report } from './shapes/shape.ts'
 
 type Deps = Pick<HttpDeps, 'store' | 'gate' | 'tools' | 'log' | 'clock'>
-type Report = Extract<HookEvent, { kind: 'report' }>
+type ReportEvent = Extract<HookEvent, { kind: 'report' }>
 type Who = Omit<Caller, 'once'>
 
 /** As much of a host's report is kept. */
@@ -20,13 +21,13 @@ const MAX_ERROR_CHARS = 1_500
  * its outcome says so. A report of a failure does not show that anything ran, unless it has an exit code: some hosts send one for a call that
  * was denied.
  */
-export async function takeReport(deps: Deps, { call, session, callId, report }: Report, caller: Who): Promise<void> {
+export async function takeReport(deps: Deps, { call, session, callId, report }: ReportEvent, caller: Who): Promise<void> {
   if (isOwnAffair(call)) return
   const row = await findReported(deps.store, toGateCall(deps.tools.all(), call, session, callId), caller.principal.id, deps.clock.nowMs())
   if (!row) return
   const { id, state, epoch } = row
   const host = HOST_NAMES[call.host]
-  const ran = 'ok' in report ? report.ok : 'ran' in report ? report.ran : undefined
+  const ran = 'ok' in report ? report.ok : report.ran
   const noteRun = async () => {
     if (ran === undefined) return
     deps.log.warn({ actionId: id, state, host: call.host }, 'hook.ran_without_approval')
@@ -43,9 +44,12 @@ export async function takeReport(deps: Deps, { call, session, callId, report }: 
   }
 }
 
-const errorOf = (host: string, report: Exclude<Report['report'], { ok: JsonValue }>) =>
+const errorOf = (host: string, report: Exclude<Report, { ok: JsonValue }>) =>
   'failed' in report
-    ? { kind: 'refused' as const, message: `${host} ran it and reports a failure: ${cutText(report.failed)}` }
+    ? {
+        kind: 'refused' as const,
+        message: `${host} ${report.ran === undefined ? '' : 'ran it and '}reports a failure: ${cutText(report.failed)}`,
+      }
     : { kind: 'ambiguous' as const, message: `${host} ${cutText(report.unknown)}` }
 
 /** Closes what a session leaves behind: nobody waits for it any more, and nobody will say what came of it. */

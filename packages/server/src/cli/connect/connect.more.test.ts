@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import type { JsonObject } from '@countersign/core'
 import { expect, onTestFinished, test } from 'vitest'
 import { runCommandLine } from '../../../../../verification/testing/run-command.ts'
 import { startTestServer, temporaryFolder } from '../../../../../verification/testing/test-server.ts'
 import { HOOK_HOSTS, type HookHost } from '../../coding-agent/index.ts'
+import { HOOK_SHAPES } from '../../hooks/shapes/index.ts'
 
 const FILES: Record<HookHost, string> = {
   claude: '.claude/settings.json',
@@ -153,3 +155,20 @@ test('the hook denies in the words of each host when the server is away, and wha
   const report = await runHook(commands.claude ?? '', { ...claude, hook_event_name: 'PostToolUse', tool_response: 'x' })
   expect(report).toMatchObject({ code: 0, answer: '{}\n' })
 })
+
+test.each(['copilot', 'cursor'] as const)(
+  '%s is told to report the result of a call, its failure, and the end of a session',
+  async (host) => {
+    const { home, connect } = await start()
+    await connect(host, '--yes')
+    const { hooks } = JSON.parse(readFileSync(join(home, FILES[host]), 'utf8'))
+    const about =
+      host === 'copilot'
+        ? { sessionId: 's', toolName: 'bash', error: 'no' }
+        : { conversation_id: 's', tool_name: 'Shell', error_message: 'no' }
+    for (const [event, kind] of Object.entries({ postToolUse: 'report', postToolUseFailure: 'report', sessionEnd: 'ended' })) {
+      expect(JSON.stringify(hooks[event])).toContain(` hook ${host} `)
+      expect(HOOK_SHAPES[host].read({ ...about, hook_event_name: event }, event).kind).toBe(kind)
+    }
+  },
+)

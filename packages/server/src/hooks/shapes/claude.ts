@@ -1,7 +1,19 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import { type Host, isObject } from '../../coding-agent/hosts.ts'
-import { type HookEvent, type HookShape, inputOf, Json, noTool, type Report, readShape, stopped, Text, wordsOf } from './shape.ts'
+import {
+  type HookEvent,
+  type HookShape,
+  inputOf,
+  Json,
+  noTool,
+  type Report,
+  readShape,
+  reportFailure,
+  stopped,
+  Text,
+  wordsOf,
+} from './shape.ts'
 
 const Body = z.looseObject({
   session_id: z.string().min(1).max(200),
@@ -20,7 +32,7 @@ const ASKS = new Set(['PreToolUse', 'PermissionRequest'])
 const isAbout = (host: Host, event: string): boolean => ASKS.has(event) || (host === 'codex' && event === 'Answered')
 const REPORTS = new Set(['PostToolUse', 'PostToolUseFailure'])
 
-/** A command that takes too long, or that somebody sends there, goes on in the background: nothing says how it ends. */
+/** Claude Code moves a command to the background when its time is up, or when somebody asks for that. It does not report how it ends there. */
 function readResult({ run_in_background }: JsonObject, result: JsonValue): Report {
   if (!isObject(result) || run_in_background === true) return { ok: result }
   const { interrupted, backgroundTaskId, stdout } = result
@@ -39,8 +51,7 @@ function readEvent(host: Host, body: JsonObject, mayEdit: (event: string) => boo
   const named = { event, session, callId: tool_use_id, call }
   if (isAbout(host, event)) return { kind: 'ask', ...named, mayEdit: mayEdit(event) }
   if (event === 'PostToolUse') return { kind: 'report', ...named, report: readResult(inputOf(tool_input), rest.tool_response ?? null) }
-  const why = wordsOf(rest.error)
-  return { kind: 'report', ...named, report: rest.is_interrupt ? stopped(why) : { failed: why } }
+  return { kind: 'report', ...named, report: reportFailure(rest.error, rest.is_interrupt) }
 }
 
 function denied(event: string, reason: string): JsonObject {

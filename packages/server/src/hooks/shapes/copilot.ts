@@ -1,7 +1,7 @@
 import { CountersignError, type JsonObject, type JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import { isObject } from '../../coding-agent/hosts.ts'
-import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportOf, Text, wordsOf } from './shape.ts'
+import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportExit, reportFailure, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({
   sessionId: z.string().min(1).max(200),
@@ -16,17 +16,16 @@ const Body = z.looseObject({
 const EVENTS = new Set(['preToolUse', 'permissionRequest', 'postToolUse', 'postToolUseFailure', 'sessionEnd'])
 
 const SHELLS = new Set(['bash', 'powershell'])
-/** The end of a command's output, which this host writes itself. */
+/** The line that the program itself appends to the output of a command. */
 const EXIT = /<shellId: [^>]* completed with exit code (\d+)>\s*$/
 
-/** A command that fails is a success of the tool that ran it. */
+/** For the program a tool has succeeded once its command has ended, whatever the exit code of the command. */
 function readResult(tool: string, result: JsonValue): Report {
   if (!isObject(result)) return { ok: result }
   const { resultType, textResultForLlm } = result
   const words = wordsOf(textResultForLlm)
   if (typeof resultType === 'string' && resultType !== 'success') return { failed: `${resultType}: ${words}` }
-  const exit = SHELLS.has(tool) ? EXIT.exec(words)?.[1] : undefined
-  return reportOf(result, exit === undefined ? undefined : Number(exit), words)
+  return reportExit(result, SHELLS.has(tool) ? EXIT.exec(words)?.[1] : undefined, words)
 }
 
 /** GitHub Copilot CLI: the message does not name its event, so the settings do. */
@@ -40,7 +39,7 @@ export const copilotShape: HookShape = {
     const call = { host: 'copilot' as const, tool: toolName, input: inputOf(toolArgs), folder: cwd }
     if (event === 'postToolUse')
       return { kind: 'report', event, session, callId, call, report: readResult(toolName, rest.toolResult ?? null) }
-    if (event === 'postToolUseFailure') return { kind: 'report', event, session, callId, call, report: { failed: wordsOf(rest.error) } }
+    if (event === 'postToolUseFailure') return { kind: 'report', event, session, callId, call, report: reportFailure(rest.error, false) }
     return { kind: 'ask', event, session, callId, call, mayEdit: false }
   },
   answer(event, verdict): JsonObject {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
-import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportOf, stopped, Text, wordsOf } from './shape.ts'
+import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportExit, reportFailure, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({
   conversation_id: z.string().min(1).max(200),
@@ -21,10 +21,10 @@ const Body = z.looseObject({
 const ASKS = new Set(['beforeShellExecution', 'beforeMCPExecution', 'preToolUse'])
 const REPORTS = new Set(['afterShellExecution', 'afterMCPExecution', 'postToolUse', 'postToolUseFailure'])
 
-/** The result of a command is the text of an object with its output and its exit code. */
+/** The result of a command is JSON text: an object with `output` and `exitCode`. */
 function readResult(tool: string, result: JsonValue): Report {
   const { exitCode, output } = tool === 'Shell' ? inputOf(result) : {}
-  return reportOf(result, typeof exitCode === 'number' ? exitCode : undefined, wordsOf(output))
+  return reportExit(result, typeof exitCode === 'number' ? exitCode : undefined, wordsOf(output))
 }
 
 /** No hook of Cursor names the server. `preToolUse` calls such a tool `MCP:<tool>`. */
@@ -58,8 +58,7 @@ export const cursorShape: HookShape = {
     if (ASKS.has(event)) return { kind: 'ask', ...named, mayEdit: false }
     if (event !== 'postToolUseFailure')
       return { kind: 'report', ...named, report: readResult(tool, rest.output ?? rest.tool_output ?? rest.result_json ?? null) }
-    const why = wordsOf(rest.error_message)
-    return { kind: 'report', ...named, report: rest.is_interrupt ? stopped(why) : { failed: why } }
+    return { kind: 'report', ...named, report: reportFailure(rest.error_message, rest.is_interrupt) }
   },
   answer(_event, verdict): JsonObject {
     if (verdict.kind === 'none') return {}

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { z } from 'zod'
 import { isObject } from '../../coding-agent/hosts.ts'
-import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportOf, Text, wordsOf } from './shape.ts'
+import { type HookShape, inputOf, Json, noTool, type Report, readShape, reportExit, Text, wordsOf } from './shape.ts'
 
 const Body = z.looseObject({
   session_id: z.string().min(1).max(200),
@@ -16,16 +16,15 @@ const Body = z.looseObject({
     .catch(undefined),
 })
 
-/** The end of a command's output, which this host writes itself; without it the code is 0. */
+/** The lines that the program itself appends to the output of a command, where its exit code is not 0. */
 const EXIT = /^Exit Code: (\d+)(?:\n(?:Signal|Background PIDs|Process Group PGID): .*)*(?:\n<\/untrusted_context>)?\s*(?![\s\S])/m
 
-/** A command that fails is a success of the tool that ran it. */
+/** For the program a tool has succeeded once its command has ended, whatever the exit code of the command. */
 function readResult(tool: string, result: JsonValue): Report {
   if (!isObject(result)) return { ok: result }
   if (isObject(result.error)) return { failed: wordsOf(result.error.message) }
   const words = wordsOf(result.llmContent)
-  const exit = tool === 'run_shell_command' ? EXIT.exec(words)?.[1] : undefined
-  return reportOf(result, exit === undefined ? undefined : Number(exit), words)
+  return reportExit(result, tool === 'run_shell_command' ? EXIT.exec(words)?.[1] : undefined, words)
 }
 
 /** Gemini CLI. Its calls carry no id. */

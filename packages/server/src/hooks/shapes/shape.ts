@@ -12,8 +12,8 @@ export type Verdict =
   | { kind: 'defer' }
 
 /**
- * What a host says came of a call: the result; why it failed; or why what it did is not known, as words that go on after the name of the
- * host. `ran` is a result which shows that it began.
+ * The outcome of a call, as a host reports it: its result (`ok`), the reason why it failed, or the reason why its outcome is unknown, which
+ * reads as a sentence behind the name of the host. `ran` is the result where that shows that the call began.
  */
 export type Report = { ok: JsonValue } | { failed: string; ran?: JsonValue } | { unknown: string; ran?: JsonValue }
 
@@ -71,12 +71,16 @@ export function inputOf(value: JsonValue | undefined): JsonObject {
 export const Text = z.string().max(4_000)
 export const Json = z.json()
 
-/** The report about a call whose result has a command's exit code, where it has one. */
-export const reportOf = (result: JsonValue, exitCode: number | undefined, output: string): Report =>
-  exitCode === undefined || exitCode === 0 ? { ok: result } : { failed: `exit code ${exitCode}. ${output}`, ran: result }
+/** Returns the report about a command that has ended. @param exitCode Undefined where the host gives none: then the command succeeded. */
+export const reportExit = (result: JsonValue, exitCode: string | number | undefined, output: string): Report =>
+  Number(exitCode ?? 0) === 0 ? { ok: result } : { failed: `exit code ${exitCode}. ${output}`, ran: result }
 
-/** Words of a host, which may come as any JSON. */
+/** Returns the report about a call that failed, or that somebody stopped while it ran. */
+export const reportFailure = (reason: JsonValue | undefined, isInterrupt: boolean | undefined): Report =>
+  isInterrupt ? stopped(wordsOf(reason)) : { failed: wordsOf(reason) }
+
+/** Returns a message of a host as text: hosts send any JSON. */
 export const wordsOf = (value: JsonValue | undefined): string => (typeof value === 'string' ? value : JSON.stringify(value ?? null))
 
-/** The report about a call that somebody, or a limit, ended while it ran. */
+/** Returns the report about a call that a person or a time limit ended while it ran. */
 export const stopped = (words: string): Report => ({ unknown: `was stopped while it ran this: ${words}` })
