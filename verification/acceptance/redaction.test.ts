@@ -1,0 +1,85 @@
+import type { Action, Grant } from '@countersign/core'
+import { expect, test } from 'vitest'
+import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
+import { settled as untilSettled, waiting as waitingFor } from '../testing/decisions.ts'
+import { exported, kindsOf, recordOf, verify } from '../testing/read-record.ts'
+import { call, startTalk } from '../testing/talk.ts'
+import { startTarget, toolsOf } from '../testing/target.ts'
+import { startTestServer } from '../testing/test-server.ts'
+
+test('redaction ends the grants that were made from an action, and takes away the values in them', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using desk = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = desk
+  const bot = await desk.as({ name: 'bot', kind: 'agent', roles: [] })
+  const propose = (what: string): Promise<Action> => bot.post('/api/actions', { tool: 'unkeyed', arguments: { what } })
+  const allow = (actionId: string, terms: object): Promise<Grant> =>
+    admin.post('/api/grants', { actionId, scope: 'agent', expiresIn: 'P1D', ...terms })
+  const [{ id }, other] = [await propose('ORD-17'), await propose('ORD-18')]
+  const exact = await allow(id, { exact: true })
+  const rule = await allow(id, { when: 'args.what == "ORD-17"', uses: 5 })
+  const kept = await allow(other.id, { exact: true })
+  const { body: before } = await admin.send('DELETE', `/api/grants/${(await allow(id, { exact: true })).id}`)
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+  await untilSettled({ admin }, id)
+
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Ana' })
+  const grant = (of: Grant) => admin.get(`/api/grants/${of.id}`)
+  const by = { revokedBy: { name: ADMIN_NAME }, state: 'revoked' }
+  expect(await grant(exact)).toMatchObject({ ...by, arguments: {}, when: null })
+  expect(await grant(rule)).toMatchObject({ ...by, arguments: null, when: 'Redacted' })
+  expect(await grant(before)).toEqual({ ...before, arguments: {} })
+  expect(await grant(kept)).toEqual(kept)
+  expect(JSON.stringify((await desk.dump()).action_grant)).not.toContain('ORD-17')
+  expect((await propose('ORD-17')).state).toBe('proposed')
+  expect((await propose('ORD-18')).policy.rule).toBe(`grant ${kept.id}`)
+
+  const ended = await recordOf(admin, 'kind=grant_revoked')
+  expect(ended.map(({ data }) => data)).toEqual([before, exact, rule].map(({ id, tool }) => ({ grant: id, tool })))
+  expect(await verify(await exported(admin))).toMatchObject({ problem: undefined })
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'again' })
+  expect(kindsOf(await recordOf(admin, 'kind=grant_revoked'))).toHaveLength(ended.length)
+})
+
+test('redaction takes away what the reasons for a risk and for a verdict repeat of an action', async () => {
+  await using desk = await startTestServer({ config: { tools: { host: { 'coding-agent': {} } } } })
+  const bot = await desk.as({ name: 'bot', kind: 'agent' })
+  const command = { session_id: 's', cwd: '/work', hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_use_id: 'c1' }
+  const asked = bot.send('POST', '/hooks/claude', { body: { ...command, tool_input: { command: 'cat /patients/jane-roe' } } })
+  const { id, risk } = await waitingFor(desk)
+  expect(risk.reasons.join()).toContain('jane-roe')
+  await desk.admin.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
+  await asked
+  await desk.admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Jane' })
+  expect(await desk.admin.get(`/api/actions/${id}`)).toMatchObject({ risk: { level: risk.level, reasons: ['Redacted'] } })
+  expect(JSON.stringify((await desk.dump()).action)).not.toContain('jane-roe')
+
+  const again = [{ calls: [call('a', 'keyed', 'x')] }, { calls: [call('b', 'keyed', 'x')] }, { text: 'Right.' }]
+  await using talk = await startTalk({ says: again })
+  const { admin } = talk.server
+  const { id: sessionId } = await admin.post('/api/sessions', {})
+  await admin.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  const first = await waitingFor(talk.server)
+  await admin.post(`/api/actions/${first.id}/decision`, { verdict: 'decline', reason: 'Jane Roe objects' })
+  await talk.server.settle()
+  const { items } = await admin.get('/api/actions')
+  expect(items.map(({ policy }: Action) => policy.rule)).toEqual(['declined before', 'default'])
+  for (const one of items) await admin.post(`/api/actions/${one.id}/redact`, { reason: 'asked for by Jane' })
+  expect(JSON.stringify(await admin.get('/api/actions'))).not.toContain('Jane Roe')
+  expect(JSON.stringify((await talk.server.dump()).action)).not.toContain('Jane Roe')
+})
+
+test('redaction also takes away what the kept answer to a proposal repeats', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using desk = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = desk
+  const bot = await desk.as({ name: 'bot', kind: 'agent' })
+  const propose = (key: string, what: string): Promise<Action> =>
+    bot.post('/api/actions', { tool: 'unkeyed', arguments: { what } }, { 'idempotency-key': key })
+  const [{ id }, other] = [await propose('k1', 'ORD-17'), await propose('k2', 'ORD-18')]
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Ana' })
+  expect(JSON.stringify((await desk.dump()).once)).not.toContain('ORD-17')
+  expect(await propose('k1', 'ORD-17')).toMatchObject({ id, description: 'Redacted', arguments: {} })
+  expect(await propose('k2', 'ORD-18')).toEqual(other)
+})
