@@ -198,7 +198,7 @@ test('of a large request all that changes is shown, and what stays makes room: i
   expect(rows.map(({ field }) => field)).toEqual(['m59', 'm7'])
   const all = await shown('patch', bodyOf({ type: 'object' }), current, Object.fromEntries(names.map((name) => [name, 2])))
   expect(all).toHaveLength(60)
-  // What a large PUT leaves out is no unchanged value: nobody can tell what becomes of it.
+  // A PUT may remove the members that it does not send, so their rows stay when the rows of unchanged values are left out.
   const schema = { type: 'object', properties: Object.fromEntries([...names, 'note'].map((name) => [name, {}])) }
   const there = { ...current, note: 'soon', tags: { a: 1, b: 2 } }
   const words = (left: string) => `${left} (there now; the service decides what becomes of it)`

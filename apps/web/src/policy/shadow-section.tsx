@@ -38,7 +38,7 @@ export function ShadowSection({ shadow }: { shadow: PolicyVersion }) {
         {({ evaluated, differences, counts, samples }) => (
           <>
             <p>
-              It decides nothing. Of {evaluated} calls since then that you may see it would have said otherwise about {differences}
+              It decides nothing. Of the {evaluated} calls since then that you may see, it would have decided {differences} differently
               {differences === 0 ? '.' : ':'}
             </p>
             {differences > 0 && <BeforeAfter {...verdictsOf(counts)} names={['In force', 'On trial']} />}

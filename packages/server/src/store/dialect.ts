@@ -42,7 +42,7 @@ export interface Dialect {
   readonly firstOpenPlace: RawBuilder<number> | undefined
   /** For the row of `instance`: true when the database was promoted since a process vouched for it. */
   readonly wasPromoted: RawBuilder<boolean>
-  /** True where a query of a join can read from the row before it. */
+  /** True where a subquery of a join may use the columns of the tables before it (`lateral`). */
   readonly hasLateral: boolean
   /** True where wake-ups are jobs in tables of graphile-worker. */
   readonly hasJobs: boolean

@@ -30,7 +30,7 @@ export const insertKey = question<NewKey & { now: number }>((db, p) =>
   } satisfies Schema['api_key']),
 )
 
-/** What a key may be used for. */
+/** The limits of a key as they are stored: its roles, its scopes, and whether its person has accepted it. */
 export interface KeyLimits {
   key_roles: string | null
   scopes: string | null

@@ -43,8 +43,8 @@ export const listWaitsFor = question<{ before: string }, Waiting>((db, p, dialec
     sql`select ${text} as waits_for, id from action where state = 'proposed' and ${place} order by ${text} desc, id desc limit 1`
   const firstAfter = (place: RawBuilder<unknown>) =>
     sql`select ${text} from action where state = 'proposed' and ${text} > ${place} order by ${text} limit 1`
-  // One look gives the text and the newest action where a query can read from the row before. On SQLite it is a look for each of the two,
-  // and it uses the index only with a place to begin at.
+  // Postgres finds the text and its newest action with one look into the index. SQLite has no `lateral`, so it looks once for each, and it
+  // uses the index only with a place to begin at.
   const each = dialect.hasLateral
     ? sql`select * from (${newest(sql`true`)}) as last
       union all
