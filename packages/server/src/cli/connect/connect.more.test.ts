@@ -162,7 +162,7 @@ test.each(['copilot', 'cursor'] as const)(
     const { home, connect } = await start()
     await connect(host, '--yes')
     const { hooks } = JSON.parse(readFileSync(join(home, FILES[host]), 'utf8'))
-    const about =
+    const about: JsonObject =
       host === 'copilot'
         ? { sessionId: 's', toolName: 'bash', error: 'no' }
         : { conversation_id: 's', tool_name: 'Shell', error_message: 'no' }
