@@ -119,7 +119,7 @@ test('the policy page: try a call, replay what happened, try a version beside th
   await expect(shadow).toContainText('It decides nothing')
   expect((await (await propose()).json()).state).toBe('proposed')
   await page.reload()
-  await expect(shadow).toContainText('otherwise about 1')
+  await expect(shadow).toContainText('it would have decided 1 differently')
   await expect(shadow).toContainText('from ask to deny')
   await expect(shadow.getByRole('row', { name: 'deny 0 1 +1' })).toBeVisible()
   await shadow.getByRole('button', { name: 'Activate' }).click()
