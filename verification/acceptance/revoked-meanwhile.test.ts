@@ -15,7 +15,7 @@ import { startTestServer, temporaryFolder } from '../testing/test-server.ts'
 const WHAT = { type: 'object', required: ['what'], additionalProperties: false, properties: { what: { type: 'string' } } }
 
 /** A desk whose tool `set` shows the value before; the read of it can be held. */
-async function startDesk() {
+async function startDesk(policy?: object) {
   const stack = new AsyncDisposableStack()
   let hold: { isReached: PromiseWithResolvers<void>; goesOn: PromiseWithResolvers<void> } | undefined
   const target = stack.use(
@@ -36,6 +36,7 @@ async function startDesk() {
       config: {
         agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
         tools: { target: { prefix: false, routes: { baseUrl: target.url, tools: { set } } } },
+        ...(policy && { policy }),
       },
       scripts: { desk: [{ text: 'Done.' }] },
     }),
@@ -140,6 +141,32 @@ test.skipIf(inject('database') !== 'postgres')(
     await held.letGo()
     expect((await said).status).toBe(401)
     expect((await server.admin.get(`/api/sessions/${sessionId}/messages`)).items).toEqual([])
+  },
+)
+
+test.skipIf(inject('database') !== 'postgres')(
+  'nobody extends, assigns or takes back an approval in the place of somebody who ended the delegation while they waited',
+  async () => {
+    await using desk = await startDesk({ rules: [{ name: 'all', match: {}, verdict: 'ask', expires: 'P1D', extend: 'PT1H' }] })
+    const { server, made } = desk
+    const bot = await made({ name: 'bot', kind: 'agent' })
+    const ana = await made({ name: 'Ana', kind: 'person', roles: ['approver'] })
+    const lea = await made({ name: 'Lea', kind: 'person', roles: ['approver'] })
+    const del = await made({ name: 'Del', kind: 'person', roles: [] })
+    const deeds = { extend: {}, assign: { to: { person: lea.principal.id } }, undo: {} }
+    for (const [deed, body] of Object.entries(deeds)) {
+      const { id: lent } = await lea.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+      const { id } = (await ask(bot, deed)).body
+      if (deed === 'undo') await ana.post(`/api/actions/${id}/decision`, { verdict: 'approve', startAfter: 'PT1H' })
+      const before = await server.admin.get(`/api/actions/${id}`)
+      const held = await holdLock(server, id)
+      const done = del.send('POST', `/api/actions/${id}/${deed}`, { body })
+      await held.isWaitedFor()
+      await lea.send('DELETE', `/api/delegations/${lent}`)
+      await held.letGo()
+      expect([deed, (await done).status]).toEqual([deed, 404])
+      expect(await server.admin.get(`/api/actions/${id}`)).toEqual(before)
+    }
   },
 )
 

@@ -21,12 +21,10 @@ export async function assign(deps: GateDeps, actionId: string, body: AssignBody,
 
 function* storeAssignment(context: CallerContext, actionId: string, { to, was }: AssignBody): Tx<Action> {
   const { caller, nowMs } = context
-  const found = yield* findVisibleAction(caller.principal, actionId, nowMs)
-  yield* requireAssigner(found, caller.principal, nowMs)
-  requireUnarchived(found)
+  const found = yield* findForAssigner(actionId, caller.principal, nowMs)
   const opened: SessionContext = yield* openSession({ ...context, nowMs: Math.max(nowMs, found.updated_at) }, found)
-  // Read again: somebody who held the session or the action before may have changed it.
-  const row = (yield* actions.findAction.first({ id: actionId })) ?? found
+  // Read again: whoever held the session or the action before may have changed it, or ended the delegation.
+  const row = yield* findForAssigner(actionId, caller.principal, nowMs)
   if (isSame(row, to)) return yield* viewAction(row)
   const why = whyNot(row, was)
   if (why !== undefined) throw yield* refused(row, why)
@@ -54,14 +52,17 @@ function* write(context: CallerContext<SessionContext>, row: ActionRow, to: Assi
   return changed
 }
 
-/** @throws CountersignError `forbidden` */
-function* requireAssigner(row: ActionRow, principal: Principal, nowMs: number): Tx<void> {
+/** The action, for someone who may assign it. @throws CountersignError `not_found`, `forbidden`, `gone`. */
+function* findForAssigner(actionId: string, principal: Principal, nowMs: number): Tx<ActionRow> {
+  const row = yield* findVisibleAction(principal, actionId, nowMs)
   requirePerson(principal, 'assign actions')
   requireScope(principal, ['decide'], 'assign actions')
   requireOwnSignIn(principal, 'assign actions')
-  if (principal.roles.includes('admin') || (yield* askingPersons(row)).has(principal.id)) return
-  if ((yield* findRight(row, principal, nowMs)).refusal === undefined) return
-  throw new CountersignError('forbidden', `only who may decide about action ${row.id} or asked for it, and admins, assign it`)
+  const needsNoRight = principal.roles.includes('admin') || (yield* askingPersons(row)).has(principal.id)
+  if (!needsNoRight && (yield* findRight(row, principal, nowMs)).refusal !== undefined)
+    throw new CountersignError('forbidden', `only who may decide about action ${row.id} or asked for it, and admins, assign it`)
+  requireUnarchived(row)
+  return row
 }
 
 /** @throws CountersignError `bad_request`, with the same words for a person who does not exist and one who may not decide. */

@@ -31,8 +31,8 @@ function* extendWaiting(context: CallerContext, actionId: string): Tx<Action> {
   if (isExtendedBy(found, caller)) return yield* viewAction(found)
   const nowMs = Math.max(context.nowMs, found.updated_at)
   const opened: SessionContext = yield* openSession({ ...context, nowMs }, found)
-  // Read again: somebody who held the session before may have decided about it.
-  const row = (yield* actions.findAction.first({ id: actionId })) ?? found
+  // Read again: whoever held the session before may have decided about it, or ended the delegation.
+  const { row } = yield* findForVote(actionId, caller, context.nowMs)
   const extended = yield* storeExtension({ ...opened, caller }, row)
   const stands = extended ?? (yield* expireWaiting(opened, actionId))
   if (opened.session) yield* opened.session.finish()

@@ -27,8 +27,8 @@ function* takeBackApproval(context: CallerContext, actionId: string): Tx<Action>
   if (isUndoneBy(found, caller)) return yield* viewAction(found)
   const nowMs = Math.max(context.nowMs, found.updated_at)
   const opened = yield* openSession({ ...context, nowMs }, found)
-  // Read again: whoever held the session before may have started it.
-  const row = (yield* actions.findAction.first({ id: actionId })) ?? found
+  // Read again: whoever held the session before may have started it, or ended the delegation.
+  const row = yield* findForUndo(actionId, caller, nowMs)
   const undone = isUndoable(row) ? yield* storeUndo(opened, row, caller) : undefined
   if (!undone) {
     const current = (yield* actions.findAction.first({ id: actionId })) ?? row
