@@ -1,5 +1,6 @@
 import type { ActionRow, EventRow, VoteRow } from '../../../packages/server/src/store/index.ts'
-import type { DelegationRow, GrantRow } from '../../../packages/server/src/store/tables/schema.ts'
+import type { GrantRow } from '../../../packages/server/src/store/tables/action-rows.ts'
+import type { DelegationRow } from '../../../packages/server/src/store/tables/principal-rows.ts'
 import type { CampaignDatabase } from '../../crash/database.ts'
 
 /** One row of the record about an action. */

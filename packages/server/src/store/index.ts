@@ -13,11 +13,13 @@ export type { Database, Outbox, Store, StoredEvent } from './store.ts'
 export * as stored from './stored-action.ts'
 export { tellAccess, writesOfOthers } from './tables/access.ts'
 export { afterMove, endUnstarted, type MovedAsRead, type MovedById, moveAction, type PatchOf, startAtOnce } from './tables/action-moves.ts'
+export type { ActionRevisionRow, ActionRow, GrantRow, VoteRow } from './tables/action-rows.ts'
 export * as actions from './tables/actions.ts'
 export * as agentRequests from './tables/agent-requests.ts'
 export * as archive from './tables/archive.ts'
 export * as attempts from './tables/attempts.ts'
 export * as audit from './tables/audit.ts'
+export type { AuditHeadRow, AuditRow } from './tables/audit-rows.ts'
 export * as claims from './tables/claims.ts'
 export * as consoleSessions from './tables/console-sessions.ts'
 export * as delegations from './tables/delegations.ts'
@@ -43,6 +45,7 @@ export * as objectives from './tables/objectives.ts'
 export * as participants from './tables/participants.ts'
 export * as policyVersions from './tables/policy-versions.ts'
 export * as preferences from './tables/preferences.ts'
+export type { DelegationRow, PrincipalRow } from './tables/principal-rows.ts'
 export * as principals from './tables/principals.ts'
 export type { OtherProcess, OwnConnection } from './tables/processes.ts'
 export * as processes from './tables/processes.ts'
@@ -53,29 +56,10 @@ export * as redaction from './tables/redaction.ts'
 export * as registeredTools from './tables/registered-tools.ts'
 export * as retention from './tables/retention.ts'
 export * as revisions from './tables/revisions.ts'
-export type {
-  ActionRevisionRow,
-  ActionRow,
-  AgentRequestRow,
-  ArchiveFileRow,
-  AuditHeadRow,
-  AuditRow,
-  DelegationRow,
-  EventRow,
-  GrantRow,
-  InstanceRow,
-  MessageRow,
-  ModelCallRow,
-  PolicyDifferenceRow,
-  PolicyVersionRow,
-  PrincipalRow,
-  RegisteredToolRow,
-  RunRow,
-  SessionRow,
-  VoteRow,
-} from './tables/schema.ts'
+export type { InstanceRow, PolicyDifferenceRow, PolicyVersionRow, RegisteredToolRow } from './tables/schema.ts'
 export * as seen from './tables/seen.ts'
 export * as sessionDeletion from './tables/session-deletion.ts'
+export type { AgentRequestRow, ArchiveFileRow, EventRow, MessageRow, ModelCallRow, RunRow, SessionRow } from './tables/session-rows.ts'
 export * as sessionSearch from './tables/session-search.ts'
 export {
   currentAction,

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { ActionRow, RunRow } from './tables/schema.ts'
+import type { ActionRow } from './tables/action-rows.ts'
+import type { RunRow } from './tables/session-rows.ts'
 import type { SessionState } from './tables/session-state.ts'
 
 /** A session that is worked on is written every few milliseconds; one that waits for people is read again when they decide. */

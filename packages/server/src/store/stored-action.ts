@@ -13,7 +13,7 @@ import type {
   Revised,
 } from '@countersign/core'
 import { LRUCache } from 'lru-cache'
-import type { ActionRevisionRow, ActionRow } from './tables/schema.ts'
+import type { ActionRevisionRow, ActionRow } from './tables/action-rows.ts'
 
 /** The JSON columns of an action, and their types. Requirements and risk have their own columns. */
 interface Columns {

@@ -2,11 +2,11 @@ import { type ActionEvent, type ActionState, AFTER, assert, statesBefore } from 
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { lit, question, type Tx } from '../query.ts'
+import type { ActionRow } from './action-rows.ts'
 import { notedUpdate } from './action-update.ts'
 import { findAction, isInTime } from './actions.ts'
 import { currentEpoch, mayStart } from './instance.ts'
 import { REVISED_COLUMNS } from './revisions.ts'
-import type { ActionRow } from './schema.ts'
 import { listOfStates } from './state-in.ts'
 
 const ENDED = ['result_delivered', 'due_at'] as const

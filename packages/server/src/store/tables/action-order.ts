@@ -2,8 +2,8 @@ import { RiskLevel, type SettledOrder } from '@countersign/core'
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { riskOf, wasAsked } from '../stored-action.ts'
+import type { ActionRow } from './action-rows.ts'
 import type { ActionSearch } from './action-search.ts'
-import type { ActionRow } from './schema.ts'
 
 /** The place of an action in an order: the stretch that it is in, its key there, and its id among those with the same key. */
 export interface OrderPlace {

@@ -1,7 +1,8 @@
 import type { Kysely, UpdateQueryBuilder, UpdateResult } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { type Bindable, question, type Tx } from '../query.ts'
-import type { ActionRow, Schema } from './schema.ts'
+import type { ActionRow } from './action-rows.ts'
+import type { Schema } from './schema.ts'
 
 export type ActionUpdate = UpdateQueryBuilder<Schema, 'action', 'action', UpdateResult>
 

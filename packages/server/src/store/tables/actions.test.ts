@@ -7,11 +7,11 @@ import type { Tx } from '../query.ts'
 import { anAction } from '../testing/an-action.ts'
 import { ENDED, startedBy } from '../testing/patches.ts'
 import { afterMove, endUnstarted, type MovedAsRead, moveAction, startAtOnce } from './action-moves.ts'
+import type { ActionRow } from './action-rows.ts'
 import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
 import * as instance from './instance.ts'
 import * as principals from './principals.ts'
-import type { ActionRow } from './schema.ts'
 
 /** Moves an action as it is now, and returns whether it moved. */
 function* move(id: string, event: MovedAsRead, read: Partial<ActionRow> = {}): Tx<boolean> {

@@ -1,6 +1,7 @@
 import { ask, lit, question, type Tx } from '../query.ts'
+import type { ActionRow } from './action-rows.ts'
 import { insertInto } from './insert.ts'
-import type { ActionRow, AgentRequestRow } from './schema.ts'
+import type { AgentRequestRow } from './session-rows.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
 export const insertRequest = insertInto('agent_request', {

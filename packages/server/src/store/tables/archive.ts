@@ -1,7 +1,9 @@
 import { ACTION_STATES, hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
-import type { ActionRow, ArchiveFileRow, EventRow, Schema, SessionRow } from './schema.ts'
+import type { ActionRow } from './action-rows.ts'
+import type { Schema } from './schema.ts'
+import type { ArchiveFileRow, EventRow, SessionRow } from './session-rows.ts'
 import { listOfStates } from './state-in.ts'
 
 const NOT_ENDED = listOfStates(ACTION_STATES.filter((state) => !hasEnded(state)))

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
+import type { ActionRow } from './action-rows.ts'
 import { type ActionUpdate, actionUpdate } from './action-update.ts'
-import type { ActionRow } from './schema.ts'
 
 /** Records which client holds the attempt of `epoch`. */
 export const noteClaim = question<{ id: string; epoch: number; claimed_by: string }>((db, p) =>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx, takePlaces } from '../query.ts'
+import type { AuditHeadRow, AuditRow } from './audit-rows.ts'
 import { insertInto, insertJoined } from './insert.ts'
-import type { AuditHeadRow, AuditRow } from './schema.ts'
 
 const insert = insertJoined('audit', {
   id: true,

@@ -1,7 +1,7 @@
 import { OPEN_STATES } from '@countersign/core'
 import type { JobName } from './jobs.ts'
 import type { OwnConnection } from './processes.ts'
-import type { RunRow } from './schema.ts'
+import type { RunRow } from './session-rows.ts'
 import type { SessionState } from './session-state.ts'
 
 // Exactly these states in this order: a partial index serves them.

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { question } from '../query.ts'
-import type { ConsoleSessionRow, PrincipalRow, Schema } from './schema.ts'
+import type { ConsoleSessionRow, PrincipalRow } from './principal-rows.ts'
+import type { Schema } from './schema.ts'
 
 type NewSession = Pick<ConsoleSessionRow, 'id' | 'principal_id' | 'hash' | 'how' | 'key_hash' | 'id_token'>
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
 import { insertInto } from './insert.ts'
-import type { DelegationRow } from './schema.ts'
+import type { DelegationRow } from './principal-rows.ts'
 
 export const insertDelegation = insertInto('delegation', {
   id: true,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { question } from '../query.ts'
-import type { EmbedTokenRow, PrincipalRow, Schema } from './schema.ts'
+import type { EmbedTokenRow, PrincipalRow } from './principal-rows.ts'
+import type { Schema } from './schema.ts'
 
 export const insertToken = question<Schema['embed_token'] & Record<string, string | number>>((db, p) =>
   db.insertInto('embed_token').values({

@@ -1,4 +1,4 @@
-import type { EventRow } from './schema.ts'
+import type { EventRow } from './session-rows.ts'
 
 /**
  * The characters that stand for the session of a row in its text, for its time, and before the code of a piece. No JSON contains these

@@ -4,7 +4,7 @@ import { lit, question, type Tx, takePlaces } from '../query.ts'
 import type { StoredEvent } from '../store.ts'
 import { shortText, wholeText } from './event-text.ts'
 import { insertNoted } from './insert.ts'
-import type { EventRow } from './schema.ts'
+import type { EventRow } from './session-rows.ts'
 
 /** The event types that the inbox receives: those about an action. */
 export const INBOX_TYPES: ReadonlySet<string> = new Set(

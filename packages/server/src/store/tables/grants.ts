@@ -2,8 +2,9 @@ import type { JsonObject } from '@countersign/core'
 import { type Kysely, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import type { GrantRow } from './action-rows.ts'
 import { insertInto } from './insert.ts'
-import type { GrantRow, Schema } from './schema.ts'
+import type { Schema } from './schema.ts'
 
 export const insertGrant = insertInto('action_grant', {
   id: true,

@@ -1,6 +1,6 @@
 import type { ActionState, AuditKind, Executor, Verdict } from '@countersign/core'
 import type { Outbox } from '../store.ts'
-import type { ModelCallRow } from './schema.ts'
+import type { ModelCallRow } from './session-rows.ts'
 
 /** An occurrence in a transaction, for the metrics of the process that committed it. */
 export type Happening =

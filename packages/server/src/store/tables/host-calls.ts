@@ -1,5 +1,5 @@
 import { lit, question } from '../query.ts'
-import type { ActionRow } from './schema.ts'
+import type { ActionRow } from './action-rows.ts'
 
 /** Most calls of one requester that are looked through; a program has a few open at a time. */
 const LIMIT = 200

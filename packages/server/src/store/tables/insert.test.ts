@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import { anAction } from '../testing/an-action.ts'
+import type { ActionRow } from './action-rows.ts'
 import { findAction, insertAction } from './actions.ts'
 import { insertInto } from './insert.ts'
 import { savePrincipal } from './principals.ts'
-import type { ActionRow } from './schema.ts'
 
 test('an insert that forgets a column does not compile', () => {
   // @ts-expect-error `value` is missing.

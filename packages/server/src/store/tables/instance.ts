@@ -2,8 +2,9 @@ import { ACTION_STATES, hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import type { ActionRow } from './action-rows.ts'
 import { actionUpdate } from './action-update.ts'
-import type { ActionRow, InstanceRow } from './schema.ts'
+import type { InstanceRow } from './schema.ts'
 import { listOfStates } from './state-in.ts'
 
 /** The installation that the database belongs to. */

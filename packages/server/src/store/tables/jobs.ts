@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { question, recall, type Tx } from '../query.ts'
 import type { Outbox } from '../store.ts'
 import { IS_UNCLAIMED, NOTHING_IS_HELD } from './claims.ts'
-import type { RunRow } from './schema.ts'
+import type { RunRow } from './session-rows.ts'
 
 /** The purpose of a job: `advance` advances a session, `execute` executes an approved action. */
 export type JobName = 'advance' | 'execute'

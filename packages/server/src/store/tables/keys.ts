@@ -1,8 +1,9 @@
 import type { Principal } from '@countersign/core'
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx } from '../query.ts'
+import type { ApiKeyRow, PrincipalRow } from './principal-rows.ts'
 import { readPrincipal } from './principals.ts'
-import type { ApiKeyRow, PrincipalRow, Schema } from './schema.ts'
+import type { Schema } from './schema.ts'
 
 export type KeyRow = ApiKeyRow
 

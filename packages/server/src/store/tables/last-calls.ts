@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { ask, type Tx } from '../query.ts'
-import type { ActionRow } from './schema.ts'
+import type { ActionRow } from './action-rows.ts'
 import { actionIsVisible, type Reader } from './visibility.ts'
 
 /** How many of the newest calls of all tools are looked at. */

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely'
 import { lit, question } from '../query.ts'
 import { insertJoined } from './insert.ts'
-import type { MessageRow, Schema } from './schema.ts'
+import type { Schema } from './schema.ts'
+import type { MessageRow } from './session-rows.ts'
 
 export const insertMessage = insertJoined(
   'message',

@@ -1,5 +1,7 @@
 import { lit, question } from '../query.ts'
-import type { ParticipantRow, PrincipalRow, Schema } from './schema.ts'
+import type { PrincipalRow } from './principal-rows.ts'
+import type { Schema } from './schema.ts'
+import type { ParticipantRow } from './session-rows.ts'
 
 /** Invites a person to write in a session. No row changes when they were invited already. */
 export const insertParticipant = question<{ [K in keyof ParticipantRow]: ParticipantRow[K] }>((db, p) =>

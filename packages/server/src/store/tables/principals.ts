@@ -2,7 +2,8 @@ import { assert, type Principal, personOf } from '@countersign/core'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { ask, lit, question, type Tx } from '../query.ts'
-import type { PrincipalRow, Schema } from './schema.ts'
+import type { PrincipalRow } from './principal-rows.ts'
+import type { Schema } from './schema.ts'
 
 const upsertPrincipal = question<
   Pick<PrincipalRow, 'id' | 'kind' | 'name' | 'roles' | 'person_id' | 'agent' | 'host_id'> & { now: number }

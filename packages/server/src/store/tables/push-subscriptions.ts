@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { KeyLimits } from './keys.ts'
-import type { PrincipalRow, Schema } from './schema.ts'
+import type { PrincipalRow } from './principal-rows.ts'
+import type { Schema } from './schema.ts'
 
 /** A browser that is notified. */
 export interface PushSubscriptionRow {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import { anAction } from '../testing/an-action.ts'
+import type { ActionRow } from './action-rows.ts'
 import * as actions from './actions.ts'
 import * as principals from './principals.ts'
 import * as reads from './reads.ts'
-import type { ActionRow } from './schema.ts'
 import * as sessions from './sessions.ts'
 
 const READ: Partial<ActionRow> = {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
-import type { ActionRow } from './schema.ts'
+import type { ActionRow } from './action-rows.ts'
 
 /** The newest read of a session with this digest whose result may be reused. */
 export const findReusable = question<{ session_id: string; digest: string; requested_by: string; now: number }, ActionRow>((db, p) =>

@@ -1,7 +1,7 @@
 import { ACTION_STATES, hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
-import type { ActionRevisionRow, ActionRow, GrantRow } from './schema.ts'
+import type { ActionRevisionRow, ActionRow, GrantRow } from './action-rows.ts'
 import { listOfStates } from './state-in.ts'
 
 /** The effect of a redaction on a column: it keeps the value, or replaces it. `now` is the time of the redaction, `given` a value of the caller. */

@@ -4,10 +4,10 @@ import { openTempPostgres, openTempSqlite, raw, STORES, type TempStore } from '.
 import { findAnswer, keepAnswer } from '../idempotency.ts'
 import { ask } from '../query.ts'
 import { anAction } from '../testing/an-action.ts'
+import type { ActionRow } from './action-rows.ts'
 import { openCall } from './gateway-calls.ts'
 import { savePrincipal } from './principals.ts'
 import * as retention from './retention.ts'
-import type { ActionRow } from './schema.ts'
 
 const DAY_MS = 24 * 60 * 60_000
 const NOW = Date.UTC(2026, 5, 1)

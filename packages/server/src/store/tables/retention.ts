@@ -1,8 +1,8 @@
 import { hasEnded } from '@countersign/core'
 import { sql } from 'kysely'
 import { ask, lit, lockKey, question, type Tx } from '../query.ts'
+import type { ActionRow } from './action-rows.ts'
 import { deleteRequest } from './gateway-requests.ts'
-import type { ActionRow } from './schema.ts'
 import { forgetEarlierSecrets } from './webhooks.ts'
 
 /** Rows that one transaction examines. A batch takes 2–5 ms on the embedded database, which blocks other writes. */

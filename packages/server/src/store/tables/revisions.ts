@@ -1,6 +1,6 @@
 import { lit, question } from '../query.ts'
+import type { ActionRevisionRow, ActionRow } from './action-rows.ts'
 import { insertInto } from './insert.ts'
-import type { ActionRevisionRow, ActionRow } from './schema.ts'
 
 /** The fields of an action that another revision may change. */
 export const REVISED_COLUMNS = [

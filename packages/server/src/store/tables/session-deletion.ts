@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import { lit, question, type Tx } from '../query.ts'
+import type { ActionRow, GrantRow } from './action-rows.ts'
 import { shortText } from './event-text.ts'
 import { eventsJson, INBOX_TYPES } from './events.ts'
-import type { ActionRow, EventRow, GrantRow } from './schema.ts'
+import type { EventRow } from './session-rows.ts'
 
 /** True for an action of a session that is in progress, or has an unknown outcome. */
 export const unsettledAction = question<{ session_id: string }, Pick<ActionRow, 'id' | 'state' | 'description'>>((db, p) =>

@@ -1,9 +1,10 @@
 import { OPEN_STATES } from '@countersign/core'
 import { type RawBuilder, sql } from 'kysely'
 import { ahead, lit, lockUnderRights, question, recall, type Tx } from '../query.ts'
+import type { ActionRow } from './action-rows.ts'
 import { findAction, type OpenAction } from './actions.ts'
 import { historyAtStep as messagesAtStep } from './messages.ts'
-import type { ActionRow, MessageRow, RunRow, SessionRow } from './schema.ts'
+import type { MessageRow, RunRow, SessionRow } from './session-rows.ts'
 import { findSession } from './sessions.ts'
 import { listOfStates } from './state-in.ts'
 

@@ -1,5 +1,6 @@
 import { question } from '../query.ts'
-import type { Schema, SessionThreadRow } from './schema.ts'
+import type { Schema } from './schema.ts'
+import type { SessionThreadRow } from './session-rows.ts'
 
 type Key = Pick<SessionThreadRow, 'owner_id' | 'surface' | 'thread'>
 

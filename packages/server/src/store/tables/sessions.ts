@@ -1,7 +1,8 @@
 import type { SessionStatus } from '@countersign/core'
 import { ask, lit, question, type Tx } from '../query.ts'
 import { insertInto } from './insert.ts'
-import type { RunRow, Schema, SessionRow } from './schema.ts'
+import type { Schema } from './schema.ts'
+import type { RunRow, SessionRow } from './session-rows.ts'
 import { type Reader, sessionIsVisible } from './visibility.ts'
 
 export const insertSession = question<{

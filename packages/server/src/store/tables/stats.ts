@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { ask, lit, question, type Tx } from '../query.ts'
-import type { ActionRow, RunRow } from './schema.ts'
+import type { ActionRow } from './action-rows.ts'
+import type { RunRow } from './session-rows.ts'
 
 /** How many actions one query reads: SQLite blocks others meanwhile. */
 export const ACTIONS_PER_PAGE = 1_000

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
-import type { PrincipalRow, Schema, VoteRow } from './schema.ts'
+import type { VoteRow } from './action-rows.ts'
+import type { PrincipalRow } from './principal-rows.ts'
+import type { Schema } from './schema.ts'
 
 /** Stores a person's vote for a revision, or replaces their earlier one. */
 export const castVote = question<{ [K in keyof VoteRow]: VoteRow[K] }>((db, p) =>

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { lit, question, type Tx } from '../query.ts'
-import type { ActionRow } from './schema.ts'
+import type { ActionRow } from './action-rows.ts'
 
 // One for each limit: bound as a value, the limit would make SQLite prepare the statement again at every use (20 of 23 µs).
 const countsUpTo = new LRUCache<number, ReturnType<typeof countUpTo>>({ max: 100 })

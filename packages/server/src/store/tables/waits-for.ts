@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
+import type { ActionRow } from './action-rows.ts'
 import { type ActionFilter, type ActionQuery, narrowed } from './actions.ts'
-import type { ActionRow } from './schema.ts'
 
 /** The requirements that decide who may vote on a waiting action. Waiting actions have few different ones, each with an index entry of its own. */
 export interface WaitsFor {

@@ -1,4 +1,4 @@
-import type { ActionRow } from '../tables/schema.ts'
+import type { ActionRow } from '../tables/action-rows.ts'
 
 /** A valid row: an action of a tool that does not exist, requested by `prn_ana`, in no session. */
 export const anAction = (id: string, given: Partial<ActionRow>): ActionRow => ({

@@ -1,5 +1,5 @@
 import type { PatchOf } from '../tables/action-moves.ts'
-import type { ActionRow } from '../tables/schema.ts'
+import type { ActionRow } from '../tables/action-rows.ts'
 
 /** The changes to an action's row when a process begins an attempt. */
 export const startedBy = (row: ActionRow, runner: string): PatchOf<'start'> => ({
