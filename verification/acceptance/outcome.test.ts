@@ -141,6 +141,21 @@ test('a service that can be asked is asked: no payment is sent twice, whichever 
   expect(target.writes).toHaveLength(4)
 })
 
+test('a payment that was only accepted (202) is not called done before the service shows it; without a way to look, the answer stands', async () => {
+  let state = 'pending'
+  await using target = await startTarget(({ method }) =>
+    method === 'GET' ? { status: 200, body: { state, id: 9 } } : { status: 202, body: { message: 'In the queue', id: 9 } },
+  )
+  await using server = await startTestServer({ config: { tools: { ...bankOf(target), ...toolsOf(target) } } })
+  const accepted = await runAttempt(server.admin, 'pay', { cents: '5' })
+  expect(accepted).toMatchObject({ state: 'outcome_unknown', attempt: 1, error: { kind: 'ambiguous', retryable: true } })
+  expect(accepted.error?.message).toBe(`${target.url} accepted it, to carry it out later (202): In the queue.`)
+  state = 'paid'
+  expect(await verify(server, accepted.id)).toMatchObject({ state: 'succeeded', attempt: 1, result: { state: 'paid', id: 9 }, error: null })
+  expect(target.writes).toHaveLength(1)
+  expect(await runAttempt(server.admin, 'unkeyed')).toMatchObject({ state: 'succeeded', result: { message: 'In the queue', id: 9 } })
+})
+
 test('where the target honours the key, checking again sends the attempt again under it', async () => {
   await using target = await startTarget((_, nth) => (nth <= 3 ? 'reset' : { status: 200, body: { id: 1 } }))
   await using server = await startTestServer({ config: { tools: toolsOf(target) } })

@@ -236,3 +236,12 @@ test('an operation is looked up as the configuration says: found, not found yet,
   expect((await open({ settlesWithin: 'PT10M' })).tool('create').settlesWithinMs).toBe(600_000)
   await expect(open({ settlesWithin: 'PT1S' })).rejects.toThrow('settlesWithin: must be at least the timeout of 15000 ms')
 })
+
+test('what a service only accepted (202) is of unknown outcome where it can be looked up, and its answer stands where it cannot', async () => {
+  await using service = await orders(() => ({ status: 202, body: { queued: true } }))
+  const verify = { get: '/orders?key={idempotencyKey}', done: { note: '{note}' } }
+  const create = async (operations: object) => (await openApi({ paths: ORDERS }, { baseUrl: service.url, operations })).tool('create')
+  const args = { body: { note: 'x' } }
+  expect(await refusal(call(await create({ create: { verify } }), args))).toMatchObject({ kind: 'ambiguous' })
+  expect(await call(await create({}), args)).toEqual({ queued: true })
+})

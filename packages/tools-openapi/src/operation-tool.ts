@@ -54,7 +54,10 @@ export function operationTool(open: OpenOperation): ToolDraft {
     ...(preview && { preview }),
     async execute(args, { idempotencyKey, signal, version }) {
       const ifMatch = sendsVersion && version !== undefined ? { ifMatch: version } : {}
-      const answer = await callOperation(plan, service, args, { method, signal, ...(isWrite && { idempotencyKey, ...ifMatch }) })
+      const answer = await callOperation(plan, service, args, {
+        ...{ method, signal, canLook: verify !== undefined },
+        ...(isWrite && { idempotencyKey, ...ifMatch }),
+      })
       return answer.body ?? { status: answer.status }
     },
     ...(verify && {

@@ -18,6 +18,7 @@ export interface Sending {
   signal: AbortSignal
   idempotencyKey?: string
   ifMatch?: string | undefined
+  canLook?: boolean
   mayBeMissing?: boolean
 }
 

@@ -32,6 +32,8 @@ export interface HttpCall {
   ifMatch?: string | undefined
   /** Why it goes out without signing in, as a sentence: told when the target does not take it (401, 403). */
   unsigned?: string | undefined
+  /** True when something else can tell whether it was carried out. A 202, which only says that it may be, is then no success. */
+  canLook?: boolean
   /** True when 404 is an answer, not a refusal. */
   mayBeMissing?: boolean
   /** True when 4xx and 5xx are answers, too: of a service that says in the body what they mean (GraphQL). */
@@ -55,7 +57,8 @@ export interface HttpAnswer {
  * Sends one HTTP request, once: no retries, no redirects followed, no reused connection, at most 1 MB read.
  * @throws ToolError `refused` for 4xx and redirects and for an address that must not be called, `stale` for 412 where the call named a version,
  *   `unreachable` when nothing was sent, `ambiguous` for a timeout, a broken connection,
- *   a cut body, 5xx, and 408 and 303 of a write. The message holds the service's own words where it gave some, never a header of the request.
+ *   a cut body, 5xx, 408 and 303 of a write, and 202 where `canLook` is set. The message holds the service's own words where it gave some,
+ *   never a header of the request.
  */
 export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   if (call.signal.aborted) throw new ToolError('broken', 'Stopped before anything was sent.')
@@ -132,7 +135,8 @@ function readAnswer(
   const said = serviceMessage(body)
   const words = said === undefined ? '' : `: ${said}`
   if (status >= 400 && call.readsRefusals) return { status, body: body ?? undefined }
-  const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers, Date.now()) : undefined
+  const isOnlyAccepted = status === 202 && call.canLook
+  const retryAfterMs = status === 429 || status === 503 || isOnlyAccepted ? readRetryAfter(headers, Date.now()) : undefined
   const later = retryAfterWords(retryAfterMs)
   if (status >= 500) {
     const unknown = isWrite ? ' Whether it acted is not known.' : ''
@@ -149,6 +153,7 @@ function readAnswer(
     const unsigned = call.unsigned !== undefined && (status === 401 || status === 403) ? ` ${call.unsigned}` : ''
     throw new ToolError('refused', `${target} refused (${status})${words}.${unsigned}${later}`, { retryable, retryAfterMs })
   }
+  if (isOnlyAccepted) throw new ToolError('ambiguous', `${target} accepted it, to carry it out later (202)${words}.`, { retryAfterMs })
   if (status >= 300) throw redirectError(status, call.redactor.text(headers.location ?? ''), target, isWrite)
   if (text === undefined) {
     if (!isWrite) throw new ToolError('refused', `The answer of ${target} is larger than 1 MB.`)

@@ -163,7 +163,7 @@ async function executeRoute(
     signal,
     timeoutMs,
     ...(body !== undefined && { body }),
-    ...(read.effect === 'write' && { idempotencyKey }),
+    ...(read.effect === 'write' && { idempotencyKey, canLook: read.verify !== undefined }),
     ...(read.before?.ifMatch && { ifMatch: version }),
   }
   const answer = await callHttp(call)
