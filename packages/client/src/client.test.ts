@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { freePort } from '../../../verification/testing/free-port.ts'
 import { createClient } from './client.ts'
 import { json, problem, sampleAction, serve } from './testing/log-server.ts'
+import type { HostToken } from './token-source.ts'
 
 const DECISION = { verdict: 'approve', revision: 1, digest: 'sha256:aa' } as const
 
@@ -108,4 +109,16 @@ test('a page of a host asks for one token at a time, uses it until it is nearly 
   expect(asked).toBeLessThanOrEqual(4)
   const without = createClient({ baseUrl: server.baseUrl, token: () => Promise.reject(new Error('signed out')) })
   await expect(without.me()).rejects.toMatchObject({ code: 'offline', detail: 'The page got no token from its own server.' })
+})
+
+test('a host that answers without a token is asked again; nothing is sent in the name of whoever else is signed in', async () => {
+  await using server = await serve({ 'GET /api/me': (_, response) => json(response, { principal: null, signIn: 'key' }) })
+  // As a page gets them from `(await fetch('/countersign-token')).json()`, whatever the status was.
+  const answers: unknown[] = [{ error: 'signed out' }, { token: null, expiresAt: '' }, null, { token: 'token-1', expiresAt: '' }]
+  const client = createClient({ baseUrl: server.baseUrl, token: async () => answers.shift() as HostToken })
+  for (let nothing = 0; nothing < 3; nothing++)
+    await expect(client.me()).rejects.toMatchObject({ code: 'offline', detail: 'The page got no token from its own server.' })
+  expect(server.requests).toEqual([])
+  await client.me()
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1'])
 })

@@ -25,7 +25,8 @@ export function createTokenSource(ask: () => Promise<HostToken>, now: () => numb
   async function askNow(): Promise<string> {
     try {
       const { token, expiresAt } = await ask()
-      if (token === null || token === '') throw new Error('The host’s answer holds no token.')
+      // Any JSON of the host may arrive here, such as that of its own 401. Without a token the request would go out as whoever is signed in.
+      if (typeof token !== 'string' || token === '') throw new Error('The host’s answer holds no token.')
       const lifeMs = Date.parse(expiresAt) - now()
       held = { token, renewAt: now() + (Number.isFinite(lifeMs) ? lifeMs : 0) * (1 - RENEWED_AT) }
       return token
