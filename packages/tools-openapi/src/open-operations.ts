@@ -7,7 +7,7 @@ import { type OperationPlan, planOperation } from './plan.ts'
 import type { ApiDocument } from './read-document.ts'
 import { createRefs } from './refs.ts'
 import type { OpenApiSection } from './section.ts'
-import { type Credentials, credentialsOf, schemeFault, securitySchemes } from './security.ts'
+import { type Credentials, credentialsOf, isSetBy, schemeFault, securitySchemes } from './security.ts'
 import { overrideOf, selectOperations } from './select.ts'
 import { type BaseAddress, serverOf } from './servers.ts'
 
@@ -58,17 +58,18 @@ export function openOperations(document: ApiDocument, section: FilledSection, re
   }
   const attemptPlan = (operation: Operation): OperationPlan | BrokenPart => {
     try {
-      return planOperation(operation, refs)
+      return planOperation(operation, refs, (parameter) => isSetBy(section, credentialsFor(operation), parameter))
     } catch (error) {
       if (error instanceof BrokenPart) return error
       throw error
     }
   }
-  const serviceOf = ({ node, pathItem }: Operation): { base: BaseAddress; credentials: Credentials } => ({
+  const credentialsFor = ({ node }: Operation): Credentials => credentialsOf(node.security ?? document.root.security, schemes, section.auth)
+  const serviceOf = (operation: Operation): { base: BaseAddress; credentials: Credentials } => ({
     base: section.base
       ? { url: section.base, own: section.base.origin }
-      : serverOf([node.servers, pathItem.servers, document.root.servers], document.address),
-    credentials: credentialsOf(node.security ?? document.root.security, schemes, section.auth),
+      : serverOf([operation.node.servers, operation.pathItem.servers, document.root.servers], document.address),
+    credentials: credentialsFor(operation),
   })
   // Previews are read before the decision, so a GET that changes something must never be used for one.
   const isRead = (operation: Operation) => operation.method === 'GET' && overrideOf(operation, section.operations).effect !== 'write'

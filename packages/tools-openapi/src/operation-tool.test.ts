@@ -246,3 +246,19 @@ test('what a service only accepted (202) is of unknown outcome where it can be l
   expect(await refusal(call(checked.tool('create'), args))).toMatchObject({ kind: 'ambiguous' })
   expect(await call(unchecked.tool('create'), args)).toEqual({ queued: true })
 })
+
+test('an If-Match that the agent gives is shown and sent, whatever version was read for the card', async () => {
+  await using service = await orders(({ method }) => ({ status: method === 'GET' ? 200 : 412, headers: { etag: '"v2"' }, body: CURRENT }))
+  const parameters = [ID, { name: 'if-match', in: 'header', schema: { type: 'string' } }]
+  const paths = {
+    '/orders/{id}': { get: { operationId: 'get', parameters: [ID] }, patch: { operationId: 'patch', parameters, requestBody: ORDER } },
+  }
+  const { tool } = await openApi({ paths }, { baseUrl: service.url })
+  const plain = { id: '7', body: { status: 'closed' } }
+  const args = { ...plain, 'if-match': '"v1"' }
+  const { version } = (await look(tool('patch'), args)) ?? {}
+  expect(version).toBe('"v2"')
+  expect(await refusal(call(tool('patch'), args, version))).toMatchObject({ kind: 'refused' })
+  expect(service.seen.at(-1)?.headers['if-match']).toBe('"v1"')
+  expect(await refusal(call(tool('patch'), plain, version))).toMatchObject({ kind: 'stale' })
+})

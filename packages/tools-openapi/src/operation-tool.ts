@@ -32,6 +32,8 @@ export function operationTool(open: OpenOperation): ToolDraft {
   const isWrite = effect === 'write'
   const preview = isWrite ? previewOf({ method, path: operation.path, plan, service, reading: open.reading, override }) : undefined
   const sendsVersion = override.before === undefined || (override.before !== false && override.before.ifMatch)
+  const condition = plan.parameters.find(({ in: place, name }) => place === 'header' && name.toLowerCase() === 'if-match')?.argument
+  const givesVersion = (args: JsonObject) => condition !== undefined && (args[condition] ?? null) !== null
   return {
     name: operation.name,
     description: said.description ?? descriptionOf(operation),
@@ -53,7 +55,7 @@ export function operationTool(open: OpenOperation): ToolDraft {
     describe: (args) => (describe ? fillWords(describe, named(args)) : describeCall(operation, plan, args)),
     ...(preview && { preview }),
     async execute(args, { idempotencyKey, signal, version }) {
-      const ifMatch = sendsVersion && version !== undefined ? { ifMatch: version } : {}
+      const ifMatch = sendsVersion && version !== undefined && !givesVersion(args) ? { ifMatch: version } : {}
       const answer = await callOperation(plan, service, args, {
         ...{ method, signal, canLook: verify !== undefined },
         ...(isWrite && { idempotencyKey, ...ifMatch }),

@@ -35,11 +35,17 @@ export interface OperationPlan {
 
 /**
  * Plans the call of an operation and proves that it can be made: every part that its requests need exists and can be written.
+ * @param isSet True for a parameter that the configuration or a credential sets. An argument of that name would be shown and not sent.
  * @throws BrokenPart from parts.ts
  */
-export function planOperation({ method, path, node, pathItem }: Operation, refs: Refs): OperationPlan {
+export function planOperation(
+  { method, path, node, pathItem }: Operation,
+  refs: Refs,
+  isSet: (parameter: Parameter) => boolean,
+): OperationPlan {
   const parts = readPath(path)
-  const parameters = withPathParameters(parts, readParameters(pathItem, node, refs))
+  const described = readParameters(pathItem, node, refs).filter((parameter) => !isSet(parameter))
+  const parameters = withPathParameters(parts, described)
   const body = readRequestBody(method, node, refs)
   for (const { schema } of parameters) refs.prove(schema)
   if (body) refs.prove(body.schema)

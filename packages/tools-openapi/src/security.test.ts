@@ -153,30 +153,39 @@ test('of several ways in the first that is given whole is taken, and an operatio
   expect(await api.warnings()).toEqual([])
 })
 
-test('the headers of the configuration and its credentials stand whatever an argument says, and only secrets are taken out of answers', async () => {
+test('what the headers of the configuration or its credentials set is no argument, so that no card shows another value than is sent', async () => {
   await using service = await startService(() => ({ status: 200, body: { type: 'application/vnd.x+json', who: 'team-token-1' } }))
-  const parameter = (place: string, name: string) => ({ name, in: place, schema: { type: 'string' } })
-  const parameters = [parameter('header', 'X-Key'), parameter('header', 'X-Team'), parameter('cookie', 'theme')]
+  const parameter = (place: string, name: string) => ({ name, in: place, required: true, schema: { type: 'string' } })
+  const parameters = [
+    ...[parameter('header', 'x-key'), parameter('header', 'X-Team'), parameter('query', 'api key'), parameter('cookie', 'sid')],
+    ...[parameter('cookie', 'lang'), parameter('cookie', 'theme'), parameter('query', 'page')],
+  ]
+  const { inHeader, inQuery, inCookie } = SCHEMES
   const api = await openApi(
     {
       paths: { '/a': { get: { operationId: 'read', parameters } } },
-      components: { securitySchemes: { key: SCHEMES.inHeader?.scheme ?? null, sid: SCHEMES.inCookie?.scheme ?? null } },
-      security: [{ key: [], sid: [] }],
+      components: { securitySchemes: { key: inHeader?.scheme ?? null, app: inQuery?.scheme ?? null, sid: inCookie?.scheme ?? null } },
+      security: [{ key: [], app: [], sid: [] }],
     },
     {
       baseUrl: service.url,
       headers: { Accept: 'application/vnd.x+json', 'X-Team': variable('TEAM'), Cookie: 'lang=en' },
-      auth: { key: 'key-value', sid: 'sid-value' },
+      auth: { key: 'key-value', app: 'app-value', sid: 'sid-value' },
     },
     { TEAM: 'team-token-1' },
   )
-  const output = await call(api.tool('read'), { 'X-Key': 'mine', 'X-Team': 'mine', theme: 'dark' })
+  const args = { theme: 'dark', page: '2' }
+  for (const set of ['x-key', 'X-Team', 'api_key', 'sid', 'lang']) {
+    expect(api.tool('read').check({ ...args, [set]: 'mine' }), set).toMatchObject({ ok: false, issues: [{ path: `/${set}` }] })
+  }
+  const output = await call(api.tool('read'), args)
   expect(service.seen[0]?.headers).toMatchObject({
     accept: 'application/vnd.x+json',
     'x-key': 'key-value',
     'x-team': 'team-token-1',
     cookie: 'lang=en; theme=dark; sid=sid-value',
   })
+  expect(service.seen[0]?.path).toBe('/a?page=2&api%20key=app-value')
   expect(output).toEqual({ type: 'application/vnd.x+json', who: REDACTED })
 })
 

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { isHeader, isObject } from '@countersign/toolkit/internal'
+import type { Parameter } from './parameters.ts'
 import { BrokenPart, textOf } from './parts.ts'
 import type { Refs } from './refs.ts'
 
@@ -61,6 +62,24 @@ export function credentialsOf(
     missing: [],
   }
 }
+
+/** True for a parameter whose value every call gets from the configured headers or from a credential, whatever an argument says. */
+export function isSetBy(
+  { headers }: { headers: Readonly<Record<string, string>> },
+  credentials: Credentials,
+  { in: place, name }: Pick<Parameter, 'in' | 'name'>,
+): boolean {
+  const isSame = (given: string) => given.toLowerCase() === name.toLowerCase()
+  const isPair = ([given]: readonly [string, string]) => given === name
+  if (place === 'header') return [...Object.keys(headers), ...Object.keys(credentials.headers)].some(isSame)
+  if (place === 'query') return credentials.query.some(isPair)
+  return place === 'cookie' && (credentials.cookies.some(isPair) || cookieNames(headers).includes(name))
+}
+
+const cookieNames = (headers: Readonly<Record<string, string>>): string[] =>
+  Object.entries(headers).flatMap(([name, value]) =>
+    name.toLowerCase() === 'cookie' ? value.split(';').map((pair) => pair.split('=')[0]?.trim() ?? '') : [],
+  )
 
 interface SecretPlace {
   in: 'header' | 'query' | 'cookie'
