@@ -43,6 +43,7 @@ function* write(context: CallerContext<SessionContext>, row: ActionRow, to: Assi
   const assigned = said && JSON.stringify(said)
   const changed = yield* actions.assignAction(row, { assigned, updated_at: now }, { was: row.assigned ?? '' })
   if (!changed) return undefined
+  context.session?.noteAction(changed)
   // It returns to the inbox of the person who is to decide now.
   if (to !== null && 'person' in to) yield* snoozes.endSnooze.run({ principal_id: to.person, action_id: row.id })
   else if (to !== null) yield* snoozes.wakeOthers.run({ action_id: row.id, but: by })

@@ -4,18 +4,39 @@ import { join } from 'node:path'
 import type { PolicyDocument, Principal } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { expect, test } from 'vitest'
+import { agentsOnDecline } from '../../../../../verification/testing/agents-on-decline.ts'
+import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import { manualClock } from '../../../../../verification/testing/manual-clock.ts'
+import { ben } from '../../../../../verification/testing/open-gate.ts'
+import { STORES } from '../../../../../verification/testing/temp-store.ts'
 import { openTools } from '../../../../toolkit/src/open-tools.ts'
-import { openEngine } from '../../engine.ts'
+import { systemClock } from '../../clock.ts'
+import { type Engine, openEngine } from '../../engine.ts'
 import { createLog } from '../../log.ts'
+import { scriptedModel } from '../../models/index.ts'
+import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { actions } from '../../store/index.ts'
 
 const MINUTE_MS = 60_000
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }
 const bot: Principal = { id: 'prn_bot', kind: 'agent', name: 'bot', roles: ['agent'] }
 
+/** Calls `pay` once for each message of a person. */
+const model = scriptedModel({
+  id: 'scripted/pay',
+  reply: ({ messages: said }) => (said.at(-1)?.role === 'user' ? { text: '', calls: [{ tool: 'pay', arguments: {} }] } : { text: 'Done.' }),
+})
+
+async function proposeInSession({ agentLoop, idle, store }: Engine): Promise<string> {
+  const { id: session_id } = await agentLoop.createSession({}, { principal: ana })
+  await agentLoop.postMessage(session_id, 'go', { principal: ana })
+  await idle()
+  const [open] = await store.read(() => actions.openActions.all({ session_id }))
+  return open?.id ?? expect.fail('it waits')
+}
+
 /** An action that waits under a rule with these times, and time to pass. */
-async function open(times: object) {
+async function open(times: object, place: 'in a session' | 'outside' = 'outside') {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-extend-'))
   const clock = manualClock()
   let ran = 0
@@ -25,14 +46,15 @@ async function open(times: object) {
   const tools = openTools({ shop: { prefix: false, tools: [pay] } })
   const engine = await openEngine({
     database: { kind: 'sqlite', dataDir: folder },
-    agents: [],
+    agents: agentsOnDecline(model, tools.all()),
     tools,
     policy,
     log: createLog('silent'),
     clock,
   })
   for (const principal of [ana, bot]) await engine.savePrincipal(principal)
-  const { id } = await engine.gate.propose({ tool: 'pay', arguments: {} }, { principal: bot })
+  const proposeOutside = async () => (await engine.gate.propose({ tool: 'pay', arguments: {} }, { principal: bot })).id
+  const id = place === 'outside' ? await proposeOutside() : await proposeInSession(engine)
   return {
     id,
     gate: engine.gate,
@@ -83,3 +105,50 @@ test('of many who extend at once, one does it', async () => {
   await Promise.all(Array.from({ length: 8 }, () => desk.gate.extend(desk.id, { principal: ana })))
   expect((await desk.row()).expires_at).toBe((before.expires_at ?? 0) + 5 * MINUTE_MS)
 })
+
+for (const place of ['in a session', 'outside'] as const) {
+  test(`an edit after an extension keeps the new deadline, ${place}`, async () => {
+    await using desk = await open({ expires: 'PT10M', extend: 'PT5M', requires: { quorum: 2 } }, place)
+    const { expiresAt, digest } = await desk.gate.extend(desk.id, { principal: ana })
+    const edit = { verdict: 'approve', revision: 1, digest, arguments: { amount: 1 } } as const
+    expect(await desk.gate.decide(desk.id, edit, { principal: ana })).toMatchObject({ state: 'proposed', revision: 2, expiresAt })
+    await desk.pass(11 * MINUTE_MS)
+    expect((await desk.row()).state).toBe('proposed')
+  })
+
+  test(`a decision after an extension answers with the new deadline, ${place}`, async () => {
+    await using desk = await open({ expires: 'PT10M', extend: 'PT5M' }, place)
+    const { expiresAt, extension } = await desk.gate.extend(desk.id, { principal: ana })
+    expect(await desk.gate.decide(desk.id, { verdict: 'approve' }, { principal: ana })).toMatchObject({ expiresAt, extension })
+  })
+}
+
+const rules = [{ name: 'pay', match: { tool: 'own.pay' }, verdict: 'ask' as const, expires: 'PT10M', extend: 'PT5M' }]
+
+for (const { database, open: openStore } of STORES) {
+  test(`${database}: an extension while an edit or a refresh reads the target is not undone by it`, async () => {
+    await using temp = await openStore()
+    await savePersons(temp.store)
+    let whileItReads = async () => {}
+    let balance = 1
+    const preview = async () => {
+      await whileItReads()
+      return [{ field: 'balance', oldValue: balance }]
+    }
+    const pay = defineTool({ name: 'pay', description: 'Pay', effect: 'write', input: { type: 'object' }, preview, execute: () => null })
+    const policies = fixedPolicies(compilePolicy({ default: 'deny', rules }, 1))
+    // The clock as it is: a hurried one gives the target 50 ms to be read.
+    const gate = openBareGate(temp.store, [pay], 'prc_1', { policies, ...systemClock })
+    for (const change of ['edit', 'refresh']) {
+      const { id, digest, expiresAt } = await gate.propose({ tool: 'own.pay', arguments: { change } }, { principal: ana })
+      whileItReads = async () => void (await gate.extend(id, { principal: ana }))
+      balance++
+      const edit = { verdict: 'approve', revision: 1, digest, arguments: { amount: 1 } } as const
+      const changed = change === 'edit' ? gate.decide(id, edit, { principal: ben }) : gate.refresh(id, { principal: ben })
+      const until = Date.parse(expiresAt ?? '') + 5 * MINUTE_MS
+      expect(await changed, change).toMatchObject({ revision: 2, expiresAt: new Date(until).toISOString() })
+      expect((await rowOf(temp.store, id)).expires_at, change).toBe(until)
+      whileItReads = async () => {}
+    }
+  })
+}

@@ -52,6 +52,7 @@ function* storeExtension(context: CallerContext<SessionContext>, row: ActionRow)
   const patch = { expires_at: until, extended: JSON.stringify(extension), updated_at: nowMs }
   const extended = yield* actions.extendAction(row, patch, { revision: row.revision, now: nowMs, until })
   if (!extended) return undefined
+  context.session?.noteAction(extended)
   checkpoint('extend.storing')
   const changed = { expiresAt: isoTime(until), extension: yield* viewExtension(extension) }
   const data = { from: isoTime(row.expires_at), until: isoTime(until) }

@@ -9,7 +9,7 @@ import {
   strictestRequirements,
 } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type ActionRow, newId, type PatchOf, revisions, stored, type Tx } from '../../store/index.ts'
+import { type ActionRow, actions, newId, type PatchOf, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { SessionContext } from '../context.ts'
 import { deadlinesOf, type Times } from '../deadlines.ts'
@@ -35,11 +35,13 @@ export interface Why extends Pick<Revised, 'why' | 'reason'> {
  */
 export function* revise(
   context: SessionContext,
-  row: Revisable,
+  seen: Revisable,
   prepared: PreparedAction,
   { why, reason, by }: Why,
 ): Tx<ActionRow | undefined> {
   const { nowMs } = context
+  const row = yield* currentOf(seen)
+  if (!row) return undefined
   const { tool: _, ...columns } = columnsOf(prepared)
   const times = timesOf(row, prepared, nowMs)
   const patch = {
@@ -54,6 +56,15 @@ export function* revise(
   if (prepared.policy.verdict === 'deny') return yield* denyRevision(context, asked, prepared.policy.reason)
   if (row.state !== 'proposed') yield* askInSession(context, asked, reason)
   return asked
+}
+
+/**
+ * The same revision as it is now: while the target was read, its deadline may have been extended, or further people asked. Undefined when
+ * the action was decided or revised meanwhile.
+ */
+function* currentOf({ id, state, revision, epoch }: Revisable): Tx<Revisable | undefined> {
+  const row = yield* actions.findAction.first({ id })
+  return row?.state === state && row.revision === revision && row.epoch === epoch ? { ...row, state } : undefined
 }
 
 /** The values that a revision changes. Values that follow from any new revision are not listed. */
