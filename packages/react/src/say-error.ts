@@ -13,6 +13,10 @@ export const actionOf = (error: unknown): Action | undefined => asRefusal(error)
 /** Returns the errors of the edited arguments by position. */
 export const issuesOf = (error: unknown): readonly ApiIssue[] => asRefusal(error).issues ?? []
 
+/** True where the server itself did not answer the request: whether it took it is not known. */
+export const isUnanswered = (error: unknown): boolean =>
+  [undefined, 'offline', 'not_ready', 'internal'].includes(asRefusal(error).code as string | undefined)
+
 /** Why a decision was not taken, as a sentence for the person who made it. Errors are distinguished by `code`, like those of the client. */
 export function sayError(error: unknown, nowMs: number): string {
   const { code, message, action } = asRefusal(error)

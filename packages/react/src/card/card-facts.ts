@@ -13,7 +13,8 @@ export type Opened = { has: (path: string) => boolean; open: (path: string) => v
 export type CardMemory = {
   /** The action as an answer of the server had it. */
   answered?: Action | undefined
-  notice: { kind: 'changed' | 'refused' | 'hint'; text: string } | undefined
+  /** `at`: of a request without an answer, what {@link momentOf} said when it was sent. */
+  notice: { kind: 'changed' | 'refused' | 'hint'; text: string; at?: string } | undefined
   issues: readonly ApiIssue[]
   edited?: { version: string; value: Arguments; isBroken: boolean } | undefined
   /** The vote that the person wants to change. */
@@ -106,6 +107,9 @@ export function cardFacts(action: Action, inputs: CardInputs, memory: CardMemory
 
 /** Whether the view shows all of this action now. */
 export const evidenceOf = (action: Action, { evidence }: CardInputs): Evidence => evidence?.(action) ?? 'ready'
+
+/** Names what a request may change: how far the action is, and this person's vote. */
+export const momentOf = (facts: CardFacts | undefined): string => `${facts?.action.state} ${facts?.ownVote?.at}`
 
 /** Names one vote: once another has taken its place, it is not being changed any more. */
 export const voteKey = (version: string, vote: Vote): string => `${version} ${vote.verdict} ${vote.at}`

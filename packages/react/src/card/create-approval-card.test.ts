@@ -117,6 +117,29 @@ test('a refusal says why, takes the action that came with it, and the person can
   expect(loaded(card)).toMatchObject({ state: 'decided', action: taken, notice: expect.stringMatching(/^Already declined by Sam/) })
 })
 
+test.each(['before', 'after'] as const)(
+  'a decision whose answer was lost is not called unsent once the action shows it, %s the request failed',
+  async (when) => {
+    const showing = {
+      state: sampleAction({ state: 'approved', updatedAt: ago(1) }),
+      vote: sampleAction({ votes: [{ by: ADA, verdict: 'approve', at: ago(1) }], updatedAt: ago(1) }),
+    }
+    for (const action of Object.values(showing)) {
+      const { card, answer, update } = openCard()
+      card.approve()
+      if (when === 'before') update({ action })
+      await answer({ code: 'offline', message: 'no' })
+      if (when === 'after') {
+        // News of something else leave it standing.
+        update({ action: sampleAction({ overdue: true, updatedAt: ago(2) }) })
+        expect(loaded(card)).toMatchObject({ state: 'refused', notice: expect.stringContaining('The server cannot be reached.') })
+        update({ action })
+      }
+      expect(loaded(card)).toMatchObject({ state: expect.stringMatching(/^(running|voted)$/), notice: '' })
+    }
+  },
+)
+
 test('without a connection nothing is sent, and what was edited and opened stays', () => {
   const { card, sent, update } = openCard()
   card.edit({ orderId: 'ORD-002', newStatus: 'processing' })

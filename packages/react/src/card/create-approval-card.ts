@@ -1,9 +1,9 @@
 import type { Action, ApiIssue, Remember } from '@countersign/client'
 import { isHighRisk } from '@countersign/core/text'
 import type { Arguments } from '../edits.ts'
-import { actionOf, CHANGED, issuesOf, sayError } from '../say-error.ts'
+import { actionOf, CHANGED, issuesOf, isUnanswered, sayError } from '../say-error.ts'
 import { PAUSED_WORDS } from '../words.ts'
-import { type CardFacts, type CardMemory, cardFacts, evidenceOf, type Opened, restState, voteKey } from './card-facts.ts'
+import { type CardFacts, type CardMemory, cardFacts, evidenceOf, momentOf, type Opened, restState, voteKey } from './card-facts.ts'
 import type { CardInputs, Extra, Outcome, Verdict } from './card-inputs.ts'
 import { type CardEvent, type CardState, NEXT } from './card-state.ts'
 
@@ -209,6 +209,7 @@ export class ApprovalCardStore {
 
   async #send(work: Work, after: 'accept' | 'done' = 'accept'): Promise<void> {
     const before = this.#facts?.action
+    const at = momentOf(this.#facts)
     if (!this.#move('send', { notice: undefined, issues: [] })) return
     this.#requests += 1
     const request = this.#requests
@@ -218,7 +219,7 @@ export class ApprovalCardStore {
     } catch (error) {
       if (request !== this.#requests) return
       const text = sayError(error, (this.#inputs.now ?? Date.now)())
-      this.#move('refuse', { notice: { kind: 'refused', text }, issues: issuesOf(error) })
+      this.#move('refuse', { notice: { kind: 'refused', text, ...(isUnanswered(error) && { at }) }, issues: issuesOf(error) })
       this.#take(actionOf(error))
     }
   }
@@ -253,6 +254,9 @@ export class ApprovalCardStore {
   #remember(changed: Partial<CardMemory>): void {
     this.#memory = { ...this.#memory, ...changed }
     this.#facts = this.#readFacts()
+    // The request may have arrived. Once the action shows that something did, nothing says any more that it did not.
+    const { notice } = this.#memory
+    if (notice?.at !== undefined && notice.at !== momentOf(this.#facts)) this.#memory = { ...this.#memory, notice: undefined }
   }
 
   #readFacts(): CardFacts | undefined {
