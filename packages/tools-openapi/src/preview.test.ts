@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, PreviewField } from '@countersign/core'
 import { expect, test } from 'vitest'
-import { look, openApi, startService } from '../../../verification/testing/described-api.ts'
+import { call, look, openApi, startService } from '../../../verification/testing/described-api.ts'
 
 const ID = { name: 'id', in: 'path', required: true, schema: { type: 'string' } }
 const LINES = { type: 'array', items: { type: 'object', properties: { id: { type: 'string' }, count: { type: 'integer' } } } }
@@ -96,6 +96,41 @@ test('the value of another thing is never shown as the one that changes', async 
   expect(await shown('patch', bodyOf({ type: 'array' }, 'application/json-patch+json'), CURRENT, patch)).toEqual([
     { field: 'body', newValue: patch },
   ])
+})
+
+test('of several kinds of a patch one is sent that can hold the values which the card shows, not a list of changes', async () => {
+  // As the document of Kubernetes 1.13 describes it, shortened.
+  const scale = '/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale'
+  const text = (name: string) => ({ name, in: 'path', required: true, type: 'string' })
+  const patch = {
+    operationId: 'patchAppsV1NamespacedDeploymentScale',
+    consumes: ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json'],
+    parameters: [{ name: 'body', in: 'body', required: true, schema: { $ref: '#/definitions/Patch' } }],
+  }
+  await using service = await startService(({ method }) => ({
+    status: 200,
+    body: method === 'GET' ? { kind: 'Scale', metadata: { name: 'web' }, spec: { replicas: 2 } } : {},
+  }))
+  const { tool } = await openApi(
+    {
+      swagger: '2.0',
+      paths: { [scale]: { parameters: [text('namespace'), text('name')], get: { operationId: 'get' }, patch } },
+      definitions: {
+        Patch: { description: 'Patch is provided to give a concrete name and type to the Kubernetes PATCH request body.' },
+      },
+    },
+    { baseUrl: service.url },
+  )
+  const args = { namespace: 'shop', name: 'web', body: { spec: { replicas: 5 } } }
+  const change = tool('patchAppsV1NamespacedDeploymentScale')
+  expect((await look(change, args))?.fields).toEqual([{ field: 'spec.replicas', oldValue: 2, newValue: 5 }])
+  await call(change, args)
+  expect(service.seen.at(-1)?.headers['content-type']).toBe('application/merge-patch+json')
+  // As generators for ASP.NET list the same schema.
+  const types = ['application/json-patch+json', 'application/json', 'text/json', 'application/*+json']
+  const requestBody = { content: Object.fromEntries(types.map((type) => [type, { schema: TASK }])) }
+  const other = await openApi({ paths: { '/tasks': { post: { operationId: 'add', requestBody } } } }, { baseUrl: service.url })
+  expect(other.tool('add').definition).toMatchObject({ body: { mediaType: 'application/json' } })
 })
 
 test('a PATCH is shown leaf by leaf, and the entries of a list by what they are', async () => {

@@ -20,6 +20,8 @@ export interface RequestBody {
 
 /** The kinds of bodies in order of preference: what models write most reliably and people can read comes first. */
 const PREFERENCE: readonly BodyKind[] = ['json', 'form', 'multipart', 'text', 'bytes']
+/** A list of changes, where the same schema may be sent otherwise: people could not compare it with the values as they are. */
+const isListOfChanges = (mediaType: string): boolean => /json-patch\+json/i.test(mediaType)
 /** The methods whose bodies are left out, because HTTP gives them no meaning. */
 const WITHOUT_BODY = new Set(['HEAD', 'OPTIONS'])
 
@@ -33,7 +35,9 @@ export function readRequestBody(method: string, operation: JsonObject, refs: Ref
     const kind = kindOf(mediaType)
     return kind ? [{ kind, mediaType, media }] : []
   })
-  const inOrder = offered.toSorted((a, b) => PREFERENCE.indexOf(a.kind) - PREFERENCE.indexOf(b.kind))
+  const rank = ({ kind, mediaType }: { kind: BodyKind; mediaType: string }) =>
+    PREFERENCE.indexOf(kind) + (isListOfChanges(mediaType) ? 0.5 : 0)
+  const inOrder = offered.toSorted((a, b) => rank(a) - rank(b))
   const best = inOrder.find(({ kind, media }) => !isForm(kind) || hasMembers(media, refs))
   if (!best) {
     if (!isRequired) return undefined
