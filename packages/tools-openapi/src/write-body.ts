@@ -12,13 +12,15 @@ export const JOINED = 'x-countersign-joined'
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Returns the faults of base64 values among the arguments. @param files The members of a multipart body that are files. */
+/** Returns the faults of a body that cannot be sent as it is. @param files The members of a multipart body that are files. */
 export function bodyFindings({ kind, encoding }: RequestBody, files: ReadonlySet<string>, value: JsonValue): Finding[] {
   const words = 'must be base64'
   if (kind === 'bytes') return BASE64.test(String(value)) ? [] : [{ path: ['body'], words }]
   if (!isObject(value)) return []
-  const split = Object.entries(kind === 'form' ? value : {}).flatMap(([name, member]): Finding[] => {
-    const fault = splitFault(memberStyle(name, member, encoding), member)
+  const members = Object.entries(kind === 'form' || kind === 'multipart' ? value : {})
+  const unsaid = members.flatMap(([name, member]): Finding[] => {
+    const style = kind === 'form' ? memberStyle(name, member, encoding) : undefined
+    const fault = formFault(style, member) ?? (style && splitFault(style, member))
     return fault === undefined ? [] : [{ path: ['body', name], words: fault }]
   })
   const broken = [...files].flatMap((name) => {
@@ -26,7 +28,23 @@ export function bodyFindings({ kind, encoding }: RequestBody, files: ReadonlySet
     const list = Array.isArray(member) ? member : member === undefined ? [] : [member]
     return list.every((file) => isObject(file) && BASE64.test(String(file.base64))) ? [] : [{ path: ['body', name, 'base64'], words }]
   })
-  return [...split, ...broken]
+  return [...unsaid, ...broken]
+}
+
+/**
+ * Returns why a form has no way to hold a value. Null and empty lists would be left out, and an entry that is null would be the text `null`:
+ * the card would show a change that is not made.
+ * @param style The style of a member of a form; undefined in multipart, where an object is JSON in a part of its own.
+ */
+function formFault(style: PairStyle | undefined, member: JsonValue): string | undefined {
+  if (member === null) return 'must not be null: a form cannot say that. Leave it out, or send an empty text'
+  if (typeof member !== 'object' || style?.isJson || (!style && !Array.isArray(member))) return undefined
+  const entries = Object.values(member)
+  if (entries.length === 0) return 'must not be empty: a form cannot say that. Leave it out'
+  if (entries.includes(null)) return 'must not hold null: a form cannot say that'
+  // Below the first level other styles write JSON.
+  const isLost = style?.style === 'deepObject' && entries.some((entry) => formFault(style, entry) !== undefined)
+  return isLost ? 'must not hold null or an empty list or object: a form cannot say that' : undefined
 }
 
 /** Returns the body as it is sent. */

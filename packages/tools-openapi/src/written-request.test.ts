@@ -76,6 +76,38 @@ test('a form of what is no object is not sent empty: another kind of body is tak
   ])
 })
 
+test('what a form cannot say is refused, and not shown as a change that is never sent', async () => {
+  const nullable = { anyOf: [{ type: 'string' }, { type: 'null' }] }
+  const schema = { type: 'object', properties: { name: nullable, tags: { type: 'array', items: nullable }, meta: { type: 'object' } } }
+  const kinds = ['application/x-www-form-urlencoded', 'multipart/form-data']
+  const encoding = { meta: { style: 'deepObject', explode: true } }
+  const paths = Object.fromEntries(
+    kinds.map((type, nth) => [
+      `/${nth}`,
+      { post: { operationId: `send${nth}`, requestBody: { content: { [type]: { schema, ...(nth === 0 && { encoding }) } } } } },
+    ]),
+  )
+  const { tool } = await openApi({ openapi: '3.1.0', paths }, { baseUrl: 'http://127.0.0.1:9' })
+  const refused = (name: string, body: JsonObject) => {
+    const checked = tool(name).check({ body })
+    return checked.ok ? [] : checked.issues.map(({ path, message }) => `${path} ${message}`)
+  }
+  const none = 'must not be null: a form cannot say that. Leave it out, or send an empty text'
+  for (const name of ['send0', 'send1']) {
+    expect(refused(name, { name: null })).toEqual([`/body/name body.name ${none}.`])
+    expect(refused(name, { tags: [] })).toEqual(['/body/tags body.tags must not be empty: a form cannot say that. Leave it out.'])
+    expect(refused(name, { tags: ['a', null] })).toEqual([`/body/tags body.tags must not hold null: a form cannot say that.`])
+    expect(refused(name, { name: '', tags: [''] })).toEqual([])
+  }
+  expect(refused('send0', { meta: {} })).toHaveLength(1)
+  expect(refused('send0', { meta: { a: { b: null } } })).toEqual([
+    '/body/meta body.meta must not hold null or an empty list or object: a form cannot say that.',
+  ])
+  expect(refused('send0', { meta: { a: { b: 1 } } })).toEqual([])
+  // A part of its own holds JSON, which can say both.
+  expect(refused('send1', { meta: { a: null } })).toEqual([])
+})
+
 const projects = { '/projects/{id}/files': { get: { operationId: 'files' } } }
 
 test('a slash in a value of the path is sent as %2F, and what leads elsewhere is refused in every spelling', async () => {
