@@ -1,7 +1,7 @@
 import { type Client, type InboxStore, isApiError } from '@countersign/client'
 import { useInbox } from '@countersign/react'
 import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, useEffect, useMemo, useState } from 'react'
+import { lazy, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { BrowserRouter, Navigate, Route, Routes, useLocation } from 'react-router'
 import { beginDraftsOf } from './chat/drafts.ts'
 import { errorText } from './errors.ts'
@@ -135,6 +135,7 @@ function SignedIn({ client, headStart, me, signIn, keepsObjectives }: Omit<Servi
   return (
     <ServicesProvider value={{ client, inbox, me, signIn, keepsObjectives }}>
       <LeaveWhenSignedOut inbox={inbox} />
+      <FollowRights client={client} inbox={inbox} me={me} />
       <Routes>
         <Route
           element={
@@ -167,5 +168,29 @@ function LeaveWhenSignedOut({ inbox }: { inbox: InboxStore }) {
   useEffect(() => {
     if (code === 'unauthenticated') enterAnew(cache)
   }, [code, cache])
+  return null
+}
+
+/**
+ * Asks what this person may do whenever the inbox's stream is live again: the server ends it when their rights change. What was read with the
+ * other rights is read again.
+ */
+function FollowRights({ client, inbox, me }: Pick<Services, 'client' | 'inbox' | 'me'>) {
+  const cache = useQueryClient()
+  const { kind } = useInbox(inbox).connection
+  const wasLive = useRef(false)
+  const follow = useEffectEvent(async () => {
+    // Not a refetch of who is signed in: a failure of that stands in place of the page.
+    const found = await cache.fetchQuery({ queryKey: ['rights'], queryFn: ({ signal }) => client.me({ signal }) }).catch(() => undefined)
+    if (!found) return
+    if (found.principal?.id !== me.id) return enterAnew(cache)
+    const before = cache.getQueryData(ME)
+    if (cache.setQueryData(ME, found) !== before) void cache.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME[0] })
+  })
+  useEffect(() => {
+    if (kind !== 'live') return
+    if (wasLive.current) void follow()
+    wasLive.current = true
+  }, [kind])
   return null
 }

@@ -9,6 +9,8 @@ export interface HostileServer extends AsyncDisposable {
   strays: string[]
   /** Sends an event on every open stream at this address; where none is open, on the next one. */
   push(path: string, type: string, data: unknown): void
+  /** Ends every open stream at this address, as the server does when the rights of its reader change. */
+  cut(path: string): void
 }
 
 /** As a server does, so that a page does not take a silent stream for a dead one after 40 s. */
@@ -65,6 +67,9 @@ export async function startHostileServer({ answer }: Pick<HostileAnswers, 'answe
       const open = [...streams].filter(([, at]) => at === path)
       for (const [stream] of open) stream.write(event)
       if (open.length === 0) unsent.set(path, (unsent.get(path) ?? '') + event)
+    },
+    cut(path) {
+      for (const [stream, at] of streams) if (at === path) stream.end()
     },
     async [Symbol.asyncDispose]() {
       clearInterval(heartbeat)

@@ -19,6 +19,8 @@ export interface InboxPage {
   /** True: the list of decided actions cannot be read. */
   failing: boolean
   hasAgents: boolean
+  /** The roles of the person who reads the inbox. */
+  roles: string[]
   /** How actions were asked for. */
   queries: URLSearchParams[]
   /** Actions that a decision came for. */
@@ -63,6 +65,7 @@ export function openInboxPage(core: typeof wire): InboxPage {
     older: [],
     failing: false,
     hasAgents: true,
+    roles: [],
     queries: [],
     decisions: [],
     async open(search = '') {
@@ -90,7 +93,7 @@ export function openInboxPage(core: typeof wire): InboxPage {
     server = await startHostileServer({
       answer(method, path, query) {
         if (path === '/api/me')
-          return { body: { principal: { id: 'prn_me', kind: 'person', name: 'Mia', roles: ['approver'] }, signIn: 'key' } }
+          return { body: { principal: { id: 'prn_me', kind: 'person', name: 'Mia', roles: inbox.roles }, signIn: 'key' } }
         // No banner comes later and moves what a test measures.
         if (path === '/api/audit/seal')
           return { body: { head: null, problem: null, memory: { place: 'file', since: null, from: null }, anchor: null } }
@@ -129,6 +132,7 @@ export function openInboxPage(core: typeof wire): InboxPage {
     inbox.older = []
     inbox.failing = false
     inbox.hasAgents = true
+    inbox.roles = ['approver']
     inbox.queries = []
     inbox.decisions = []
     page = await browser.newPage({ viewport: { width: 1_200, height: 700 }, locale: 'en-GB' })

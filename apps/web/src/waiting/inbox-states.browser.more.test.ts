@@ -108,3 +108,15 @@ test('without a network the page says so and sends no decision', async () => {
   await until(() => card().textContent()).toContain('Offline. Decisions are paused.')
   expect(inbox.decisions).toEqual([])
 })
+
+test('who is given a role, or loses one, while the inbox is open is offered what they may decide now, without a reload', async () => {
+  inbox.waiting.push(actionOf('finance', { requires: { ...requires, roles: ['finance'] } }))
+  await open()
+  expect(await rows()).toEqual(['one', 'two', 'three'])
+  inbox.roles = ['finance']
+  // The server ends the stream of a reader whose rights change.
+  inbox.server.cut('/api/events')
+  await until(rows).toEqual(['finance'])
+  await cardIsReady()
+  expect(await card().textContent()).toContain('Send finance')
+})
