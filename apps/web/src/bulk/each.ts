@@ -1,13 +1,13 @@
 import { type Action, isApiError } from '@countersign/client'
 import { STATE_WORDS } from '@countersign/react'
-import { errorText } from '../errors.ts'
+import { errorText, isUnanswered } from '../errors.ts'
 import { needsPerson } from '../waiting/views.ts'
 import type { Refused } from './send.ts'
 
 /** Requests under way at a time. */
 const WORKERS = 8
 
-const NO_ANSWER = 'No answer came: it may be done all the same.'
+export const NO_ANSWER = 'No answer came: it may be done all the same.'
 
 type EachOptions = {
   /** Stops what has not been answered yet. */
@@ -42,7 +42,7 @@ export async function changeEach<Item extends { action: Action }>(
       await change(item, { signal })
       return undefined
     } catch (error) {
-      const isAway = isApiError(error) && error.code === 'offline'
+      const isAway = isUnanswered(error)
       if (isAway) ended = errorText(error)
       return isAway || signal.aborted ? NO_ANSWER : (whyNot?.(error) ?? whyOf(error))
     }
