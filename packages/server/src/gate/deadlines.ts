@@ -4,7 +4,10 @@ import type { ActionRow, Outbox } from '../store/index.ts'
 const DEFAULT_REMIND_MS = 5 * 60_000
 
 /** When time does something to an action that waits. */
-export type Times = Pick<ActionRow, 'expires_at' | 'remind_at' | 'escalate_at'> & { due_at: number }
+export type Timers = Pick<ActionRow, 'expires_at' | 'remind_at' | 'escalate_at'>
+
+/** The same with the earliest of them. */
+export type Times = Timers & { due_at: number }
 
 /**
  * The times of an action that waits for people: its deadline (the earlier of the policy's and the request's), the reminder, the escalation
@@ -28,6 +31,12 @@ export function deadlinesOf(
     escalate_at: escalateMs < takesMs ? nowMs + escalateMs : null,
     due_at: nowMs + Math.min(takesMs, remindMs, escalateMs),
   }
+}
+
+/** The earliest time of an action that waits for people; null where nothing is to be done at any time. */
+export function earliestOf({ expires_at, remind_at, escalate_at }: Timers): number | null {
+  const times = [expires_at, remind_at, escalate_at].filter((time) => time !== null)
+  return times.length === 0 ? null : Math.min(...times)
 }
 
 /** The expiry of an approved action that waits for a client to claim it; null when it does not expire or does not wait for a client. */

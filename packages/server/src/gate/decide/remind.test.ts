@@ -1,4 +1,7 @@
+import type { PolicyRule } from '@countersign/core'
+import { defineTool } from '@countersign/toolkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openBareGate, rowOf, savePersons } from '../../../../../verification/testing/bare-gate.ts'
 import {
   caller,
   createDeadlineShop,
@@ -8,6 +11,10 @@ import {
   overdueIn,
   statesIn,
 } from '../../../../../verification/testing/deadline-shop.ts'
+import { ana } from '../../../../../verification/testing/open-gate.ts'
+import { STORES } from '../../../../../verification/testing/temp-store.ts'
+import { systemClock } from '../../clock.ts'
+import { compilePolicy, fixedPolicies } from '../../policy/index.ts'
 import { events } from '../../store/index.ts'
 
 const shop = createDeadlineShop()
@@ -94,3 +101,36 @@ describe('a reminder', () => {
     expect(shop.clock.waits).toEqual([])
   })
 })
+
+const never = new AbortController().signal
+
+for (const { database, open } of STORES) {
+  test(`${database}: a new revision of what people were reminded of, and what is not escalated any more, leaves nothing due`, async () => {
+    await using temp = await open()
+    await savePersons(temp.store)
+    let balance = 1
+    const preview = () => [{ field: 'balance', oldValue: balance }]
+    const pay = defineTool({ name: 'pay', description: 'Pay', effect: 'write', input: { type: 'object' }, preview, execute: () => null })
+    const gateWith = (more: Partial<PolicyRule>) => {
+      const rule = { name: 'pay', match: { tool: 'own.pay' }, verdict: 'ask' as const, remind: 'PT1S', ...more }
+      const policies = fixedPolicies(compilePolicy({ default: 'deny', rules: [rule] }, 1))
+      return openBareGate(temp.store, [pay], 'prc_1', { policies, ...systemClock })
+    }
+    const [plain, escalating] = [gateWith({}), gateWith({ escalate: { after: 'PT1S', roles: ['leads'] } })]
+    const reminded = async (gate: typeof plain) => {
+      const { id } = await gate.propose({ tool: 'own.pay', arguments: {} }, { principal: ana })
+      await expect.poll(() => gate.doWhatIsDue(never)).toBe(undefined)
+      expect(await rowOf(temp.store, id)).toMatchObject({ due_at: null, remind_at: null, escalate_at: null })
+      return id
+    }
+    const ids = [await reminded(plain), await reminded(escalating)]
+    balance++
+    for (const id of ids) {
+      // The policy does not escalate any more.
+      expect(await plain.refresh(id, { principal: ana })).toMatchObject({ revision: 2, overdue: true })
+      expect(await rowOf(temp.store, id)).toMatchObject({ due_at: null, escalate_at: null })
+    }
+    // Otherwise every process would look at it each five seconds, and be that late for all else.
+    expect(await plain.doWhatIsDue(never)).toBe(undefined)
+  })
+}

@@ -12,7 +12,7 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import { type ActionRow, actions, newId, type PatchOf, revisions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { SessionContext } from '../context.ts'
-import { deadlinesOf, type Times } from '../deadlines.ts'
+import { deadlinesOf, earliestOf, type Timers } from '../deadlines.ts'
 import { nextKey } from '../execute/attempt-key.ts'
 import { policyText, requirementsText, riskOf } from '../policy.ts'
 import { columnsOf, type PreparedAction } from '../propose/prepare.ts'
@@ -44,10 +44,11 @@ export function* revise(
   if (!row) return undefined
   const { tool: _, ...columns } = columnsOf(prepared)
   const times = timesOf(row, prepared, nowMs)
+  const decision = askedOf(row, prepared, times, why === 'edit' || row.edited_by !== null)
   const patch = {
     ...columns,
-    ...askedOf(row, prepared, times, why === 'edit' || row.edited_by !== null),
-    ...times,
+    ...decision,
+    ...timersOf(times, decision),
     edited_by: why === 'edit' ? (by?.principal.id ?? null) : row.edited_by,
     requesters: JSON.stringify(prepared.requesterIds),
   }
@@ -102,7 +103,7 @@ export function* storeRevision(
 function askedOf(
   row: ActionRow,
   { policy, tool, argumentsText }: PreparedAction,
-  { escalate_at }: Times,
+  { escalate_at }: Timers,
   isEdited: boolean,
 ): Pick<ActionRow, 'policy' | 'requires' | 'risk'> {
   if (policy.verdict === 'allow') return { policy: row.policy, requires: row.requires, risk: row.risk }
@@ -129,15 +130,21 @@ function withFloor(policy: PolicyResult, row: ActionRow): PolicyResult {
 }
 
 /** The deadline does not move while people decide. A revision of a settled action gets the whole time again. */
-function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Times {
-  const { expires_at, remind_at, escalate_at, due_at } = row
+function timesOf(row: Revisable, { policy }: PreparedAction, nowMs: number): Timers {
+  const { expires_at, remind_at, escalate_at } = row
   if (row.state === 'proposed') {
     const { escalation }: Requires = stored.requirementsOf(row)
     // Everybody whom the escalation added may decide about the new revision too.
-    if (escalation?.isDone) return { expires_at, remind_at, escalate_at: nowMs, due_at: nowMs }
-    return { expires_at, remind_at, escalate_at, due_at: due_at ?? nowMs }
+    return { expires_at, remind_at, escalate_at: escalation?.isDone ? nowMs : escalate_at }
   }
   return deadlinesOf(policy, row.expires_at === null ? undefined : row.expires_at - row.created_at, nowMs)
+}
+
+/** The times at which something is to be done. A time that stays although nothing is done then would be due for good. */
+function timersOf(times: Timers, decision: Pick<ActionRow, 'requires'>): Timers & Pick<ActionRow, 'due_at'> {
+  const { escalation }: Requires = stored.requirementsOf(decision)
+  const timers = { ...times, escalate_at: escalation?.isDone === false ? times.escalate_at : null }
+  return { ...timers, due_at: earliestOf(timers) }
 }
 
 /** The facts about the new revision in the record, besides those of every row. */

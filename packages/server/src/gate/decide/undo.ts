@@ -2,6 +2,7 @@ import { type Action, CountersignError } from '@countersign/core'
 import { type ActionRow, actions, stored, type Tx, votes } from '../../store/index.ts'
 import { type Caller, requireUnarchived, whyNeverDecides } from '../caller.ts'
 import { type CallerContext, openSession } from '../context.ts'
+import { earliestOf } from '../deadlines.ts'
 import type { GateDeps } from '../gate.ts'
 import { viewAction } from '../read/view.ts'
 import { requireVisibleAction } from '../read/visible.ts'
@@ -47,15 +48,10 @@ const isUndoable = (row: ActionRow): row is Undoable => row.state === 'approved'
 
 function* storeUndo(context: CallerContext & Parameters<typeof storeRevision>[0], row: Undoable, by: Caller): Tx<ActionRow | undefined> {
   const reason = `${by.principal.name} took the approval back before it started.`
-  const undone = yield* storeRevision(context, row, { ...row, due_at: nextTimer(row) }, { why: 'undone', reason, by })
+  // Its times stay as they were, so one that passed in between is due at once.
+  const undone = yield* storeRevision(context, row, { ...row, due_at: earliestOf(row) }, { why: 'undone', reason, by })
   if (undone) yield* askInSession(context, undone, reason)
   return undone
-}
-
-/** The earliest of its times. They stay as they were, so one that passed in between is due at once. */
-function nextTimer({ expires_at, remind_at, escalate_at }: ActionRow): number | null {
-  const times = [expires_at, remind_at, escalate_at].filter((time) => time !== null)
-  return times.length === 0 ? null : Math.min(...times)
 }
 
 /** The action, for a person who approved it or who may decide about it. */
