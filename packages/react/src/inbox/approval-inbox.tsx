@@ -1,9 +1,10 @@
-import type { Action, Client, InboxStore, Principal } from '@countersign/client'
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import type { Action, ApiError, Client, InboxStore, Principal } from '@countersign/client'
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { CardAnnouncer } from '../announcer.tsx'
 import { ApprovalCard } from '../approval-card.tsx'
 import type { EditorSlot } from '../edit-section.tsx'
 import { useStore } from '../hooks.ts'
+import { lazyPart } from '../lazy-part.tsx'
 import { askedBy } from '../may-decide.ts'
 import { showInvisible, useMarks } from '../show-text.ts'
 import { agoText } from '../time.ts'
@@ -27,7 +28,7 @@ export type ApprovalInboxProps = {
   empty?: ReactNode
 }
 
-const ToolArgumentsEditor = lazy(async () => ({ default: (await import('../editor/arguments-editor.tsx')).ToolArgumentsEditor }))
+const ToolArgumentsEditor = lazyPart(async () => (await import('../editor/arguments-editor.tsx')).ToolArgumentsEditor)
 
 /** So many rows are drawn at first; each press on *Show more* draws as many again. */
 const STEP = 50
@@ -47,22 +48,24 @@ export function ApprovalInbox(props: ApprovalInboxProps) {
     <section className="cs-inbox" data-state={opened.state}>
       <Heading className="cs-inbox-title">{props.title ?? 'Approvals'}</Heading>
       {opened.state === 'opening' ? <p className="cs-note">Loading…</p> : null}
-      {opened.state === 'failed' ? (
-        <p role="alert">
-          {opened.error?.detail ?? 'The inbox cannot be opened.'}{' '}
-          <button type="button" className="cs-button" onClick={opened.retry}>
-            Try again
-          </button>
-        </p>
-      ) : null}
-      {opened.state === 'open' ? <OpenInbox {...props} store={opened.store} me={opened.me} /> : null}
+      {opened.state === 'failed' ? <Failure error={opened.error} onRetry={opened.retry} /> : null}
+      {opened.state === 'open' ? <OpenInbox {...props} store={opened.store} me={opened.me} onRetry={opened.retry} /> : null}
     </section>
   )
 }
 
-type OpenInboxProps = ApprovalInboxProps & { store: InboxStore; me: Principal | null }
+const Failure = ({ error, onRetry }: { error: ApiError | undefined; onRetry: () => void }) => (
+  <p role="alert">
+    {error?.detail ?? 'The inbox cannot be opened.'}{' '}
+    <button type="button" className="cs-button" onClick={onRetry}>
+      Try again
+    </button>
+  </p>
+)
 
-function OpenInbox({ store, me, empty = 'Nothing waits for you.', ...props }: OpenInboxProps) {
+type OpenInboxProps = ApprovalInboxProps & { store: InboxStore; me: Principal | null; onRetry: () => void }
+
+function OpenInbox({ store, me, onRetry, empty = 'Nothing waits for you.', ...props }: OpenInboxProps) {
   const { items, waiting, loaded, connection, failure } = useStore(store)
   const [limit, setLimit] = useState(STEP)
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
@@ -72,7 +75,7 @@ function OpenInbox({ store, me, empty = 'Nothing waits for you.', ...props }: Op
     <>
       <p className="cs-note">{loaded ? `${waiting} waiting` : 'Loading…'}</p>
       {connection.kind === 'live' || failure !== null ? null : <p role="status">{PAUSED_WORDS[connection.kind]}</p>}
-      {failure === null ? null : <p role="alert">{failure.detail}</p>}
+      {failure === null ? null : <Failure error={failure} onRetry={onRetry} />}
       <CardAnnouncer actions={items} loaded={loaded} />
       {loaded && items.length === 0 ? <p>{empty}</p> : null}
       <ul className="cs-rows">

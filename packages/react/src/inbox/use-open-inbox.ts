@@ -1,10 +1,10 @@
 import { type ApiError, type Client, type InboxStore, isApiError, openInbox, type Principal } from '@countersign/client'
 import { useEffect, useState } from 'react'
 
-/** Where the inbox of a client stands: who it is for, and the store of what waits. */
+/** Where the inbox of a client stands: who it is for, and the store of what waits. `retry` opens it anew. */
 export type OpenedInbox =
   | { state: 'opening' }
-  | { state: 'open'; store: InboxStore; me: Principal | null }
+  | { state: 'open'; store: InboxStore; me: Principal | null; retry: () => void }
   | { state: 'failed'; error: ApiError | undefined; retry: () => void }
 
 /** Opens the inbox of a client for as long as the component is there. */
@@ -16,15 +16,16 @@ export function useOpenInbox(client: Client): OpenedInbox {
     const closing = new AbortController()
     let store: InboxStore | undefined
     setOpened({ state: 'opening' })
+    const retry = () => setRound((before) => before + 1)
     client.me({ signal: closing.signal }).then(
       ({ principal: me }) => {
         if (closing.signal.aborted) return
         store = openInbox(client)
-        setOpened({ state: 'open', store, me })
+        setOpened({ state: 'open', store, me, retry })
       },
       (error: unknown) => {
         if (closing.signal.aborted) return
-        setOpened({ state: 'failed', error: isApiError(error) ? error : undefined, retry: () => setRound((before) => before + 1) })
+        setOpened({ state: 'failed', error: isApiError(error) ? error : undefined, retry })
       },
     )
     return () => {

@@ -1,10 +1,11 @@
-import type { Action, GrantSuggestion } from '@countersign/client'
+import { type Action, createClient, type GrantSuggestion } from '@countersign/client'
 import { useState } from 'react'
 import { flushSync } from 'react-dom'
 import { createRoot } from 'react-dom/client'
 import {
   ApprovalCard,
   type ApprovalCardProps,
+  ApprovalInbox,
   CardAnnouncer,
   type DecisionDetails,
   type EditorSlot,
@@ -54,6 +55,8 @@ export type Reply =
 
 export type CardPage = {
   show: (cards: Shown[]) => void
+  /** Shows the inbox of a client without a key, whose server is this page's own. */
+  showInbox: () => void
   /** Begins the announcements anew: what the page shows by now is their first content. */
   listenAnew: () => void
   loadMarks: () => Promise<void>
@@ -88,12 +91,16 @@ function JsonField({ value, onChange }: EditorSlot) {
   )
 }
 
+const client = createClient()
+
 function App({ nowMs }: { nowMs: number }) {
   const [cards, setCards] = useState<Shown[]>([])
   const [abovePx, setAbovePx] = useState(0)
   const [round, setRound] = useState(0)
+  const [hasInbox, setHasInbox] = useState(false)
   // Runs synchronously with all effects, so that the test never sees the previous page.
   window.cardPage.show = (shown) => flushSync(() => setCards(shown))
+  window.cardPage.showInbox = () => flushSync(() => setHasInbox(true))
   window.cardPage.listenAnew = () => flushSync(() => setRound((before) => before + 1))
   window.cardPage.setAbovePx = (px) => flushSync(() => setAbovePx(px))
   const answer = async (call: Call) => {
@@ -106,6 +113,7 @@ function App({ nowMs }: { nowMs: number }) {
     <main>
       <h1>Cards</h1>
       <div style={{ height: abovePx }} />
+      {hasInbox ? <ApprovalInbox client={client} /> : null}
       <div className="list" style={{ display: 'grid', gap: 16 }}>
         {cards.map(({ withRetry, withOutcomes, withEditor, suggestion, seenAgain, withSeen, ...card }) => (
           <ApprovalCard
@@ -146,6 +154,15 @@ function App({ nowMs }: { nowMs: number }) {
   )
 }
 
-window.cardPage = { show: () => {}, listenAnew: () => {}, loadMarks, setAbovePx: () => {}, reply: { kind: 'take' }, calls: [], sent: [] }
+window.cardPage = {
+  show: () => {},
+  showInbox: () => {},
+  listenAnew: () => {},
+  loadMarks,
+  setAbovePx: () => {},
+  reply: { kind: 'take' },
+  calls: [],
+  sent: [],
+}
 const root = document.getElementById('root')
 if (root) createRoot(root).render(<App nowMs={Number(root.dataset.now)} />)

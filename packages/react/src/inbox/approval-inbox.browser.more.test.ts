@@ -1,0 +1,45 @@
+import type { Route } from '@playwright/test'
+import { expect, test } from 'vitest'
+import { ADA, sampleAction } from '../testing/actions.ts'
+import { holdScripts, openPage, page, prepareCardPages } from '../testing/card-page.ts'
+
+prepareCardPages()
+
+/** Shows the inbox of Ada with one action, on a page whose server answers each connection to the stream with the next of `streams`. */
+async function openInbox(streams: ((route: Route) => unknown)[]): Promise<void> {
+  await openPage()
+  await page.route('**/api/me', (route) => route.fulfill({ json: { principal: ADA, signIn: 'key' } }))
+  await page.route('**/api/tools', (route) => route.fulfill({ json: { items: [] } }))
+  await page.route('**/api/actions?*', (route) =>
+    route.fulfill({ json: { items: route.request().url().includes('state=proposed') ? [sampleAction()] : [], nextCursor: null } }),
+  )
+  await page.route('**/api/events', (route) => streams.shift()?.(route))
+  await page.evaluate(() => window.cardPage.showInbox())
+}
+
+const live = (route: Route) => route.fulfill({ contentType: 'text/event-stream', body: ': here\n\n' })
+const refused = (route: Route) =>
+  route.fulfill({ status: 403, contentType: 'application/problem+json', json: { code: 'forbidden', detail: 'Ada may not read this.' } })
+
+const row = () => page.getByRole('button', { name: sampleAction().description })
+
+test('an inbox that was refused says why, and Try again opens it anew', async () => {
+  await openInbox([live, refused, live])
+  await row().waitFor()
+  const alert = page.getByRole('alert').filter({ hasText: 'Ada may not read this.' })
+  await alert.getByRole('button', { name: 'Try again' }).click()
+  await alert.waitFor({ state: 'detached' })
+  await row().waitFor()
+})
+
+test('where the form for edits cannot be loaded, the card says so, and page and card stand', async () => {
+  await openInbox([live])
+  const form = await holdScripts(/arguments-editor.*\.js/)
+  await row().click()
+  await page.getByText('Details', { exact: true }).click()
+  await page.getByText('Edit before you approve').click()
+  await form.fail()
+  await page.getByText('A part of this card could not be loaded. Reload the page.').waitFor()
+  expect(await page.getByRole('heading', { name: 'Cards' }).count()).toBe(1)
+  expect(await page.getByRole('button', { name: /^Approve: / }).count()).toBe(1)
+})
