@@ -10,13 +10,16 @@ import { startTarget, type Target, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
 /** A payment whose outcome the bank can look up by the key of the attempt. */
-const bankOf = ({ url }: Target): NonNullable<ConfigInput['tools']> => ({
+const bankOf = ({ url }: Target, more: { idempotent?: boolean } = {}): NonNullable<ConfigInput['tools']> => ({
   bank: {
     prefix: false,
     routes: {
       baseUrl: url,
       tools: {
-        pay: { method: 'POST', path: '/payments/{cents}', verify: { get: '/payments?key={idempotencyKey}', done: { state: 'paid' } } },
+        pay: {
+          ...{ method: 'POST', path: '/payments/{cents}', ...more },
+          verify: { get: '/payments?key={idempotencyKey}', done: { state: 'paid' } },
+        },
       },
     },
   },
@@ -154,6 +157,16 @@ test('a payment that was only accepted (202) is not called done before the servi
   expect(await verify(server, accepted.id)).toMatchObject({ state: 'succeeded', attempt: 1, result: { state: 'paid', id: 9 }, error: null })
   expect(target.writes).toHaveLength(1)
   expect(await runAttempt(server.admin, 'unkeyed')).toMatchObject({ state: 'succeeded', result: { message: 'In the queue', id: 9 } })
+})
+
+test('a payment that was only accepted (202) is looked up and not sent again, also where the target honours the key', async () => {
+  await using target = await startTarget(({ method }) =>
+    method === 'GET' ? { status: 200, body: { state: 'paid', id: 9 } } : { status: 202 },
+  )
+  await using server = await startTestServer({ config: { tools: bankOf(target, { idempotent: true }) } })
+  const done = await runAttempt(server.admin, 'pay', { cents: '5' })
+  expect(done).toMatchObject({ state: 'succeeded', attempt: 1, result: { state: 'paid', id: 9 } })
+  expect(target.writes).toHaveLength(1)
 })
 
 test('where the target honours the key, checking again sends the attempt again under it', async () => {

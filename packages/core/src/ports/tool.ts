@@ -193,7 +193,10 @@ export interface Tool {
 export type ToolErrorKind = 'refused' | 'unreachable' | 'ambiguous' | 'broken' | 'stale'
 
 export interface ToolErrorOptions extends ErrorOptions {
-  /** Default: true, except for `refused`. */
+  /**
+   * Default: true, except for `refused`. False with `ambiguous`: the target accepted the request, so a tool that has `verify` is asked, and
+   * nothing is sent again by itself.
+   */
   retryable?: boolean
   /**
    * The call is impossible, whoever approves it: what it names does not exist, or it would change nothing. A preview that throws this

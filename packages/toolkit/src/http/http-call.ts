@@ -153,7 +153,10 @@ function readAnswer(
     const unsigned = call.unsigned !== undefined && (status === 401 || status === 403) ? ` ${call.unsigned}` : ''
     throw new ToolError('refused', `${target} refused (${status})${words}.${unsigned}${later}`, { retryable, retryAfterMs })
   }
-  if (isOnlyAccepted) throw new ToolError('ambiguous', `${target} accepted it, to carry it out later (202)${words}.`, { retryAfterMs })
+  if (isOnlyAccepted) {
+    const told = `${target} accepted it, to carry it out later (202)${words}.`
+    throw new ToolError('ambiguous', told, { retryable: false, retryAfterMs })
+  }
   if (status >= 300) throw redirectError(status, call.redactor.text(headers.location ?? ''), target, isWrite)
   if (text === undefined) {
     if (!isWrite) throw new ToolError('refused', `The answer of ${target} is larger than 1 MB.`)

@@ -41,6 +41,8 @@ export interface Lost {
   atOnce?: true
   /** How long the target asked not to be called again. */
   retryAfterMs?: number | undefined
+  /** Set where the target accepted the request, so that another send would tell nothing. */
+  isAccepted?: true
   /** Set where the process that sent it ended before there was an answer. */
   processEnded?: true
 }
@@ -110,7 +112,7 @@ function readError(deps: GateDeps, tool: Tool, row: ActionRow, error: unknown): 
   if (said) {
     const { kind, message, retryable, retryAfterMs } = said
     return isWrite && kind === 'ambiguous'
-      ? { to: 'lost', kind, message, retryAfterMs }
+      ? { to: 'lost', kind, message, retryAfterMs, ...(!retryable && { isAccepted: true }) }
       : notDone(row, tool, failed(kind, message, retryable))
   }
   deps.log.error({ actionId: row.id, tool: row.tool, error }, 'tool.crashed')

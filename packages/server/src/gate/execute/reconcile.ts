@@ -23,8 +23,8 @@ const WAITS_MS = [500, 2_000]
 const MAX_ASKED_MS = 30_000
 
 /**
- * Continues after an attempt whose answer was lost. If the target honours the idempotency key, the attempt is sent again. If the tool can
- * check, it is asked. Otherwise the outcome is unknown: people see it, and the server never repeats it.
+ * Continues after an attempt whose answer was lost. If the target honours the idempotency key and did not say that it accepted the request,
+ * the attempt is sent again. If the tool can check, it is asked. Otherwise the outcome is unknown: people see it, and the server never repeats it.
  * @returns The next attempt, begun; or the end of the action; undefined when the process stops or another process has the action.
  */
 export async function reconcile(deps: GateDeps, row: ActionRow, lost: Lost): Promise<ActionRow | Settled | undefined> {
@@ -32,7 +32,7 @@ export async function reconcile(deps: GateDeps, row: ActionRow, lost: Lost): Pro
   if ('fault' in bound)
     return unknown({ ...lost, message: `${sentence(lost.message)} It cannot be found out here: ${bound.fault.message}.` }, false)
   const { tool } = bound
-  if (mayResend(tool)) return sendAgain(deps, tool, row, lost)
+  if (mayResend(tool) && !(lost.isAccepted && tool.verify)) return sendAgain(deps, tool, row, lost)
   return tool.verify ? askTool(deps, tool, row, lost) : unknown(lost, false)
 }
 
