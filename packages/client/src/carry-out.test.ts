@@ -166,6 +166,24 @@ test('nothing is sent when the hold is over by the time that the claim is answer
   expect(scene.told()).toMatchObject([{ error: { kind: 'unreachable' } }])
 })
 
+test('nothing is sent when the machine slept through the hold between the claim and its answer', async () => {
+  // Its monotonic clock stands still meanwhile; only the time of day tells.
+  using _clock = vi.spyOn(performance, 'now').mockReturnValue(70_000)
+  let slept = 0
+  const now = Date.now
+  using _time = vi.spyOn(Date, 'now').mockImplementation(() => now() + slept)
+  // The same key gets the answer of the first claim, however old it is.
+  const cutAndSleep: Route = (request) => {
+    slept = 2 * 3_600_000
+    request.socket.destroy()
+  }
+  await using scene = await open({ claims: [cutAndSleep] })
+  await scene.run()
+  expect(scene.claims()).toHaveLength(2)
+  expect(scene.shop.requests).toHaveLength(0)
+  expect(scene.told()).toMatchObject([{ error: { kind: 'unreachable' } }])
+})
+
 test('an answer of the server that is lost is asked for again under the same key; the request goes out once', async () => {
   await using scene = await open({ claims: [cut], results: [cut] })
   expect(await scene.run()).toMatchObject({ state: 'succeeded' })

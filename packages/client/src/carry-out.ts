@@ -59,17 +59,23 @@ const REPORT_MS = 5_000
  */
 export async function carryOut(client: Pick<Client, 'actions'>, actionId: string, options: CarryOutOptions = {}): Promise<Action> {
   const { retry, signal, perform, fetch = globalThis.fetch.bind(globalThis) } = options
-  const startedMs = performance.now()
+  const elapsedMs = startClock()
   // One key: when the answer to a claim is lost, the next try gets the same hold.
   const once: ChangeOptions = { idempotencyKey: crypto.randomUUID(), ...(signal && { signal }) }
   const claim = await untilItWorks(() => client.actions.claim(actionId, retry ? { retry } : {}, once), once)
   const holdMs = Date.parse(claim.holdEndsAt) - Date.parse(claim.action.updatedAt)
   // Counted from before the claim: this clock must never think that the hold lasts longer than the server does.
-  const leftMs = Math.floor(startedMs + holdMs - Math.min(holdMs * REPORT_SHARE, REPORT_MS) - performance.now())
+  const leftMs = Math.floor(holdMs - Math.min(holdMs * REPORT_SHARE, REPORT_MS) - elapsedMs())
   if (leftMs <= 0 || signal?.aborted) return report(client, claim, unsent('There was no time left to send this.'))
   const deadline = AbortSignal.timeout(leftMs)
   const ends = signal ? AbortSignal.any([signal, deadline]) : deadline
   return report(client, claim, await (perform ? runCode(perform, claim, ends) : sendRequest(fetch, claim, ends)))
+}
+
+/** Returns the time since now. The monotonic clock stands still while the machine sleeps, and the time of day may be put back: the longer one counts. */
+function startClock(): () => number {
+  const [startedMs, startedAt] = [performance.now(), Date.now()]
+  return () => Math.max(performance.now() - startedMs, Date.now() - startedAt)
 }
 
 const failure = (kind: Kind, message: string): Outcome => ({
