@@ -20,6 +20,8 @@ const TOOLS = [
   tool('look', { effect: 'read' }),
   tool('brief', { timeoutMs: 1 }),
   tool('briefLook', { timeoutMs: 1, effect: 'read' }),
+  tool('briefKeyed', { timeoutMs: 1, idempotent: true }),
+  tool('briefLookable', { timeoutMs: 1, settlesWithin: 60_000, verify: () => ({ done: 'unknown' }) }),
   tool('lookable', { verify: () => ({ done: 'unknown' }) }),
   tool('missing', { timeoutMs: 1, settlesWithin: 60_000, verify: () => ({ done: false }) }),
   tool('found', { timeoutMs: 1, settlesWithin: 60_000, verify: () => ({ done: true, output: 'there' }) }),
@@ -136,6 +138,8 @@ for (const { database, open } of STORES) {
     expect(await gates.row(unkeyed)).toMatchObject({ state: 'outcome_unknown', epoch: 1 })
 
     const keyed = await unknown('keyed')
+    // The client may have sent it again by itself: then the refusal may be because the first send has acted.
+    await expect(here.takeClientResult(keyed, error('refused'), asAna)).rejects.toMatchObject({ code: 'illegal_transition' })
     await expect(here.claim(keyed, {}, asAna)).rejects.toMatchObject({ code: 'illegal_transition' })
     expect(await here.claim(keyed, { retry: true }, asAna)).toMatchObject({ epoch: 2, idempotencyKey: `${keyed}.1` })
     expect(await here.takeClientResult(keyed, error('refused', 2), asAna)).toMatchObject({ state: 'outcome_unknown' })
@@ -186,6 +190,24 @@ for (const { database, open } of STORES) {
       code: 'illegal_transition',
       extra: { action: { state: 'failed', resolution: { note: 'not there' } } },
     })
+  })
+
+  test(`${database}: a client whose hold ended may say late that it failed, where nobody else has carried it out, and a retry keeps the key`, async () => {
+    await using gates = await openTwo()
+    const { here, there } = gates
+    for (const name of ['brief', 'briefKeyed', 'briefLookable']) {
+      const { id } = await here.approved(name)
+      await here.claim(id, {}, asAna)
+      const hasEnded = async () => {
+        await there.doWhatIsDue(never)
+        return (await gates.row(id)).state
+      }
+      await expect.poll(hasEnded).toBe('outcome_unknown')
+      const failed = { state: 'failed', error: { kind: 'refused', message: 'The shop said so.' } }
+      expect(await here.takeClientResult(id, error('refused'), asAna), name).toMatchObject(failed)
+      expect(await here.takeClientResult(id, error('refused'), asAna), name).toMatchObject(failed)
+      expect(await here.claim(id, { retry: true }, asAna), name).toMatchObject({ idempotencyKey: `${id}.1` })
+    }
   })
 
   test(`${database}: what a client is not heard of and the tool does not find is of unknown outcome and is checked again, not failed`, async () => {

@@ -10,6 +10,9 @@ import { transactOnce } from '../transact-once.ts'
 import { failed, notDone, type Settled, succeeded } from './attempt.ts'
 import { settle, settleUnknown } from './settle.ts'
 
+/** Why the outcome is unknown of what a client claimed and was not heard of again. */
+const NOT_HEARD_OF = 'The client that was to carry this out did not say what came of it.'
+
 /**
  * Takes a client's result for the action that it claimed, by compare-and-set on the epoch of the claim: a result for an earlier claim is
  * refused and writes nothing. A result after the end of the claim is accepted unless another outcome was recorded.
@@ -69,19 +72,25 @@ type ClientError = Extract<ClientResultBody, { error: unknown }>['error']
 function readClientError(deps: GateDeps, row: ActionRow, { kind, message }: ClientError): Settled {
   const tool = deps.tools.byName(row.tool)
   const isLost = kind === 'ambiguous' && row.effect === 'write'
-  const ended = isLost ? ({ to: 'lost', kind, message } as const) : notDone(row, tool, failed(kind, message, kind !== 'refused'))
+  const sent = isFirstReport(row) ? { ...row, in_doubt: 0 } : row
+  const ended = isLost ? ({ to: 'lost', kind, message } as const) : notDone(sent, tool, failed(kind, message, kind !== 'refused'))
   if (ended.to !== 'lost') return ended
   // The server sends nothing for a client; a tool that can look may still be asked.
   return { to: 'outcome_unknown', error: { kind: ended.kind, message: ended.message, retryable: tool?.verify !== undefined } }
+}
+
+/** True where only one client ever had the action, and its outcome is in doubt for no other reason than that it has not reported yet. */
+function isFirstReport(row: ActionRow): boolean {
+  if (row.attempt > 1) return false
+  return row.state !== 'outcome_unknown' || stored.errorOf(row)?.message === NOT_HEARD_OF
 }
 
 /** Ends the hold of a client that let it run out: what came of the action is not known. False when it is not that hold any more. */
 export function* endHold(deps: GateDeps, context: GateContext, due: Pick<ActionRow, 'id' | 'due_at'>): Tx<boolean> {
   const row = yield* actions.findAction.first({ id: due.id })
   if (row?.state !== 'executing' || row.executor !== 'client' || row.due_at !== due.due_at) return false
-  const message = 'The client that was to carry this out did not say what came of it.'
   checkpoint('hold.ending')
-  return yield* settle(deps, context, row, readClientError(deps, row, { kind: 'ambiguous', message }))
+  return yield* settle(deps, context, row, readClientError(deps, row, { kind: 'ambiguous', message: NOT_HEARD_OF }))
 }
 
 /** True when the action ended as this result says: the same result once more. */
