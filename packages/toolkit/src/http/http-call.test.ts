@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { ToolErrorKind } from '@countersign/core'
+import type { ToolError, ToolErrorKind } from '@countersign/core'
 import { expect, test } from 'vitest'
 import { isWholeRequest, startRawSink } from '../../../../verification/testing/raw-sink.ts'
 import { createRedactor, openNetwork } from '../net/index.ts'
@@ -110,4 +110,56 @@ test('a connection that another client kept open to the same target is not used'
   await callHttp({ ...call, url: new URL(sink.url) })
   await callHttp({ ...call, url: new URL(sink.url) })
   expect(sink.connections).toHaveLength(3)
+})
+
+test('an answer of 200 that says of a write that it failed is no success', async () => {
+  const said = (body: object) => {
+    const text = JSON.stringify(body)
+    return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  }
+  const errors = [{ message: 'Title must not be empty', path: ['createIssue'] }]
+  const answers: [object, Partial<ToolError> | 'answered'][] = [
+    // Slack answers everything with 200.
+    [
+      { ok: false, error: 'channel_not_found' },
+      { kind: 'refused', message: 'AT says that it failed (200): channel_not_found. It may have done a part of it.' },
+    ],
+    [{ ok: false, error: 'fatal_error' }, { kind: 'ambiguous' }],
+    [{ ok: true, warning: 'missing_charset' }, 'answered'],
+    // By the standard of GraphQL nothing was executed where there is no data.
+    [{ errors }, { kind: 'refused', message: 'AT refused what was sent (200): Title must not be empty.' }],
+    [{ errors: [{ message: 'Oops', extensions: { code: 'INTERNAL_SERVER_ERROR' } }] }, { kind: 'ambiguous' }],
+    [
+      { errors, data: null },
+      { kind: 'ambiguous', message: 'AT failed (200): Title must not be empty. Whether it acted is not known.' },
+    ],
+    [{ errors, data: { createIssue: null }, extensions: {} }, { kind: 'ambiguous' }],
+    // A part was done, so people and the model read the whole answer.
+    [{ errors, data: { createIssue: { id: 7 }, addLabel: null } }, 'answered'],
+    [{ errors, imported: 5 }, 'answered'],
+    [{ errors: [], data: null }, 'answered'],
+  ]
+  for (const [body, wanted] of answers) {
+    await using sink = await startRawSink((socket, received) => isWholeRequest(received) && socket.end(said(body)))
+    const call = {
+      ...{
+        method: 'POST',
+        url: new URL(sink.url),
+        headers: {},
+        redactor: createRedactor([]),
+        network: openNetwork(),
+        own: sink.url,
+        body: {},
+      },
+      ...{ signal: new AbortController().signal, timeoutMs: 240_000 },
+    }
+    const end = await callHttp({ ...call, idempotencyKey: 'k' }).then(
+      () => 'answered',
+      ({ kind, message }: ToolError) => ({ kind, message: message.replace(sink.url, 'AT') }),
+    )
+    if (wanted === 'answered') expect(end, JSON.stringify(body)).toBe(wanted)
+    else expect(end, JSON.stringify(body)).toMatchObject(wanted)
+    // A read is told all that the service says.
+    expect((await callHttp(call)).body).toEqual(body)
+  }
 })

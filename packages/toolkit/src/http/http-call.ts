@@ -3,6 +3,7 @@ import { canonicalJson, type JsonValue, ToolError } from '@countersign/core'
 import { type Network, type Redactor, RefusedAddress, send } from '../net/index.ts'
 import { networkError } from './network-error.ts'
 import { readRetryAfter, retryAfterWords } from './retry-after.ts'
+import { saidFailure } from './said-failure.ts'
 import { readBody, serviceMessage } from './service-text.ts'
 
 const MAX_BODY_BYTES = 1_000_000
@@ -57,7 +58,8 @@ export interface HttpAnswer {
  * Sends one HTTP request, once: no retries, no redirects followed, no reused connection, at most 1 MB read.
  * @throws ToolError `refused` for 4xx and redirects and for an address that must not be called, `stale` for 412 where the call named a version,
  *   `unreachable` when nothing was sent, `ambiguous` for a timeout, a broken connection,
- *   a cut body, 5xx, 408 and 303 of a write, and 202 where `canLook` is set. The message holds the service's own words where it gave some,
+ *   a cut body, 5xx, 408 and 303 of a write, and 202 where `canLook` is set; `refused` or `ambiguous` for an answer to a write that says
+ *   itself that it failed, whatever its status. The message holds the service's own words where it gave some,
  *   never a header of the request.
  */
 export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
@@ -153,6 +155,8 @@ function readAnswer(
     const unsigned = call.unsigned !== undefined && (status === 401 || status === 403) ? ` ${call.unsigned}` : ''
     throw new ToolError('refused', `${target} refused (${status})${words}.${unsigned}${later}`, { retryable, retryAfterMs })
   }
+  const failed = isWrite && status >= 200 && status < 300 && !call.readsRefusals ? saidFailure(body, { target, status }) : undefined
+  if (failed) throw failed
   if (isOnlyAccepted) {
     const told = `${target} accepted it, to carry it out later (202)${words}.`
     throw new ToolError('ambiguous', told, { retryable: false, retryAfterMs })
