@@ -11,7 +11,10 @@ export type Extra = { reason?: string; stop?: boolean; arguments?: Arguments; re
 /** The content of a decision: the version that the person saw (`revision`, `digest`) and their additions. */
 export type DecisionDetails = Extra & { revision: number; digest: string }
 
-/** The requests behind a card. Only `onDecide` is required; a card does not offer what has no callback. */
+/**
+ * The requests behind a card. Only `onDecide` is required; a card does not offer what has no callback. After a minute without an answer the
+ * card says so, and can be used again.
+ */
 export type CardCallbacks = {
   /**
    * Sends the decision and resolves once the server accepted it. Reject with the client's `ApiError`: the card explains it.

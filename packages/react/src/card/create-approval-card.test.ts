@@ -13,6 +13,7 @@ function openCard(changed: Partial<CardInputs> = {}) {
   const sent: { verdict: Verdict; details: DecisionDetails }[] = []
   const waiting: PromiseWithResolvers<unknown>[] = []
   const timers: (() => void)[] = []
+  const limits: (() => void)[] = []
   const answerLater = () => {
     const answer = Promise.withResolvers<unknown>()
     waiting.push(answer)
@@ -27,9 +28,10 @@ function openCard(changed: Partial<CardInputs> = {}) {
     },
     onRetry: answerLater,
     onSuggest: async () => ({ refusal: null, exact: { matched: 0, of: 0 }, rule: null }),
-    schedule: (run) => {
-      timers.push(run)
-      return () => timers.splice(timers.indexOf(run), 1)
+    schedule: (run, delayMs) => {
+      const list = delayMs === 60_000 ? limits : timers
+      list.push(run)
+      return () => list.splice(list.indexOf(run), 1)
     },
     ...changed,
   }
@@ -38,6 +40,8 @@ function openCard(changed: Partial<CardInputs> = {}) {
     card,
     sent,
     timers,
+    /** The limits of the requests that are not answered yet. */
+    limits,
     inputs,
     waiting,
     update: (more: Partial<CardInputs>) => card.update({ ...Object.assign(inputs, more) }),
@@ -139,6 +143,23 @@ test.each(['before', 'after'] as const)(
     }
   },
 )
+
+test('a request that is never answered does not keep the card busy; its late answer is not taken for that of the next one', async () => {
+  const { card, sent, limits, answer, update } = openCard()
+  card.approve()
+  expect([card.get().state, limits.length]).toEqual(['sending', 1])
+  limits[0]?.()
+  await setImmediate()
+  expect(loaded(card)).toMatchObject({ state: 'refused', rest: '', notice: expect.stringMatching(/^The server has not answered/) })
+  card.decline()
+  expect([card.get().state, sent.length, limits.length]).toEqual(['sending', 2, 1])
+  await answer(new Error('the first, late'))
+  expect(loaded(card)).toMatchObject({ state: 'sending', notice: '' })
+  await answer()
+  expect([card.get().state, limits.length]).toEqual(['sent', 0])
+  update({ action: sampleAction({ state: 'declined', updatedAt: ago(1) }) })
+  expect(card.get().state).toBe('decided')
+})
 
 test('without a connection nothing is sent, and what was edited and opened stays', () => {
   const { card, sent, update } = openCard()

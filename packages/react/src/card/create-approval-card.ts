@@ -28,6 +28,9 @@ export type LoadedCard = CardFacts & {
 type Work = (callbacks: CardInputs) => Promise<unknown>
 
 const ARMED_MS = 3_000
+/** A network can lose a request without a word, and a browser may wait a quarter of an hour for its answer. */
+const ANSWER_MS = 60_000
+const UNANSWERED = 'The server has not answered for a minute. It may still take this. You can press again.'
 const VOTED = 'That is what you voted already.'
 
 /**
@@ -214,7 +217,7 @@ export class ApprovalCardStore {
     this.#requests += 1
     const request = this.#requests
     try {
-      await work(this.#inputs)
+      await this.#inTime(work(this.#inputs))
       if (request === this.#requests) this.#move(this.#facts?.action === before ? after : 'done')
     } catch (error) {
       if (request !== this.#requests) return
@@ -222,6 +225,15 @@ export class ApprovalCardStore {
       this.#move('refuse', { notice: { kind: 'refused', text, ...(isUnanswered(error) && { at }) }, issues: issuesOf(error) })
       this.#take(actionOf(error))
     }
+  }
+
+  /** Waits for an answer, for a while. Meanwhile the stream tells what became of the request. */
+  async #inTime(answer: Promise<unknown>): Promise<void> {
+    let stop = () => {}
+    const late = new Promise((_, reject) => {
+      stop = (this.#inputs.schedule ?? later)(() => reject(new Error(UNANSWERED)), ANSWER_MS)
+    })
+    await Promise.race([answer, late]).finally(stop)
   }
 
   /** Takes the action as an answer has it: the stream may bring it only later. */
