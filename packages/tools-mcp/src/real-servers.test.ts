@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { counterpart } from '../../../verification/testing/counterparts.ts'
 import { openSource } from './testing/open-source.ts'
@@ -44,7 +45,7 @@ test('server-everything: pictures arrive, get-env is asked about, a tool that is
   expect(found[0]).toMatchObject({ level: 'ok', message: expect.stringContaining('protocol 2025-11-25') })
 })
 
-test('server-filesystem: what the card shows of an edit is what the file then holds, also where its lines end with a carriage return', async () => {
+test('server-filesystem: what the card shows of an edit is what the file then holds, whatever its line ends and outer spaces', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'mcp-edits-'))
   const path = join(folder, 'a.txt')
   const program = counterpart('@modelcontextprotocol/server-filesystem/dist/index.js')
@@ -56,10 +57,54 @@ test('server-filesystem: what the card shows of an edit is what the file then ho
     ['one\r\ntwo\nthree\r\n', [edit('one\r\ntwo', '1'), edit('1\nthree', '3')]],
     ['one\rtwo\r\r\n', [edit('two', '2\r')]],
     ['one\ntwo', [edit('two', '2')]],
+    // Without exactly this text, the server takes lines that differ in their outer spaces.
+    ['  one\n\ttwo\n', [edit('one \ntwo', 'if (x) {\n  1\n}')]],
+    ['    b()\n', [edit('b()  ', 'c()')]],
   ] as const) {
     await writeFile(path, before)
     const shown = await tool('edit_file').preview?.({ path, edits: [...edits] }, signal)
     await call('edit_file', { path, edits: [...edits] })
     expect(shown?.fields).toEqual([{ field: path, oldValue: before, newValue: await readFile(path, 'utf8') }])
   }
+})
+
+test('server-filesystem: whatever is edited, the card shows what the file then holds, and refuses what the server refuses', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-any-edit-'))
+  const path = join(folder, 'a.txt')
+  const program = counterpart('@modelcontextprotocol/server-filesystem/dist/index.js')
+  const { tool, call } = await openSource({ command: node, args: [program, folder] })
+  const anyText = fc
+    .array(fc.constantFrom('a', 'b', ' ', '  ', '\t', '\n', '\r\n', '$&'), { minLength: 1, maxLength: 8 })
+    .map((parts) => parts.join(''))
+  const seen = { edited: 0, refused: 0 }
+  await fc.assert(
+    fc.asyncProperty(anyText, anyText, anyText, async (before, oldText, newText) => {
+      await writeFile(path, before)
+      const edits = [{ oldText, newText }]
+      const shown = await tool('edit_file')
+        .preview?.({ path, edits }, signal)
+        .catch((error: unknown) => error)
+      const done = await call('edit_file', { path, edits }).then(
+        () => true,
+        () => false,
+      )
+      if (!done) expect(shown).toMatchObject({ kind: 'refused', impossible: true })
+      else expect(shown).toMatchObject({ fields: [{ oldValue: before, newValue: await readFile(path, 'utf8') }] })
+      seen[done ? 'edited' : 'refused']++
+    }),
+    { numRuns: 150 },
+  )
+  expect(seen.edited).toBeGreaterThan(10)
+  expect(seen.refused).toBeGreaterThan(10)
+})
+
+test('server-filesystem: a file that is too large to be read whole is not shown in part', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-large-'))
+  const path = join(folder, 'a.txt')
+  const program = counterpart('@modelcontextprotocol/server-filesystem/dist/index.js')
+  const { tool } = await openSource({ command: node, args: [program, folder] })
+  await writeFile(path, `${'x'.repeat(300_000)}end`)
+  const tooLarge = { kind: 'refused', message: `The file ${path} is too large to be shown.` }
+  await expect(tool('write_file').preview?.({ path, content: 'y' }, signal)).rejects.toMatchObject(tooLarge)
+  await expect(tool('edit_file').preview?.({ path, edits: [{ oldText: 'end', newText: 'e' }] }, signal)).rejects.toMatchObject(tooLarge)
 })

@@ -37,16 +37,33 @@ async function previewEdits({ path, edits }: JsonObject, read: ReadOther): Promi
   let after = withLineFeeds(before)
   for (const edit of entriesOf(edits)) {
     const { oldText, newText } = edit as JsonObject
-    const old = typeof oldText === 'string' ? withLineFeeds(oldText) : undefined
-    const at = old === undefined ? -1 : after.indexOf(old)
-    if (old === undefined || typeof newText !== 'string' || at < 0) {
+    const isText = typeof oldText === 'string' && typeof newText === 'string'
+    const edited = isText ? editedText(after, withLineFeeds(oldText), withLineFeeds(newText)) : undefined
+    if (edited === undefined) {
       const why = `The file ${said(path)} does not hold the text that is to be replaced: ${said(oldText)}`
       throw new ToolError('refused', why, { impossible: true })
     }
-    after = after.slice(0, at) + withLineFeeds(newText) + after.slice(at + old.length)
+    after = edited
   }
   return [changeOf(path, before, after)]
 }
+
+/** Replaces a text as the server does (`applyFileEdits` in its `lib.js`): the first such text, else the first lines that differ in outer spaces. */
+function editedText(text: string, oldText: string, newText: string): string | undefined {
+  if (text.includes(oldText)) return text.replace(oldText, () => newText)
+  const [lines, old] = [text.split('\n'), oldText.split('\n')]
+  const at = lines.findIndex((_, i) => i + old.length <= lines.length && old.every((line, j) => line.trim() === lines[i + j]?.trim()))
+  if (at < 0) return undefined
+  const indent = indentOf(lines[at])
+  const replaced = newText.split('\n').map((line, j) => {
+    const [before, after] = [indentOf(old[j]), indentOf(line)]
+    if (j === 0) return indent + line.trimStart()
+    return before && after ? indent + ' '.repeat(Math.max(0, after.length - before.length)) + line.trimStart() : line
+  })
+  return lines.toSpliced(at, old.length, ...replaced).join('\n')
+}
+
+const indentOf = (line = ''): string => /^\s*/.exec(line)?.[0] ?? ''
 
 /** The server does this to the whole file and to each edit before it replaces anything. */
 const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n')
@@ -61,7 +78,8 @@ const changeOf = (path: JsonValue | undefined, before: string | undefined, after
 async function contentOf(path: JsonValue | undefined, read: ReadOther): Promise<string | undefined> {
   try {
     const found = await read('read_text_file', { path: path ?? null })
-    const content = typeof found === 'object' && found !== null && !Array.isArray(found) ? found.content : found
+    const { content, notes } = typeof found === 'object' && found !== null && !Array.isArray(found) ? found : { content: found }
+    if (notes !== undefined) throw new ToolError('refused', `The file ${said(path)} is too large to be shown.`)
     if (typeof content === 'string') return content
     throw new ToolError('refused', `The file ${said(path)} could not be read as text.`)
   } catch (error) {
