@@ -1,11 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Action, DEFAULT_POLICY, type Principal } from '@countersign/core'
+import { type Action, DEFAULT_POLICY, type Principal, ToolError } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { agentsOnDecline } from '../../../../verification/testing/agents-on-decline.ts'
 import { type ShiftedClock, shiftedClock } from '../../../../verification/testing/shifted-clock.ts'
+import { raw } from '../../../../verification/testing/temp-store.ts'
 import { openTools } from '../../../toolkit/src/open-tools.ts'
 import { type Engine, openEngine } from '../engine.ts'
 import { viewMessage } from '../gate/read/view.ts'
@@ -19,6 +21,7 @@ const caller = { principal: ana }
 let folder: string
 let engine: Engine
 let clock: ShiftedClock
+let price: number
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'countersign-approve-'))
@@ -29,13 +32,26 @@ beforeEach(async () => {
     input: { type: 'object' },
     execute: () => 'shipped',
   })
-  const tools = openTools({ shop: { prefix: false, tools: [ship] } })
-  // Ships as many orders as the last message has letters, then is done.
+  price = 1
+  const relabel = defineTool({
+    name: 'relabel',
+    description: 'Relabels an order.',
+    effect: 'write',
+    input: { type: 'object' },
+    preview: () => [{ field: 'price', oldValue: price }],
+    execute: () => {
+      throw new ToolError('refused', 'Closed.')
+    },
+  })
+  const tools = openTools({ shop: { prefix: false, tools: [ship, relabel] } })
+  // Ships as many orders as the last message has letters, then is done. Relabels one on request.
   const model = scriptedModel({
     id: 'scripted/shop',
     reply: ({ messages: history }) => {
       const last = history.at(-1)
-      const orders = last?.role === 'user' ? last.content.length : 0
+      if (last?.role === 'user' && last.content === 'relabel') return { text: '', calls: [{ tool: 'relabel', arguments: {} }] }
+      const isNote = last?.role === 'user' && last.content.startsWith('[A note')
+      const orders = last?.role === 'user' && !isNote ? last.content.length : 0
       return {
         text: orders === 0 ? 'Done.' : '',
         calls: Array.from({ length: orders }, (_, order) => ({ tool: 'ship', arguments: { order } })),
@@ -76,6 +92,19 @@ async function openSession(agent: 'continue' | 'stop', message: string): Promise
   engine.announcements.note(ana, waiting)
   clock.pass(1_000)
   return { sessionId, live, waiting }
+}
+
+async function namesOf(id: string) {
+  const row = await engine.store.read(() => actions.findAction.first({ id }))
+  return { revision: row?.revision ?? 0, digest: row?.digest ?? '' }
+}
+
+/** The deadline of a waiting action passes, and a decision comes too late. */
+async function expire(actionId: string): Promise<void> {
+  await engine.store.transact(() => raw(sql`update action set expires_at = ${clock.nowMs() - 1} where id = ${actionId}`))
+  await expect(engine.gate.decide(actionId, { verdict: 'decline', ...(await namesOf(actionId)) }, caller)).rejects.toMatchObject({
+    code: 'already_decided',
+  })
 }
 
 const only = (list: readonly Action[]): Action => {
@@ -147,6 +176,37 @@ test('repeating one’s own decline of an earlier run changes nothing in the run
   const waiting = session.live.findLast(({ event }) => event.type === 'session_status')
   expect(waiting?.event.data).toMatchObject({ status: 'waiting_approval', pendingApprovals: [expect.not.stringMatching(earlier.id)] })
 })
+
+for (const how of ['a decision', 'its session', 'a typed word', 'its deadline'] as const) {
+  test(`an action of an earlier run that ends by ${how} withdraws nothing of the run under way, and does not stop it`, async () => {
+    const { sessionId, live, waiting } = await openSession('stop', 'relabel')
+    const { id } = only(waiting)
+    await engine.gate.decide(id, { verdict: 'approve' }, caller)
+    await engine.idle()
+    await engine.agentLoop.postMessage(sessionId, 'b', caller)
+    await engine.idle()
+    price++
+    await expect(engine.gate.retry(id, caller)).rejects.toMatchObject({ code: 'stale_preview' })
+    const read = (actionId: string) => engine.store.read(() => actions.findAction.first({ id: actionId }))
+    const names = await namesOf(id)
+    engine.announcements.note(ana, [{ id, state: 'proposed', revision: names.revision }])
+    clock.pass(1_000)
+    if (how === 'a decision') await engine.gate.decide(id, { verdict: 'decline', ...names }, caller)
+    else if (how === 'its session') await engine.agentLoop.approveInSession(sessionId, { verdict: 'reject', actionId: id }, caller)
+    else if (how === 'a typed word') await engine.agentLoop.postMessage(sessionId, `reject ${id}`, caller)
+    else await expire(id)
+    await engine.idle()
+    expect((await read(id))?.state).toBe(how === 'its deadline' ? 'expired' : 'declined')
+    const [ship] = live.flatMap(({ event }) =>
+      event.type === 'action_proposed' && event.data.proposal.tool === 'ship' ? [event.data.proposal] : [],
+    )
+    expect((await read(ship?.id ?? ''))?.state).toBe('proposed')
+    await engine.gate.decide(ship?.id ?? '', { verdict: 'approve' }, caller)
+    await engine.idle()
+    expect((await read(ship?.id ?? ''))?.state).toBe('succeeded')
+    expect(endings({ sessionId, live, waiting }).map(({ type }) => type)).not.toContain('error')
+  })
+}
 
 test('a cancel that arrives when its run is over does not stop the run that a message begins at the same time', async () => {
   for (let round = 0; round < 10; round++) {

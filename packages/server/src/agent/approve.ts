@@ -55,10 +55,11 @@ export function* decideAll(
   const named = votable.length > 0 ? votable : actionIds.slice(0, 1)
   const decided = yield* decideInSession(context, named, body)
   const rows = decided.map(({ row }) => row)
-  const isNowIn = (state: ActionRow['state']) => decided.some(({ row, isNew }) => isNew && row.state === state)
+  const { run } = writer.state
+  // An action of an earlier run that went back for approval stops nothing: its run has ended.
+  const isNowIn = (state: ActionRow['state']) => decided.some(({ row, isNew }) => isNew && row.state === state && row.run_id === run?.id)
   if (all && !rows.every(isExpired)) yield* grantTheRest(deps, writer, caller, now)
   const why = isNowIn('declined') ? STOPPED : isNowIn('expired') ? EXPIRED : undefined
-  const { run } = writer.state
   if (why === undefined || run?.state !== 'open' || deps.agents.get(writer.row.agent)?.onDecline !== 'stop') return rows
   yield* stopRun(context, run.id, { reason: why, by: why === STOPPED ? caller : undefined })
   // The end of the run withdrew what had been approved beside an expired one.

@@ -1,6 +1,6 @@
 import type { Session } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type Caller, endWholeSession, requireWriter, stopRun, transactOnce } from '../gate/index.ts'
+import { type Caller, endWholeSession, requireWriter, stopSession, transactOnce } from '../gate/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { keepSaid } from './deltas.ts'
 import { endQueuedRequests, takeQueuedMessages } from './run.ts'
@@ -25,7 +25,7 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
       // Before the run's last event: who follows a queued message learns from this which run that is.
       yield* takeQueuedMessages(writer, run.id)
       const why = { reason, by: caller }
-      yield* stopRun({ outbox, session: writer, nowMs: now, caller }, run.id, why)
+      yield* stopSession({ outbox, session: writer, nowMs: now, caller }, run.id, why)
       yield* endQueuedRequests(outbox, writer, why, now)
       checkpoint('cancel.storing')
       yield* endWholeSession(writer, caller, now)

@@ -1,6 +1,6 @@
 import { CountersignError } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
-import { type Caller, type SessionWriter, stopRun, transactOnce } from '../gate/index.ts'
+import { type Caller, type SessionWriter, stopSession, transactOnce } from '../gate/index.ts'
 import { archive, grants, type Outbox, seen, sessionDeletion, type Tx } from '../store/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { requireHost } from './participants.ts'
@@ -47,7 +47,7 @@ function* endWork(outbox: Outbox, writer: SessionWriter, caller: Caller, now: nu
   const { id } = writer.row
   const { run } = writer.state
   const reason = `${caller.principal.name} deleted the session`
-  yield* stopRun({ outbox, session: writer, nowMs: now, caller }, run?.id ?? '', { reason, by: caller })
+  yield* stopSession({ outbox, session: writer, nowMs: now, caller }, run?.id ?? '', { reason, by: caller })
   const actor = caller.principal.id
   for (const grant of yield* sessionDeletion.grantsToEnd.all({ session_id: id })) {
     yield* grants.revokeGrant.change({ id: grant.id, revoked_by: actor, now })

@@ -1,6 +1,6 @@
 import { CountersignError } from '@countersign/core'
 import { SYSTEM } from '../audit/index.ts'
-import { type Caller, type RunContext, type SessionWriter, stopRun, writeSession } from '../gate/index.ts'
+import { type Caller, type RunContext, type SessionWriter, stopSession, writeSession } from '../gate/index.ts'
 import {
   messages,
   type Outbox,
@@ -55,7 +55,7 @@ function* stopFor(context: RunContext, run: RunRow, person: PrincipalRow): Tx<vo
   yield* addNote(writer, `${reason}.`, now, run.id)
   const data = { session: run.session_id, run: run.id, person: person.id }
   yield* writer.audit({ kind: 'run_stopped', actor: by?.principal.id ?? SYSTEM, data })
-  yield* stopRun({ ...context, caller: by }, run.id, { reason, by })
+  yield* stopSession({ ...context, caller: by }, run.id, { reason, by })
 }
 
 /** The disabled person whom an open run works for: the owner of its session, or the author of a message that it answers. */

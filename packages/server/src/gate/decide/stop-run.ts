@@ -1,4 +1,4 @@
-import type { ActionRow, Tx } from '../../store/index.ts'
+import type { ActionRow, actions, Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
 import type { SessionContext } from '../context.ts'
 import type { GateDeps } from '../gate.ts'
@@ -22,19 +22,37 @@ export interface StopReason {
 export type RunContext = SessionContext & { readonly session: SessionWriter }
 
 /**
- * Ends a run with no further model call: what has not started is cancelled, what is executing settles on its own.
+ * Ends a run with no further model call: what of it has not started is cancelled, what is executing settles on its own. Actions of earlier
+ * runs that went back for approval wait on.
  */
-export function* stopRun(context: RunContext, runId: string, { reason, by }: StopReason): Tx<void> {
-  const { session } = context
-  for (const open of session.state.open) {
+export function* stopRun(context: RunContext, runId: string, why: StopReason): Tx<void> {
+  const { open } = context.session.state
+  yield* cancelUnstarted(
+    context,
+    open.filter(({ run_id }) => run_id === runId),
+    why,
+  )
+  endStopped(context, runId, why)
+}
+
+/** Ends a run, and cancels everything in its session that has not started, whichever run it is of. */
+export function* stopSession(context: RunContext, runId: string, why: StopReason): Tx<void> {
+  yield* cancelUnstarted(context, context.session.state.open, why)
+  endStopped(context, runId, why)
+}
+
+function* cancelUnstarted(context: RunContext, open: readonly actions.OpenAction[], { reason, by }: StopReason): Tx<void> {
+  for (const { id } of open) {
     const cause = { kind: 'cancelled', by, data: { reason } } as const
-    if (yield* transitionById(context, open.id, 'cancel', { cause, reason, wakes: false })) continue
+    if (yield* transitionById(context, id, 'cancel', { cause, reason, wakes: false })) continue
     // The time of an action that waited too long was over before the run was stopped: it expires, and is not cancelled.
-    yield* expireWaiting(context, open.id)
+    yield* expireWaiting(context, id)
   }
-  const ended = session.endRun(runId, 'cancelled')
+}
+
+function endStopped({ session }: RunContext, runId: string, { reason }: StopReason): void {
   // Readers of the run have to learn that nothing more comes.
-  if (ended) session.event({ type: 'error', data: { code: 'cancelled', error: reason, runId } })
+  if (session.endRun(runId, 'cancelled')) session.event({ type: 'error', data: { code: 'cancelled', error: reason, runId } })
 }
 
 /** For the agent, an action that nobody decided in time is declined: it ends the run where a decline does. */
