@@ -78,7 +78,8 @@ const changeOf = (path: JsonValue | undefined, before: string | undefined, after
 async function contentOf(path: JsonValue | undefined, read: ReadOther): Promise<string | undefined> {
   try {
     const found = await read('read_text_file', { path: path ?? null })
-    const { content, notes } = typeof found === 'object' && found !== null && !Array.isArray(found) ? found : { content: found }
+    const { content, notes }: JsonObject =
+      typeof found === 'object' && found !== null && !Array.isArray(found) ? found : { content: found ?? null }
     if (notes !== undefined) throw new ToolError('refused', `The file ${said(path)} is too large to be shown.`)
     if (typeof content === 'string') return content
     throw new ToolError('refused', `The file ${said(path)} could not be read as text.`)
