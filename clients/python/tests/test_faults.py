@@ -12,7 +12,7 @@ import unittest.mock
 from collections import Counter
 from collections.abc import Callable
 
-from countersign import ApiError, CallFailed, Client, gated
+from countersign import ApiError, CallFailed, Client, flow, gated
 from countersign.exchange import Exchange, Request, Secret, read_address
 from countersign.io import BlockingIo
 
@@ -222,6 +222,31 @@ class Faults(unittest.TestCase):
                 calling.result()
         self.assertEqual(self.effects.all, [])
         # What the server had to call unknown is known now: it was not carried out.
+        self.assertEqual(server.action(action["id"])["state"], "failed")
+
+    def test_a_machine_that_slept_through_the_hold_between_the_claim_and_its_answer_runs_nothing(self) -> None:
+        slept = 0.0
+
+        def sleep(seen: Seen, forward: Callable[[], bytes]) -> bytes:
+            nonlocal slept
+            # Its monotonic clock stands still meanwhile; only the time of day tells.
+            if seen.step == "claim":
+                slept = 7_200.0
+            return forward()
+
+        @gated(Client(self.proxy(sleep).url, server.agent_key), tool="shop.refund")
+        def refund(order_id: str, cents: int) -> None:
+            self.effects.add(order_id)
+
+        clock = unittest.mock.Mock(wraps=time)
+        clock.time.side_effect = lambda: time.time() + slept
+        with Inbox(server) as inbox, unittest.mock.patch.object(flow, "time", clock):
+            calling = InThread(lambda: refund("ORD-1", 5))
+            action = inbox.proposed()
+            server.approve(action["id"])
+            with self.assertRaisesRegex(CallFailed, "no time left"):
+                calling.result()
+        self.assertEqual(self.effects.all, [])
         self.assertEqual(server.action(action["id"])["state"], "failed")
 
     def test_an_answer_that_drips_in_is_given_up_after_the_time_for_all_of_it(self) -> None:

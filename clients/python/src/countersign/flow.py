@@ -51,14 +51,23 @@ async def perform(calls: Calls, work: Work[R]) -> R | Json:
     :returns: What the function returned, or the recorded result where the call had run before.
     :raises NotApproved, CallFailed, OutcomeUnknown, ToolMismatch, ApiError: And whatever the function raises.
     """
-    started, taken = await _obtain(calls, work)
+    elapsed, taken = await _obtain(calls, work)
     if isinstance(taken, Action):
         return _recorded(taken)
-    return await _Attempt(calls, work, taken).run(started)
+    return await _Attempt(calls, work, taken).run(elapsed)
 
 
-async def _obtain(calls: Calls, work: Work[Any]) -> tuple[float, Claim | Action]:
-    """The hold with the moment before it was asked for, or the action that somebody else settled."""
+def _start_clock() -> Callable[[], float]:
+    """The seconds since now.
+
+    The monotonic clock stands still while the machine sleeps, and the time of day may be put back: the longer one counts.
+    """
+    monotonic, of_day = time.monotonic(), time.time()
+    return lambda: max(time.monotonic() - monotonic, time.time() - of_day)
+
+
+async def _obtain(calls: Calls, work: Work[Any]) -> tuple[Callable[[], float], Claim | Action]:
+    """The hold with the time since before it was asked for, or the action that somebody else settled."""
     action: Action | None = None
     claim_key: str | None = None
     try:
@@ -74,12 +83,12 @@ async def _obtain(calls: Calls, work: Work[Any]) -> tuple[float, Claim | Action]
                 # The same key elsewhere: that one carries it out.
                 action = await calls.wait(action.id, "settled")
             elif action.state != "approved":
-                return 0.0, action
+                return _start_clock(), action
             else:
                 # A new one each time: the answer to the last may be that it went back to people.
-                claim_key, started = new_key(), time.monotonic()
+                claim_key, elapsed = new_key(), _start_clock()
                 try:
-                    return started, await calls.claim(action.id, claim_key, patience=None)
+                    return elapsed, await calls.claim(action.id, claim_key, patience=None)
                 except ApiError as error:
                     if error.action is None or error.action.id != action.id:
                         raise
@@ -150,11 +159,11 @@ class _Attempt(Generic[R]):
         self._work = work
         self._claim = claim
 
-    async def run(self, started: float) -> R:
+    async def run(self, elapsed: Callable[[], float]) -> R:
         action = self._claim.action
         hold = self._claim.hold_seconds
         # Counted from before the claim: this clock must never think that the hold lasts longer than the server does.
-        if time.monotonic() - started >= hold - min(hold * REPORT_SHARE, REPORT_SECONDS):
+        if elapsed() >= hold - min(hold * REPORT_SHARE, REPORT_SECONDS):
             raise await self._unsent("unreachable", "There was no time left to carry this out.")
         try:
             call = self._work.prepare(action.arguments)
