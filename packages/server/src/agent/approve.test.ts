@@ -13,7 +13,7 @@ import { type Engine, openEngine } from '../engine.ts'
 import { viewMessage } from '../gate/read/view.ts'
 import { createLog } from '../log.ts'
 import { scriptedModel } from '../models/index.ts'
-import { actions, messages, type StoredEvent } from '../store/index.ts'
+import { actions, messages, type StoredEvent, sessions } from '../store/index.ts'
 
 const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'Ana', roles: ['approver'] }
 const caller = { principal: ana }
@@ -207,6 +207,21 @@ for (const how of ['a decision', 'its session', 'a typed word', 'its deadline'] 
     expect(endings({ sessionId, live, waiting }).map(({ type }) => type)).not.toContain('error')
   })
 }
+
+test('a cancel after the run has ended cancels what went back for approval, and nothing that waited behind it begins', async () => {
+  const { sessionId, live, waiting } = await openSession('continue', 'relabel')
+  const { id } = only(waiting)
+  await engine.gate.decide(id, { verdict: 'approve' }, caller)
+  await engine.idle()
+  price++
+  await expect(engine.gate.retry(id, caller)).rejects.toMatchObject({ code: 'stale_preview' })
+  expect(await engine.agentLoop.postMessage(sessionId, 'b', caller)).toMatchObject({ queued: true })
+  expect(await engine.agentLoop.cancelSession(sessionId, caller)).toMatchObject({ status: 'completed', pendingApprovals: [] })
+  await engine.idle()
+  expect((await engine.store.read(() => actions.findAction.first({ id })))?.state).toBe('cancelled')
+  expect(live.filter(({ event }) => event.type === 'action_proposed')).toHaveLength(1)
+  expect(await engine.store.read(() => sessions.sessionsWithWork())).toEqual([])
+})
 
 test('a cancel that arrives when its run is over does not stop the run that a message begins at the same time', async () => {
   for (let round = 0; round < 10; round++) {

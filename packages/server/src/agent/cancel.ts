@@ -3,13 +3,13 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import { type Caller, endWholeSession, requireWriter, stopSession, transactOnce } from '../gate/index.ts'
 import type { AgentDeps } from './agent.ts'
 import { keepSaid } from './deltas.ts'
-import { endQueuedRequests, takeQueuedMessages } from './run.ts'
+import { endQueued, takeQueuedMessages } from './run.ts'
 import { addNote, findVisibleSession, sessionNow, writeOpenSession } from './session.ts'
 import { stepMessageId } from './step-message.ts'
 
 /**
- * Stops the session's run: what has not started is cancelled, queued messages are kept but not acted on, what is executing settles on
- * its own, what the model has said so far is kept. Harmless when nothing runs.
+ * Stops the session's run: what has not started is cancelled, also of earlier runs, queued messages are kept but not acted on, what is
+ * executing settles on its own, what the model has said so far is kept. Harmless when nothing runs and nothing waits.
  */
 export async function cancelSession(deps: AgentDeps, sessionId: string, caller: Caller): Promise<Session> {
   checkpoint('cancel.before_store')
@@ -17,16 +17,18 @@ export async function cancelSession(deps: AgentDeps, sessionId: string, caller: 
     const session = yield* findVisibleSession(sessionId, caller)
     requireWriter(caller.principal)
     const writer = yield* writeOpenSession({ outbox, caller, nowMs: now }, session)
-    const { run } = writer.state
-    if (run?.state === 'open') {
+    const { run, open } = writer.state
+    const isOpen = run?.state === 'open'
+    if (run && (isOpen || open.some(({ state }) => state !== 'executing'))) {
       yield* keepSaid(writer, run, stepMessageId(run))
       const reason = `Cancelled by ${caller.principal.name}`
-      yield* addNote(writer, `${reason}.`, now, run.id)
+      // A run that has ended keeps the note that says why.
+      yield* addNote(writer, `${reason}.`, now, isOpen ? run.id : null)
       // Before the run's last event: who follows a queued message learns from this which run that is.
-      yield* takeQueuedMessages(writer, run.id)
+      if (isOpen) yield* takeQueuedMessages(writer, run.id)
       const why = { reason, by: caller }
       yield* stopSession({ outbox, session: writer, nowMs: now, caller }, run.id, why)
-      yield* endQueuedRequests(outbox, writer, why, now)
+      yield* endQueued(outbox, writer, why, now)
       checkpoint('cancel.storing')
       yield* endWholeSession(writer, caller, now)
       yield* writer.finish()

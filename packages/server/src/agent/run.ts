@@ -32,11 +32,10 @@ export function* takeQueuedMessages(writer: SessionWriter, runId: string): Tx<vo
   }
 }
 
-/** Ends the queued requests, each with a run that has ended, so that their callers get an answer. */
-export function* endQueuedRequests(outbox: Outbox, writer: SessionWriter, why: StopReason, now: number): Tx<void> {
-  const waiting = writer.state.queued
+/** Ends what is queued, each request with a run that has ended, so that its caller gets an answer. */
+export function* endQueued(outbox: Outbox, writer: SessionWriter, why: StopReason, now: number): Tx<void> {
   const context = { outbox, session: writer, nowMs: now, caller: why.by }
-  for (const _ of waiting) yield* stopRun(context, yield* startRun(outbox, writer, now), why)
+  while (writer.state.queued.length > 0) yield* stopRun(context, yield* startRun(outbox, writer, now), why)
 }
 
 /** True while a run is open and stands before the step that it was read at. */
