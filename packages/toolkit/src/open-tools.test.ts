@@ -41,7 +41,9 @@ test("an agent's globs fit a tool's name or its group and name, in the order of 
 
 test('a glob that fits no tool is refused by name', () => {
   const tools = openTools({ shop: group('get') })
-  expect(() => tools.forAgent(['shop.*', 'shpo.*'])).toThrow(new SetupError([{ path: [1], message: '"shpo.*" fits no tool' }]))
+  expect(() => tools.forAgent(['shop.*', 'shpo.*'])).toThrow(
+    new SetupError([{ path: [1], message: '"shpo.*" fits no tool; there is shop.get' }]),
+  )
 })
 
 test('two tools of one name, and names that cannot be used, are refused', () => {

@@ -181,10 +181,16 @@ function mayFitLater(glob: string, [group, source]: readonly [string, ToolGroup]
   return !source.prefix || head.startsWith(start) || (wild.length > 0 && start.startsWith(head))
 }
 
-/** Returns the problem of a glob that fits none of these tools; a name without its group is corrected. */
+const MAX_SHOWN = 8
+
+/** Returns the problem of a glob that fits none of these tools, with what to write: the name with its group, or what there is. */
 export function fitsNoTool(glob: string, tools: readonly Pick<Tool, 'name'>[]): string {
   const meant = tools.find(({ name }) => name.endsWith(`.${glob}`))
-  return `"${glob}" fits no tool${meant ? `; write "${meant.name}"` : ''}`
+  if (meant) return `"${glob}" fits no tool; write "${meant.name}"`
+  if (tools.length === 0) return `"${glob}" fits no tool`
+  const shown = tools.slice(0, MAX_SHOWN).map(({ name }) => name)
+  const more = tools.length > shown.length ? [`${tools.length - shown.length} more`] : []
+  return `"${glob}" fits no tool; there ${tools.length === 1 ? 'is' : 'are'} ${[...shown, ...more].join(', ')}`
 }
 
 /** True when a glob of a policy or an agent means this tool: by its name, or by `<group>.<name>` where the group is unprefixed. */

@@ -43,6 +43,23 @@ test.skipIf(process.platform === 'win32')('a configuration or policy that every 
   expect(problems).toBe(1)
 })
 
+test('a mistake in the configuration or in its policy is told with its file and line', async () => {
+  using folder = temporaryFolder()
+  const config = join(folder.path, 'countersign.yaml')
+  const policy = join(folder.path, 'policy.yaml')
+  const examined = async (text: string) => {
+    writeFileSync(config, text)
+    return (await examine({ config, data: join(folder.path, 'data') }, {})).text
+  }
+  writeFileSync(policy, 'rules:\n  - name: x\n    match: { agent: dsk }\n    verdict: deny\n')
+  expect(await examined('tools: {}\npolcy: policy.yaml\n')).toContain(
+    'PROBLEM  configuration: countersign.yaml: line 2: polcy: is not known',
+  )
+  expect(await examined('policy: policy.yaml\n')).toContain('PROBLEM  configuration: policy.yaml: line 3: rules.0.match.agent: "dsk" fits')
+  writeFileSync(policy, 'default: ask\nrules:\n  - verdict: deny\n    match: {}\n')
+  expect(await examined('policy: policy.yaml\n')).toContain('PROBLEM  configuration: policy.yaml: line 3: rules.0.name: is required')
+})
+
 test('the doctor finds nothing wrong with what works, says what would be asked, and changes nothing', async () => {
   using repository = tempRepository({ 'a.txt': 'a\n' })
   using folder = temporaryFolder()

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { createRedactor, type Redactor, type SourceFinding } from '@countersign/toolkit'
-import { dotted } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import { HOOK_HOSTS, HOST_NAMES } from '../coding-agent/index.ts'
 import {
@@ -154,10 +153,7 @@ const named = (check: string, findings: readonly SourceFinding[]): Finding[] => 
 
 function problemsOf(error: unknown): SourceFinding[] {
   if (!(error instanceof ConfigError)) return [problem(error instanceof Error ? error.message : String(error))]
-  // Without a place in it, the file says most: the policy may have one of its own.
-  return error.problems.map(({ path, message }) =>
-    problem([path.length === 0 ? error.source : dotted(path), message].filter((part) => part !== undefined).join(': ')),
-  )
+  return error.sentences.map((sentence) => problem(sentence))
 }
 
 const orFine = (findings: SourceFinding[], fine: string): SourceFinding[] => (findings.length === 0 ? [ok(fine)] : findings)

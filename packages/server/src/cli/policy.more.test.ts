@@ -57,7 +57,9 @@ test('a policy is checked and asked from the command line, with exit codes for a
   expect(fine).toMatchObject({ code: 0, stdout: expect.stringContaining('2 rules, ask for everything else.') })
   expect(broken).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('broken.yaml: the policy cannot be used: rules.0.match.tool: "refnd" fits no tool'),
+    stderr: expect.stringContaining(
+      'broken.yaml: the policy cannot be used: line 1: rules.0.match.tool: "refnd" fits no tool; there is refund',
+    ),
   })
   expect(large).toMatchObject({
     code: 0,

@@ -2,8 +2,8 @@ import { access, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { checkJson } from '@countersign/core'
-import { parseDocument } from 'yaml'
-import { yamlProblem } from '../policy/index.ts'
+import { LineCounter, parseDocument } from 'yaml'
+import { type LineOf, linesOf, yamlProblem } from '../policy/index.ts'
 import { ConfigError } from './config-error.ts'
 import { importWithFiles } from './named-files.ts'
 
@@ -46,13 +46,15 @@ export interface ReadConfig {
   document: unknown
   /** Absolute; the file itself, and the modules that it imports. */
   files: readonly string[]
+  /** Finds the line of a place in it; undefined for a module. */
+  lineOf?: LineOf
 }
 
 /** Reads a configuration: the default export of a module, or the data of a YAML or JSON file. @throws ConfigError */
 export async function readConfigFile(file: string): Promise<ReadConfig> {
   const extension = extname(file)
   if (CODE.includes(extension)) return readModule(file)
-  if (DATA.includes(extension)) return { document: await readData(file), files: [file] }
+  if (DATA.includes(extension)) return { ...(await readData(file)), files: [file] }
   throw fault(file, `has an unknown kind; known are ${[...CODE, ...DATA].join(', ')}`)
 }
 
@@ -73,20 +75,21 @@ const isModuleReadAsCommonJs = (error: unknown): boolean =>
 
 const isPackageMissing = (error: unknown): boolean => error instanceof Error && error.message.startsWith('Cannot find package ')
 
-/** Returns the data of a YAML or JSON file: one document, no duplicate keys, only values that JSON can hold. @throws ConfigError */
-export async function readData(file: string): Promise<unknown> {
+/** Returns the data of a YAML or JSON file, and the lines of its places: one document, no duplicate keys, only values that JSON can hold. @throws ConfigError */
+export async function readData(file: string): Promise<{ document: unknown; lineOf: LineOf }> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw fault(file, `cannot be read (${error.code ?? error.message})`, error)
   })
   // JSON is YAML too, and this parser refuses duplicate keys in both.
-  const document = parseDocument(text, { prettyErrors: true })
-  const wrong = yamlProblem(document)
+  const lineCounter = new LineCounter()
+  const parsed = parseDocument(text, { prettyErrors: true, lineCounter })
+  const wrong = yamlProblem(parsed)
   if (wrong !== undefined) throw fault(file, wrong)
   const checked = checkJson(
-    toData(file, () => document.toJS()),
+    toData(file, () => parsed.toJS()),
     { maxBytes: MAX_BYTES },
   )
-  if (checked.ok) return checked.value
+  if (checked.ok) return { document: checked.value, lineOf: linesOf(parsed, lineCounter) }
   throw fault(file, checked.reason)
 }
 
@@ -98,4 +101,5 @@ function toData(file: string, read: () => unknown): unknown {
   }
 }
 
-const fault = (file: string, message: string, cause?: unknown) => new ConfigError(basename(file), [{ path: [], message }], { cause })
+const fault = (file: string, message: string, cause?: unknown) =>
+  new ConfigError({ name: basename(file) }, [{ path: [], message }], { cause })

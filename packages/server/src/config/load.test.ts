@@ -348,8 +348,47 @@ test('a file that cannot be read, parsed or used is named', async () => {
     /^without\.ts: cannot be loaded: Cannot find package .*; install it in the folder of this file$/,
   )
   expect(await message('odd.toml')).toMatch(/^odd\.toml: has an unknown kind/)
-  expect(await message('main.yaml')).toBe('policy.yaml: default: must be one of "ask", "deny"')
+  expect(await message('main.yaml')).toBe('policy.yaml: line 1: default: must be one of "ask", "deny"')
   expect(await message('lost.yaml')).toBe('nowhere.yaml: cannot be read (ENOENT)')
+})
+
+test('a mistake in a YAML or JSON file is told with its line, in the file that it is in', async () => {
+  const route = '{ method: GET, path: /a }'
+  const folder = await folderWith({
+    'shape.yaml': 'agents:\n  desk:\n    model: openai/gpt-5-mini\n    instruction: Help.\n    tools: shop.*\n',
+    'shape.json': '{\n  "agents": {\n    "desk": { "model": "openai/gpt-5-mini",\n      "maxSteps": 0 } }\n}\n',
+    'names.yaml': `agents:\n  desk:\n    model: openai/gpt-5-mini\n    tools:\n      - shop.get\n      - shp.*\ntools:\n  shop:\n    routes: { baseUrl: http://h, tools: { get: ${route} } }\n    prefix: true\n`,
+    'unset.yaml': `tools:\n  shop:\n    routes:\n      baseUrl: http://h\n      headers:\n        authorization: Bearer \${SHOP_TOKEN}\n      tools: { get: ${route} }\n`,
+    'shared.yaml': 'agents:\n  one: &one\n    model: gpt\n  two: *one\n',
+    'inline.yaml':
+      'policy:\n  rules:\n    - name: x\n      match: { effect: read }\n      verdict: allow\n    - name: y\n      match: {}\n',
+    'main.yaml': 'policy: policy.yaml\n',
+    'policy.yaml': 'rules:\n  - name: x\n    match:\n      agent: dsk\n    verdict: deny\n',
+    'misspelt.yaml': 'policy: verdikt.yaml\n',
+    'verdikt.yaml': 'rules:\n  - name: x\n    match: {}\n    verdikt: deny\n',
+  })
+  const lines = async (name: string) => (await messageOf(loadConfig(join(folder, name), {}))).split('\n')
+  expect(await lines('shape.yaml')).toEqual([
+    'shape.yaml: line 5: agents.desk.tools: must be a list',
+    expect.stringMatching(/^shape\.yaml: line 4: agents\.desk\.instruction: is not known here; known are /),
+  ])
+  expect(await lines('shape.json')).toEqual(['shape.json: line 4: agents.desk.maxSteps: must be at least 1'])
+  expect(await lines('names.yaml')).toEqual(['names.yaml: line 6: agents.desk.tools.1: "shp.*" fits no tool; there is shop.get'])
+  expect(await lines('unset.yaml')).toEqual([
+    'unset.yaml: line 6: tools.shop.routes.headers.authorization: needs the environment variable SHOP_TOKEN, which is not set',
+  ])
+  expect(await lines('shared.yaml')).toEqual([
+    'shared.yaml: line 3: agents.one.model: must be provider/model, for example openai/gpt-5-mini',
+    'shared.yaml: line 3: agents.two.model: must be provider/model, for example openai/gpt-5-mini',
+  ])
+  expect(await lines('inline.yaml')).toEqual(['inline.yaml: line 6: policy.rules.1.verdict: is required'])
+  expect(await lines('main.yaml')).toEqual([
+    expect.stringMatching(/^policy\.yaml: line 4: rules\.0\.match\.agent: "dsk" fits no configured agent/),
+  ])
+  expect(await lines('misspelt.yaml')).toEqual([
+    'verdikt.yaml: line 2: rules.0.verdict: is required',
+    expect.stringMatching(/^verdikt\.yaml: line 4: rules\.0\.verdikt: is not known here; known are /),
+  ])
 })
 
 test('a source of one’s own that cannot be opened is named, with the reason', async () => {

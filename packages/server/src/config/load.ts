@@ -4,9 +4,9 @@ import { type Network, openNetwork, SetupError, type SetupProblem, type ToolSour
 import { groupSecrets, openTools, type ToolRegistry } from '@countersign/toolkit/internal'
 import type { z } from 'zod'
 import type { AnchorSettings } from '../audit/index.ts'
-import { findPolicyProblems } from '../policy/index.ts'
+import { findPolicyProblems, type LineOf } from '../policy/index.ts'
 import { type ArchiveSettings, readArchive } from './archive.ts'
-import { ConfigError } from './config-error.ts'
+import { ConfigError, type ConfigProblem, type Origin } from './config-error.ts'
 import { fillOrigins } from './cors.ts'
 import { readConfigFile, readData } from './document.ts'
 import { type Environment, fillModel, refuseVariables } from './environment.ts'
@@ -69,6 +69,8 @@ export interface OpenConfigOptions {
   folder: string
   /** The file's name, for errors. */
   source?: string
+  /** Finds the line of a place in the file, for errors. */
+  lineOf?: LineOf | undefined
   /** The files that the document was read from. Absolute; default: none. */
   readFrom?: readonly string[]
 }
@@ -83,8 +85,8 @@ export interface OpenConfigOptions {
  */
 export async function loadConfig(file: string, environment: Environment): Promise<Config> {
   const path = resolve(file)
-  const { document, files } = await readConfigFile(path)
-  return openConfig(document, { environment, folder: dirname(path), source: basename(path), readFrom: files })
+  const { document, files, lineOf } = await readConfigFile(path)
+  return openConfig(document, { environment, folder: dirname(path), source: basename(path), lineOf, readFrom: files })
 }
 
 /**
@@ -93,12 +95,13 @@ export async function loadConfig(file: string, environment: Environment): Promis
  */
 export async function openConfig(
   document: unknown,
-  { environment, folder, source = 'configuration', readFrom = [] }: OpenConfigOptions,
+  { environment, folder, source = 'configuration', lineOf, readFrom = [] }: OpenConfigOptions,
 ): Promise<Config> {
-  const problems: SetupProblem[] = []
+  const problems: ConfigProblem[] = []
+  const origin: Origin = { name: source, lineOf }
   const report: Report = (problem) => problems.push(problem)
   const shape = parse(ConfigShape, document, [], report)
-  if (!shape) throw new ConfigError(source, problems)
+  if (!shape) throw new ConfigError(origin, problems)
 
   const models = new Map<string, FilledRemote>()
   const fallbacks = new Map<string, ConfiguredAgent['fallbacks']>()
@@ -120,7 +123,7 @@ export async function openConfig(
   const record = shape.record.anchor && fillAnchor(shape.record.anchor, folder, environment, report)
   const corsOrigins = fillOrigins(shape.cors, environment, report)
   const network = readNetwork(shape.network.allow, report)
-  const policy = await readPolicy(shape.policy, folder, report)
+  const { policy, from: policyFile } = await readPolicy(shape.policy, folder, report)
   const groups = await openGroups(shape.tools, { environment, folder, network, report })
   const sources = new Map(Object.entries(groups).flatMap(([name, group]) => ('source' in group ? [[name, group.source] as const] : [])))
   const close = async () => {
@@ -128,14 +131,15 @@ export async function openConfig(
   }
   const refuse = async (): Promise<never> => {
     await close()
-    throw new ConfigError(source, problems)
+    throw new ConfigError(origin, problems)
   }
   const tools = attempt(['tools'], () => openTools(groups, network), report)
   // After an opening error, globs are not checked: every glob for the missing tool would repeat the same mistake.
   if (problems.length > 0 || !tools || !policy) return refuse()
 
   const world = { tools, agents: Object.keys(shape.agents) }
-  for (const problem of findPolicyProblems(policy, world)) report({ path: ['policy', ...problem.path], message: problem.message })
+  for (const { path, message } of findPolicyProblems(policy, world))
+    problems.push(policyFile ? { path, message, origin: policyFile } : { path: ['policy', ...path], message })
   const agents = Object.entries(shape.agents).map(([name, { tools: globs, model: _, remote: __, ...agent }]): ConfiguredAgent => {
     const own = attempt(['agents', name, 'tools'], () => tools.forAgent(globs), report)
     return {
@@ -206,15 +210,21 @@ function readNetwork(allow: readonly string[], report: Report): Network {
   return openNetwork({ allow: usable })
 }
 
-async function readPolicy(policy: string | object | undefined, folder: string, report: Report): Promise<PolicyDocument | undefined> {
-  if (policy === undefined) return DEFAULT_POLICY
-  if (typeof policy !== 'string') return parse(PolicyDocument, policy, ['policy'], report)
+async function readPolicy(
+  policy: string | object | undefined,
+  folder: string,
+  report: Report,
+): Promise<{ policy: PolicyDocument | undefined; from?: Origin }> {
+  if (policy === undefined) return { policy: DEFAULT_POLICY }
+  if (typeof policy !== 'string') return { policy: parse(PolicyDocument, policy, ['policy'], report) }
   // The policy has its own file: its problems are reported with that file's name.
   const file = resolve(folder, policy)
   const problems: SetupProblem[] = []
-  const document = parse(PolicyDocument, await readData(file), [], (problem) => problems.push(problem))
-  if (problems.length > 0) throw new ConfigError(basename(file), problems)
-  return document
+  const { document, lineOf } = await readData(file)
+  const from: Origin = { name: basename(file), lineOf }
+  const read = parse(PolicyDocument, document, [], (problem) => problems.push(problem))
+  if (problems.length > 0) throw new ConfigError(from, problems)
+  return { policy: read, from }
 }
 
 function attempt<T>(place: readonly PropertyKey[], open: () => T, report: Report): T | undefined {
