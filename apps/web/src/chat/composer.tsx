@@ -1,14 +1,15 @@
-import { type FormEvent, type KeyboardEvent, type RefObject, useId, useRef, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, type RefObject, useId, useState } from 'react'
 import { errorText } from '../errors.ts'
 import { Button, Icon, IconButton, Notice } from '../ui/index.ts'
 import { TextareaAutosize } from '../ui/textarea.ts'
 import { keepDraft, readDraft } from './drafts.ts'
+import { type Send, useSending } from './use-sending.ts'
 
 type ComposerProps = {
   /** The key of the draft: a session's id, or `new`. */
   draftOf: string
-  /** Resolves once the server has accepted the text. On rejection the text stays in the field. */
-  onSend: (text: string) => Promise<void>
+  /** On rejection the text stays in the field. */
+  onSend: Send
   /** Why nothing can be sent now. The text can still be written. */
   blocked?: string
   placeholder: string
@@ -22,9 +23,8 @@ type ComposerProps = {
 /** The message field. Enter sends, Shift+Enter breaks the line. Incoming messages never move the caret or the text. */
 export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocus = false, field, onStop }: ComposerProps) {
   const [text, setText] = useState(() => readDraft(draftOf))
-  const [failure, setFailure] = useState('')
+  const { post, failure, setFailure } = useSending(onSend, 'Not sent, your text is kept.')
   const [isStopping, setStopping] = useState(false)
-  const isSending = useRef(false)
   const hintId = useId()
 
   function change(next: string) {
@@ -34,19 +34,10 @@ export function Composer({ draftOf, onSend, blocked, placeholder, hint, autoFocu
 
   async function send() {
     const sent = text
-    if (sent.trim() === '' || blocked || isSending.current) return
-    isSending.current = true
-    setFailure('')
-    try {
-      await onSend(sent)
-      // Remove only the sent text, because somebody may have typed more while the server answered.
-      const held = readDraft(draftOf)
-      change(held.startsWith(sent) ? held.slice(sent.length).trimStart() : held)
-    } catch (error) {
-      setFailure(`Not sent, your text is kept. ${errorText(error)}`)
-    } finally {
-      isSending.current = false
-    }
+    if (sent.trim() === '' || blocked || !(await post(sent))) return
+    // Remove only the sent text, because somebody may have typed more while the server answered.
+    const held = readDraft(draftOf)
+    change(held.startsWith(sent) ? held.slice(sent.length).trimStart() : held)
   }
 
   async function stop() {

@@ -11,6 +11,7 @@ import { refreshSessions } from '../shell/use-sessions.ts'
 import { Button, Options, Skeleton } from '../ui/index.ts'
 import './chat.css'
 import { Composer } from './composer.tsx'
+import { useSending } from './use-sending.ts'
 
 /** `/`: a chat that is not a session yet; it becomes one with its first message. */
 export default function NewChatPage() {
@@ -67,19 +68,17 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
   const [name, setName] = useState(first.name)
   const agent = agents.find((each) => each.name === name) ?? first
   // Kept over failed sends: a second try must not leave an empty session behind.
-  const created = useRef<{ agent: string; id: string } | null>(null)
-  const [failure, setFailure] = useState('')
+  const begun = useRef<{ agent: string; idempotencyKey: string; id?: string }>(undefined)
 
-  async function start(text: string) {
-    if (created.current?.agent !== agent.name) {
-      const session = await client.sessions.create({ agent: agent.name })
-      created.current = { agent: agent.name, id: session.id }
-    }
-    const { id } = created.current
-    await client.sessions.post(id, text)
+  async function start(text: string, idempotencyKey: string) {
+    if (begun.current?.agent !== agent.name) begun.current = { agent: agent.name, idempotencyKey: crypto.randomUUID() }
+    const session = begun.current
+    session.id ??= (await client.sessions.create({ agent: agent.name }, { idempotencyKey: session.idempotencyKey })).id
+    await client.sessions.post(session.id, text, { idempotencyKey })
     void refreshSessions(queries)
-    navigate(`/sessions/${id}`, { state: { isFresh: true } })
+    navigate(`/sessions/${session.id}`, { state: { isFresh: true } })
   }
+  const suggested = useSending(start, 'Not sent.')
 
   return (
     <Page title="New chat" subtitle={<span data-testid="agent-name">{showInvisible(agent.name)}</span>} focusHeading={false}>
@@ -106,15 +105,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
             <ul className="suggestions">
               {agent.suggestions.map((suggestion) => (
                 <li key={suggestion}>
-                  <button
-                    type="button"
-                    disabled={!isOnline}
-                    data-testid="suggestion"
-                    onClick={() => {
-                      setFailure('')
-                      start(suggestion).catch((error: unknown) => setFailure(errorText(error)))
-                    }}
-                  >
+                  <button type="button" disabled={!isOnline} data-testid="suggestion" onClick={() => void suggested.post(suggestion)}>
                     {showInvisible(suggestion)}
                   </button>
                 </li>
@@ -122,7 +113,7 @@ function FreshChat({ agents, first }: { agents: AgentView[]; first: AgentView })
             </ul>
           </section>
         )}
-        {failure && <p role="alert">Not sent. {failure}</p>}
+        {suggested.failure && <p role="alert">{suggested.failure}</p>}
       </div>
     </Page>
   )

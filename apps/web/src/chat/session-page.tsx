@@ -1,4 +1,4 @@
-import { type Action, openSession, type SessionSnapshot, type SessionStore } from '@countersign/client'
+import { type Action, openSession, type SessionSnapshot, type SessionStore, type ShownAction } from '@countersign/client'
 import { showInvisible, useSessionStore } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
@@ -104,9 +104,12 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
   }
 
   const shown = useShown(snapshot)
+  /** What was on the screen when the last message was sent first: sent again, it is the same request. */
+  const sent = useRef<{ idempotencyKey: string; shown: ShownAction[] }>(undefined)
 
-  async function send(text: string) {
-    await client.sessions.post(sessionId, text, { shown: shown() })
+  async function send(text: string, idempotencyKey: string) {
+    if (sent.current?.idempotencyKey !== idempotencyKey) sent.current = { idempotencyKey, shown: shown() }
+    await client.sessions.post(sessionId, text, sent.current)
     conversation.current?.toEnd()
   }
 
