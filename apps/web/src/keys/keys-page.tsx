@@ -1,7 +1,7 @@
 import type { CreatedKey, Key } from '@countersign/client'
 import { showInvisible } from '@countersign/react'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { AccessTabs } from '../access/access-tabs.tsx'
 import { PageBanner } from '../live/page-banner.tsx'
 import { useOnline } from '../live/use-online.ts'
@@ -9,7 +9,8 @@ import { useServices } from '../services.tsx'
 import { Confirmation } from '../shell/confirmation.tsx'
 import { Page } from '../shell/page.tsx'
 import { fullTime } from '../time/relative.ts'
-import { Button, CopyButton, LoadedRows, Notice, useList } from '../ui/index.ts'
+import { Button, CopyButton, LoadedRows, useList } from '../ui/index.ts'
+import { ShownOnce } from '../ui/shown-once.tsx'
 import { KeyForm } from './key-form.tsx'
 import '../ui/pages.css'
 
@@ -20,20 +21,28 @@ export default function KeysPage() {
   const keys = useList(['keys'], (cursor, signal) => client.keys.list({ cursor }, { signal }))
   const [made, setMade] = useState<CreatedKey>()
   const [revoking, setRevoking] = useState<Key>()
+  const heading = useRef<HTMLHeadingElement>(null)
   const readAgain = () => queries.invalidateQueries({ queryKey: ['keys'] })
   const onMade = (key: CreatedKey) => {
     setMade(key)
     void readAgain()
+  }
+  // The pressed button was removed with the key, so the focus moves to the list.
+  const close = () => {
+    setMade(undefined)
+    heading.current?.focus()
   }
   return (
     <Page title="Keys" subtitle="Sign-in keys of people and programs">
       <div className="stack">
         <AccessTabs />
         <PageBanner />
-        {made && <MadeKey made={made} onClose={() => setMade(undefined)} />}
+        {made && <MadeKey key={made.id} made={made} onClose={close} />}
         <KeyForm onMade={onMade} />
         <section aria-labelledby="keys-title">
-          <h2 id="keys-title">Keys</h2>
+          <h2 id="keys-title" ref={heading} tabIndex={-1}>
+            Keys
+          </h2>
           <LoadedRows of={keys} height={240} label="Keys" empty={<p className="muted">No keys yet.</p>}>
             {(key) => <KeyRow key={key.id} held={key} onRevoke={() => setRevoking(key)} />}
           </LoadedRows>
@@ -59,32 +68,28 @@ function MadeKey({ made, onClose }: { made: CreatedKey; onClose: () => void }) {
   const name = <strong>{showInvisible(made.principal.name)}</strong>
   if (key === null) {
     return (
-      <div role="alert" data-testid="made-key">
-        <Notice tone="warning">
-          <p>The key of {name} was made, but its answer was lost on the way. Revoke it and make another one.</p>
-          <p>
-            <Button onClick={onClose}>Close</Button>
-          </p>
-        </Notice>
-      </div>
+      <ShownOnce testId="made-key">
+        <p>The key of {name} was made, but its answer was lost on the way. Revoke it and make another one.</p>
+        <p>
+          <Button onClick={onClose}>Close</Button>
+        </p>
+      </ShownOnce>
     )
   }
   return (
-    <div role="alert" data-testid="made-key">
-      <Notice tone="warning">
-        <p>
-          The key of {name}. It is shown this once: copy it now.
-          {made.acceptedAt === null &&
-            ' It only reads until its person has accepted it: signed in another way, under Where you are signed in, or on the server with countersign key accept.'}
-        </p>
-        <p className="mono" data-testid="key-text">
-          {key}
-        </p>
-        <p>
-          <CopyButton text={key} /> <Button onClick={onClose}>I have it</Button>
-        </p>
-      </Notice>
-    </div>
+    <ShownOnce testId="made-key">
+      <p>
+        The key of {name}. It is shown this once: copy it now.
+        {made.acceptedAt === null &&
+          ' It only reads until its person has accepted it: signed in another way, under Where you are signed in, or on the server with countersign key accept.'}
+      </p>
+      <p className="mono" data-testid="key-text">
+        {key}
+      </p>
+      <p>
+        <CopyButton text={key} /> <Button onClick={onClose}>I have it</Button>
+      </p>
+    </ShownOnce>
   )
 }
 

@@ -88,3 +88,25 @@ test('a change without a network fails at once, and is not made later', async ()
   expect(revoked).toEqual([])
   await page.close()
 })
+
+test('a change that takes away the button that led to it leaves the focus where that was, not at the start of the document', async () => {
+  const page = await openKeys()
+  let left: { name: string; revokedAt: string | null }[] = keys
+  await page.route(/\/api\/keys(\?|$)/, (route) => route.fulfill({ json: { items: left, nextCursor: null } }))
+  await page.route('**/api/keys/key_*', (route) => route.fulfill({ json: keys[0] }))
+  const focused = () =>
+    page.evaluate(() => {
+      const at = document.activeElement
+      return at?.matches('li, ul') ? (at.getAttribute('aria-label') ?? at.querySelector('strong')?.textContent) : at?.tagName
+    })
+  for (const name of ['Ana', 'Ben']) {
+    const dialog = await ask(page, name)
+    // Revoked, the first one stays and has no button any more; the second one leaves the list.
+    left =
+      name === 'Ana' ? left.map((key) => (key.name === name ? { ...key, revokedAt: '2026-11-28T10:00:00.000Z' } : key)) : left.slice(0, 1)
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await expect.poll(focused).toBe(name === 'Ana' ? 'Ana' : 'Keys')
+  }
+  await page.close()
+})

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
 import { Button, Failure } from './index.ts'
 import { Dialog } from './overlays.ts'
 
@@ -15,6 +15,7 @@ export type ConfirmProps = {
 /** Asks for confirmation before an irreversible change. The cancel button has the focus. */
 export default function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
   const id = useId()
+  useFocusNearOpener()
   const { mutate, isPending, error } = useMutation({ mutationFn: onConfirm })
   // Not an option of the mutation: after Cancel, the answer would close the next dialog of the page.
   const confirm = () => mutate(undefined, { onSuccess: onClose })
@@ -34,5 +35,30 @@ export default function Confirm({ title, children, action, onConfirm, onClose }:
         </div>
       </div>
     </Dialog>
+  )
+}
+
+/** What the focus can move to around a button, the nearest first. */
+const AROUND = 'li, ul, section, main'
+
+/** The dialog gives the focus back to the button that opened it. Where the change took that away, the focus moves to what was around it. */
+function useFocusNearOpener(): void {
+  const [around] = useState(() => {
+    const found: HTMLElement[] = []
+    for (let at = document.activeElement?.closest<HTMLElement>(AROUND); at; at = at.parentElement?.closest<HTMLElement>(AROUND))
+      found.push(at)
+    return found
+  })
+  useEffect(
+    () => () => {
+      // After the dialog has given the focus back.
+      setTimeout(() => {
+        const near = around.find(({ isConnected }) => isConnected)
+        if (!near || document.activeElement !== document.body) return
+        near.tabIndex = -1
+        near.focus({ preventScroll: true })
+      })
+    },
+    [around],
   )
 }
