@@ -83,7 +83,7 @@ export async function readData(file: string): Promise<{ document: unknown; lineO
   // JSON is YAML too, and this parser refuses duplicate keys in both.
   const lineCounter = new LineCounter()
   const parsed = parseDocument(text, { prettyErrors: true, lineCounter })
-  const wrong = yamlProblem(parsed)
+  const wrong = yamlProblem(parsed, lineCounter)
   if (wrong !== undefined) throw fault(file, wrong)
   const checked = checkJson(
     toData(file, () => parsed.toJS()),

@@ -391,6 +391,36 @@ test('a mistake in a YAML or JSON file is told with its line, in the file that i
   ])
 })
 
+test('a placeholder without quotes is refused: YAML reads a map, and an empty value would be sent', async () => {
+  const routes = (body: string) =>
+    `tools:\n  bank:\n    routes:\n      baseUrl: http://h\n      tools:\n        setBalance:\n          method: PUT\n          path: /balances/{customer}\n          body: ${body}\n`
+  const folder = await folderWith({ 'bare.yaml': routes('{ cents: {cents} }'), 'null.yaml': routes('{ cents: { amount: null } }') })
+  expect(await messageOf(loadConfig(join(folder, 'bare.yaml'), {}))).toBe(
+    'bare.yaml: line 9: {cents} has no values: a text such as "{cents}" needs quotes',
+  )
+  const { tools } = await loadConfig(join(folder, 'null.yaml'), {})
+  expect(tools.all().map(({ name }) => name)).toEqual(['bank.setBalance'])
+})
+
+test('a mistake of YAML is told with the line that is wrong, and with what to write', async () => {
+  const cases = {
+    'agents:\n  desk:\n    model: a/b\n     maxSteps: 3\n':
+      'line 4: is indented deeper than the line above, which has a value: give both the same indent',
+    'policy:\n  default:ask\n  rules: []\n': 'line 2: Implicit keys need to be on a single line; a key needs a colon and a space after it',
+    'agents:\n  desk:\n    model: a/b\n    tools: [*]\n':
+      'line 4: Alias cannot be an empty string; a text that begins with * or & needs quotes',
+    'policy:\n  rules:\n    - name: x\n      match: { when: !args.x }\n':
+      'line 4: Unresolved tag: !args.x; a text that begins with ! needs quotes',
+    'tools:\n  x: { path: /o/{id} }\n':
+      'line 2: Unexpected flow-map-start at node end; a text with { } or quotation marks in it needs quotes around the whole',
+    'agents:\n\tdesk: {}\n': 'line 2: Tabs are not allowed as indentation',
+  }
+  const folder = await folderWith(Object.fromEntries(Object.keys(cases).map((text, index) => [`${index}.yaml`, text])))
+  for (const [index, message] of Object.values(cases).entries()) {
+    expect(await messageOf(loadConfig(join(folder, `${index}.yaml`), {}))).toBe(`${index}.yaml: ${message}`)
+  }
+})
+
 test('a source of one’s own that cannot be opened is named, with the reason', async () => {
   const source = defineSource({
     schema: z.strictObject({}),

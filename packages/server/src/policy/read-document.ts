@@ -50,7 +50,7 @@ type ReadText = { data: unknown; lineOf?: LineOf } | { problem: string }
 function readText(text: string): ReadText {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { prettyErrors: true, lineCounter })
-  const wrong = yamlProblem(document)
+  const wrong = yamlProblem(document, lineCounter)
   if (wrong !== undefined) return { problem: wrong }
   try {
     const checked = checkJson(document.toJS())
