@@ -243,6 +243,15 @@ test('evidence is judged for the action that the card shows, also when an answer
   expect(sent).toEqual([])
 })
 
+test('a look-up that settles nothing leaves the card to be used again, although no news follow', async () => {
+  const error = { kind: 'ambiguous', message: 'It timed out.', retryable: true }
+  const { card } = openCard({ action: sampleAction({ state: 'outcome_unknown', error }), onVerify: async () => undefined })
+  card.verify()
+  expect(card.get().state).toBe('sending')
+  await setImmediate()
+  expect(loaded(card)).toMatchObject({ state: 'unknown', rest: '', notice: '' })
+})
+
 test('the answer to a request about another action changes nothing', async () => {
   const { card, answer, update } = openCard()
   card.approve()

@@ -164,8 +164,9 @@ export class ApprovalCardStore {
     this.#request('retry', async ({ onRetry }) => onRetry?.())
   }
 
+  /** A look-up that finds nothing new changes nothing that the stream would tell. */
   verify(): void {
-    this.#request('verify', async ({ onVerify }) => onVerify?.())
+    this.#request('verify', async ({ onVerify }) => onVerify?.(), 'done')
   }
 
   resolve(outcome: Outcome, note: string): void {

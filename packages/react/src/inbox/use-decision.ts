@@ -9,7 +9,7 @@ import { maySaySeen } from '../may-decide.ts'
  * @example
  * <ApprovalCard action={action} me={me} {...useDecision(client, action, me)} />
  */
-export function useDecision(client: Client, { id }: Pick<Action, 'id'>, me: Principal | null): CardCallbacks {
+export function useDecision(client: Client, { id, attempt }: Pick<Action, 'id' | 'attempt'>, me: Principal | null): CardCallbacks {
   const mayAllowLater = me !== null && me.host === undefined
   const saysSeen = maySaySeen(me)
   return useMemo(
@@ -21,8 +21,8 @@ export function useDecision(client: Client, { id }: Pick<Action, 'id'>, me: Prin
       onExtend: () => client.actions.extend(id),
       onRetry: () => client.actions.retry(id),
       onVerify: () => client.actions.verify(id),
-      onResolve: (outcome, note) => client.actions.resolve(id, { outcome, note }),
+      onResolve: (outcome, note) => client.actions.resolve(id, { outcome, note, attempt }),
     }),
-    [client, id, mayAllowLater, saysSeen],
+    [client, id, attempt, mayAllowLater, saysSeen],
   )
 }
