@@ -61,6 +61,9 @@ test('a result of up to 1,000,000 bytes is kept whole; of a larger one its size 
     bytes: 1_000_001,
     start: `"${'é'.repeat(9_999)}`,
   })
+  // Not in the middle of a character, which some models refuse.
+  const { output } = succeeded(deps, toolWith({}), {}, '🙂'.repeat(300_000))
+  expect(output).toMatchObject({ start: expect.stringMatching(/^"🙂+\uFFFD$/u) })
   expect(succeeded(deps, toolWith({}), {}, undefined)).toEqual({ to: 'succeeded', output: null, url: undefined })
 })
 

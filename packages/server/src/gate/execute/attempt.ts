@@ -89,7 +89,7 @@ export function succeeded(
 ): Extract<Settled, { to: 'succeeded' }> {
   const text = JSON.stringify(output ?? null)
   const bytes = Buffer.byteLength(text)
-  const kept = bytes > MAX_RESULT_BYTES ? { truncated: true, bytes, start: text.slice(0, 10_000) } : (output ?? null)
+  const kept = bytes > MAX_RESULT_BYTES ? { truncated: true, bytes, start: text.slice(0, 10_000).toWellFormed() } : (output ?? null)
   return { to: 'succeeded', output: kept, url: resultUrl(deps, tool, args, kept) }
 }
 
