@@ -23,7 +23,8 @@ export type EventsOptions = RetryOptions & {
 
 /**
  * The events of one stream, in order and each once, over any number of connections: after a cut it reconnects behind the last
- * sequence number seen, waiting 1 s at first and 30 s at most. A `reset` event carries a whole snapshot and may move `seq` back.
+ * sequence number seen, waiting 1 s at first and 30 s at most. A `reset` event carries a whole snapshot and may move `seq` back. Without
+ * `after`, what happens between a cut before the first event and the next connection is not told: read what you show again with each `live`.
  *
  * Ends quietly when `signal` aborts.
  * @throws ApiError when asking again cannot help: 401, 403, 404, 410 and every other refusal but 408 and 429.
