@@ -7,10 +7,10 @@ export function beginDraftsOf(personId: string): void {
   author = personId
 }
 
-/** Unsent drafts of one person per session, kept until the page is closed. */
-export const readDraft = (sessionId: string): string => drafts.get(sessionId) ?? ''
+/** Unsent drafts of one person, per session and for the policy, kept until the page is closed. */
+export const readDraft = (draftOf: string): string => drafts.get(draftOf) ?? ''
 
-export function keepDraft(sessionId: string, text: string): void {
-  if (text === '') drafts.delete(sessionId)
-  else drafts.set(sessionId, text)
+export function keepDraft(draftOf: string, text: string): void {
+  if (text === '') drafts.delete(draftOf)
+  else drafts.set(draftOf, text)
 }

@@ -6,13 +6,13 @@ import { useServices } from '../services.tsx'
 import { Boundary } from '../shell/boundary.tsx'
 import { Button, Notice, Skeleton, Unseen } from '../ui/index.ts'
 import { DiffView } from './diff-view.tsx'
+import type { Edited } from './kept-edit.ts'
 import { PolicyPanels } from './policy-panels.tsx'
 import { Problems, Remarks } from './problems.tsx'
 import { usePolicyCheck } from './use-policy-check.ts'
 
 const RuleForm = lazy(() => import('./rule-form.tsx'))
 
-type Edited = { text: string; base: PolicyView; baseText: string }
 type PolicyEditorProps = {
   edited: Edited
   /** The rule that the form begins with; null leaves the form closed. */

@@ -9,14 +9,13 @@ import { useAddress } from '../shell/use-address.ts'
 import { fullTime } from '../time/relative.ts'
 import { Button, Loaded } from '../ui/index.ts'
 import '../ui/pages.css'
+import { type Edited, keepEdit, keptEdit } from './kept-edit.ts'
 import { PolicyEditor } from './policy-editor.tsx'
 import { PolicyPanels } from './policy-panels.tsx'
 import { withAllowRule } from './propose-rule.ts'
 import { RuleList } from './rule-list.tsx'
 import { ShadowSection } from './shadow-section.tsx'
 import { Versions } from './versions.tsx'
-
-type Edited = { text: string; base: PolicyView; baseText: string }
 
 /**
  * Returns the edit that the address asks for: `change` opens a rule in the form, `allow` adds the rule that the dashboard proposes for a tool.
@@ -47,9 +46,14 @@ export default function PolicyPage() {
       }
     },
   })
-  const [typed, setEdited] = useState<Edited>()
   const isAdmin = me.roles.includes('admin')
   const { params, set } = useAddress()
+  const proposed = params.get('allow')
+  const [typed, setTyped] = useState(() => keptEdit(proposed))
+  const setEdited = (next: Edited | undefined) => {
+    keepEdit(next, proposed)
+    setTyped(next)
+  }
   const opened = isAdmin && policy.data ? openedBy(params, policy.data) : undefined
   const edited = typed ?? opened?.edited
   const first = opened?.rule ?? null

@@ -1,0 +1,21 @@
+import type { PolicyView } from '@countersign/client'
+import { keepDraft, readDraft } from '../chat/drafts.ts'
+
+/** A changed text of the policy, and the version that it is made from. */
+export type Edited = { text: string; base: PolicyView; baseText: string }
+
+const DRAFT = 'policy'
+
+/** Keeps an edit until it is saved or left, or the page is closed: the replay beside it leads to other pages, and back. */
+export function keepEdit(edited: Edited | undefined, proposed: string | null): void {
+  const isChanged = edited !== undefined && edited.text !== edited.baseText
+  keepDraft(DRAFT, isChanged ? JSON.stringify({ edited, proposed }) : '')
+}
+
+/** Returns the edit that was kept. @param proposed The tool that the address proposes a rule for: an edit without that rule is not the one that is asked for. */
+export function keptEdit(proposed: string | null): Edited | undefined {
+  const kept = readDraft(DRAFT)
+  if (kept === '') return undefined
+  const { edited, proposed: before }: { edited: Edited; proposed: string | null } = JSON.parse(kept)
+  return proposed === null || proposed === before ? edited : undefined
+}
