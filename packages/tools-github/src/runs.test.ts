@@ -98,6 +98,12 @@ test('runs: what is run again is named with its jobs; what is under way, or did 
   await expect(bench.look('rerunFailedJobs', { runId: failed.id })).rejects.toMatchObject({ impossible: true, message: /No job/ })
 })
 
+test('runs: a cancellation is told as requested, because the run may still end otherwise', async () => {
+  await using bench = await openGithubBench()
+  const { running } = addActivity(bench.standin, bench.repo)
+  expect(await bench.run('cancelWorkflowRun', { runId: running.id })).toMatchObject({ runId: running.id, cancellation: 'requested' })
+})
+
 test('runs: a run that somebody else started again meanwhile is not started once more, and theirs is not taken for ours', async () => {
   await using bench = await openGithubBench()
   const { failed } = addActivity(bench.standin, bench.repo)

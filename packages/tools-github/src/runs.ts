@@ -123,7 +123,8 @@ const cancelWorkflowRun = (github: GithubContext): ToolDraft =>
       await github.client.write(signal, repositoryOf(where.repository), (rest, at) =>
         rest.actions.cancelWorkflowRun({ ...at, run_id: where.runId }),
       )
-      return { runId: run.id, cancelled: true, url: run.html_url }
+      // GitHub only accepts the request here: until its jobs have stopped, the run may still end otherwise.
+      return { runId: run.id, cancellation: 'requested', url: run.html_url }
     },
     async verify(where, { signal, version }) {
       const run = await lookAtRun(github.client, where, signal)
