@@ -169,7 +169,10 @@ describe('numbers', () => {
     ['9007199254740990.5', 'more digits'],
     ['1.00000000000000000001', 'more digits'],
     [`0.${'1'.repeat(10_000)}`, 'more digits'],
-  ])('%s loses something in a double and is refused', (text, reason) => expect(reasonOf(text)).toContain(reason))
+  ])('%s loses something in a double and is refused, or kept as its text where that is asked for', (text, reason) => {
+    expect(reasonOf(text)).toContain(reason)
+    expect(parseJson(`{"a":[${text},1]}`, { keepsNumbers: true })).toEqual({ ok: true, value: { a: [text, 1] } })
+  })
 
   test('every double that JSON.stringify writes, up to the limit, is taken and unchanged', () => {
     const safe = Number.MAX_SAFE_INTEGER

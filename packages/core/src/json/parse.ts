@@ -2,6 +2,11 @@ import { isLarger, type ParseLimits, Refusal, readLimits, TooLarge } from './lim
 import { Scanner } from './scan.ts'
 import type { JsonValue } from './value.ts'
 
+export interface ParseOptions extends Partial<ParseLimits> {
+  /** True gives a number that a double cannot represent as its text, instead of refusing the whole. Default false. */
+  keepsNumbers?: boolean
+}
+
 /** `at` counts UTF-16 units from the start of the text; `reason` is plain words for the sender and names the place too. */
 export type ParseResult = { ok: true; value: JsonValue } | { ok: false; reason: string; tooLarge: boolean; at: number }
 
@@ -11,18 +16,18 @@ export type ParseResult = { ok: true; value: JsonValue } | { ok: false; reason: 
  * that would be dropped), half surrogate pairs, a byte order mark, `__proto__`, and `constructor` holding `prototype`. `-0` becomes `0`.
  * Never throws; the time is linear in the length of the text.
  *
- * @param limits Other limits than 64 levels and 262,144 bytes.
+ * @param options Other limits than 64 levels and 262,144 bytes.
  * @returns Plain objects and arrays, or the reason of the refusal. `tooLarge` is true for the size alone (HTTP 413 instead of 400).
  * @example
  * parseJson('{"a": 1}') // { ok: true, value: { a: 1 } }
  * parseJson('{"a": 1, "a": 2}') // { ok: false, reason: 'the key "a" appears twice in one object (at 9)', tooLarge: false, at: 9 }
  */
-export function parseJson(text: string, limits: Partial<ParseLimits> = {}): ParseResult {
+export function parseJson(text: string, { keepsNumbers = false, ...limits }: ParseOptions = {}): ParseResult {
   const { maxBytes, maxDepth, maxValues } = readLimits(limits)
   if (isLarger(text, maxBytes)) return { ok: false, reason: `larger than ${maxBytes} bytes`, tooLarge: true, at: 0 }
   if (text.startsWith('\ufeff')) return refused('begins with a byte order mark', 0)
   if (!text.isWellFormed()) return refused('half of a surrogate pair stands alone', loneSurrogateAt(text))
-  const scanner = new Scanner(text, { maxBytes, maxDepth, maxValues })
+  const scanner = new Scanner(text, { maxBytes, maxDepth, maxValues }, keepsNumbers)
   try {
     return { ok: true, value: scanner.read() }
   } catch (error) {

@@ -15,11 +15,14 @@ export class Scanner {
   at = 0
   readonly #text: string
   readonly #maxDepth: number
+  readonly #keepsNumbers: boolean
   #valuesLeft: number
   readonly #maxValues: number
 
-  constructor(text: string, limits: ParseLimits) {
+  /** @param keepsNumbers True gives a number that no double stands for as its text, instead of refusing the whole. */
+  constructor(text: string, limits: ParseLimits, keepsNumbers: boolean) {
     this.#text = text
+    this.#keepsNumbers = keepsNumbers
     this.#maxDepth = limits.maxDepth
     this.#maxValues = limits.maxValues
     this.#valuesLeft = limits.maxValues
@@ -165,7 +168,7 @@ export class Scanner {
     return isDigit(unit) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x66)
   }
 
-  #number(): number {
+  #number(): number | string {
     const text = this.#text
     const start = this.at
     if (text.charCodeAt(this.at) === 0x2d) this.at++
@@ -187,6 +190,7 @@ export class Scanner {
     const value = Number(token)
     // 15 digits without an exponent always survive in a double; anything else is compared digit by digit.
     const problem = exact ? undefined : numberProblem(token, value)
+    if (problem && this.#keepsNumbers) return token
     if (problem) this.#refuse(problem, start)
     // -0 is written 0 in canonical JSON: what is decided, stored and sent must be one value, so it is 0 from here on.
     return value === 0 ? 0 : value

@@ -5,10 +5,13 @@ const MAX_MESSAGE_CHARACTERS = 500
 /** The caller bounds the bytes; this only has to be out of the way (a byte that is not UTF-8 becomes three). */
 const MAX_BYTES = 4_000_000
 
-/** The body of an answer: JSON when it is strictly that (no duplicate keys, no unsafe numbers), else the text; undefined when empty. */
+/**
+ * The body of an answer: JSON when it is strictly that (no duplicate keys), with the text of a number that no double stands for, such as an
+ * id of 64 bits; else the text; undefined when empty.
+ */
 export function readBody(text: string): JsonValue | undefined {
   if (text.trim() === '') return undefined
-  const parsed = parseJson(text, { maxBytes: MAX_BYTES })
+  const parsed = parseJson(text, { maxBytes: MAX_BYTES, keepsNumbers: true })
   return parsed.ok ? parsed.value : text.toWellFormed()
 }
 

@@ -70,6 +70,11 @@ test('a route asks by path and query, with the arguments and the key of the atte
   expect(asked.at(-1)?.headers['idempotency-key']).toBeUndefined()
 })
 
+test('an answer with an id of 64 bits is read: what it proves counts, and the id keeps its digits', async () => {
+  answers(200, JSON.stringify({ ...PAID, id: 'ID' }).replace('"ID"', '9007199254740993'))
+  expect(await verify(PAY, ARGS)).toEqual({ done: true, output: { ...PAID, id: '9007199254740993' } })
+})
+
 test('done is what every named field proves; 404 is not done; everything else tells nothing', async () => {
   const found = async (status: number, body: unknown) => {
     answers(status, body)
