@@ -133,6 +133,46 @@ test('`inbox` lists what the person may decide, and not what they only see', asy
   await runCommandLine(['decline', action.id], environment)
 })
 
+test('`inbox` with the key of an agent or a service says that only people decide, in place of an empty list', async () => {
+  const action = await propose('for people')
+  for (const kind of ['agent', 'service'] as const) {
+    const { key } = await server.makeKey({ name: 'orders', kind, roles: ['agent'] })
+    for (const flags of [[], ['--json'], ['--ask']]) {
+      expect(await runCommandLine(['inbox', ...flags], { ...environment, COUNTERSIGN_KEY: key })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `countersign: this key is that of orders, which is ${kind === 'agent' ? 'an agent' : 'a service'}, and only people decide. Make one for yourself: countersign key create --name me --kind person --role approver\n`,
+      })
+    }
+  }
+  await runCommandLine(['decline', action.id], environment)
+})
+
+test('a command that lacks an argument or has one that is not known names its help', async () => {
+  for (const [args, command] of [
+    [['approve'], 'approve'],
+    [['key', 'create', '--name', 'x'], 'key create'],
+    [['serve', '--prot', '1'], 'serve'],
+    [['audit', 'verify'], 'audit verify'],
+  ] as const) {
+    const { code, stdout, stderr } = await runCommandLine(args)
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toContain(`(countersign ${command} --help has the arguments and options)`)
+  }
+})
+
+test('a flag of `key create` that is not right is named as it is typed', async () => {
+  const create = async (...args: string[]) =>
+    (await runCommandLine(['key', 'create', '--name', 'x', ...args, '--data', server.dataDir])).stderr
+  expect(await create('--kind', 'person', '--role', 'approver', '--expires-in', '3d')).toMatch(
+    /^countersign: --expires-in: must be an ISO 8601 duration/,
+  )
+  expect(await create('--kind', 'robot')).toBe('countersign: --kind: must be one of "person", "agent", "service"\n')
+  expect(await create('--kind', 'agent', '--role', '')).toMatch(/^countersign: --role: /)
+  expect(await create('--kind', 'service', '--scope', 'embed', '--embed-role', '')).toMatch(/^countersign: --embed-role: /)
+  expect(await create('--kind', 'person', '--scope', 'rule')).toMatch(/^countersign: --scope: must be one of /)
+})
+
 test('`inbox` at a terminal shows each action whole and takes a letter for it', async () => {
   const actions = [await propose('first \u202egnp'), await propose('second'), await propose('third')]
   // Newest first.
@@ -222,11 +262,19 @@ test('the key comes from a file or the environment, never goes out unencrypted, 
   expect(fromFile.code).toBe(0)
   await using other = await startTarget(() => ({ status: 418 }))
   const wrong: [args: string[], more: Record<string, string>, says: string][] = [
-    [['inbox'], { COUNTERSIGN_URL: server.url }, 'no key: set COUNTERSIGN_KEY'],
+    [
+      ['inbox'],
+      { COUNTERSIGN_URL: server.url },
+      'no key: set COUNTERSIGN_KEY, or name a file with --key-file; countersign key create makes one',
+    ],
     [['inbox', '--key-file', '/nowhere/key'], { COUNTERSIGN_URL: server.url }, 'the key file /nowhere/key cannot be read (ENOENT)'],
     [['inbox', '--url', 'http://approve.example.com'], environment, 'unencrypted: use https'],
     [['inbox', '--url', 'http://127.0.0.1:1'], environment, 'http://127.0.0.1:1 cannot be reached: start the server'],
-    [['inbox'], { ...environment, COUNTERSIGN_KEY: 'wrong-key-0123456789abcdef' }, `${server.url}: this key is not known here`],
+    [
+      ['inbox'],
+      { ...environment, COUNTERSIGN_KEY: 'wrong-key-0123456789abcdef' },
+      `${server.url}: this key is not known here; on its machine, countersign key create makes one`,
+    ],
     [['inbox', '--url', other.url], environment, `${other.url} answered 418 without a reason: is it a Countersign server?`],
     [['tail', '--count', '0'], environment, '--count must be a number above 0'],
   ]

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Principal } from '@countersign/core'
 import type { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
 
@@ -99,18 +100,31 @@ export function openApi(flags: ApiFlags, environment: Environment): Api {
   }
 }
 
+/** Returns the person whose key this is. @throws Error for the key of a program, which would wait for decisions in vain. */
+export async function readPerson(api: Api): Promise<Principal> {
+  const { principal } = (await api.call('GET', '/api/me')) as { principal: Principal | null }
+  if (!principal) throw new Error('the server does not say whose key this is: make another one with `countersign key create`')
+  const { name, kind } = principal
+  if (kind === 'person') return principal
+  throw new Error(
+    `this key is that of ${name}, which is ${kind === 'agent' ? 'an agent' : 'a service'}, and only people decide. ` +
+      'Make one for yourself: countersign key create --name me --kind person --role approver',
+  )
+}
+
 async function reasonOf(response: Response): Promise<string> {
   const { origin } = new URL(response.url)
   const problem: unknown = await response.json().catch(() => undefined)
   if (typeof problem !== 'object' || problem === null || !('detail' in problem))
     return `${origin} answered ${response.status} without a reason: is it a Countersign server?`
-  return response.status === 401 ? `${origin}: ${problem.detail}` : String(problem.detail)
+  if (response.status !== 401) return String(problem.detail)
+  return `${origin}: ${problem.detail}; on its machine, countersign key create makes one`
 }
 
 function readKey(file: string | undefined, { COUNTERSIGN_KEY: key }: Environment): string {
   const text = file === undefined ? key : readKeyFile(file)
   const found = text?.trim()
-  if (!found) throw new Error('no key: set COUNTERSIGN_KEY, or name a file with --key-file')
+  if (!found) throw new Error('no key: set COUNTERSIGN_KEY, or name a file with --key-file; countersign key create makes one')
   return found
 }
 

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Action, ActionList } from '@countersign/core'
 import { Command } from 'commander'
 import type { Environment } from '../config/index.ts'
-import { type Api, type ApiFlags, openApi, Refused, withApiFlags } from './api.ts'
+import { type Api, type ApiFlags, openApi, Refused, readPerson, withApiFlags } from './api.ts'
 import { say, sayJson } from './say.ts'
 import { rowLabel, unreadText, wordsOf } from './terminal/details.ts'
 import { showInbox } from './terminal/inbox-screen.ts'
@@ -28,6 +28,7 @@ export const inboxCommand = (environment: Environment): Command =>
       if (process.stdin.isTTY && process.stdout.isTTY && !flags.json && !flags.ask)
         return showInbox({ api, environment, waiting: () => waiting(api) })
       const items = await waiting(api)
+      if (items.length === 0) await readPerson(api)
       if (flags.json) return void sayJson({ items })
       if (items.length === 0) return void say('Nothing waits for your decision.')
       if (flags.ask) return decideEach(api, items)

@@ -46,19 +46,28 @@ const describeProgram = (): Command =>
     .showHelpAfterError('(countersign --help lists the commands)')
     .addHelpText('after', HELP)
 
+/** Commands whose errors have an advice of their own. */
+const OWN_HINT = ['mcp']
+
+/** Lets an error about arguments name the help of its command: the setting of the program is only for its own. */
+function withHint(command: Command, name = `countersign ${command.name()}`): Command {
+  for (const part of command.commands) withHint(part, `${name} ${part.name()}`)
+  return OWN_HINT.includes(command.name()) ? command : command.showHelpAfterError(`(${name} --help has the arguments and options)`)
+}
+
 /** The `countersign` command with all its subcommands. */
 export async function createProgram(environment: Environment): Promise<Command> {
   const { VERSION } = await import('@countersign/toolkit/internal')
   const program = describeProgram().version(VERSION)
-  for (const open of Object.values(COMMANDS)) program.addCommand(await open(environment))
+  for (const open of Object.values(COMMANDS)) program.addCommand(withHint(await open(environment)))
   const { completionCommand } = await import('./completion.ts')
-  return program.addCommand(completionCommand(() => program))
+  return program.addCommand(withHint(completionCommand(() => program)))
 }
 
 /** The same with one subcommand, where the arguments begin with its name. */
 async function programFor([name = '']: readonly string[], environment: Environment): Promise<Command> {
   const open = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  return open ? describeProgram().addCommand(await open(environment)) : createProgram(environment)
+  return open ? describeProgram().addCommand(withHint(await open(environment))) : createProgram(environment)
 }
 
 /** Runs `countersign`. A failure is printed in one sentence and sets the exit code to 1. */

@@ -193,7 +193,11 @@ test('what goes wrong is a sentence on standard error, and standard output stays
     'sign-in': gone,
   }
   for (const words of WORDS) {
-    const said = { code: 1, stdout: '', stderr: expect.stringMatching(/^(?:countersign|error): \S.*\n$/) }
+    const said = {
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^(?:countersign|error): \S.*\n(?:\(countersign .+ --help has .+\)\n)?$/),
+    }
     expect([words, await run(words, ['--json', ...wrong[words]])]).toEqual([words, said])
   }
 })

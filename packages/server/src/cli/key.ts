@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { CreateKeyBody, isCountersignError, type Key } from '@countersign/core'
+import { zodFindings } from '@countersign/toolkit/internal'
 import { Command } from 'commander'
 import { type Environment, readSettings } from '../config/index.ts'
 import { acceptKey, createKey, drawKey, listKeys, revokeKey } from '../identity/keys.ts'
@@ -113,8 +114,11 @@ function createAny(flags: CreateFlags, environment: Environment): Promise<void> 
   return onStore(flags, environment, work, () => requireKnownRoles(wanted, environment))
 }
 
+/** The flags of fields that have another name. */
+const FLAGS: Readonly<Record<string, string>> = { roles: 'role', scopes: 'scope', embedRoles: 'embed-role', expiresIn: 'expires-in' }
+
 function readFlags({ name, kind, role, scope, embedRole, expiresIn, person, principal, agent }: CreateFlags): CreateKeyBody {
-  const read = CreateKeyBody.safeParse({
+  const body = {
     name,
     kind,
     roles: role,
@@ -124,10 +128,12 @@ function readFlags({ name, kind, role, scope, embedRole, expiresIn, person, prin
     person: person ?? defaultOwner(kind),
     principal,
     agent,
-  })
+  }
+  const read = CreateKeyBody.safeParse(body, { reportInput: true })
   if (read.success) return read.data
-  const [issue] = read.error.issues
-  throw new Error(`--${String(issue?.path[0] ?? 'name')}: ${issue?.message ?? 'is not valid'}`)
+  const [finding] = zodFindings(read.error)
+  const field = String(finding?.path[0] ?? 'name')
+  throw new Error(`--${FLAGS[field] ?? field}: ${finding?.words ?? 'is not valid'}`)
 }
 
 async function create(store: Store, body: CreateKeyBody, { json }: CreateFlags): Promise<void> {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Action, Principal, Snooze } from '@countersign/core'
+import type { Action, Snooze } from '@countersign/core'
 import { assigneeOf } from '@countersign/core/text'
 import type { Environment } from '../../config/index.ts'
-import { type Api, Refused } from '../api.ts'
+import { type Api, Refused, readPerson } from '../api.ts'
 import { eventsOf } from '../event-stream.ts'
 import { assigneeText, isMine } from './assignee.ts'
 import { drawInbox } from './draw-inbox.ts'
@@ -33,8 +33,7 @@ export async function showInbox({ api, environment, waiting }: InboxScreen): Pro
   const stop = new AbortController()
   // A wrong key or address is a message on the ordinary screen.
   const items = await waiting()
-  const { principal: me } = (await api.call('GET', '/api/me')) as { principal: Principal | null }
-  if (!me) throw new Error('the server does not say whose key this is: make another one with `countersign key create`')
+  const me = await readPerson(api)
   let view: InboxView = withItems(emptyView(me), items)
   using looks = createLooks(api, me, (digest, by) => change({ ...view, seen: { digest, by } }))
   using screen = openFullScreen({ onKeys: onInput, onResumed: paint, onClosed: over.resolve })
