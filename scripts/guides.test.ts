@@ -12,7 +12,7 @@ const read = (pattern: string, exclude: RegExp) =>
   }))
 
 /** Words of libraries and protocols, and a message that is put together from parts: they are not in the source as they stand. */
-const FROM_ELSEWHERE = ['Unknown variable: user', 'WWW-Authenticate', 'must be an object']
+const FROM_ELSEWHERE = ['Unknown variable: user', 'WWW-Authenticate']
 
 /** The texts that a reader of a guide searches for: the code in the first column of the tables under "What can go wrong". */
 function quotedTexts(page: string): string[] {

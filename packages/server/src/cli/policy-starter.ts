@@ -49,7 +49,8 @@ const rulesFor = async (kind: SourceKindName, group: string): Promise<readonly R
 async function partsOfConfig(file: string | undefined, environment: Environment): Promise<Part[]> {
   const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await findConfig(resolve('.')))
   if (found === undefined) throw new Error('name kinds of sources, or a configuration with --config')
-  const { sources, tools, close } = await loadConfig(found, environment)
+  // The shell has emptied `policy.yaml` before `policy starter > policy.yaml` reads the configuration that names it.
+  const { sources, tools, close } = await loadConfig(found, environment, { ignoresPolicy: true })
   try {
     return await Promise.all(
       [...sources].map(async ([group, { kind }]) => {

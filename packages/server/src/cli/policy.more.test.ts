@@ -70,6 +70,34 @@ test('a policy is checked and asked from the command line, with exit codes for a
   expect(failing).toMatchObject({ code: 0, stdout: expect.stringContaining('condition failed: no such overload') })
 })
 
+test('a policy is written, checked and asked beside a configuration whose own policy is missing, empty or wrong', async () => {
+  using folder = temporaryFolder()
+  const at = (name: string) => join(folder.path, name)
+  writeFileSync(at('countersign.json'), JSON.stringify({ tools: { ...tools, goals: { objectives: {} } }, policy: 'policy.yaml' }))
+  writeFileSync(at('new.yaml'), LARGE)
+  const run = (...args: string[]) => runCommandLine(['policy', ...args, '--config', at('countersign.json')])
+  for (const text of [undefined, '', 'rulez: []\n']) {
+    if (text !== undefined) writeFileSync(at('policy.yaml'), text)
+    const call = JSON.stringify({ tool: 'refund', arguments: { amount: 700 } })
+    const [starter, check, test] = await Promise.all([
+      run('starter'),
+      run('check', at('new.yaml')),
+      run('test', '--policy', at('new.yaml'), '--call', call, '--expect', 'ask'),
+    ])
+    expect([starter.code, starter.stderr, starter.stdout]).toEqual([
+      0,
+      '',
+      expect.stringContaining('goals: the tools of the source objectives'),
+    ])
+    expect([check.code, check.stderr]).toEqual([0, ''])
+    expect([test.code, test.stderr]).toEqual([0, ''])
+  }
+  expect(await run('test', '--call', '{}')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('policy.yaml: line 1: rulez: is not known'),
+  })
+})
+
 test('a replay asks a running server, and fails when more would be allowed than was', async () => {
   using folder = temporaryFolder()
   const policy = join(folder.path, 'policy.yaml')

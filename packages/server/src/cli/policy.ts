@@ -70,9 +70,10 @@ export const policyCommand = (environment: Environment): Command =>
     )
     .addCommand(starterCommand(environment))
 
-async function openConfig(file: string | undefined, environment: Environment): Promise<Config> {
+/** @param ignoresPolicy Another policy is asked about: that of the configuration need not be usable. */
+async function openConfig(file: string | undefined, environment: Environment, ignoresPolicy: boolean): Promise<Config> {
   const found = file ?? environment.COUNTERSIGN_CONFIG ?? (await requireConfig(resolve('.')))
-  const config = await loadConfig(found, environment)
+  const config = await loadConfig(found, environment, { ignoresPolicy })
   // Only the names and input schemas of its tools are needed.
   await config.close()
   return config
@@ -99,7 +100,7 @@ function readText(file: string): string {
 }
 
 async function check(file: string, { config: configFile, json }: CheckFlags, environment: Environment): Promise<void> {
-  const config = await openConfig(configFile, environment)
+  const config = await openConfig(configFile, environment, true)
   if (json) {
     const checked = await checkedFile(file, config)
     if (checked.problems.length > 0) process.exitCode = 1
@@ -137,7 +138,7 @@ async function test(flags: TestFlags, environment: Environment): Promise<void> {
 
 async function ask(flags: TestFlags, given: string, environment: Environment): Promise<boolean> {
   const { policy: file, config: configFile, expect, json } = flags
-  const config = await openConfig(configFile, environment)
+  const config = await openConfig(configFile, environment, file !== undefined)
   const policy = compilePolicy(file === undefined ? config.policy : readPolicyFile(file, config), 0)
   const call = readCall(given, config)
   const { verdict, rule, reason, requires, risk } = policy.evaluate(call)

@@ -69,6 +69,8 @@ export interface OpenConfigOptions {
   folder: string
   /** The file's name, for errors. */
   source?: string
+  /** Takes the default policy in place of the one in the document. */
+  ignoresPolicy?: boolean
   /** Finds the line of a place in the file, for errors. */
   lineOf?: LineOf | undefined
   /** The files that the document was read from. Absolute; default: none. */
@@ -78,15 +80,16 @@ export interface OpenConfigOptions {
 /**
  * Reads and opens a configuration file (`countersign.config.ts`, `.yaml`, `.yml`, `.json`).
  * @param environment The values for `${NAME}` in headers and base addresses.
+ * @param options With `ignoresPolicy`, for commands that are about another policy: that of the file need not be there or be usable.
  * @throws ConfigError naming the file and the place of every problem found.
  * @example
  * const config = await loadConfig('./countersign.yaml', { SHOP_TOKEN: 'secret' })
  * config.agents[0].tools.map((tool) => tool.name)
  */
-export async function loadConfig(file: string, environment: Environment): Promise<Config> {
+export async function loadConfig(file: string, environment: Environment, { ignoresPolicy = false } = {}): Promise<Config> {
   const path = resolve(file)
   const { document, files, lineOf } = await readConfigFile(path)
-  return openConfig(document, { environment, folder: dirname(path), source: basename(path), lineOf, readFrom: files })
+  return openConfig(document, { environment, folder: dirname(path), source: basename(path), lineOf, readFrom: files, ignoresPolicy })
 }
 
 /**
@@ -95,7 +98,7 @@ export async function loadConfig(file: string, environment: Environment): Promis
  */
 export async function openConfig(
   document: unknown,
-  { environment, folder, source = 'configuration', lineOf, readFrom = [] }: OpenConfigOptions,
+  { environment, folder, source = 'configuration', lineOf, readFrom = [], ignoresPolicy = false }: OpenConfigOptions,
 ): Promise<Config> {
   const problems: ConfigProblem[] = []
   const origin: Origin = { name: source, lineOf }
@@ -123,7 +126,7 @@ export async function openConfig(
   const record = shape.record.anchor && fillAnchor(shape.record.anchor, folder, environment, report)
   const corsOrigins = fillOrigins(shape.cors, environment, report)
   const network = readNetwork(shape.network.allow, report)
-  const { policy, from: policyFile } = await readPolicy(shape.policy, folder, report)
+  const { policy, from: policyFile } = await readPolicy(ignoresPolicy ? undefined : shape.policy, folder, report)
   const groups = await openGroups(shape.tools, { environment, folder, network, report })
   const sources = new Map(Object.entries(groups).flatMap(([name, group]) => ('source' in group ? [[name, group.source] as const] : [])))
   const close = async () => {
