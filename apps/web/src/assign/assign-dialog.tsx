@@ -2,7 +2,7 @@ import { type Action, type AssignTo, isApiError } from '@countersign/client'
 import { assigneeOf } from '@countersign/core/text'
 import { showInvisible, whyNot } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useId } from 'react'
+import { useId, useState } from 'react'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useServices } from '../services.tsx'
 import { Button, Failure } from '../ui/index.ts'
@@ -12,11 +12,14 @@ import { assignedText } from './words.ts'
 import '../ui/choice-dialog.css'
 
 /** Asks who should decide about an action. */
-export default function AssignDialog({ action, onClose }: { action: Action; onClose: () => void }) {
+export default function AssignDialog({ action: opened, onClose }: { action: Action; onClose: () => void }) {
   const { client, inbox, me } = useServices()
   const standsFor = useStandsFor()
   const queries = useQueryClient()
   const id = useId()
+  // A refusal brings the action as it is now, and the next choice is about that one.
+  const [answered, setAnswered] = useState<Action>()
+  const action = answered && answered.updatedAt >= opened.updatedAt ? answered : opened
   const take = (changed: Action) => {
     queries.setQueryData(['action', changed.id], changed)
     inbox.include([changed])
@@ -28,7 +31,9 @@ export default function AssignDialog({ action, onClose }: { action: Action; onCl
       onClose()
     },
     onError(error) {
-      if (isApiError(error) && error.action) take(error.action)
+      if (!isApiError(error) || !error.action) return
+      take(error.action)
+      setAnswered(error.action)
     },
   })
   return (

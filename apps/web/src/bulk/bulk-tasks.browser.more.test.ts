@@ -153,6 +153,25 @@ test('M assigns all chosen rows; what a colleague assigned meanwhile is not over
   await until(focusedRow).toBe('act_three')
 })
 
+test('what a colleague assigned meanwhile is told in the dialog, and can be assigned from there all the same', async () => {
+  const assignment = { role: 'finance', by: ben, at: '2026-11-21T10:01:00.000Z' }
+  refusals.one = problem(409, { action: { ...waiting[0], assignment } })
+  const bodies: unknown[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/assign')) bodies.push(request.postDataJSON())
+  })
+  await open()
+  await page.locator('[data-row=act_one]').click()
+  await page.keyboard.press('m')
+  const toBen = dialog('Assign').getByRole('button', { name: 'Ben' })
+  await toBen.click()
+  await dialog('Assign').getByText('Assigned to finance').waitFor()
+  refusals = {}
+  await toBen.click()
+  await dialog('Assign').waitFor({ state: 'detached' })
+  expect(bodies).toEqual([null, { role: 'finance' }].map((was) => ({ to: { person: ben.id }, was })))
+})
+
 test('a role is assigned only what it may decide about', async () => {
   waiting[2] = sendOf('three', { requires: { ...requires, roles: ['finance'] } })
   await open()
