@@ -56,7 +56,7 @@ async function open(section: z.output<typeof WorkspaceSection>, opening: SourceO
   refuseVariables(section, [])
   const root = await realpath(resolve(folder, section.root)).catch(() => undefined)
   if (root === undefined || !(await stat(root)).isDirectory()) {
-    report({ path: ['root'], message: `is not a folder: ${section.root}` })
+    report({ path: ['root'], message: `is not a folder: ${section.root}; make it, or name another` })
     return undefined
   }
   const workspace = createWorkspace({ root, ignore: section.ignore, maxFileBytes: section.maxFileBytes, work: openTextWork() })
