@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
@@ -255,12 +257,21 @@ test('`tail` says that nobody has decided, and `inbox` says what is overdue', as
   )
 })
 
+/** A server that answers everything with a page. */
+async function startPage() {
+  const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<!doctype html><title>Sign in</title>'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => void server.close() }
+}
+
 test('the key comes from a file or the environment, never goes out unencrypted, and what is wrong is one sentence', async () => {
   const file = join(server.dataDir, 'ana.key')
   writeFileSync(file, `${environment.COUNTERSIGN_KEY}\n`, { mode: 0o600 })
   const fromFile = await runCommandLine(['inbox', '--json', '--key-file', file], { COUNTERSIGN_URL: server.url })
   expect(fromFile.code).toBe(0)
   await using other = await startTarget(() => ({ status: 418 }))
+  using page = await startPage()
   const wrong: [args: string[], more: Record<string, string>, says: string][] = [
     [
       ['inbox'],
@@ -276,6 +287,11 @@ test('the key comes from a file or the environment, never goes out unencrypted, 
       `${server.url}: this key is not known here; on its machine, countersign key create makes one`,
     ],
     [['inbox', '--url', other.url], environment, `${other.url} answered 418 without a reason: is it a Countersign server?`],
+    ...[['inbox'], ['run', 'hello'], ['tail'], ['approve', 'act_1']].map((args): (typeof wrong)[number] => [
+      [...args, '--url', page.url],
+      environment,
+      `${page.url} answered with something else than was asked for: is it a Countersign server?`,
+    ]),
     [['tail', '--count', '0'], environment, '--count must be a number above 0'],
   ]
   for (const [args, more, says] of wrong) {

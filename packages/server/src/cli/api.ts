@@ -75,15 +75,17 @@ export function serverOf({ url, keyFile }: ApiFlags, environment: Environment): 
 /** @throws Error like {@link serverOf}. */
 export function openApi(flags: ApiFlags, environment: Environment): Api {
   const { base, authorization } = serverOf(flags, environment)
+  const { origin } = new URL(base)
 
-  async function send(path: string, init: RequestInit): Promise<Response> {
+  async function send(path: string, init: RequestInit & { headers: { accept: string } }): Promise<Response> {
     const response = await fetch(base + path, { ...init, redirect: 'error' }).catch((cause: unknown) => {
-      throw new Unreachable(`${new URL(base).origin} cannot be reached: start the server, or name another with --url or COUNTERSIGN_URL`, {
-        cause,
-      })
+      throw new Unreachable(`${origin} cannot be reached: start the server, or name another with --url or COUNTERSIGN_URL`, { cause })
     })
-    if (response.ok) return response
-    throw new Refused(response.status, await reasonOf(response))
+    if (!response.ok) throw new Refused(response.status, await reasonOf(response))
+    if (response.headers.get('content-type')?.startsWith(init.headers.accept)) return response
+    // The page of another server, or of a proxy that wants a sign-in.
+    await response.body?.cancel()
+    throw new Refused(response.status, `${origin} answered with something else than was asked for: is it a Countersign server?`)
   }
 
   return {

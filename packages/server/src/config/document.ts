@@ -37,7 +37,10 @@ export async function findConfig(folder: string): Promise<string | undefined> {
 /** Returns the configuration file of a folder. @throws Error as {@link findConfig}, and when it has none. */
 export async function requireConfig(folder: string): Promise<string> {
   const found = await findConfig(folder)
-  if (found === undefined) throw new Error(`there is no countersign.config.ts or countersign.yaml in ${folder}: name one with --config`)
+  if (found === undefined)
+    throw new Error(
+      `there is no countersign.config.ts or countersign.yaml in ${folder}: name one with --config, or make one with countersign init`,
+    )
   return found
 }
 

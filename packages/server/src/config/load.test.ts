@@ -436,7 +436,7 @@ test('a folder has one configuration; two are refused', async () => {
   const none = await folderWith({})
   expect(await findConfig(none)).toBeUndefined()
   await expect(requireConfig(none)).rejects.toThrow(
-    `there is no countersign.config.ts or countersign.yaml in ${none}: name one with --config`,
+    `there is no countersign.config.ts or countersign.yaml in ${none}: name one with --config, or make one with countersign init`,
   )
   const one = await folderWith({ 'countersign.yml': '' })
   expect(await findConfig(one)).toBe(join(one, 'countersign.yml'))
