@@ -202,15 +202,10 @@ class Faults(unittest.TestCase):
         self.assertLessEqual(len(proxy.seen), 6)
         Client(server.url, server.agent_key).withdraw(waiting.id)
 
-    def test_a_hold_that_ended_before_its_answer_came_runs_nothing(self) -> None:
-        def late(seen: Seen, forward: Callable[[], bytes]) -> bytes:
-            whole = forward()
-            if seen.step == "claim":
-                # The server says when the hold has ended.
-                server.action(json.loads(whole.partition(b"\r\n\r\n")[2])["action"]["id"], until="settled")
-            return whole
+    def runs_nothing(self, tool: str, spoil: Callable[[Seen, Callable[[], bytes]], bytes]) -> None:
+        """Approves a call whose claim is answered when no time is left, and expects that it is told as not carried out."""
 
-        @gated(Client(self.proxy(late).url, server.agent_key), tool="shop.refundFast")
+        @gated(Client(self.proxy(spoil).url, server.agent_key), tool=tool)
         def refund(order_id: str, cents: int) -> None:
             self.effects.add(order_id)
 
@@ -221,8 +216,18 @@ class Faults(unittest.TestCase):
             with self.assertRaisesRegex(CallFailed, "no time left"):
                 calling.result()
         self.assertEqual(self.effects.all, [])
-        # What the server had to call unknown is known now: it was not carried out.
         self.assertEqual(server.action(action["id"])["state"], "failed")
+
+    def test_a_hold_that_ended_before_its_answer_came_runs_nothing(self) -> None:
+        def late(seen: Seen, forward: Callable[[], bytes]) -> bytes:
+            whole = forward()
+            if seen.step == "claim":
+                # The server says when the hold has ended.
+                server.action(json.loads(whole.partition(b"\r\n\r\n")[2])["action"]["id"], until="settled")
+            return whole
+
+        # What the server had to call unknown is known then: it was not carried out.
+        self.runs_nothing("shop.refundFast", late)
 
     def test_a_machine_that_slept_through_the_hold_between_the_claim_and_its_answer_runs_nothing(self) -> None:
         slept = 0.0
@@ -234,20 +239,10 @@ class Faults(unittest.TestCase):
                 slept = 7_200.0
             return forward()
 
-        @gated(Client(self.proxy(sleep).url, server.agent_key), tool="shop.refund")
-        def refund(order_id: str, cents: int) -> None:
-            self.effects.add(order_id)
-
         clock = unittest.mock.Mock(wraps=time)
         clock.time.side_effect = lambda: time.time() + slept
-        with Inbox(server) as inbox, unittest.mock.patch.object(flow, "time", clock):
-            calling = InThread(lambda: refund("ORD-1", 5))
-            action = inbox.proposed()
-            server.approve(action["id"])
-            with self.assertRaisesRegex(CallFailed, "no time left"):
-                calling.result()
-        self.assertEqual(self.effects.all, [])
-        self.assertEqual(server.action(action["id"])["state"], "failed")
+        with unittest.mock.patch.object(flow, "time", clock):
+            self.runs_nothing("shop.refund", sleep)
 
     def test_an_answer_that_drips_in_is_given_up_after_the_time_for_all_of_it(self) -> None:
         with Dripping() as dripping:
