@@ -33,5 +33,6 @@ export function useAction(actionId: string, known?: Action) {
   return { ...query, action }
 }
 
-const isLater = (view: Action, held: Action): boolean =>
+/** True when a view of an action is newer than the one that is held. */
+export const isLater = (view: Action, held: Action): boolean =>
   view.revision > held.revision || (view.revision === held.revision && view.updatedAt > held.updatedAt)

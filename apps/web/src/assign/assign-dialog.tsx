@@ -3,6 +3,7 @@ import { assigneeOf } from '@countersign/core/text'
 import { showInvisible, whyNot } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
+import { isLater } from '../action/use-action.ts'
 import { useStandsFor } from '../live/use-stands-for.ts'
 import { useServices } from '../services.tsx'
 import { Button, Failure } from '../ui/index.ts'
@@ -19,7 +20,7 @@ export default function AssignDialog({ action: opened, onClose }: { action: Acti
   const id = useId()
   // A refusal brings the action as it is now, and the next choice is about that one.
   const [answered, setAnswered] = useState<Action>()
-  const action = answered && answered.updatedAt >= opened.updatedAt ? answered : opened
+  const action = answered && !isLater(opened, answered) ? answered : opened
   const take = (changed: Action) => {
     queries.setQueryData(['action', changed.id], changed)
     inbox.include([changed])

@@ -1,8 +1,8 @@
 import { type FormEvent, type KeyboardEvent, type RefObject, useId, useState } from 'react'
+import { keepDraft, readDraft } from '../drafts.ts'
 import { errorText } from '../errors.ts'
 import { Button, Icon, IconButton, Notice } from '../ui/index.ts'
 import { TextareaAutosize } from '../ui/textarea.ts'
-import { keepDraft, readDraft } from './drafts.ts'
 import { type Send, useSending } from './use-sending.ts'
 
 type ComposerProps = {

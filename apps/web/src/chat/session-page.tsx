@@ -104,7 +104,7 @@ function LoadedChat({ snapshot, session, sessionId, onAgain, onOlder }: LoadedCh
   }
 
   const shown = useShown(snapshot)
-  /** What was on the screen when the last message was sent first: sent again, it is the same request. */
+  /** The key of the last message, and the cards on the screen when it was first sent. A retry sends both again, so it is the same request. */
   const sent = useRef<{ idempotencyKey: string; shown: ShownAction[] }>(undefined)
 
   async function send(text: string, idempotencyKey: string) {

@@ -2,13 +2,13 @@ import { showInvisible } from '@countersign/react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import { useNavigate } from 'react-router'
+import { keepDraft } from '../drafts.ts'
 import { useOnline } from '../live/use-online.ts'
 import { isTyping } from '../preferences/shortcuts.ts'
 import { useServices } from '../services.tsx'
 import { Confirmation } from '../shell/confirmation.tsx'
 import { noteSession, refreshSessions, tellOtherWindows } from '../shell/use-sessions.ts'
 import { Failure, Unseen } from '../ui/index.ts'
-import { keepDraft } from './drafts.ts'
 
 type SessionToolsProps = { sessionId: string; title: string; renameButton: RefObject<HTMLButtonElement | null>; onRename: () => void }
 

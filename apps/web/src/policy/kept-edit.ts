@@ -1,5 +1,5 @@
 import type { PolicyView } from '@countersign/client'
-import { keepDraft, readDraft } from '../chat/drafts.ts'
+import { keepDraft, readDraft } from '../drafts.ts'
 
 /** A changed text of the policy, and the version that it is made from. */
 export type Edited = { text: string; base: PolicyView; baseText: string }

@@ -38,7 +38,7 @@ export default function Confirm({ title, children, action, onConfirm, onClose }:
   )
 }
 
-/** What the focus can move to around a button, the nearest first. */
+/** Selects the elements around a button that can take the focus. */
 const AROUND = 'li, ul, section, main'
 
 /** The dialog gives the focus back to the button that opened it. Where the change took that away, the focus moves to what was around it. */

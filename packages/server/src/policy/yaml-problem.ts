@@ -1,6 +1,6 @@
 import { type Document, type ErrorCode, type LineCounter, visit } from 'yaml'
 
-/** What to do about errors whose own words say only what the parser met. */
+/** Advice for parser errors whose message names only the unexpected character. */
 const ADVICE: Partial<Record<ErrorCode, string>> = {
   BAD_ALIAS: 'a text that begins with * or & needs quotes',
   BAD_SCALAR_START: 'a text that begins with @, ` or % needs quotes',
