@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import type { ApiClient } from '../testing/api-client.ts'
+import { countStatements } from '../testing/count-cost.ts'
 import { signInWithKey } from '../testing/sign-in.ts'
 import { startTarget, toolsOf } from '../testing/target.ts'
 import { startTestServer } from '../testing/test-server.ts'
@@ -110,4 +111,17 @@ test('an admin who is none any more when the last byte comes adds no webhook', a
   expect(taken.status).toBe(200)
   expect(await added.finish()).toBe(403)
   expect((await server.admin.get('/api/webhooks')).items).toEqual([])
+})
+
+test('who sends a request whole is looked up once', async () => {
+  using counted = countStatements()
+  await using desk = await startDesk()
+  const { key } = await desk.server.makeKey({ name: 'Ana', kind: 'person', roles: ['admin'] })
+  const ana = desk.server.with({ authorization: `Bearer ${key}` })
+  // The first use of a key is noted.
+  await ana.get('/api/me')
+  const before = counted.sent.length
+  // Refused as it is read, so that nothing else looks anybody up.
+  expect((await ana.send('POST', '/api/webhooks', { body: {} })).status).toBe(400)
+  expect(counted.sent.slice(before).filter((text) => text.includes('from "api_key"'))).toHaveLength(1)
 })

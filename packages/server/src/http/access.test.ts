@@ -12,6 +12,7 @@ import { rawRequest } from '../../../../verification/testing/raw-request.ts'
 import { routesOf } from '../../../../verification/testing/routes-of.ts'
 import { startTestServer, type TestServer, temporaryFolder } from '../../../../verification/testing/test-server.ts'
 import { type AuthenticateDeps, authenticate } from '../identity/authenticate.ts'
+import { hashOf } from '../identity/keys.ts'
 import { createApp, type HttpDeps } from './app.ts'
 import { handleError } from './errors.ts'
 
@@ -148,7 +149,7 @@ test('a route that says nothing about access is refused to a stranger, and reach
   await app.register(fastifyCookie)
   const principal = { id: 'per_1', kind: 'person', name: 'Ada', roles: [] }
   const parts = {
-    directory: { byKey: async (key: string) => (key === 'hers' ? principal : undefined), standing: async () => ({ principal }) },
+    directory: { byHash: async (hash: string) => (hash === hashOf('hers') ? principal : undefined), standing: async () => ({ principal }) },
     consoleCredential: { read: () => undefined },
     limits: { countRequest() {}, countAttempt() {} },
   }

@@ -115,7 +115,8 @@ async function signInHere(deps: HttpDeps, request: FastifyRequest, link: string 
 
 /** @throws CountersignError `unauthenticated` for an unknown key, `forbidden` for the key of a program or for one that is lent. */
 async function signInByKey(deps: HttpDeps, request: FastifyRequest, key: string): Promise<BeginSession> {
-  const principal = await deps.directory.byKey(key)
+  const keyHash = hashOf(key)
+  const principal = await deps.directory.byHash(keyHash)
   if (!principal) {
     await noteRefusal(deps, request, { how: 'key', reason: 'unknown' })
     throw new CountersignError('unauthenticated', 'this key is not known here')
@@ -123,7 +124,7 @@ async function signInByKey(deps: HttpDeps, request: FastifyRequest, key: string)
   if (principal.kind !== 'person')
     throw new CountersignError('forbidden', 'the console is for persons; this key belongs to an agent or a service')
   requireOwnSignIn(principal, 'sign in at the console')
-  return { principal, how: 'key', keyHash: hashOf(key) }
+  return { principal, how: 'key', keyHash }
 }
 
 /**

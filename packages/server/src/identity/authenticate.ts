@@ -63,9 +63,9 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
     const authorization = keyHeader === undefined ? request.headers.authorization : `Bearer ${request.headers[keyHeader] ?? ''}`
     if (authorization !== undefined) {
       const key = /^Bearer ([\x21-\x7e]{1,500})$/i.exec(authorization)?.[1]
-      request.principal = key === undefined ? undefined : await directory.byKey(key)
       if (key !== undefined) {
         const keyHash = hashOf(key)
+        request.principal = await directory.byHash(keyHash)
         request.keyHash = keyHash
         request.standing = () => directory.standing(keyHash)
         request.standingIn = (now) => directory.standingIn(keyHash, now)
@@ -89,7 +89,10 @@ export function authenticate(app: FastifyInstance, deps: AuthenticateDeps): void
       request.signIn = `console, ${session.how}`
     }
     limits.countRequest(request.principal.id)
-    request.isBodyLate = !request.raw.complete
+    // Node tells of the headers before it reads the rest of the same packet: only what is missing a turn of the event loop later is late.
+    setImmediate(() => {
+      request.isBodyLate = !request.raw.complete
+    })
   })
 
   // After the hook above, and before those of the routes: the content of a request is read only once its sender is known.

@@ -11,9 +11,7 @@ import type { Standing } from './standing.ts'
 
 /** Knows the principals of the server: the holders of its keys and embed tokens, and the person at this machine, who owns the bootstrap key. */
 export interface Directory {
-  /** Returns the principal of a key or embed token; undefined for one that is unknown, expired or revoked. */
-  byKey(key: string): Promise<Principal | undefined>
-  /** The same by the key's hash. */
+  /** Returns the principal of a key or embed token, by its hash; undefined for one that is unknown, expired or revoked. */
   byHash(hash: string): Promise<Principal | undefined>
   /** Returns the current standing of a key's holder, by the key's hash, without counting as a use of it. */
   standing(hash: string): Promise<Standing | undefined>
@@ -76,8 +74,11 @@ export async function openDirectory({
     held.find((one) => timingSafeEqual(Buffer.from(hash, 'hex'), one.hash))?.principal
 
   function* isDisabled({ id, personId = id }: Principal): Tx<boolean> {
-    const rows = [yield* principals.findPrincipal.first({ id }), yield* principals.findPrincipal.first({ id: personId })]
-    return rows.some((row) => row !== undefined && row.disabled_at !== null)
+    for (const one of new Set([id, personId])) {
+      const row = yield* principals.findPrincipal.first({ id: one })
+      if (row && row.disabled_at !== null) return true
+    }
+    return false
   }
 
   function noteUse({ key_id: id, last_used_at }: keys.KeyHolder, now: number): void {
@@ -113,7 +114,6 @@ export async function openDirectory({
 
   return {
     localPerson,
-    byKey: (key) => byHash(hashOf(key)),
     byHash,
     standing: (hash) => store.read(() => standingIn(hash, clock.nowMs())),
     standingIn,
