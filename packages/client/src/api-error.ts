@@ -47,12 +47,23 @@ export class ApiError extends Error {
 /** True for an {@link ApiError} of any copy of this package. */
 export const isApiError = (error: unknown): error is ApiError => error instanceof Error && error.name === 'ApiError' && 'code' in error
 
-/** The error of an answer that was not 2xx. Anything but a problem document (a proxy's page, say) gets a code by its status. */
+const unexplained = new WeakSet<Error>()
+
+/** True for an answer that was no problem document: a proxy's page, say, and no word of the server. */
+export const isUnexplained = (error: unknown): boolean => error instanceof Error && unexplained.has(error)
+
+/** The error of an answer that was not 2xx. Anything but a problem document gets a code by its status. */
 export async function readProblem(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '')
   const problem = parseObject(text)
   if (typeof problem?.code !== 'string') {
-    return new ApiError(codeOfStatus(response.status), response.status, `The server answered ${response.status} without an explanation.`)
+    const error = new ApiError(
+      codeOfStatus(response.status),
+      response.status,
+      `The server answered ${response.status} without an explanation.`,
+    )
+    unexplained.add(error)
+    return error
   }
   const detail = typeof problem.detail === 'string' ? problem.detail : String(problem.title ?? problem.code)
   const action = problem.action as Action | undefined

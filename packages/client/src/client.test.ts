@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { freePort } from '../../../verification/testing/free-port.ts'
 import { createClient } from './client.ts'
 import { json, problem, sampleAction, serve } from './testing/log-server.ts'
-import type { HostToken } from './token-source.ts'
+import { createTokenSource, type HostToken } from './token-source.ts'
 
 const DECISION = { verdict: 'approve', revision: 1, digest: 'sha256:aa' } as const
 
@@ -121,4 +121,19 @@ test('a host that answers without a token is asked again; nothing is sent in the
   expect(server.requests).toEqual([])
   await client.me()
   expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1'])
+})
+
+test('a host that never answers holds up the calls of its page for a while, not for good', async () => {
+  let giveUp = () => {}
+  const answers = [new Promise<HostToken>(() => {}), Promise.resolve({ token: 'token-1', expiresAt: '' })]
+  const source = createTokenSource(() => answers.shift() as Promise<HostToken>, {
+    schedule(run) {
+      giveUp = run
+      return () => {}
+    },
+  })
+  const calls = [source.read(), source.read()]
+  giveUp()
+  for (const call of await Promise.allSettled(calls)) expect(call).toMatchObject({ status: 'rejected', reason: { code: 'offline' } })
+  expect(await source.read()).toBe('token-1')
 })

@@ -119,6 +119,26 @@ for (const [status, code] of [
   })
 }
 
+test('the 404 of a proxy ends a stream that never came up, and not one that was live', async () => {
+  const pageNotFound: Route = (_, response) => void response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found')
+  await using server = await serve({ [`GET ${PATH}`]: pageNotFound })
+  const reading = events(createClient({ baseUrl: server.baseUrl }), { path: PATH, schedule: impatient })
+  await expect(reading.next()).rejects.toMatchObject({ code: 'not_found', status: 404 })
+  let count = 0
+  const { got } = await readAll((request, response) => {
+    count++
+    if (count === 2 || count === 3) pageNotFound(request, response, '')
+    else
+      cutting(count === 1 ? [(text, cut) => cut.end(text.split('\n\n').slice(0, 3).join('\n\n').concat('\n\n'))] : [])(
+        request,
+        response,
+        '',
+      )
+  })
+  expect(got).toEqual(log)
+  expect(count).toBe(4)
+})
+
 test('a server that is not ready, or a page in place of a stream, is asked again, later and later', async () => {
   let count = 0
   const { got, states } = await readAll(

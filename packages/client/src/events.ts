@@ -1,6 +1,6 @@
 import type { SessionEvent } from '@countersign/core'
 import { createParser } from 'eventsource-parser'
-import { ApiError } from './api-error.ts'
+import { ApiError, isApiError, isUnexplained } from './api-error.ts'
 import type { Client } from './client.ts'
 import { isFinal, type RetryOptions, scheduleTimeout, waitToRetry } from './reconnect.ts'
 
@@ -27,7 +27,8 @@ export type EventsOptions = RetryOptions & {
  * `after`, what happens between a cut before the first event and the next connection is not told: read what you show again with each `live`.
  *
  * Ends quietly when `signal` aborts.
- * @throws ApiError when asking again cannot help: 401, 403, 404, 410 and every other refusal but 408 and 429.
+ * @throws ApiError when asking again cannot help: 401, 403, 404, 410 and every other refusal but 408 and 429. A 404 that the server did not
+ *   explain is asked again once the stream was live: some proxies answer so while the server behind them is replaced.
  * @example
  * for await (const event of events(client, { path: `/api/sessions/${id}/events`, after: session.lastSeq })) {
  *   if (event.type === 'message') console.log(event.data.message.content)
@@ -37,6 +38,11 @@ export async function* events(client: Pick<Client, 'open'>, options: EventsOptio
   const { path, signal, onState = () => {}, silenceMs = 40_000, schedule = scheduleTimeout } = options
   let lastSeq = options.after
   let failures = 0
+  let wasLive = false
+  const onLive = () => {
+    wasLive = true
+    onState({ kind: 'live' })
+  }
   try {
     while (!signal?.aborted) {
       onState({ kind: 'connecting' })
@@ -47,7 +53,7 @@ export async function* events(client: Pick<Client, 'open'>, options: EventsOptio
       try {
         const headers = { accept: 'text/event-stream', ...(lastSeq === undefined ? {} : { 'last-event-id': String(lastSeq) }) }
         const response = await client.open(path, { headers, signal: connection.signal })
-        for await (const batch of readBatches(response, () => onState({ kind: 'live' }))) {
+        for await (const batch of readBatches(response, onLive)) {
           stopWatch()
           stopWatch = schedule(cut, silenceMs)
           failures = 0
@@ -58,7 +64,8 @@ export async function* events(client: Pick<Client, 'open'>, options: EventsOptio
           }
         }
       } catch (error) {
-        if (isFinal(error)) throw error
+        const isOfProxy = wasLive && isApiError(error) && error.status === 404 && isUnexplained(error)
+        if (isFinal(error) && !isOfProxy) throw error
       } finally {
         stopWatch()
         signal?.removeEventListener('abort', cut)

@@ -108,6 +108,40 @@ test('an action that is not shown to this person does not end the session', asyn
   expect(seen).toMatchObject({ failure: null, lastSeq: 2, connection: { kind: 'live' } })
 })
 
+test('an action that changes again while it is fetched is fetched again', async () => {
+  const [before, after] = [
+    sampleAction({ state: 'executing' }),
+    sampleAction({ state: 'succeeded', updatedAt: '2026-11-21T10:00:09.000Z' }),
+  ]
+  const moved = (seq: number, { state, updatedAt }: typeof before) =>
+    frame({ type: 'action_update', seq, data: { proposalId: 'act_1', state, revision: 1, updatedAt } })
+  const stream = Promise.withResolvers<ServerResponse>()
+  const firstRead = Promise.withResolvers<ServerResponse>()
+  let reads = 0
+  await using server = await serve({
+    'GET /api/sessions/ses_1': (_, response) => json(response, emptySession()),
+    'GET /api/sessions/ses_1/messages': (_, response) => json(response, page([])),
+    'GET /api/sessions/ses_1/events': (_, response) => {
+      startStream(response)
+      response.write(moved(1, before))
+      stream.resolve(response)
+    },
+    'GET /api/actions/act_1': (_, response) => {
+      if (++reads === 1) firstRead.resolve(response)
+      else json(response, after)
+    },
+  })
+  const store = openSession(createClient({ baseUrl: server.baseUrl }), 'ses_1', { schedule: impatient })
+  const slow = await firstRead.promise
+  ;(await stream.promise).write(moved(2, after))
+  await until(store, ({ lastSeq }) => lastSeq === 2)
+  // What the server had read before the change that was told meanwhile.
+  json(slow, before)
+  const { actions } = await until(store, (snapshot) => snapshot.actions.act_1?.state === 'succeeded')
+  store.close()
+  expect(actions.act_1).toEqual(after)
+})
+
 test('an action whose arguments changed is fetched', async () => {
   const fresh = sampleAction({ revision: 2, digest: 'sha256:bb', arguments: { orderId: 'ORD-002' }, updatedAt: '2026-11-21T10:00:09.000Z' })
   const { arguments: _, ...update } = fresh

@@ -93,7 +93,10 @@ class LiveSession implements SessionStore {
     this.#value.set(foldSession(this.get(), event))
     // A reset carries the newest messages only.
     if (event.type === 'reset') await untilItWorks(() => this.#load(), this.#retrying)
-    for (const id of this.get().toFetch) if (!before.includes(id)) this.#fetchAction(id).catch((error: unknown) => this.#giveUp(error))
+    // An action that changed again while it was fetched may have been read before that.
+    const changed = event.type === 'action_update' ? event.data.proposalId : undefined
+    for (const id of this.get().toFetch)
+      if (!before.includes(id) || id === changed) this.#fetchAction(id).catch((error: unknown) => this.#giveUp(error))
   }
 
   async #load(): Promise<void> {
