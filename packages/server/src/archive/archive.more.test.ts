@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Principal } from '@countersign/core'
 import { expect, test } from 'vitest'
@@ -109,6 +110,51 @@ for (const [name, open] of [['SQLite', openTempSqlite] as const, ['Postgres', op
     expect(await archive(store, folder)).toHaveLength(1)
   })
 }
+
+test('the files of an archive folder that was moved are still as they were written after the next run there', async () => {
+  using parent = temporaryFolder()
+  await using temp = await openTempSqlite()
+  const { store } = temp
+  const [before, after] = [join(parent.path, 'archive'), join(parent.path, 'moved')]
+  await addAna(store)
+  await store.transact(() => addSession('ses_a', 3))
+  await archive(store, before)
+  renameSync(before, after)
+  await store.transact(() => addSession('ses_b', 3))
+  expect(await archive(store, after)).toHaveLength(1)
+  expect(await problemsOf(pathsIn(after))).toEqual([undefined, undefined])
+})
+
+test('a copy of a database that archives into the same folder leaves the files of the other one, and those of both are as they were written', async () => {
+  using parent = temporaryFolder()
+  await using temp = await openTempSqlite()
+  const { store } = temp
+  const folder = join(parent.path, 'archive')
+  const copyDir = join(parent.path, 'copy')
+  mkdirSync(copyDir)
+  await addAna(store)
+  await store.transact(() => addSession('ses_a', 3))
+  // As a backup that is made in the middle of a run: the file is not finished in it.
+  const copy = (point: unknown) => {
+    if (point !== 'archive.before_store') return
+    const db = new DatabaseSync(join(temp.dataDir, 'countersign.db'))
+    db.exec(`vacuum into '${join(copyDir, 'countersign.db')}'`)
+    db.close()
+  }
+  subscribe('countersign.checkpoint', copy)
+  await archive(store, folder).finally(() => unsubscribe('countersign.checkpoint', copy))
+  const own = pathsIn(folder)
+  expect(own).toHaveLength(1)
+  await using other = await openTempSqlite(copyDir)
+  for (const one of [other.store, store]) {
+    await one.transact(() => addSession('ses_b', 3))
+    await archive(one, folder)
+  }
+  const paths = pathsIn(folder)
+  expect(paths).toEqual(expect.arrayContaining(own))
+  expect(paths).toHaveLength(3)
+  expect(await problemsOf(paths)).toEqual([undefined, undefined, undefined])
+})
 
 test('a session that goes on while its file is written keeps its log', async () => {
   using folder = temporaryFolder()

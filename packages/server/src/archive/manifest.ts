@@ -24,17 +24,32 @@ export type Manifest = z.infer<typeof Manifest>
 
 export const manifestName = (database: string): string => `countersign-${database}.manifest.json`
 
-/** Writes a list of a database's files in a folder, with their hashes, from the database's rows. */
+/**
+ * Writes a list of a database's files in a folder, with their hashes, from the database's rows. Files that only the list names stay in it:
+ * they were moved here with their folder, or written by a copy of the database, or after the backup that was restored.
+ */
 export async function writeManifest(store: Store, folder: string, database: string): Promise<void> {
   const known = await store.read(() => archive.listFiles.all({}))
-  const files = known.flatMap(({ number: file, folder: where, name, sha256, bytes, row_count: rows, head }) =>
+  const own = known.flatMap(({ number: file, folder: where, name, sha256, bytes, row_count: rows, head }) =>
     where === folder && sha256 !== null && bytes !== null && rows !== null && head !== null
       ? [{ file, name, sha256, bytes, rows, head }]
       : [],
   )
-  if (files.length === 0) return
+  if (own.length === 0) return
+  const names = new Set(own.map(({ name }) => name))
+  const others = (await listedIn(folder, database)).filter(({ name }) => !names.has(name))
+  const files = [...others, ...own].sort((a, b) => a.file - b.file)
   const manifest: Manifest = { format: FORMAT, database, files }
   await writeWhole(join(folder, manifestName(database)), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+/** Returns the files that the manifest in a folder lists; none where it does not exist or is damaged, because then it is written anew. */
+export async function listedIn(folder: string, database: string): Promise<Manifest['files']> {
+  const manifest = await readManifest(folder, database).catch((error: unknown) => {
+    // A manifest that cannot be read may be a good one.
+    if (error instanceof Error && 'code' in error) throw error
+  })
+  return manifest?.files ?? []
 }
 
 /** Returns the manifest of a database's files in a folder; undefined when it does not exist. @throws Error when it is invalid. */

@@ -7,7 +7,7 @@ import { makeDurableFolder } from '../durable-files.ts'
 import { type ArchiveFileRow, archive, type EventRow, events, type Store, seen, settings, type Tx } from '../store/index.ts'
 import { type Batch, collect, emptyBatch, type Progress } from './collect.ts'
 import { type FileEnd, type FileHead, FORMAT, hashOf, NO_HASH, sealLine } from './line.ts'
-import { manifestName, writeManifest } from './manifest.ts'
+import { listedIn, manifestName, writeManifest } from './manifest.ts'
 import { type WrittenFile, writeCompressed } from './write-file.ts'
 
 const fromTheStart = (): Progress => ({ sessionsAfter: '', rowsAfter: 0 })
@@ -52,7 +52,7 @@ export async function runArchive(options: ArchiveOptions): Promise<FinishedFile[
   const database = await databaseId(store)
   await requireOwnFiles(store, folder)
   makeDurableFolder(folder)
-  await clearLeftovers(store)
+  await clearLeftovers(store, database)
   await writeManifest(store, folder, database)
   const finished: FinishedFile[] = []
   let written = 0
@@ -180,13 +180,23 @@ function* takeOut({ sessions, actions, alone }: Batch, file: Parameters<typeof a
 }
 
 /** Deletes the unfinished file of an interrupted run: its rows are still in the log. */
-async function clearLeftovers(store: Store): Promise<void> {
+async function clearLeftovers(store: Store, database: string): Promise<void> {
   const known = await store.read(() => archive.listFiles.all({}))
-  for (const file of known) if (file.sha256 === null) await forget(store, file)
+  for (const file of known) {
+    if (file.sha256 !== null) continue
+    // In a backup that was made during a run the file is unfinished, while the original finished it and has its rows nowhere else.
+    const listed = (await listedIn(file.folder, database)).some(({ name }) => name === file.name)
+    await forget(store, file, { isKept: listed })
+  }
 }
 
-async function forget(store: Store, { number, folder, name }: Pick<ArchiveFileRow, 'number' | 'folder' | 'name'>): Promise<void> {
-  for (const path of [join(folder, name), `${join(folder, name)}.partial`]) await rm(path, { force: true })
+async function forget(
+  store: Store,
+  { number, folder, name }: Pick<ArchiveFileRow, 'number' | 'folder' | 'name'>,
+  { isKept = false } = {},
+): Promise<void> {
+  const paths = isKept ? [] : [join(folder, name), `${join(folder, name)}.partial`]
+  for (const path of paths) await rm(path, { force: true })
   checkpoint('archive.before_forget')
   await store.transact(() => archive.forgetFile.run({ number, name }))
 }

@@ -39,10 +39,11 @@ export async function verifyFiles(paths: readonly string[], onShare: (share: num
   }
   for (const verdict of verdicts) {
     const { head } = verdict
-    const before = head && verdicts.find((other) => other.head?.database === head.database && other.head.file === head.file - 1)
-    if (before?.lastHash !== undefined && before.lastHash !== head?.previous) {
-      verdict.problem ??= `does not follow ${basename(before.path)}`
-    }
+    // A copy of the database has other files of the same numbers: each file follows one of them.
+    const before = verdicts.filter((other) => head && other.head?.database === head.database && other.head.file === head.file - 1)
+    const hashes = before.flatMap(({ lastHash }) => lastHash ?? [])
+    const [path = ''] = before.map((other) => other.path)
+    if (head && hashes.length > 0 && !hashes.includes(head.previous)) verdict.problem ??= `does not follow ${basename(path)}`
   }
   return verdicts
 }
