@@ -21,6 +21,8 @@ export interface AiSdkModelOptions {
   /** Sends its requests. */
   fetch: typeof globalThis.fetch
   callId: RegExp
+  /** True for Chat Completions, the one API whose answers may end without a reason. Default: false. */
+  isChat?: boolean
   /** The media types that it accepts in messages. Default: none. */
   media?: MediaSupport
   providerOptions?: SharedV4ProviderOptions

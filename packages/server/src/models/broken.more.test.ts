@@ -4,6 +4,7 @@ import { openModel } from './open.ts'
 import { callsOf, collect, isActionable } from './testing/collect.ts'
 import { modelFor, type RecordedApi, recordings } from './testing/recordings.ts'
 import { answerWith, type ReplayAnswer, startReplayServer } from './testing/replay-server.ts'
+import { speak } from './testing/speak.ts'
 
 const TEXT = new TextEncoder()
 const sse = (...data: (string | object)[]): Uint8Array =>
@@ -138,6 +139,40 @@ test('an answer cut off by its length is a finish with length and has no calls',
   const body = sse(chunk(call(0, '{"amount": 10', 'refund', 'a')), chunk({}, 'length'), '[DONE]')
   expect((await ask('openai-chat', body)).at(-1)).toMatchObject({ type: 'finish', reason: 'length' })
   expect(callsOf(await ask('openai-chat', body))).toEqual([])
+})
+
+for (const incomplete of ['max_output_tokens', 'content_filter']) {
+  test(`OpenAI Responses: an answer that ended with ${incomplete} stays incomplete behind a gateway that closes it with [DONE]`, async () => {
+    const response = { id: 'r', object: 'response', created_at: 1, model: 'm', output: [], usage: { input_tokens: 1, output_tokens: 1 } }
+    const message = { type: 'message', id: 'msg_1', role: 'assistant', content: [] }
+    const said = { type: 'function_call', id: 'fc_1', call_id: 'a', name: 'refund', arguments: '{"amount":100}', status: 'completed' }
+    const events = [
+      { type: 'response.created', response: { ...response, status: 'in_progress' } },
+      { type: 'response.output_item.added', output_index: 0, item: { ...message, status: 'in_progress' } },
+      { type: 'response.output_text.delta', output_index: 0, item_id: 'msg_1', content_index: 0, delta: 'I will' },
+      { type: 'response.output_item.done', output_index: 0, item: { ...message, status: 'incomplete' } },
+      { type: 'response.output_item.added', output_index: 1, item: { ...said, arguments: '', status: 'in_progress' } },
+      { type: 'response.output_item.done', output_index: 1, item: said },
+      { type: 'response.incomplete', response: { ...response, status: 'incomplete', incomplete_details: { reason: incomplete } } },
+    ].map((event, sequence_number) => ({ ...event, sequence_number }))
+    const answer = await ask('openai-responses', sse(...events, '[DONE]'))
+    expect(callsOf(answer)).toEqual([])
+    expect(answer.at(-1)).toMatchObject({ type: 'finish', reason: incomplete === 'content_filter' ? 'content_filter' : 'length' })
+  })
+}
+
+test('only Chat Completions ends with [DONE]: behind a gateway that adds it, an answer of another API needs no note', async () => {
+  await using server = await startReplayServer()
+  for (const api of ['openai-responses', 'anthropic-messages', 'google-generateContent'] as const) {
+    const { chunks, ...answer } = speak(api, { text: 'Done.' })
+    const { spec, settings } = modelFor(
+      { api, vendor: 'OpenAI', model: 'm' },
+      server.play([{ ...answer, chunks: [...(chunks as Iterable<Uint8Array>), sse('[DONE]')] }]).baseUrl,
+    )
+    const end = (await collect(await openModel(spec, settings))).at(-1)
+    expect(end, api).toMatchObject({ type: 'finish', reason: 'stop' })
+    expect(end, api).not.toHaveProperty('note')
+  }
 })
 
 test('Anthropic: half a JSON at max_tokens, with a block that never stops, is no call', async () => {

@@ -33,6 +33,7 @@ const OPENERS: Record<string, Opener> = {
     const { apiKey, baseURL } = signIn(spec, settings.openai, 'OPENAI_API_KEY', 'https://api.openai.com/v1')
     const { createOpenAI } = await load('@ai-sdk/openai', spec, () => import('@ai-sdk/openai'))
     return provider(spec, settings, baseURL, {
+      isChat: true,
       connect: (fetch) => createOpenAI({ apiKey, baseURL, fetch }).chat(name),
       media: MEDIA.openaiChat,
       cache: openaiCache(settings.cache ?? DEFAULT_CACHE),
@@ -63,6 +64,7 @@ const OPENERS: Record<string, Opener> = {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
     return provider(spec, settings, baseURL, {
       callId: SHORT_CALL_ID,
+      isChat: true,
       // Most of these models read text only, and refuse the whole conversation because of one image in it.
       ...(pictures && { media: MEDIA.pictures }),
       connect: (fetch) =>

@@ -23,6 +23,8 @@ export interface WireReport {
 export interface WatchOptions {
   fetch: typeof globalThis.fetch
   timeoutMs: number
+  /** True for OpenAI chat. Gateways close the streams of other APIs with `[DONE]` too, and it says nothing about their answers. */
+  isChat?: boolean
   maxBytes?: number
 }
 
@@ -37,7 +39,7 @@ export interface WireWatch {
  * @param fetch Sends the request.
  * @param timeoutMs The longest silence, before the answer and between two chunks.
  */
-export function watchWire({ fetch, timeoutMs, maxBytes = MAX_ANSWER_BYTES }: WatchOptions): WireWatch {
+export function watchWire({ fetch, timeoutMs, isChat = false, maxBytes = MAX_ANSWER_BYTES }: WatchOptions): WireWatch {
   const report: WireReport = {
     events: 0,
     contentType: '',
@@ -70,7 +72,7 @@ export function watchWire({ fetch, timeoutMs, maxBytes = MAX_ANSWER_BYTES }: Wat
     if (!response.body) return response
 
     const reader = response.body.getReader()
-    const read = response.ok ? sseReader(report) : undefined
+    const read = response.ok ? sseReader(report, isChat) : undefined
     let bytes = 0
     const body = new ReadableStream<Uint8Array>(
       {
@@ -103,7 +105,7 @@ const SSE_FIELDS = new Set(['', 'data', 'event', 'id', 'retry'])
 
 // This is not an SSE parser: parsers drop foreign lines, and whether they report them depends on the chunk boundaries. Lines are enough
 // here.
-function sseReader(report: WireReport) {
+function sseReader(report: WireReport, isChat: boolean) {
   const decoder = new TextDecoder()
   let unfinished: string[] = []
 
@@ -114,7 +116,7 @@ function sseReader(report: WireReport) {
     if (!SSE_FIELDS.has(field)) report.foreign = `${report.foreign}${line}\n`.slice(0, MAX_FOREIGN_CHARACTERS)
     else if (field === 'data') {
       report.events++
-      noteChatChunk(report, line.slice(colon + 1).trim())
+      if (isChat) noteChatChunk(report, line.slice(colon + 1).trim())
     }
   }
   const takeText = (text: string): void => {
