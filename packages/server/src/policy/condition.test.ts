@@ -113,6 +113,19 @@ describe('a condition that cannot be answered fails, and says why', () => {
 
 describe('what is no condition is refused with its place', () => {
   test.each([
+    ['args.amount = 1', 'write == in place of = (at character 13)'],
+    ['args.amount === 1', 'write == in place of === (at character 13)'],
+    ['args.amount !== 1', 'write != in place of !== (at character 13)'],
+    ['args.amount <> 1', 'write != in place of <> (at character 13)'],
+    ['args.amount == 1 and args.name == "a"', 'write && in place of and (at character 18)'],
+    ['args.amount == 1 or args.name == "a"', 'write || in place of or (at character 18)'],
+    ['args.a == 1 & args.b == 2', 'write && in place of & (at character 13)'],
+    ['not args.known', 'write ! in place of not (at character 1)'],
+    ['args.name is null', 'write == in place of is (at character 11)'],
+    ['args.name == None', 'write null in place of None (at character 14)'],
+    ['args.known == True', 'write true in place of True (at character 15)'],
+    ['args.is nothing', 'Unexpected character'],
+    ['args.name == “a”', 'write " in place of “ (at character 14)'],
     ['args.amount >', 'character 14'],
     ['argz.amount > 1', 'Unknown variable: argz (at character 1)'],
     ['args.amount > 1 && user.admin', 'Unknown variable: user (at character 20)'],

@@ -55,8 +55,46 @@ export function readCondition(text: string): ReadCondition {
     return { condition: (facts, own) => evaluate(metered, facts.values(names), own), ast: expression.ast }
   } catch (error) {
     const place = placeOf(error)
-    return { problem: wordsOf(error), ...(place !== undefined && { at: place }) }
+    return (place !== undefined && foreignAt(text, place)) || { problem: wordsOf(error), ...(place !== undefined && { at: place }) }
   }
+}
+
+/** What other languages write, and what a condition has in its place. */
+const FOREIGN: ReadonlyMap<string, string> = new Map([
+  ['=', '=='],
+  ['===', '=='],
+  ['is', '=='],
+  ['!==', '!='],
+  ['<>', '!='],
+  ['&', '&&'],
+  ['and', '&&'],
+  ['AND', '&&'],
+  ['|', '||'],
+  ['or', '||'],
+  ['OR', '||'],
+  ['not', '!'],
+  ['NOT', '!'],
+  ['True', 'true'],
+  ['False', 'false'],
+  ['None', 'null'],
+  ['nil', 'null'],
+  ['undefined', 'null'],
+  ['“', '"'],
+  ['”', '"'],
+  ['„', '"'],
+])
+
+/** Returns the problem of an operator or value of another language that the parser stumbled over; undefined for anything else. */
+function foreignAt(text: string, place: number): ConditionProblem | undefined {
+  for (const { 0: written, index } of text.matchAll(/(?<![.\w])\w+|[=!<>&|]+|[“”„]/g)) {
+    const instead = FOREIGN.get(written)
+    const end = index + written.length
+    // It stumbles over the word itself, or over the one behind it.
+    const isThere = index <= place && (place < end || text.slice(end, place).trim() === '')
+    if (instead !== undefined && isThere)
+      return { problem: `write ${instead} in place of ${written} (at character ${index + 1})`, at: index }
+  }
+  return undefined
 }
 
 /** Collects the facts that an expression names. */
