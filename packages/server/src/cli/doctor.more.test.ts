@@ -144,6 +144,10 @@ test('a problem of a whole file names the file', async () => {
   writeFileSync(config, 'policy: ./polcy.yaml\n')
   const lost = await runCommandLine(['doctor', '--config', config], { PATH })
   expect(lost.stdout).toContain('PROBLEM  configuration: polcy.yaml: cannot be read (ENOENT)\n')
+  const { text } = await examine({ config: join(folder.path, 'gone.yaml'), data: join(folder.path, 'data') }, {})
+  expect(text.split('\n').filter((line) => line.includes('gone.yaml'))).toEqual([
+    'PROBLEM  configuration: gone.yaml: cannot be read (ENOENT)',
+  ])
 })
 
 test('a policy to start from is printed for kinds or for a configuration, and can be used as it is', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { createRedactor, type Redactor, type SourceFinding } from '@countersign/toolkit'
 import { Command } from 'commander'
@@ -84,7 +84,8 @@ export async function doctor(flags: DoctorFlags, environment: Environment, out: 
     tell(early)
     let database: DatabaseLook | undefined
     const checks: Check[] = [
-      ...(file === undefined
+      // A file that is not there was reported with the configuration.
+      ...(file === undefined || !existsSync(file)
         ? []
         : [{ name: `secrets in ${basename(file)}`, run: () => orFine(findSecrets(readFileSync(file, 'utf8')), 'none in plain text') }]),
       ...(config

@@ -88,6 +88,7 @@ export async function readData(file: string): Promise<{ document: unknown; lineO
   const parsed = parseDocument(text, { prettyErrors: true, lineCounter })
   const wrong = yamlProblem(parsed, lineCounter)
   if (wrong !== undefined) throw fault(file, wrong)
+  if (parsed.contents === null) throw fault(file, 'is empty')
   const checked = checkJson(
     toData(file, () => parsed.toJS()),
     { maxBytes: MAX_BYTES },

@@ -13,12 +13,14 @@ test('a file that cannot be read, parsed or used is named', async () => {
     'throws.ts': 'throw new Error("no luck")\n',
     'without.ts': 'import "a-package-that-nobody-has"\n',
     'odd.toml': '',
+    'empty.yaml': '# agents:\n',
     'policy.yaml': 'default: allow\n',
     'main.yaml': 'policy: policy.yaml\n',
     'lost.yaml': 'policy: nowhere.yaml\n',
   })
   const message = (name: string) => messageOf(loadConfig(join(folder, name), {}))
   expect(await message('gone.yaml')).toBe('gone.yaml: cannot be read (ENOENT)')
+  expect(await message('empty.yaml')).toBe('empty.yaml: is empty')
   expect(await message('twice.yaml')).toMatch(/^twice\.yaml: line 2: Map keys must be unique/)
   expect(await message('broken.yaml')).toMatch(/^broken\.yaml: line \d: /)
   expect(await message('colon.yaml')).toMatch(/^colon\.yaml: line 3: .*; a text that contains ": " needs quotes$/)
