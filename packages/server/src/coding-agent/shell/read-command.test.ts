@@ -32,6 +32,15 @@ test.each([
   ['it goes on in the background', 'ls &'],
   ['an unknown program runs', 'ls | node'],
   ['nothing runs', '# ls'],
+  ['the value of a variable runs as a prompt', `B='$(id)'; A=\${B@P}; ls`],
+  ['the value of a variable names one whose index runs', `B='a[$(id)]'; A=\${!B}; ls`],
+  ['the index of an assignment runs', `B='a[$(id)]'; A[B]=1; ls`],
+  ['the index of a list runs', `B='a[$(id)]'; A=([B]=1); ls`],
+  ['the place in a value runs', `B='a[$(id)]'; C=abc; A=\${C:B}; ls`],
+  ['a document has such a value', `cat <<EOF\n\${PS1@P}\nEOF`],
+  ['a text has such a value', `cat <<<\${PS1@P}`],
+  ['a variable decides what the program loads', 'GCONV_PATH=. LOCPATH=. ls'],
+  ['a variable decides what the shell runs later', `PS1='$(id)'; ls`],
 ])('a command does not count as looking when %s', (_why, command) => {
   expect(read(command).readOnly).toBe(false)
 })
@@ -71,6 +80,8 @@ test.each([
   'ls\u0000',
   'ls\rrm x',
   'coproc ls',
+  `B='$(rm -rf /)'; echo \${B@P}`,
+  `B='a[$(rm -rf /)]'; echo \${!B}`,
   `echo ${'$(echo '.repeat(2_000)}`,
   'a'.repeat(20_001),
 ])('what cannot be read is said, and its words are not offered: %s', (command) => {

@@ -1,5 +1,14 @@
 import { posix } from 'node:path'
-import { type Command, forEachChild, parse, type Redirect, type SyntaxNode, type Word } from 'unbash'
+import {
+  type Assignment,
+  type Command,
+  forEachChild,
+  type ParameterExpansionPart,
+  parse,
+  type Redirect,
+  type SyntaxNode,
+  type Word,
+} from 'unbash'
 import {
   DECIDING_VARIABLE,
   DELETERS,
@@ -103,13 +112,28 @@ class Reader {
     if (type === 'Function') this.#unclear('it defines a function')
     if (type === 'Coproc') this.#unclear('it starts a coprocess')
     if (type === 'CommandExpansion' || type === 'ProcessSubstitution') this.#reading.substitutes = true
-    if (type === 'Assignment' && DECIDING_VARIABLE.test(node.name)) this.#unclear(`it sets ${node.name}`)
+    if (type === 'Assignment') this.#assignment(node)
+    if (type === 'ParameterExpansion') this.#expansion(node)
     if (type === 'Redirect') this.#redirect(node)
     if (type === 'Command') this.#command(node, depth)
     // Conditions and arithmetic may run what the index of a variable contains.
     if (isCompound(type)) this.#reading.readOnly = false
     if (type === 'Statement' && node.background) this.#reading.readOnly = false
     forEachChild(node, (child) => this.#visit(child, depth))
+  }
+
+  #assignment({ name }: Assignment) {
+    // Many variables decide what a program loads or what the shell runs later, and the index of one may run a command.
+    this.#reading.readOnly = false
+    if (DECIDING_VARIABLE.test(name)) this.#unclear(`it sets ${name}`)
+  }
+
+  #expansion({ prefix, parameter, index, operation }: ParameterExpansionPart) {
+    // Bash may evaluate the value of the variable, and then runs the commands in it.
+    this.#reading.readOnly = false
+    const isPrompt = operation?.type === 'Transform' && operation.operand.value === 'P'
+    const isList = operation?.type === 'Names' || /^[@*]$/.test(index?.value ?? '')
+    if (isPrompt || (prefix === '!' && !isList)) this.#unclear(`it runs commands in the value of ${parameter}`)
   }
 
   #command({ name, args }: Command, depth: number) {
