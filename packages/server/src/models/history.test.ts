@@ -79,6 +79,31 @@ for (const { api, vendor } of APIS) {
     expect(text).toContain('I will.')
     expect(text).toContain('ORD-001')
   })
+
+  test(`${api} of ${vendor}: white space alone is not sent back as words, whoever said it`, async () => {
+    await using server = await startReplayServer()
+    const { calls } = TWO_CALLS
+    const replay = server.play([speak(api, { text: '\n\n', calls, signature: 'signed' }), speak(api, { text: 'Done.' })])
+    const { spec, settings } = modelFor({ api, vendor, model: 'm' }, replay.baseUrl)
+    const model = await openModel(spec, settings)
+    const own = messagesOf(await collect(model), spec)
+    const messages: ModelMessage[] = [
+      { role: 'user', content: 'Refund both' },
+      {
+        role: 'assistant',
+        content: ' \n',
+        toolCalls: [{ id: 'call_0', name: 'refund', arguments: {} }],
+        model: 'openai-compatible/another',
+      },
+      { role: 'tool', toolCallId: 'call_0', toolName: 'refund', outcome: { type: 'output', value: null } },
+      ...own,
+      { role: 'assistant', content: '\n', toolCalls: [], model: 'openai-compatible/another' },
+      { role: 'user', content: 'And?' },
+    ]
+    await collect(model, { messages })
+    expect(historyProblems(api, lastBody(replay))).toEqual([])
+    expect(countCalls(api, lastBody(replay))).toBe(3)
+  })
 }
 
 test('Mistral takes ids of nine letters or digits and gets them, the same ones in every request', async () => {

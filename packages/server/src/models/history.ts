@@ -41,7 +41,7 @@ export function toPrompt(
     else if (message.role === 'assistant') {
       const answer = (message.model === model ? replay(message, idOf) : undefined) ?? plain(message, idOf)
       // A step without output (all reasoning, then a stop) is invalid in every provider's history.
-      if (answer.content.length > 0) prompt.push(answer)
+      if (answer.content.some(({ type }) => type !== 'reasoning')) prompt.push(answer)
     } else {
       const result: LanguageModelV4ToolResultPart = {
         type: 'tool-result',
@@ -95,8 +95,11 @@ function wireIds(messages: readonly ModelMessage[], fits: RegExp): (id: string) 
   return (id) => numbered.get(id) ?? id
 }
 
+/** Models say a line break before a call. Anthropic refuses the whole conversation because of such a text, also its own. */
+const isBlank = (text: string): boolean => text.trim() === ''
+
 function plain(message: AssistantMessage, idOf: (id: string) => string): PromptAnswer {
-  const content: AssistantContent = message.content === '' ? [] : [{ type: 'text', text: message.content }]
+  const content: AssistantContent = isBlank(message.content) ? [] : [{ type: 'text', text: message.content }]
   for (const call of message.toolCalls) {
     content.push({ type: 'tool-call', toolCallId: idOf(call.id), toolName: call.name, input: call.arguments })
   }
@@ -115,6 +118,8 @@ function replay(message: AssistantMessage, idOf: (id: string) => string): Prompt
   const sentIds = new Map<string, string>()
   const content = parts.flatMap((part): AssistantContent => {
     if (part.type === 'reasoning-details') return []
+    // With options of its provider, it may carry a signature.
+    if (part.type === 'text' && isBlank(part.text) && part.providerOptions === undefined) return []
     if (part.type !== 'call') return [part]
     const call = calls.next().value
     if (!call) return []
