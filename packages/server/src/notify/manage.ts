@@ -112,7 +112,6 @@ export function* changeWebhook(context: CallerContext, id: string, body: ChangeW
   requireUse(told, callbacks)
   const data = { webhook: id, host: hostOf(url), events: [...told], callbacks, disabled: disabled ?? found.disabled_at !== null }
   yield* recordAudit(outbox, { kind: 'webhook_changed', actor: caller.principal.id, data }, nowMs)
-  if (url !== found.url) yield* webhooks.endPause.run({ id })
   yield* webhooks.changeWebhook.run({ id, url, description, events: JSON.stringify(told), callbacks: Number(callbacks) })
   if (disabled === true && (yield* webhooks.disableWebhook.change({ id, why: 'admin', now: nowMs }))) {
     yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now: nowMs })

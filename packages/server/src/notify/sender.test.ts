@@ -192,6 +192,48 @@ for (const { database, open } of STORES) {
     expect(await send()).toBeUndefined()
   })
 
+  test(`a webhook that was moved to another address is judged by that one alone (${database})`, async () => {
+    await using temp = await open()
+    const { store } = temp
+    const clock = manualClock()
+    await using receiver = await startReceiver()
+    let status = 503
+    let isMovedMeanwhile = false
+    await using old = await startReceiver(async (response) => {
+      if (isMovedMeanwhile) await moveTo(receiver.url)
+      response.writeHead(status, { 'retry-after': '3600' }).end()
+    })
+    const { send } = openSender(store, clock)
+    const id = await addWebhook(store, old.url, clock.nowMs())
+    const find = () => store.read(() => webhooks.findWebhook.first({ id }))
+    const moveTo = (url: string) =>
+      store.transact(() => webhooks.changeWebhook.run({ id, url, description: '', events: '["action.settled"]', callbacks: 0 }))
+    const tell = async () => {
+      await addEvent(store, clock.nowMs())
+      await send()
+    }
+    const isAsNew = { failing_since: null, paused_until: null, disabled_at: null }
+    await tell()
+    expect(await find()).toMatchObject({ failing_since: clock.nowMs() })
+    // What has the same address goes on as it was.
+    await moveTo(old.url)
+    expect(await find()).toMatchObject({ failing_since: clock.nowMs(), paused_until: expect.any(Number) })
+    await moveTo(receiver.url)
+    expect(await find()).toMatchObject(isAsNew)
+    // The earlier address answers when the webhook has left it.
+    isMovedMeanwhile = true
+    for (const answer of [503, 410]) {
+      status = answer
+      await moveTo(old.url)
+      await tell()
+      expect(await find()).toMatchObject({ ...isAsNew, url: receiver.url })
+    }
+    clock.pass(24 * HOUR_MS)
+    await send()
+    expect(receiver.ids()).toEqual(expect.arrayContaining(old.ids()))
+    expect((await listed(store, id)).map(({ state }) => state)).toEqual(['delivered', 'delivered', 'delivered'])
+  })
+
   test(`of senders that look at the same time one makes each attempt (${database})`, async () => {
     await using temp = await open()
     await using receiver = await startReceiver()

@@ -22,11 +22,12 @@ export const FAILING_MS = 5 * 24 * 60 * 60_000
 /** Sends signed events to the addresses that admins named, and to the callbacks under them. */
 export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Channel {
   /** Disables a webhook that is gone, or that has failed for too long. In its own transaction: the lock of the record comes first. */
-  function* disable(outbox: Outbox, id: string, status: number | null): Tx<'gone' | 'failing' | undefined> {
+  function* disable(outbox: Outbox, { id, url }: WebhookRow, status: number | null): Tx<'gone' | 'failing' | undefined> {
     const now = clock.nowMs()
     yield* lock(SYSTEM)
     const webhook = yield* webhooks.findWebhook.first({ id })
-    if (!webhook || webhook.disabled_at !== null) return undefined
+    // It may have been moved meanwhile: only the address that answered is given up.
+    if (!webhook || webhook.disabled_at !== null || webhook.url !== url) return undefined
     const why = status === 410 ? 'gone' : now - (webhook.failing_since ?? now) >= FAILING_MS ? 'failing' : undefined
     if (why === undefined) return undefined
     const host = hostOf(webhook.url)
@@ -47,8 +48,8 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
       if (isPaused) return { waitUntil: webhook.paused_until ?? now }
       const url = yield* addressOf(delivery, webhook)
       const body = yield* bodyOf(delivery, publicUrl)
-      const { id } = webhook
-      const secrets = [webhook, ...(yield* webhooks.earlierSecrets.all({ id, now }))].map(({ secret }) => secret)
+      const tried = { id: webhook.id, url: webhook.url }
+      const secrets = [webhook, ...(yield* webhooks.earlierSecrets.all({ id: webhook.id, now }))].map(({ secret }) => secret)
       return {
         host: hostOf(webhook.url),
         async send(signal) {
@@ -57,14 +58,14 @@ export function webhookChannel({ clock, network, publicUrl }: ChannelDeps): Chan
         *noteResult(isDone, { at, pausedUntil }) {
           // An address that an agent named says nothing about the webhook's own.
           if (isCallback) return
-          if (isDone) yield* webhooks.noteSuccess.run({ id })
-          else yield* webhooks.noteFailure.run({ id, at })
-          if (pausedUntil !== null) yield* webhooks.pauseWebhook.run({ id, until: pausedUntil })
+          if (isDone) yield* webhooks.noteSuccess.run(tried)
+          else yield* webhooks.noteFailure.run({ ...tried, at })
+          if (pausedUntil !== null) yield* webhooks.pauseWebhook.run({ ...tried, until: pausedUntil })
         },
         isLast: (status) => isCallback && status === 410,
         giveUp(status, at) {
           if (isCallback || (status !== 410 && at - (webhook.failing_since ?? at) < FAILING_MS)) return undefined
-          return (outbox) => disable(outbox, id, status)
+          return (outbox) => disable(outbox, webhook, status)
         },
       }
     },

@@ -1,4 +1,5 @@
 import type { DisabledWhy } from '@countersign/core'
+import { sql } from 'kysely'
 import { lit, question } from '../query.ts'
 import type { Schema } from './schema.ts'
 import type { WebhookEarlierSecretRow, WebhookRow } from './webhook-rows.ts'
@@ -36,10 +37,18 @@ export const countWebhooks = question<Record<never, never>, { count: number }>((
   db.selectFrom('webhook').select((eb) => eb.fn.countAll<number>().as('count')),
 )
 
+/** Another address begins without the failures of the one before, and without its pause. */
 export const changeWebhook = question<Pick<WebhookRow, 'id' | 'url' | 'description' | 'events' | 'callbacks'>>((db, p) =>
   db
     .updateTable('webhook')
-    .set({ url: p.url, description: p.description, events: p.events, callbacks: p.callbacks })
+    .set({
+      url: p.url,
+      description: p.description,
+      events: p.events,
+      callbacks: p.callbacks,
+      failing_since: sql<number | null>`case when url = ${p.url} then failing_since end`,
+      paused_until: sql<number | null>`case when url = ${p.url} then paused_until end`,
+    })
     .where('id', '=', p.id),
 )
 
@@ -76,18 +85,26 @@ export const enableWebhook = question<{ id: string }>((db, p) =>
 
 export const deleteWebhook = question<{ id: string }>((db, p) => db.deleteFrom('webhook').where('id', '=', p.id))
 
+/** The address that was tried: an answer of it says nothing about the one that the webhook has now. */
+type Tried = Pick<WebhookRow, 'id' | 'url'>
+
 /** Records a failed attempt, if it is the first since the last success. */
-export const noteFailure = question<{ id: string; at: number }>((db, p) =>
-  db.updateTable('webhook').set({ failing_since: p.at }).where('id', '=', p.id).where('failing_since', 'is', null),
+export const noteFailure = question<Tried & { at: number }>((db, p) =>
+  db.updateTable('webhook').set({ failing_since: p.at }).where('id', '=', p.id).where('url', '=', p.url).where('failing_since', 'is', null),
 )
 
-export const noteSuccess = question<{ id: string }>((db, p) =>
-  db.updateTable('webhook').set({ failing_since: null, paused_until: null }).where('id', '=', p.id).where('failing_since', 'is not', null),
+export const noteSuccess = question<Tried>((db, p) =>
+  db
+    .updateTable('webhook')
+    .set({ failing_since: null, paused_until: null })
+    .where('id', '=', p.id)
+    .where('url', '=', p.url)
+    .where('failing_since', 'is not', null),
 )
 
 /** Nothing is sent to the webhook by itself before `until`. */
-export const pauseWebhook = question<{ id: string; until: number }>((db, p) =>
-  db.updateTable('webhook').set({ paused_until: p.until }).where('id', '=', p.id),
+export const pauseWebhook = question<Tried & { until: number }>((db, p) =>
+  db.updateTable('webhook').set({ paused_until: p.until }).where('id', '=', p.id).where('url', '=', p.url),
 )
 
 export const endPause = question<{ id: string }>((db, p) => db.updateTable('webhook').set({ paused_until: null }).where('id', '=', p.id))
