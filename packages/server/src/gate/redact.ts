@@ -1,6 +1,7 @@
 import { type Action, assert, CountersignError, type RedactBody } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
 import { recordAudit } from '../audit/index.ts'
+import { EARLIER_DENIAL } from '../policy/index.ts'
 import {
   type ActionRow,
   actions,
@@ -18,7 +19,6 @@ import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
 import type { GateDeps } from './gate.ts'
-import { EARLIER_DENIAL } from './propose/denial-memory.ts'
 import { viewAction } from './read/view.ts'
 import { findVisibleAction } from './read/visible.ts'
 import { transactOnce } from './transact-once.ts'

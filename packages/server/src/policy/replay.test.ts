@@ -1,12 +1,14 @@
-import { PolicyDocument, type Verdict } from '@countersign/core'
+import { PolicyDocument, type Principal, type Verdict } from '@countersign/core'
 import { defineTool } from '@countersign/toolkit'
 import { openTools } from '@countersign/toolkit/internal'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { openBareGate } from '../../../../verification/testing/bare-gate.ts'
 import { openTempSqlite } from '../../../../verification/testing/temp-store.ts'
 import { type ActionRow, actions, principals, sessions, type Tx } from '../store/index.ts'
 import { anAction } from '../store/testing/an-action.ts'
 import { compilePolicy } from './compile.ts'
+import { EARLIER_DENIAL } from './earlier-denial.ts'
 import { type ReplayOptions, replayActions } from './replay.ts'
 
 const NOW = Date.parse('2026-11-26T12:00:00Z')
@@ -78,9 +80,26 @@ test('each call is held against the verdict of then; the changes that are most c
   })
 })
 
-test('a call that "approve all" let run counts as one that the policy asked about', async () => {
-  await using it = await openReplay([{ policy: JSON.stringify({ verdict: 'allow', rule: 'approve all' }) }, { was: 'allow' }])
-  expect(await it.replay([])).toMatchObject({ was: { allow: 1, ask: 1, deny: 0 }, changes: [{ was: 'allow', wouldBe: 'ask', count: 1 }] })
+test('a call that a grant let run counts as one that the policy asked about', async () => {
+  await using it = await openReplay([])
+  const ship = defineTool({ name: 'ship', description: 'Ships', effect: 'write', input: { type: 'object' }, execute: () => null })
+  const gate = openBareGate(it.store, [ship], 'prc_1')
+  const ana: Principal = { id: 'prn_ana', kind: 'person', name: 'ana', roles: ['approver'] }
+  const propose = () => gate.propose({ tool: 'own.ship', arguments: {} }, { principal: ana })
+  await gate.createGrant({ actionId: (await propose()).id, scope: 'agent', expiresIn: 'P1D', exact: true }, { principal: ana })
+  expect(await propose()).toMatchObject({ state: 'approved', policy: { verdict: 'allow' } })
+  // The policy that was in force then, which changes nothing.
+  expect(await it.replay([], { sinceMs: 0, tools: openTools({ own: { prefix: true, tools: [ship] } }) })).toMatchObject({
+    was: { allow: 0, ask: 2, deny: 0 },
+    wouldBe: { allow: 0, ask: 2, deny: 0 },
+    changes: [],
+  })
+})
+
+test('a call that was declined because people had declined it before counts as one that the policy asked about', async () => {
+  const policy = JSON.stringify({ verdict: 'deny', rule: EARLIER_DENIAL })
+  await using it = await openReplay([{ policy, state: 'declined' }, { was: 'deny' }])
+  expect(await it.replay([])).toMatchObject({ was: { allow: 0, ask: 1, deny: 1 }, changes: [{ was: 'deny', wouldBe: 'ask', count: 1 }] })
 })
 
 test('a call is evaluated with its session, its time, its agent and everybody who asked for it', async () => {

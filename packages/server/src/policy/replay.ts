@@ -14,6 +14,7 @@ import {
 } from '../store/index.ts'
 import { agentOf } from './agent-of.ts'
 import type { CompiledPolicy } from './compile.ts'
+import { EARLIER_DENIAL } from './earlier-denial.ts'
 import { evaluateForAll } from './for-all.ts'
 
 const PAGE = 500
@@ -118,12 +119,12 @@ function* readCalls(
 }
 
 /**
- * Returns the verdict of the policy at the time of the proposal. An action under "approve all" counts as `ask`, which is what the policy
- * said.
+ * Returns the verdict of the policy at the time of the proposal. Where a grant or an earlier decline answered in place of people, that is
+ * `ask`.
  */
 function verdictThen(row: ActionRow): Verdict {
   const { verdict, rule } = stored.policyOf(row)
-  return rule === 'approve all' ? 'ask' : verdict
+  return row.grant_id !== null || rule === EARLIER_DENIAL ? 'ask' : verdict
 }
 
 /** Reads each principal and each session once. */

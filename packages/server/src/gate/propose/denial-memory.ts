@@ -1,11 +1,9 @@
+import { EARLIER_DENIAL } from '../../policy/index.ts'
 import { type ActionRow, actions, stored, type Tx, votes } from '../../store/index.ts'
 import { keyOf } from '../decide/rights.ts'
 
 /** How often a run may propose again what people declined in it, before it is stopped. */
 export const MAX_REPEATS = 3
-
-/** The rule that an action is declined by without anybody being asked. */
-export const EARLIER_DENIAL = 'declined before'
 
 type Place = Pick<ActionRow, 'session_id' | 'run_id' | 'digest'>
 

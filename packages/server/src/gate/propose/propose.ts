@@ -11,6 +11,7 @@ import {
   type Tool,
 } from '@countersign/core'
 import { checkpoint } from '@countersign/toolkit/internal'
+import { EARLIER_DENIAL } from '../../policy/index.ts'
 import {
   type ActionRow,
   actions,
@@ -33,7 +34,7 @@ import { viewAction } from '../read/view.ts'
 import type { SessionWriter } from '../session-writer.ts'
 import { agentNamed } from './agent-name.ts'
 import { callbackText } from './callback.ts'
-import { EARLIER_DENIAL, findEarlierDenial } from './denial-memory.ts'
+import { findEarlierDenial } from './denial-memory.ts'
 import { type ImpossibleCall, readImpossible, recordImpossible } from './impossible.ts'
 import { columnsOf, type PreparedAction, prepareAction, unseen } from './prepare.ts'
 import { priorVerdicts } from './prior-verdicts.ts'
