@@ -118,6 +118,31 @@ test('reading in the project runs, reading outside of it asks, and settings of c
   expect(decisionOf(await outside)).toBe('deny')
 })
 
+test('a call that names another folder to work in reads nothing there without approval', async () => {
+  const desk = await start()
+  const ask = async (tool_name: string, tool_input: object) => {
+    const body = { session_id: 'g1', cwd: FOLDER, hook_event_name: 'BeforeTool', tool_name, tool_input }
+    return (await desk.agent.send('POST', '/hooks/gemini?limit=1', { body })).body.decision
+  }
+  expect(await ask('run_shell_command', { command: 'cat a.ts', dir_path: 'src' })).toBe('allow')
+  expect(await ask('list_directory', { dir_path: `${FOLDER}/src` })).toBe('allow')
+
+  expect(await ask('run_shell_command', { command: 'cat passwd', dir_path: '/etc' })).toBe('deny')
+  expect(await ask('run_shell_command', { command: 'cat passwd', workdir: FOLDER, dir_path: '/etc' })).toBe('deny')
+  expect(await ask('run_shell_command', { command: 'cat config', dir_path: `${FOLDER}/.ssh` })).toBe('deny')
+  expect(await ask('list_directory', { dir_path: '/etc' })).toBe('deny')
+  // The host does not know this field, so the agent may write anything there.
+  expect(await ask('read_file', { file_path: '/etc/passwd', cwd: '/etc' })).toBe('deny')
+  const { items } = await desk.server.admin.get('/api/actions?state=proposed')
+  expect(items.map(({ risk }: Action) => risk.reasons)).toEqual([
+    ['reads outside the folder'],
+    ['reads outside the folder'],
+    ['runs a program'],
+    ['reaches outside the folder: /etc'],
+    ['reaches outside the folder: /etc'],
+  ])
+})
+
 test('a command that says of itself that it only looks is read anyway', async () => {
   const desk = await start()
   const lying = { command: 'rm -rf /', folder: FOLDER, host: 'claude', hostTool: 'Bash', options: {}, shell: { readOnly: true } }

@@ -1,8 +1,8 @@
-import { posix } from 'node:path'
 import type { JsonObject, JsonValue } from '@countersign/core'
 import { type Host, type HostTool, isObject, type Kind } from './hosts.ts'
 import { readMcpName } from './mcp/read-mcp.ts'
 import { readCommand } from './shell/read-command.ts'
+import { foldersIn, runFolder } from './shell/run-folder.ts'
 
 /** A kind, and the fields of the host's input that become arguments of their own. Everything else stays under `options`. */
 interface Known {
@@ -84,9 +84,6 @@ const OWN_AFFAIRS: Readonly<Partial<Record<Host, RegExp>>> = {
 /** True for a tool that needs no approval here: the host decides, as it would without Countersign. */
 export const isOwnAffair = ({ host, tool }: Pick<HostTool, 'host' | 'tool'>): boolean => OWN_AFFAIRS[host]?.test(tool) ?? false
 
-/** Where a command runs, when it is not the folder of the session. */
-const FOLDER_FIELDS = ['workdir', 'directory', 'dir_path', 'cwd']
-
 function knownOf({ host, tool, input }: HostTool): Known {
   const known = Object.hasOwn(KNOWN[host], tool) ? KNOWN[host][tool] : undefined
   const fits = known && Object.entries(known.fields).every(([name, field]) => isOptional(known, name) || isText(input[field], name))
@@ -101,22 +98,19 @@ const isText = (value: JsonValue | undefined, name: string): boolean =>
 /** Returns the call as a tool of the group and its arguments. The tool's `check` adds the facts that follow from the arguments. */
 export function toArguments(call: HostTool): { kind: Kind; args: JsonObject } {
   const { host, tool, input, folder } = call
-  const about = { host, hostTool: tool, folder: folderOf(call) }
+  const about = { host, hostTool: tool, folder }
   const mcp = readMcpName(tool)
-  if (mcp) return { kind: 'mcp', args: { ...about, folder, ...mcp, input } }
+  if (mcp) return { kind: 'mcp', args: { ...about, ...mcp, input } }
   const { kind, fields } = knownOf(call)
-  if (kind === 'other') return { kind, args: { ...about, folder, input } }
+  if (kind === 'other') return { kind, args: { ...about, input } }
   const named = Object.entries(fields).filter(([, field]) => input[field] !== undefined)
   const taken = new Set(named.map(([, field]) => field))
   const options = Object.fromEntries(Object.entries(input).filter(([field]) => !taken.has(field)))
   const args = { ...about, ...Object.fromEntries(named.map(([name, field]) => [name, input[field] ?? null])), options }
-  const looks = kind === 'shell' && readCommand(String(input.command), about.folder).readOnly
-  return { kind: looks ? 'look' : kind, args }
-}
-
-function folderOf({ input, folder }: HostTool): string {
-  const given = FOLDER_FIELDS.map((field) => input[field]).find((value) => typeof value === 'string')
-  return typeof given === 'string' ? posix.resolve(folder, given) : folder
+  if (kind !== 'shell') return { kind, args }
+  const runsIn = runFolder(options, folder)
+  const { readOnly } = readCommand(String(input.command), runsIn, foldersIn(options))
+  return { kind: readOnly ? 'look' : kind, args: { ...args, folder: runsIn } }
 }
 
 /** Returns the input for the host's tool: what {@link toArguments} was given, with the changes that people made. */

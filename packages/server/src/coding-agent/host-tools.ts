@@ -10,6 +10,7 @@ import { MCP } from './mcp/mcp-tool.ts'
 import { commandRule, isPlainCommand } from './shell/command-rule.ts'
 import { isSensitive } from './shell/programs.ts'
 import { isOutside, readCommand, type ShellReading } from './shell/read-command.ts'
+import { foldersIn } from './shell/run-folder.ts'
 import { FETCH, SEARCH } from './web/web-tools.ts'
 
 /** A host that runs a call says what came of it. After this long without a word the outcome is unknown; a late report still counts. */
@@ -19,7 +20,9 @@ const Place = { outside: Worked, sensitive: Worked }
 
 const COMMAND = {
   input: z.object({ ...About, command: z.string().min(1).max(100_000), options: Json, shell: Worked }),
-  work: ({ command, folder }: { command: string; folder: string }): JsonObject => ({ shell: { ...readCommand(command, folder) } }),
+  work: ({ command, folder, options }: { command: string; folder: string; options: JsonObject }): JsonObject => ({
+    shell: { ...readCommand(command, folder, foldersIn(options)) },
+  }),
   describe: ({ command }: JsonObject) => `Run ${oneLine(String(command))}`,
   preview: previewShell,
   assess: ({ shell }: JsonObject) => assessShell(readingOf(shell)),

@@ -60,16 +60,18 @@ const MAX_NESTED = 4
 /**
  * Reads a shell command: which programs run, what redirections write, and whether it deletes, reaches the network or gets more rights.
  * The lists of programs are short, so an unknown program is an unknown program: `readOnly` is then false and the other marks say nothing.
+ * @param folder The folder that paths are compared with.
+ * @param runsIn The folders that the call names as where the command runs.
  */
-export function readCommand(command: string, folder: string): ShellReading {
+export function readCommand(command: string, folder: string, runsIn: readonly string[] = []): ShellReading {
   const reading: ShellReading = {
     understood: true,
     unclear: [],
     programs: [],
     words: [],
     writes: [],
-    outside: [],
-    readOnly: true,
+    outside: [...new Set(runsIn.filter((path) => isOutside(path, folder)))],
+    readOnly: !runsIn.some(isSensitive),
     network: false,
     deletes: false,
     privileged: false,
