@@ -1,5 +1,6 @@
 import type { Action, Grant } from '@countersign/core'
 import { expect, test } from 'vitest'
+import { openForArchive, retention } from '../../packages/server/src/store/index.ts'
 import { ADMIN_NAME } from '../testing/bootstrap-key.ts'
 import { settled as untilSettled, waiting as waitingFor } from '../testing/decisions.ts'
 import { exported, kindsOf, recordOf, verify } from '../testing/read-record.ts'
@@ -82,4 +83,22 @@ test('redaction also takes away what the kept answer to a proposal repeats', asy
   expect(JSON.stringify((await desk.dump()).once)).not.toContain('ORD-17')
   expect(await propose('k1', 'ORD-17')).toMatchObject({ id, description: 'Redacted', arguments: {} })
   expect(await propose('k2', 'ORD-18')).toEqual(other)
+})
+
+test('redaction also takes away the kept answer of an action that waited for longer than answers are kept', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using desk = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = desk
+  const bot = await desk.as({ name: 'bot', kind: 'agent' })
+  const propose = (): Promise<Action> =>
+    bot.post('/api/actions', { tool: 'unkeyed', arguments: { what: 'ORD-17' } }, { 'idempotency-key': 'k1' })
+  const { id, createdAt } = await propose()
+  // The answer of an open action is kept, and its time is put forward.
+  const store = await openForArchive(desk.database)
+  const limits = { ...retention.DEFAULT_RETENTION, gatewayCallsMs: 0 }
+  await store.transact(() => retention.deleteAnswersOfActions(Date.parse(createdAt) + 1, limits)).finally(() => store.close())
+  await admin.post(`/api/actions/${id}/decision`, { verdict: 'decline' })
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Ana' })
+  expect(JSON.stringify((await desk.dump()).once)).not.toContain('ORD-17')
+  expect(await propose()).toMatchObject({ id, description: 'Redacted', arguments: {} })
 })

@@ -23,6 +23,9 @@ import { viewAction } from './read/view.ts'
 import { findVisibleAction } from './read/visible.ts'
 import { transactOnce } from './transact-once.ts'
 
+/** The clocks of two processes differ by no more. */
+const CLOCKS_DIFFER_MS = 60_000
+
 /**
  * Removes what a settled action was about: arguments, preview, result and texts in its row, data and salts in its rows of the record, whose
  * chain stays valid. Nothing can be done with the action afterwards. Grants made from it end, and lose their values. A second redaction
@@ -84,7 +87,9 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
 
 /** A repeat of the proposal gets the action as it is now: the first answer would tell what it was about. */
 function* blankAnswers(row: ActionRow, blanked: Action): Tx<void> {
-  for (const { scope, key, answer } of yield* redaction.answersAt.all(row)) {
+  // The time of an answer is that of the proposal. Retention puts it forward while the action is open, and last to when it ended.
+  const [from, until] = [row.created_at, row.updated_at + CLOCKS_DIFFER_MS]
+  for (const { scope, key, answer } of yield* redaction.answersNaming.all({ from, until, naming: `%"${row.id}"%` })) {
     const { id } = (JSON.parse(answer) ?? {}) as { id?: unknown }
     if (id === row.id) yield* redaction.replaceAnswer.run({ scope, key, answer: JSON.stringify(blanked) })
   }

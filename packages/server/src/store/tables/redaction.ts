@@ -155,16 +155,22 @@ export const blankGrants = question<{ action_id: string }>((db, p) =>
     .where('revoked_at', 'is not', null),
 )
 
-/** Answers that are kept for as long as an action, among them those with this one: their time is that of its proposal or of its end. */
-export const answersAt = question<Pick<ActionRow, 'created_at' | 'updated_at'>, { scope: string; key: string; answer: string }>((db, p) =>
-  db
-    .selectFrom('once')
-    .select(['scope', 'key', 'answer'])
-    .where('kept_for', '=', lit('action'))
-    .where('created_at', 'in', [p.created_at, p.updated_at])
-    .orderBy('scope')
-    .orderBy('key')
-    .limit(lit(10_000)),
+/**
+ * Answers that are kept for as long as an action, of a time from `from` to `until`, with the text `naming` in them.
+ * @param p `naming` is a pattern of LIKE.
+ */
+export const answersNaming = question<{ from: number; until: number; naming: string }, { scope: string; key: string; answer: string }>(
+  (db, p) =>
+    db
+      .selectFrom('once')
+      .select(['scope', 'key', 'answer'])
+      .where('kept_for', '=', lit('action'))
+      .where('created_at', '>=', p.from)
+      .where('created_at', '<=', p.until)
+      .where('answer', 'like', p.naming)
+      .orderBy('scope')
+      .orderBy('key')
+      .limit(lit(10_000)),
 )
 
 /** Replaces an answer. */
