@@ -8,7 +8,7 @@ import { callBy, riskOf, sessionOf } from '../policy.ts'
 import { countVotes } from '../read/count.ts'
 import { requestersOf } from './requesters.ts'
 import type { Why } from './revise.ts'
-import { keyOf, requirementsOf } from './rights.ts'
+import { keyOf, requirementsOf, withRoles } from './rights.ts'
 
 /**
  * Why the decision about an action does not hold any more, or undefined while it does: what policy says now is no stricter, and enough of
@@ -73,6 +73,10 @@ function* given(cast: readonly VoteRow[]): Tx<readonly VoteRow[]> {
  */
 function askedNow({ requires, escalateTo = [] }: PolicyResult, row: ActionRow): Requirements {
   const then = requirementsOf(row)
-  const now = { ...requires, roles: [...requires.roles, ...escalateTo.filter((role) => then.roles.includes(role))] }
+  const lists = [then.roles, ...(then.alsoRoles ?? [])]
+  const now = withRoles(
+    requires,
+    escalateTo.filter((role) => lists.every((list) => list.includes(role))),
+  )
   return row.edited_by === null ? now : strictestRequirements(then, now)
 }

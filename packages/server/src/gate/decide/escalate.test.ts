@@ -138,3 +138,27 @@ test('who was asked as well is asked about another revision, too', async () => {
     revision: 2,
   })
 })
+
+test('who was asked as well decides alone, also where an edit has joined the requirements of two rules', async () => {
+  const escalate = { after: 'PT10M', roles: ['leads'] }
+  const pay = { verdict: 'ask' as const, escalate }
+  await using desk = await open({
+    default: 'deny',
+    rules: [
+      { ...pay, name: 'large', match: { tool: 'pay', when: '!has(args.small)' }, requires: { roles: ['finance'] } },
+      { ...pay, name: 'small', match: { tool: 'pay' }, requires: { roles: ['approver'] } },
+    ],
+  })
+  const { gate } = desk.engine
+  const { id } = desk.proposal
+  const edited = await gate.decide(id, { verdict: 'approve', arguments: { small: true } }, { principal: fay })
+  expect(edited).toMatchObject({ state: 'proposed', requires: { roles: ['approver'], alsoRoles: [['finance']] } })
+  const vote = { verdict: 'approve', revision: edited.revision, digest: edited.digest } as const
+  await expect(gate.decide(id, vote, { principal: ana }), 'one of both does not do').rejects.toMatchObject({ code: 'forbidden' })
+  await desk.pass(10 * MINUTE_MS)
+  expect(await desk.notes()).toEqual([expect.stringContaining('the role leads may decide, too')])
+  await expect(gate.decide(id, vote, { principal: ana }), 'and does not do later').rejects.toMatchObject({ code: 'forbidden' })
+  expect((await gate.decide(id, vote, { principal: lea })).state).toBe('approved')
+  await desk.engine.idle()
+  expect(await desk.row(), 'and starts').toMatchObject({ state: 'succeeded', revision: 2 })
+})

@@ -3,6 +3,7 @@ import { checkpoint } from '@countersign/toolkit/internal'
 import { actions, newId, stored, type Tx } from '../../store/index.ts'
 import type { SessionContext } from '../context.ts'
 import { emitUpdate } from '../events.ts'
+import { withRoles } from './rights.ts'
 
 /**
  * Asks others too where nobody has decided for as long as policy says: the roles that may vote become more, nothing else changes. True
@@ -15,11 +16,7 @@ export function* escalateWaiting(context: SessionContext, actionId: string): Tx<
   const asked: Requires = stored.requirementsOf(row)
   if (!asked.escalation) return false
   const { roles } = asked.escalation
-  const requires: Requires = {
-    ...asked,
-    roles: [...new Set([...asked.roles, ...roles])],
-    escalation: { ...asked.escalation, isDone: true },
-  }
+  const requires: Requires = { ...withRoles(asked, roles), escalation: { ...asked.escalation, isDone: true } }
   const now = Math.max(nowMs, row.updated_at)
   const patch = { requires: JSON.stringify(requires), updated_at: now }
   const escalated = yield* actions.escalateAction(row, patch, { revision: row.revision, now })

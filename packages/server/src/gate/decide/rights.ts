@@ -69,6 +69,12 @@ export const keyOf = ({ id, revision }: Pick<ActionRow, 'id' | 'revision'>) => (
 export const rolesText = ({ roles, alsoRoles = [] }: Pick<Requirements, 'roles' | 'alsoRoles'>): string =>
   [roles, ...alsoRoles].map((list) => list.join(' or ')).join(', and also ')
 
+/** The requirements with people of further roles, who satisfy each of its lists: escalation adds somebody who decides alone. */
+export const withRoles = <R extends Roles>(requires: R, more: readonly string[]): R => {
+  const add = (list: readonly string[]) => [...new Set([...list, ...more])]
+  return { ...requires, roles: add(requires.roles), ...(requires.alsoRoles && { alsoRoles: requires.alsoRoles.map(add) }) }
+}
+
 /** True when a person themselves holds the roles that it takes, as they are known now. */
 export function* holdsNow(personId: string, requires: Roles): Tx<boolean> {
   const person = yield* principals.findPrincipal.first({ id: personId })
