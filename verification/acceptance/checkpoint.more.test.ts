@@ -69,6 +69,18 @@ test('a request runs when it is executed: to the next pause, with its checkpoint
   expect(brain.requests).toHaveLength(3)
 })
 
+test('once it is decided, a request does not answer with the question any more, also when the model ends without a word', async () => {
+  await using talk = await startRequest({ says: [{ calls: [call('c1', 'keyed', 'x')] }, {}] })
+  const paused = await talk.execute()
+  expect(paused).toMatchObject({ status: 'awaiting_approval', message: expect.stringContaining('I need approval to use keyed') })
+  const done = await talk.server.admin.post(`/api/approve-tool/${paused.pendingApprovals[0].id}`, { approved: true })
+  expect(done).toMatchObject({ status: 'completed', pendingApprovals: [] })
+  expect(done).not.toHaveProperty('message')
+  const { items } = await talk.server.admin.get(`/api/sessions/${talk.sessionId}/messages`)
+  expect(items[0]).toMatchObject({ role: 'system', kind: 'note', content: 'The model’s answer was empty.', runId: talk.id })
+  expect(talk.target.writes).toHaveLength(1)
+})
+
 test('a request whose model fails says so, and stays so', async () => {
   await using talk = await startRequest({ says: [], agent: { maxSteps: 1 } })
   const failed = await talk.execute()

@@ -38,6 +38,8 @@ import { startQueuedRun } from './run.ts'
 import { addNote } from './session.ts'
 import { totalUsage, usageColumns } from './usage.ts'
 
+const EMPTY = 'The model’s answer was empty.'
+
 interface StepOf {
   session: SessionRow
   run: RunRow
@@ -109,8 +111,11 @@ function* storeStep({ policies }: AgentDeps, outbox: Outbox, step: StoredStep, n
   yield* writer.dropDeltas(messageId)
   for (const event of step.unsaid) writer.passingEvent(event)
   const toolCalls: ToolCall[] = calls.map((call) => ({ id: call.toolCallId, name: call.name, arguments: call.arguments }))
-  if (heard.text !== '' || toolCalls.length > 0 || heard.lookedUp.lookUps) yield* addAnswer(writer, step, heard.text, toolCalls)
+  const isEmpty = heard.text.trim() === '' && toolCalls.length === 0 && !heard.lookedUp.lookUps
+  if (!isEmpty) yield* addAnswer(writer, step, heard.text, toolCalls)
   if (heard.note !== undefined) yield* addNote(writer, heard.note, now)
+  // Otherwise the run would be over with nothing to see.
+  if (isEmpty) yield* addNote(writer, EMPTY, now, run.id)
   if (toolCalls.length === 0) {
     writer.endRun(run.id, 'done')
     writer.event({ type: 'done', data: { messageId, runId: run.id, usage: totalUsage(run, usage) } })

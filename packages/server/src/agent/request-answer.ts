@@ -68,10 +68,16 @@ function statusOf(run: RunRow | undefined, open: readonly OpenAction[]): Request
   return open.some(({ state }) => state === 'proposed') ? 'awaiting_approval' : 'awaiting_client'
 }
 
-/** The agent's words about what it did are not why it ended. */
+/** The agent's words about what it did are not why it ended, and a request for approval that was answered is neither. */
 function wordsOf(status: RequestView['status'], said: readonly MessageRow[]): string | undefined {
-  const ended = status === 'failed' || status === 'rejected'
-  return said.find(({ kind, content }) => content !== '' && (kind === 'note') === ended)?.content
+  const kinds = KINDS[status] ?? ['text']
+  return said.find(({ kind, content }) => content !== '' && kinds.includes(kind))?.content
+}
+
+const KINDS: Partial<Record<RequestView['status'], readonly MessageRow['kind'][]>> = {
+  awaiting_approval: ['request', 'text'],
+  failed: ['note'],
+  rejected: ['note'],
 }
 
 function lastToolCall(said: readonly MessageRow[]): Checkpoint['lastToolCall'] {
