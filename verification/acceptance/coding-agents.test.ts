@@ -118,6 +118,25 @@ test('reading in the project runs, reading outside of it asks, and settings of c
   expect(decisionOf(await outside)).toBe('deny')
 })
 
+test('settings of coding agents are not changed by a patch either, nor under a name in other letters', async () => {
+  const desk = await start()
+  const write = (path: string) => ({ tool_name: 'Write', tool_input: { file_path: `${FOLDER}/${path}`, content: '{}' } })
+  for (const path of ['.Claude/settings.json', 'opencode.json']) {
+    expect(reasonOf(await desk.hook('PreToolUse', write(path), '?limit=1'))).toContain('agents do not change them')
+  }
+  const patch = '*** Begin Patch\n*** Update File: a.ts\n@@\n-a\n+b\n*** Add File: .codex/config.toml\n+x\n*** End Patch'
+  const { body } = await desk.agent.send('POST', '/hooks/codex?limit=1', {
+    body: { session_id: 's1', cwd: FOLDER, hook_event_name: 'PreToolUse', tool_name: 'apply_patch', tool_input: { command: patch } },
+  })
+  expect(body.hookSpecificOutput.permissionDecisionReason).toContain('agents do not change them')
+  // A policy of one's own may let such files be changed: even then their card is of high risk.
+  const card = await desk.agent.post('/api/actions', {
+    tool: 'host.write',
+    arguments: { host: 'claude', hostTool: 'Write', folder: FOLDER, path: `${FOLDER}/.GitHub/workflows/x.yml`, content: '', options: {} },
+  })
+  expect(card.risk.level).toBe('high')
+})
+
 test('a call that names another folder to work in reads nothing there without approval', async () => {
   const desk = await start()
   const ask = async (tool_name: string, tool_input: object) => {

@@ -36,13 +36,11 @@ export function assessShell({
   return { level: 'medium', reasons: medium.length > 0 ? medium : ['runs a program'] }
 }
 
-/** Files that decide what runs later, here or elsewhere: settings of agents and hooks among them. */
+/** Files that decide what runs later, here or elsewhere: settings of agents and hooks among them. In any case: some file systems do not tell. */
 const DECIDES =
-  /(^|\/)(\.git|\.github|\.gitlab-ci\.yml|\.husky|\.claude|\.codex|\.copilot|\.cursor|\.gemini|\.opencode|opencode\.jsonc?|\.vscode|\.(ba|z)?sh(rc|env)|\.?profile|Dockerfile|Makefile|package\.json)(\/|$)/
+  /(^|\/)(\.git|\.github|\.gitlab-ci\.yml|\.husky|\.claude|\.codex|\.copilot|\.cursor|\.gemini|\.opencode|opencode\.jsonc?|\.vscode|\.(ba|z)?sh(rc|env)|\.?profile|Dockerfile|Makefile|package\.json)(\/|$)/i
 
-/** The same in any case: some file systems do not tell. */
-const DECIDES_IN_ANY_CASE = new RegExp(DECIDES.source, 'i')
-export const decidesLater = (path: string): boolean => DECIDES_IN_ANY_CASE.test(path)
+export const decidesLater = (path: string): boolean => DECIDES.test(path)
 
 export function assessFile({ path, files, outside, sensitive }: JsonObject, verb: string): Assessment {
   const paths = Array.isArray(files) ? files.map(String) : [String(path ?? '')]
@@ -50,7 +48,7 @@ export function assessFile({ path, files, outside, sensitive }: JsonObject, verb
     ...(paths.length === 0 ? [`${verb} files that cannot be read from it`] : []),
     ...(outside === true ? [`${verb} outside the folder`] : []),
     ...(sensitive === true ? [`${verb} a file that usually holds secrets`] : []),
-    ...(verb !== 'reads' && paths.some((one) => DECIDES.test(one)) ? [`${verb} a file that decides what runs later`] : []),
+    ...(verb !== 'reads' && paths.some(decidesLater) ? [`${verb} a file that decides what runs later`] : []),
   ]
   if (reasons.length > 0) return { level: 'high', reasons }
   return verb === 'reads' ? { level: 'low', reasons: ['reads only, in the folder'] } : { level: 'medium', reasons: [`${verb} files`] }

@@ -35,7 +35,8 @@ export const codingAgentStarter = (group: string): StarterRules => [
     match: {
       tool: `${group}.*`,
       effect: 'write',
-      when: '[".claude/", ".codex/", ".copilot/", ".cursor/", ".gemini/", ".opencode/"].exists(part, has(args.path) && args.path.contains(part))',
+      // In any letters: some file systems do not tell.
+      when: '[".claude/", ".codex/", ".copilot/", ".cursor/", ".gemini/", ".opencode/", "opencode.json"].exists(part, has(args.path) && args.path.lowerAscii().contains(part) || has(args.files) && args.files.exists(file, file.lowerAscii().contains(part)))',
     },
     verdict: 'deny',
     reason: 'The settings of coding agents decide what is asked, so agents do not change them.',
