@@ -129,6 +129,31 @@ test('a vote in the place of another does not count any more when the delegation
   expect(await desk.vote(id, fay)).toBe('approved')
 })
 
+test('a vote that does not count any more, because its delegation ended, stands in the way of no other delegate', async () => {
+  await using desk = await open({ quorum: 2 })
+  const ended = await desk.lend(fay, vic)
+  const [id, other] = [await desk.propose(), await desk.propose()]
+  expect(await desk.vote(id, vic)).toBe('proposed')
+  expect(await desk.vote(other, vic)).toBe('proposed')
+  await desk.gate.endDelegation(ended.id, { principal: fay })
+  await desk.lend(fay, wil)
+  expect(await desk.vote(id, wil)).toBe('proposed')
+  expect(await desk.vote(id, gil)).toBe('approved')
+  await desk.lend(fay, vic)
+  expect(await desk.vote(other, wil), 'what vic said counts again').toBe('forbidden')
+})
+
+test('a delegate reads again what an action would change, as whoever may vote does', async () => {
+  await using desk = await open({})
+  const id = await desk.propose()
+  const refresh = () => desk.gate.refresh(id, { principal: vic })
+  await expect(refresh()).rejects.toMatchObject({ code: 'forbidden' })
+  const lent = await desk.lend(fay, vic)
+  expect(await refresh()).toMatchObject({ id, state: 'proposed', revision: 1 })
+  await desk.gate.endDelegation(lent.id, { principal: fay })
+  await expect(refresh()).rejects.toMatchObject({ code: 'forbidden' })
+})
+
 test('nothing is granted by a vote in the place of another', async () => {
   await using desk = await open({})
   await desk.lend(gil, vic)

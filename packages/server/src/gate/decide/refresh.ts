@@ -11,8 +11,9 @@ import type { PreparedAction } from '../propose/prepare.ts'
 import { prepareAgain } from '../propose/prepare-again.ts'
 import { viewAction } from '../read/view.ts'
 import { transactOnce } from '../transact-once.ts'
-import { findForDecision } from './decide.ts'
+import { findForDecision, findForVote } from './decide.ts'
 import { revise } from './revise.ts'
+import { findRight } from './rights.ts'
 
 /** A target is not read more often than this for one action, however many ask. */
 const AT_MOST_EVERY_MS = 1_000
@@ -46,7 +47,7 @@ export function createRefresh(deps: GateDeps): Refresh {
     const seen = await deps.store.read(function* () {
       const answer = once && (yield* findAnswer<Action>(once))
       if (answer) return { answer }
-      const row = yield* findForDecision(actionId, caller, deps.clock.nowMs())
+      const row = yield* findForReading(actionId, caller, deps.clock.nowMs())
       const action = yield* viewAction(row)
       const refuse = (why: string) => new CountersignError('illegal_transition', `action ${actionId} ${why}`, { action })
       if (row.state !== 'proposed') throw refuse(`is ${row.state}; only what waits for a decision is read again`)
@@ -72,6 +73,13 @@ export function createRefresh(deps: GateDeps): Refresh {
   return (actionId, caller) => retryOnConflict(() => refresh(actionId, caller))
 }
 
+/** The action, for somebody who has a vote on it, or whose own role would give them one. @throws CountersignError as {@link findForDecision}. */
+function* findForReading(actionId: string, caller: Caller, nowMs: number): Tx<ActionRow> {
+  const found = yield* actions.findAction.first({ id: actionId })
+  const mayVote = found !== undefined && (yield* findRight(found, caller.principal, nowMs)).refusal === undefined
+  return mayVote ? (yield* findForVote(actionId, caller, nowMs)).row : yield* findForDecision(actionId, caller, nowMs)
+}
+
 interface Reading {
   row: ActionRow
   tool: Tool
@@ -80,6 +88,8 @@ interface Reading {
 
 function* takeReading(deps: GateDeps, context: CallerContext, { row, tool, prepared }: Reading): Tx<Action> {
   const opened = yield* openSession(context, row)
+  // A delegated right may have ended while the target was read.
+  yield* findForReading(row.id, context.caller, context.nowMs)
   if (!(yield* isInForce(deps.policies, prepared.policy))) throw new ConflictError(row.id)
   checkpoint('refresh.storing')
   const moved = whyMoved(tool, row)

@@ -36,7 +36,7 @@ export function* findRight(row: ActionRow, principal: Principal, nowMs: number, 
   if (excluded.has(principal.id)) return { refusal: 'they asked for it themselves, so somebody else has to decide' }
   if (meetsRoles(principal.roles, requires)) return { forId: null }
   const known = lenders ?? (yield* lenderIdsOf(principal, nowMs))
-  return yield* findLentRight(row, { requires, excluded, principal }, known)
+  return yield* findLentRight(row, { requires, excluded, principal, nowMs }, known)
 }
 
 /** The ids of the people in whose place somebody is, the earliest delegation first. */
@@ -45,9 +45,15 @@ export function* lenderIdsOf({ id }: Principal, nowMs: number): Tx<string[]> {
   return delegated.map(({ from_id }) => from_id)
 }
 
+/** True while `voter` votes in the place of `lender`. */
+export function* isLentTo(voter: string, lender: string, nowMs: number): Tx<boolean> {
+  const lent = yield* delegations.delegationsTo.all({ to_id: voter, now: nowMs })
+  return lent.some(({ from_id }) => from_id === lender)
+}
+
 function* findLentRight(
   row: ActionRow,
-  { requires, excluded, principal }: { requires: Requirements; excluded: ReadonlySet<string>; principal: Principal },
+  { requires, excluded, principal, nowMs }: { requires: Requirements; excluded: ReadonlySet<string>; principal: Principal; nowMs: number },
   lenderIds: readonly string[],
 ): Tx<Right> {
   const lenders: string[] = []
@@ -57,8 +63,12 @@ function* findLentRight(
   // Where one vote decides, nobody has voted on what waits.
   if (first !== undefined && row.state === 'proposed' && requires.quorum === 1 && requires.declineQuorum === 1) return { forId: first }
   // A right counts once, so one that nobody has used yet comes first; their own earlier vote does not stand in their way.
-  const others = (yield* votes.votesOf.all(keyOf(row))).filter(({ principal_id }) => principal_id !== principal.id)
-  const used = new Set(others.map(({ principal_id, for_id }) => for_id ?? principal_id))
+  const used = new Set<string>()
+  for (const { principal_id, for_id } of yield* votes.votesOf.all(keyOf(row))) {
+    if (principal_id === principal.id) continue
+    // A vote whose delegation ended is not counted, so it uses nobody's right.
+    if (for_id === null || (yield* isLentTo(principal_id, for_id, nowMs))) used.add(for_id ?? principal_id)
+  }
   const free = lenders.find((id) => !used.has(id))
   return free === undefined ? { refusal: 'everybody in whose place they are has voted, or was voted for' } : { forId: free }
 }

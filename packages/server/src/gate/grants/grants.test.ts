@@ -294,6 +294,18 @@ test('a rule is suggested that fits what people approved, and nothing that they 
   expect(await desk.gate.suggestGrant(wire.id, { principal: ana })).toMatchObject({ refusal: expect.stringContaining('high'), rule: null })
 })
 
+test('no grant is suggested to somebody who may make none: a delegate, or a key that leaves out a role of its person', async () => {
+  await using desk = await open()
+  const credit = await desk.propose('credit')
+  const refusal = async (principal: Principal) => (await desk.gate.suggestGrant(credit.id, { principal })).refusal
+  await desk.gate.createDelegation({ to: cy.id, expiresIn: 'P1D' }, { principal: fay })
+  expect(await refusal(cy)).toContain('in the place of another')
+  expect(await refusal(fay)).toBeNull()
+  const { id } = await desk.propose('send')
+  await desk.store.transact(() => principals.savePrincipal({ ...ana, roles: ['approver', 'finance'] }, 1))
+  expect((await desk.gate.suggestGrant(id, { principal: ana })).refusal).toContain('leaves out finance')
+})
+
 test('a suggested rule tells nobody the arguments of calls that they may not see', async () => {
   await using desk = await open()
   const dear = { tool: 'own.ship', when: 'args.cents > 100' }

@@ -1,4 +1,13 @@
-import { assert, CountersignError, durationMs, type Grant, type Remember, type Requirements, type RiskLevel } from '@countersign/core'
+import {
+  assert,
+  CountersignError,
+  durationMs,
+  type Grant,
+  type Principal,
+  type Remember,
+  type Requirements,
+  type RiskLevel,
+} from '@countersign/core'
 import { appendToScope } from '../../audit/index.ts'
 import { readCondition } from '../../policy/index.ts'
 import { type ActionRow, type GrantRow, grants, newId, principals, stored, type Tx, together } from '../../store/index.ts'
@@ -91,10 +100,8 @@ export function* makeGrant(
   row: ActionRow,
   terms: Remember,
 ): Tx<GrantRow> {
-  requireOwnSignIn(principal, 'allow later calls')
-  yield* requireAllRoles(principal, 'allow later calls')
-  const right = yield* findRight(row, principal, nowMs)
-  const own = right.refusal ?? (right.forId === null ? undefined : 'who votes in the place of another allows nothing beyond that vote')
+  yield* requireMaker(principal)
+  const own = yield* whyMakesNone(row, principal, nowMs)
   if (own !== undefined) throw new CountersignError('forbidden', `${principal.name} may not allow later calls like ${row.id}: ${own}`)
   const never = whyNeverGranted({ requires: requirementsOf(row), risk: stored.riskOf(row).level })
   if (never !== undefined) throw new CountersignError('illegal_transition', `nothing can be allowed beyond ${row.id}: ${never}`)
@@ -134,6 +141,19 @@ export function* makeGrant(
   const entry = { kind: 'grant_made', actor: principal.id, actionId: row.id, data: factsOf(grant) } as const
   yield* session ? session.audit(entry) : appendToScope(outbox, row.id, entry, nowMs)
   return grant
+}
+
+/** @throws CountersignError `forbidden` for an embed token, and for a key that leaves out a role of its person. */
+export function* requireMaker(principal: Principal): Tx<void> {
+  requireOwnSignIn(principal, 'allow later calls')
+  yield* requireAllRoles(principal, 'allow later calls')
+}
+
+/** Returns why somebody could not approve an action alone and in their own right; undefined when they could. */
+export function* whyMakesNone(row: ActionRow, principal: Principal, nowMs: number): Tx<string | undefined> {
+  const right = yield* findRight(row, principal, nowMs)
+  if (right.refusal !== undefined) return right.refusal
+  return right.forId === null ? undefined : 'who votes in the place of another allows nothing beyond that vote'
 }
 
 /** Returns the facts about a grant for the record. */

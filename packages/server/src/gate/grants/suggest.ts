@@ -1,12 +1,12 @@
-import { type GrantSuggestion, type JsonObject, MAX_WHEN_CHARS } from '@countersign/core'
-import { type ActionRow, actions, stored } from '../../store/index.ts'
+import { type GrantSuggestion, isCountersignError, type JsonObject, MAX_WHEN_CHARS, type Principal } from '@countersign/core'
+import { type ActionRow, actions, stored, type Tx } from '../../store/index.ts'
 import type { Caller } from '../caller.ts'
-import { findRight, requirementsOf } from '../decide/rights.ts'
+import { requirementsOf } from '../decide/rights.ts'
 import type { GateDeps } from '../gate.ts'
 import { callOf } from '../policy.ts'
 import { findVisibleAction, visibleAmong } from '../read/visible.ts'
 import { coversCall } from './covers-call.ts'
-import { whyNeverGranted } from './grants.ts'
+import { requireMaker, whyMakesNone, whyNeverGranted } from './grants.ts'
 import { narrowRule } from './narrow-rule.ts'
 
 /** The number of latest calls that are compared. */
@@ -31,9 +31,8 @@ export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: 
     const of = earlier.length
     const exact = { matched: earlier.filter((other) => other.arguments === row.arguments).length, of }
     const tool = tools.byName(row.tool)
-    const right = yield* findRight(row, principal, nowMs)
     const refusal =
-      right.refusal ??
+      (yield* whyNotMadeBy(row, principal, nowMs)) ??
       whyNeverGranted({ requires: requirementsOf(row), risk: stored.riskOf(row).level }) ??
       (tool ? null : `the tool ${row.tool} is no longer configured`)
     if (!tool || refusal !== null) return { refusal, exact, rule: null }
@@ -46,6 +45,16 @@ export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: 
     const fits = coversCall(tool, when, call) && !matching.some(({ state }) => REFUSED.has(state))
     return { refusal, exact, rule: fits ? { when, matched: matching.length, of } : null }
   })
+}
+
+function* whyNotMadeBy(row: ActionRow, principal: Principal, nowMs: number): Tx<string | undefined> {
+  try {
+    yield* requireMaker(principal)
+  } catch (error) {
+    if (isCountersignError(error) && error.code === 'forbidden') return error.message
+    throw error
+  }
+  return yield* whyMakesNone(row, principal, nowMs)
 }
 
 const argumentsOf = (row: Pick<ActionRow, 'arguments'>): JsonObject => stored.argumentsOf(row)

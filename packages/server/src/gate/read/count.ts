@@ -1,6 +1,6 @@
 import { type Requirements, type Tally, tallyVotes } from '@countersign/core'
-import { type ActionRow, delegations, type Tx, type VoteRow, type votes } from '../../store/index.ts'
-import { excludedBy, holds, holdsNow } from '../decide/rights.ts'
+import type { ActionRow, Tx, VoteRow, votes } from '../../store/index.ts'
+import { excludedBy, holds, holdsNow, isLentTo } from '../decide/rights.ts'
 
 /** A vote to be counted; one that is about to be cast comes without the person behind it. */
 export type Paper = VoteRow | votes.HeldVote
@@ -26,9 +26,4 @@ export function* countVotes(row: ActionRow, requires: Requirements, cast: readon
     papers.push({ voter, right, verdict: vote.verdict, counts })
   }
   return tallyVotes(requires, papers)
-}
-
-function* isLentTo(voter: string, lender: string, nowMs: number): Tx<boolean> {
-  const lent = yield* delegations.delegationsTo.all({ to_id: voter, now: nowMs })
-  return lent.some(({ from_id }) => from_id === lender)
 }
