@@ -132,6 +132,36 @@ test('actions can be found by state, tool, agent, session and words', async () =
   }
 })
 
+test('a word is found whatever its script and case, and with quotes and backslashes as the argument has them', async () => {
+  await using target = await startTarget(() => ({ status: 200 }))
+  const input = { type: 'object', properties: { command: { type: 'string' } } }
+  const run = { method: 'POST' as const, path: '/run', input, describe: 'Run a command' }
+  await using server = await startTestServer({
+    config: { tools: { shell: { prefix: false, routes: { baseUrl: target.url, tools: { run } } } } },
+  })
+  const { admin } = server
+  const propose = (command: string): Promise<Action> => admin.post('/api/actions', { tool: 'run', arguments: { command } })
+  const copy = await propose(String.raw`copy C:\Users\Max "Größe Жанна.txt"`)
+  const other = await propose('copy nothing')
+  const found = async (query: Record<string, string>) =>
+    (await admin.get(`/api/actions?${new URLSearchParams(query)}`)).items.map(({ id }: Action) => id)
+  for (const text of [String.raw`c:\users\max`, 'GRÖßE', 'жАННА', '"größe', String.raw`\Max "G`]) {
+    const quoted = `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`
+    expect(await found({ q: text }), text).toEqual([copy.id])
+    expect(await found({ words: `copy ${quoted}` }), text).toEqual([copy.id])
+  }
+  for (const text of ['Жанне', 'Users/Max', '%']) expect(await found({ q: text }), text).toEqual([])
+  expect(await found({ q: 'COPY' })).toEqual([other.id, copy.id])
+  const zhanna = await server.as({ name: 'Жанна Ålund', kind: 'person', roles: ['viewer'] })
+  for (const q of ['жанна', 'åLUND', zhanna.principal.id.toUpperCase()]) {
+    const { items } = await admin.get(`/api/people?${new URLSearchParams({ q })}`)
+    expect(
+      items.map(({ id }: { id: string }) => id),
+      q,
+    ).toEqual([zhanna.principal.id])
+  }
+})
+
 test('people find actions by what the policy said, by part of a tool, an agent or a name, and by age, on every page of the list', async () => {
   await using target = await startTarget(() => ({ status: 200 }))
   await using server = await startTestServer({

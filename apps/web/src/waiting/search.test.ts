@@ -101,6 +101,8 @@ test('an action matches when each part of the search does', () => {
   expect(finds('agent:desk', { agent: null })).toBe(false)
   expect(finds('by:me', { requesters: [{ id: 'prn_2', name: 'Me too' }] })).toBe(true)
   expect(finds('by:me', { requesters: [{ id: 'prn_2', name: 'Lin' }] })).toBe(false)
+  const path = { arguments: { command: String.raw`copy C:\Users\Max "Größe"` } }
+  for (const text of [String.raw`users\MAX`, String.raw`"C:\\Users"`, String.raw`"\"GRÖßE\""`]) expect(finds(text, path), text).toBe(true)
   const assigned = (assignment: object | null | undefined) => ({ assignment })
   const person = (id: string, name: string) => assigned({ person: { id, name } })
   for (const [text, more] of [

@@ -105,8 +105,11 @@ export function matches(action: Action, search: Search, reader: Reader): boolean
   if (by !== undefined && !isAskedBy(action, by, reader)) return false
   if (assigned !== undefined && !isAssignedTo(action, assigned, reader)) return false
   if (olderMs !== undefined && reader.nowMs - Date.parse(action.createdAt) < olderMs) return false
-  return words.every((word) => textOf(action).includes(word.toLowerCase()))
+  return words.every((word) => isIn(textOf(action), word.toLowerCase()))
 }
+
+/** True when the text has the word as it is, or as the JSON of arguments has it, with a backslash before quotes and backslashes. */
+const isIn = (text: string, word: string): boolean => text.includes(word) || text.includes(JSON.stringify(word).slice(1, -1))
 
 const has = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase())
 

@@ -141,7 +141,7 @@ function useDecidedRows(isShown: boolean, text: string): Rows {
 
 /** Returns a query to the server that finds at least everything that the search finds. */
 function termsOf({ words, tool, agent, risk, by, olderMs }: Search, nowMs: number): ActionQuery {
-  // The server finds the other case of ASCII letters only.
+  // Other letters may have another length in lower case: the server compares them one by one, and would find less.
   const longest = words.filter((word) => /^[ -~]+$/.test(word)).reduce((found, word) => (word.length > found.length ? word : found), '')
   return {
     ...(longest !== '' && { q: longest }),

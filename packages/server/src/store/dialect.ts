@@ -19,8 +19,6 @@ export interface Dialect {
   readonly builder: Kysely<Schema>
   /** Returns a text in a form that the database can store. */
   writeText(text: string): string
-  /** LIKE that ignores the case of ASCII letters. */
-  readonly like: RawBuilder<unknown>
   /** True when the text in `column` contains `text`, ignoring the case of all letters. */
   hasText(column: string, text: string): RawBuilder<boolean>
   /** True when the list under `key` of the JSON object in `column` contains one of `values`. */
@@ -60,7 +58,6 @@ export const SQLITE: Dialect = {
     },
   }),
   writeText: (text) => text,
-  like: sql`like`,
   hasText(column, text) {
     // A pattern ends at its first NUL, and would match any text with the part before it. `lower` handles only ASCII letters.
     if (text.includes('\0')) return sql`instr(lower(${sql.ref(column)}), lower(${text})) > 0`
@@ -110,7 +107,6 @@ export const POSTGRES: Dialect = {
     },
   }),
   writeText,
-  like: sql`ilike`,
   hasText: (column, text) => sql`${sql.ref(column)} ~ ${regexpOf(text)}`,
   listHasAny: (column, key, values) =>
     sql`(${namesAny(column, values)} and exists (

@@ -58,8 +58,7 @@ export function searchConditions(search: ActionSearch, dialect: Dialect): RawBui
   if (verdict !== undefined) conditions.push(sql`action.policy like ${`%"verdict":"${verdict}"%`}`)
   if (toolText !== undefined) conditions.push(dialect.hasText('action.tool', toolText))
   if (agentText !== undefined) conditions.push(dialect.hasText('action.agent', agentText))
-  for (const word of words)
-    conditions.push(sql`(${dialect.hasText('action.description', word)} or ${dialect.hasText('action.arguments', word)})`)
+  for (const word of words) conditions.push(hasWord(word, dialect))
   if (requester !== undefined) conditions.push(isAskedBy(dialect.hasText('named.name', requester)))
   if (requesterId !== undefined) conditions.push(isAskedBy(sql`(named.id = ${requesterId} or named.person_id = ${requesterId})`))
   if (decider !== undefined) conditions.push(isDecidedByName(decider, dialect))
@@ -73,6 +72,12 @@ export function searchConditions(search: ActionSearch, dialect: Dialect): RawBui
   if (settledBefore !== undefined)
     conditions.push(sql`action.settled_at is not null and coalesce(action.settled_at, -1) < ${settledBefore}`)
   return conditions
+}
+
+/** True when the text is in the title or the arguments: as it is, or as JSON has it, with a backslash before quotes and backslashes. */
+export function hasWord(text: string, dialect: Dialect): RawBuilder<boolean> {
+  const inArguments = [...new Set([text, JSON.stringify(text).slice(1, -1)])].map((written) => dialect.hasText('action.arguments', written))
+  return sql`(${dialect.hasText('action.description', text)} or ${sql.join(inArguments, sql` or `)})`
 }
 
 /** The ids of the actions that were settled in the time of a search, from the index of these times. */

@@ -4,7 +4,7 @@ import type { Dialect } from '../dialect.ts'
 import { ask, lit, question, type Tx } from '../query.ts'
 import { isAlongTimes, isInPiece, type OrderPlace, orderOf, type Piece, placeIn, stretchesOf } from './action-order.ts'
 import type { ActionRow } from './action-rows.ts'
-import { type ActionSearch, idsSettledIn, lowestIdAt, searchConditions } from './action-search.ts'
+import { type ActionSearch, hasWord, idsSettledIn, lowestIdAt, searchConditions } from './action-search.ts'
 import { type ActionUpdate, actionUpdate, notedUpdate } from './action-update.ts'
 import { insertNoted } from './insert.ts'
 import type { Schema } from './schema.ts'
@@ -333,12 +333,7 @@ export function narrowed<O>(from: ActionQuery<O>, filter: ActionFilter, dialect:
   // The range of the index bounds the times already. Said twice, Postgres expects so few rows that it sorts all of them.
   const rest = piece && isAlongTimes(piece) ? { ...search, settledAfter: undefined, settledBefore: undefined } : search
   for (const condition of searchConditions(rest, dialect)) query = query.where(condition)
-  if (filter.text !== undefined) {
-    const pattern = `%${filter.text.replaceAll(/[\\%_]/g, '\\$&')}%`
-    query = query.where(
-      sql<boolean>`(description ${dialect.like} ${pattern} escape '\\' or arguments ${dialect.like} ${pattern} escape '\\')`,
-    )
-  }
+  if (filter.text !== undefined) query = query.where(hasWord(filter.text, dialect))
   return query
 }
 

@@ -117,10 +117,7 @@ export const listPeople = (page: {
       .limit(limit)
     if (!withDisabled) query = query.where('disabled_at', 'is', null)
     if (after !== undefined) query = query.where(sql<boolean>`(name, id) > (${after.name}, ${after.id})`)
-    if (text !== undefined) {
-      const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
-      query = query.where(sql<boolean>`(name ${dialect.like} ${pattern} escape '\\' or id ${dialect.like} ${pattern} escape '\\')`)
-    }
+    if (text !== undefined) query = query.where(sql<boolean>`(${dialect.hasText('name', text)} or ${dialect.hasText('id', text)})`)
     return query
   })
 
