@@ -126,6 +126,20 @@ test('the same answer twice, and a made-up one, run nothing more', async () => {
   expect(it.target.writes).toHaveLength(1)
 })
 
+test('a message with a picture is refused: no answer is given as if the agent had seen it', async () => {
+  await using it = await startAgUiServer([{ text: 'I have seen it.' }])
+  const picture = { type: 'image', source: { type: 'data', value: 'iVBORw0=', mimeType: 'image/png' } }
+  const content = [{ type: 'text', text: 'Pay this' }, picture]
+  const answer = await fetch(`${it.server.url}/api/ag-ui/desk`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${it.key}`, 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ threadId: 'thread-1', runId: 'run-1', messages: [{ id: 'u1', role: 'user', content }] }),
+  })
+  expect(answer.status).toBe(400)
+  expect(await answer.text()).toContain('only text is taken')
+  expect((await it.server.admin.get('/api/sessions')).items).toEqual([])
+})
+
 test('a person who may not decide gets an error, and nothing runs', async () => {
   await using it = await startAgUiServer([{ calls: [CALL] }, { text: 'Done.' }])
   const { key } = await it.server.makeKey({ name: 'Mel', kind: 'person', roles: ['member'] })

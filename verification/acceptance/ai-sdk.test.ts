@@ -355,3 +355,19 @@ test('what cannot be taken is refused in words, and a stranger finds nothing', a
   const theirs = await fetch(`${it.server.url}/api/ai-sdk/chat/chat-1/stream`, { headers: { authorization: `Bearer ${key}` } })
   expect(theirs.status).toBe(204)
 })
+
+test('a message with a file is refused in words: no answer is given as if the agent had read it', async () => {
+  await using it = await start([{ text: 'I have read it.' }])
+  const page = it.open()
+  const file = { type: 'file' as const, mediaType: 'application/pdf', url: 'data:application/pdf;base64,JVBERi0=', filename: 'invoice.pdf' }
+  await page.chat.sendMessage({ text: 'Pay this', files: [file] })
+  expect(page.chat.status).toBe('error')
+  expect(page.chat.error?.message).toContain('files are not taken')
+  expect((await it.server.admin.get('/api/sessions')).items).toEqual([])
+  // The page keeps the message, and goes on without it.
+  await page.chat.sendMessage({ text: 'Pay 5 EUR' })
+  expect(page.text).toBe('I have read it.')
+  const [{ id }] = (await it.server.admin.get('/api/sessions')).items
+  const { items } = await it.server.admin.get(`/api/sessions/${id}/messages`)
+  expect(items.map(({ content }: { content: string }) => content)).toEqual(['I have read it.', 'Pay 5 EUR'])
+})

@@ -12,7 +12,7 @@ import { lastPlace, placeOf } from '../threads/place.ts'
 import { earlierActions, followTurn } from '../threads/turn.ts'
 import { type AgUiEvent, frameOf } from './events.ts'
 import { trackPageMessages } from './page-messages.ts'
-import { knownIn, Said, snapshotFor, textOf } from './snapshot.ts'
+import { hasMoreThanText, knownIn, Said, snapshotFor, textOf } from './snapshot.ts'
 import { createAgUiWriter } from './turn-writer.ts'
 
 const route = taggedRoute('chat')
@@ -114,6 +114,8 @@ async function answerNew(
 function newMessage({ messages: said }: RunAgentInput): { id: string; text: string } | undefined {
   const last = said.at(-1)
   if (last?.role !== 'user') return undefined
+  // Left out in silence, the agent would answer as if they were not there, and their author would believe that it saw them.
+  if (hasMoreThanText(last)) throw new CountersignError('bad_request', 'only text is taken: send the message without pictures and files')
   const text = textOf(last)
   if (text === undefined) throw new CountersignError('bad_request', 'the last message needs text of at most 100,000 characters')
   return { id: last.id, text }

@@ -31,6 +31,10 @@ export function textOf({ content }: Said): string | undefined {
   return MessageText.safeParse(texts.join('\n')).data
 }
 
+/** True for a message with a picture, a sound or a file. */
+export const hasMoreThanText = ({ content }: Said): boolean =>
+  Array.isArray(content) && content.some((part: unknown) => !TextPart.safeParse(part).success)
+
 export const knownIn = (said: readonly Said[]): KnownMessages => ({
   messageIds: new Set(said.flatMap(({ id, role, content }) => ((role === 'assistant' || role === 'reasoning') && content ? [id] : []))),
   callIds: new Set(said.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id))),

@@ -37,10 +37,12 @@ export function readChatRequest({ messages, trigger }: AiSdkChatBody): ChatReque
   }
   const last = messages.at(-1)
   if (last?.role === 'user') {
+    // Left out in silence, the agent would answer as if there were no file, and its author would believe that it was read.
+    if (last.parts.some(({ type }) => type === 'file'))
+      throw new CountersignError('bad_request', 'files are not taken: send the message without them')
     const text = last.parts.flatMap((part) => (part.type === 'text' && typeof part.text === 'string' ? part.text : [])).join('\n')
     const said = MessageText.safeParse(text)
-    if (!said.success)
-      throw new CountersignError('bad_request', 'the last message needs a text part of at most 100,000 characters; files are not taken')
+    if (!said.success) throw new CountersignError('bad_request', 'the last message needs a text part of at most 100,000 characters')
     return { say: said.data, messageId: last.id }
   }
   if (last?.role !== 'assistant')
