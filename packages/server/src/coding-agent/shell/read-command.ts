@@ -50,7 +50,7 @@ export interface ShellReading {
   privileged: boolean
   /** It contains `$(…)`, backquotes or `<(…)`. */
   substitutes: boolean
-  /** It contains a program in another language, which is not read. */
+  /** It contains a program in another language, or hands one to its interpreter, which is not read. */
   inlineCode: boolean
 }
 
@@ -154,24 +154,23 @@ class Reader {
     if (path !== program) reading.readOnly = false
     const known = args.filter((arg) => arg !== undefined)
     for (const word of known) this.#path(word)
-    const [first] = known.filter((word) => !word.startsWith('-'))
+    const { subcommands, options } = readSubcommand(args)
     reading.network ||=
-      NETWORK.has(program) || RUNS_DOWNLOADS.has(program) || (first !== undefined && has(NETWORK_SUBCOMMANDS, program, first))
+      NETWORK.has(program) || RUNS_DOWNLOADS.has(program) || subcommands.some((word) => has(NETWORK_SUBCOMMANDS, program, word))
     reading.deletes ||=
       DELETERS.has(program) ||
-      (first !== undefined && has(DELETING_SUBCOMMANDS, program, first)) ||
+      subcommands.some((word) => has(DELETING_SUBCOMMANDS, program, word)) ||
       (program === 'find' && known.includes('-delete')) ||
       (program === 'git' && known.some((word) => /^(-f|--force.*|--delete|-D)$/.test(word)))
     reading.privileged ||= PRIVILEGED.has(program)
     reading.readOnly &&= isReader(program, args)
-    const code = INLINE_CODE[program]
-    if (code && args.some((word) => word === undefined || code.test(word))) reading.inlineCode = true
+    reading.inlineCode ||= hasInlineCode(program, args)
+    if (program === 'git' && configures(options)) this.#unclear('it gives git a configuration, which may run a program')
     if (program === 'eval' || program === 'source' || program === '.' || program === 'trap' || program === 'alias') {
       this.#unclear(`${program} runs what is not shown as a command`)
     } else if (SHELLS.has(program)) this.#shell(program, args, depth)
-    else if (program === 'find' && args.some((word) => word === undefined || /^-(exec|execdir|ok|okdir)$/.test(word))) {
-      this.#afterOption(args, /^-(exec|execdir|ok|okdir)$/, depth)
-    } else if (WRAPPERS.has(program)) this.#wrapped(program, args, depth)
+    else if (program === 'find') this.#find(args, depth)
+    else if (WRAPPERS.has(program)) this.#wrapped(program, args, depth)
   }
 
   #shell(shell: string, args: readonly (string | undefined)[], depth: number) {
@@ -180,11 +179,19 @@ class Reader {
     this.#unclear(`${shell} runs commands that are not shown here`)
   }
 
-  #afterOption(args: readonly (string | undefined)[], option: RegExp, depth: number) {
-    const at = args.findIndex((word) => word !== undefined && option.test(word))
-    const [program, ...rest] = args.slice(at + 1)
-    if (at < 0 || program === undefined) return this.#unclear('find runs a program that is only known when it runs')
-    this.#run(program, rest, depth)
+  #find(args: readonly (string | undefined)[], depth: number) {
+    const isUnknown = () => this.#unclear('find runs a program that is only known when it runs')
+    let at = args.findIndex(isExec)
+    if (at < 0 && args.includes(undefined)) return isUnknown()
+    while (at >= 0) {
+      const length = args.slice(at).findIndex((word) => word === ';' || word === '+')
+      const end = length < 0 ? args.length : at + length + 1
+      const [program, ...rest] = args.slice(at + 1, end)
+      if (program === undefined) return isUnknown()
+      this.#run(program, rest, depth)
+      const next = args.slice(end).findIndex(isExec)
+      at = next < 0 ? next : end + next
+    }
   }
 
   /** `env A=1 timeout 5 npm test`: the program is the first word that is neither an option, an assignment nor a duration. */
@@ -225,6 +232,44 @@ class Reader {
   #unclear(why: string) {
     if (!this.#reading.unclear.includes(why)) this.#reading.unclear.push(why)
   }
+}
+
+const isExec = (word: string | undefined): boolean => word !== undefined && /^-(exec|execdir|ok|okdir)$/.test(word)
+
+/**
+ * Returns the words that may be the subcommand, and everything before the last of them: the word behind an option may be its value, as in
+ * `git -C web push`.
+ */
+function readSubcommand(args: readonly (string | undefined)[]): { subcommands: string[]; options: readonly (string | undefined)[] } {
+  const subcommands: string[] = []
+  for (const [at, word] of args.entries()) {
+    const isOption = word === undefined || word.startsWith('-')
+    if (!isOption) subcommands.push(word)
+    if (!isOption && !/^-[^=]*$/.test(args[at - 1] ?? '')) return { subcommands, options: args.slice(0, at) }
+  }
+  return { subcommands, options: args }
+}
+
+/** Settings of git that run nothing. */
+const HARMLESS_SETTING = /^(user|author|committer|color|advice)\./i
+
+/** True for options of git that decide which programs it runs. */
+const configures = (options: readonly (string | undefined)[]): boolean =>
+  options.some(
+    (word, at) => (word === '-c' && !HARMLESS_SETTING.test(options[at + 1] ?? '')) || /^--(config-env|exec-path=)/.test(word ?? ''),
+  )
+
+/** Options with which an interpreter only says something about itself. `python3 -v` is none: it runs what it gets. */
+const SAYS = /^(-V+|-h|-v|--version|--help|--ini|--test)$/
+
+function hasInlineCode(program: string, args: readonly (string | undefined)[]): boolean {
+  const name = Object.hasOwn(INLINE_CODE, program) ? program : program.replace(/[\d.]+$/, '')
+  const code = Object.hasOwn(INLINE_CODE, name) ? INLINE_CODE[name] : undefined
+  if (!code) return false
+  if (args.some((word) => word === undefined || word === '-' || code.test(word))) return true
+  // Without a file it takes its program from standard input.
+  const saysOnly = args.some((word) => word !== undefined && SAYS.test(word) && !(word === '-v' && name.startsWith('python')))
+  return !saysOnly && args.every((word) => word?.startsWith('-'))
 }
 
 const has = (table: Readonly<Record<string, readonly string[]>>, program: string, word: string): boolean =>
