@@ -46,6 +46,13 @@ test.each([
   ['few texts are listed', [{ s: 'a' }, { s: 'b' }, { s: 'a' }, { s: 'b' }], 'size(args) == 1 && args.s in ["a","b"]'],
   ['ids begin alike', [{ o: 'ORD-1' }, { o: 'ORD-2' }], 'size(args) == 1 && args.o.startsWith("ORD-") && size(args.o) <= 5'],
   ['free text is not narrowed', [{ m: 'Dear Ada' }, { m: 'Dear Ben' }], undefined],
+  ['addresses are not narrowed by their beginning: bob@evil.com', [{ to: 'bob1@corp.com' }, { to: 'bob2@corp.com' }], undefined],
+  ['hosts are not either: api.evil.com', [{ host: 'api1.corp.com' }, { host: 'api2.corp.com' }], undefined],
+  [
+    'addresses that come again are listed',
+    ['a@corp.com', 'b@corp.com', 'a@corp.com', 'b@corp.com'].map((to) => ({ to })),
+    'size(args) == 1 && args.to in ["a@corp.com","b@corp.com"]',
+  ],
   ['a command is not narrowed', [{ c: 'sh -c ls' }, { c: 'sh -c df' }], undefined],
   [
     'parts are not looked into',
