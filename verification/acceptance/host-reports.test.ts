@@ -187,3 +187,27 @@ test.each([
   await send(report)
   expect(await found(server, card)).toMatchObject({ state: 'declined', error: { kind: 'ran_elsewhere' } })
 })
+
+const refused = (event = 'postToolUse') => copilot(event, { toolResult: { resultType: 'denied', textResultForLlm: 'Denied by a hook' } })
+
+test('a host that reports a call denied at its limit as failed takes nothing back: people still decide, and the same call finds that', async () => {
+  const { server, send } = await startDesk()
+  expect((await send(copilot('preToolUse&limit=1', {}))).body).toMatchObject({ permissionDecision: 'deny' })
+  const card = await waiting(server)
+  await send(refused())
+  expect(await found(server, card)).toMatchObject({ state: 'proposed' })
+  await decide(server, card, { verdict: 'approve' })
+  await send(refused())
+  expect((await send(copilot('preToolUse', {}))).body).toEqual({ permissionDecision: 'allow' })
+})
+
+test('a failure that a host reports while its hook still asks closes the card, and nobody is told that the call was allowed', async () => {
+  const { server, send } = await startDesk()
+  const asked = send(copilot('preToolUse', {}))
+  const card = await waiting(server)
+  await send(refused())
+  expect((await asked).body).toMatchObject({ permissionDecision: 'deny' })
+  const action = await found(server, card)
+  expect(action).toMatchObject({ state: 'cancelled', attempt: 0 })
+  expect(action.error?.message).toContain('answered elsewhere: GitHub Copilot CLI reports a failure: denied: Denied by a hook')
+})

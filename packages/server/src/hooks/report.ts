@@ -4,10 +4,11 @@ import type { Caller } from '../gate/index.ts'
 import type { HttpDeps } from '../http/app.ts'
 import type { ActionRow } from '../store/index.ts'
 import { findOpenOf, findReported, runOf, toGateCall } from './find-call.ts'
+import type { Holders } from './holders.ts'
 import type { HookEvent } from './shapes/index.ts'
 import type { Report } from './shapes/shape.ts'
 
-type Deps = Pick<HttpDeps, 'store' | 'gate' | 'tools' | 'log' | 'clock'>
+type Deps = Pick<HttpDeps, 'store' | 'gate' | 'tools' | 'log' | 'clock'> & { holders: Holders }
 type ReportEvent = Extract<HookEvent, { kind: 'report' }>
 type Who = Omit<Caller, 'once'>
 
@@ -19,7 +20,7 @@ const MAX_ERROR_CHARS = 1_500
  * Stores what a host says came of a call. A call that ran while people were still asked here was answered at the host: its action is
  * withdrawn, so that a later approval has nothing left to approve. One that ran although it was refused or taken back keeps its end, and
  * its outcome says so. A report of a failure does not show that anything ran, unless it has an exit code: some hosts send one for a call that
- * was denied.
+ * was denied. A call that was denied because nobody had decided in time still waits for approval after such a report.
  */
 export async function takeReport(deps: Deps, { call, session, callId, report }: ReportEvent, caller: Who): Promise<void> {
   if (isOwnAffair(call)) return
@@ -34,7 +35,11 @@ export async function takeReport(deps: Deps, { call, session, callId, report }: 
     await ignoreLate(deps.gate.noteRanElsewhere(id, { ranBy: host, report: cutReport(ran) }, caller))
   }
   if (state === 'proposed' || state === 'approved') {
-    await ignoreLate(deps.gate.withdraw(id, { reason: `answered elsewhere: it was allowed in ${host}` }, caller))
+    const isBareFailure = 'failed' in report && ran === undefined
+    // The host has its denial, and people may still decide: the agent was told to make the same call again.
+    if (isBareFailure && !deps.holders.isHeld(id)) return
+    const how = isBareFailure ? errorOf(host, report).message : `it was allowed in ${host}`
+    await ignoreLate(deps.gate.withdraw(id, { reason: `answered elsewhere: ${how}` }, caller))
     await noteRun()
   } else if (state === 'executing' || state === 'outcome_unknown') {
     const body = 'ok' in report ? { epoch, output: { ranBy: host, report: cutReport(report.ok) } } : { epoch, error: errorOf(host, report) }
