@@ -102,3 +102,39 @@ test('redaction also takes away the kept answer of an action that waited for lon
   expect(JSON.stringify((await desk.dump()).once)).not.toContain('ORD-17')
   expect(await propose()).toMatchObject({ id, description: 'Redacted', arguments: {} })
 })
+
+test('redaction also takes away what the events of an action without a session repeat, and readers from before still get each of them', async () => {
+  await using target = await startTarget(({ body }) => ({ status: 200, body: { id: 1, body } }))
+  await using desk = await startTestServer({ config: { tools: toolsOf(target) } })
+  const { admin } = desk
+  const bot = await desk.as({ name: 'bot', kind: 'agent' })
+  const propose = (what: string): Promise<Action> =>
+    bot.post('/api/actions', { tool: 'unkeyed', arguments: { what }, context: { reason: `${what} is late` } })
+  const kept = await propose('ORD-18')
+  const { id } = await propose('ORD-17')
+  await admin.post(`/api/actions/${kept.id}/decision`, { verdict: 'decline', reason: 'ORD-18 can wait' })
+  const { revision, digest } = await admin.get(`/api/actions/${id}`)
+  const edit = { verdict: 'approve', arguments: { what: 'ORD-17b' }, reason: 'ORD-17 cannot wait' }
+  await admin.post(`/api/actions/${id}/decision`, { ...edit, revision, digest })
+  await untilSettled({ admin }, id)
+
+  const replay = async () => {
+    using reader = await admin.stream('/api/events', { headers: { 'last-event-id': '0' } })
+    await reader.next('action_update', ({ proposalId, state }) => proposalId === id && state === 'succeeded')
+    return reader.seen.filter(({ id }) => id !== undefined)
+  }
+  const before = await replay()
+  expect(JSON.stringify(before)).toContain('ORD-17')
+  await admin.post(`/api/actions/${id}/redact`, { reason: 'asked for by Ana' })
+  const { event } = await desk.dump()
+  expect(JSON.stringify(event)).not.toContain('ORD-17')
+  const after = await replay()
+  expect(JSON.stringify(after)).not.toContain('ORD-17')
+  const placeOf = ({ id, type, data }: (typeof after)[number]) => {
+    const { state, revision, updatedAt } = type === 'action_proposed' ? (data as { proposal: Action }).proposal : (data as Action)
+    return { id, type, state, revision, updatedAt }
+  }
+  expect(after.slice(0, before.length).map(placeOf)).toEqual(before.map(placeOf))
+  const ofOther = (events: typeof after) => events.filter(({ data }) => JSON.stringify(data).includes(kept.id))
+  expect(ofOther(after)).toEqual(ofOther(before))
+})

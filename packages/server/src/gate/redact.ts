@@ -15,6 +15,7 @@ import {
   type Tx,
   webhookDeliveries,
 } from '../store/index.ts'
+import { blankEvent } from './blank-event.ts'
 import { type Caller, requireAdmin } from './caller.ts'
 import { type CallerContext, openSession } from './context.ts'
 import { emitUpdate } from './events.ts'
@@ -28,7 +29,7 @@ const CLOCKS_DIFFER_MS = 60_000
 
 /**
  * Removes what a settled action was about: arguments, preview, result and texts in its row, data and salts in its rows of the record, whose
- * chain stays valid. Nothing can be done with the action afterwards. Grants made from it end, and lose their values. A second redaction
+ * chain stays valid, and without a session also the values in its events. Nothing can be done with the action afterwards. Grants made from it end, and lose their values. A second redaction
  * changes nothing, except that it ends the grants where a crash prevented that.
  * @throws CountersignError `not_found`; `forbidden` for anybody but an admin; `illegal_transition` with the current action while it is
  * open.
@@ -77,6 +78,7 @@ function* takeRedaction(context: CallerContext, actionId: string, { reason }: Re
   yield* blankRevisions(actionId)
   yield* webhookDeliveries.blankDeliveries.run({ action_id: actionId })
   yield* audit.blankRows({ scope: found.session_id ?? actionId, actionId })
+  if (found.session_id === null) yield* redaction.blankEvents(actionId, blankEvent)
   const blanked = yield* viewAction(row)
   yield* blankAnswers(row, blanked)
   const { id: _, ...changed } = blanked

@@ -30,7 +30,7 @@ export function* insertRow(row: Omit<AuditRow, 'id'>): Tx<number> {
 }
 
 /** True for a scope that is not a session, in exactly the words of the partial index. A session row stores its own last audit row. */
-const isNoSession = sql<boolean>`substr(scope, 1, 4) <> 'ses_'`
+export const isNoSession = sql<boolean>`substr(scope, 1, 4) <> 'ses_'`
 
 /** The last row of a scope that is not a session. */
 export const lastOfScope = question<{ scope: string }, Pick<AuditRow, 'seq' | 'hash'> & { place: number }>((db, p) =>

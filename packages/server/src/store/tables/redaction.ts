@@ -1,7 +1,11 @@
-import { ACTION_STATES, hasEnded } from '@countersign/core'
+import { ACTION_STATES, hasEnded, type NewEvent } from '@countersign/core'
 import { sql } from 'kysely'
-import { lit, question } from '../query.ts'
+import { lit, question, type Tx } from '../query.ts'
 import type { ActionRevisionRow, ActionRow, GrantRow } from './action-rows.ts'
+import { isNoSession } from './audit.ts'
+import { shortText } from './event-text.ts'
+import { actionOf, readEvents } from './events.ts'
+import type { EventRow } from './session-rows.ts'
 import { listOfStates } from './state-in.ts'
 
 /** The effect of a redaction on a column: it keeps the value, or replaces it. `now` is the time of the redaction, `given` a value of the caller. */
@@ -177,3 +181,39 @@ export const answersNaming = question<{ from: number; until: number; naming: str
 export const replaceAnswer = question<{ scope: string; key: string; answer: string }>((db, p) =>
   db.updateTable('once').set({ answer: p.answer }).where('scope', '=', p.scope).where('key', '=', p.key),
 )
+
+const EVENTS_PAGE = 100
+
+/** Each event about a change of an action without a session has the place right after that of its row in the record. */
+const eventsAlone = question<{ action_id: string; after: number }, EventRow>((db, p) =>
+  db
+    .selectFrom('event')
+    .selectAll()
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('audit').select(sql<number>`id + 1`.as('place')).where('scope', '=', p.action_id).where(isNoSession),
+    )
+    .where('session_id', 'is', null)
+    .where('id', '>', p.after)
+    .orderBy('id')
+    .limit(lit(EVENTS_PAGE)),
+)
+
+const replaceEvents = question<{ id: number; events: string }>((db, p) =>
+  db.updateTable('event').set({ events: p.events }).where('id', '=', p.id),
+)
+
+/** Blanks the events about changes of an action without a session. Each keeps its place in the log. @param blank Removes its values. */
+export function* blankEvents(actionId: string, blank: (event: NewEvent) => NewEvent): Tx<void> {
+  for (let after = -1, isMore = true; isMore; ) {
+    const rows: EventRow[] = yield* eventsAlone.all({ action_id: actionId, after })
+    for (const row of rows) {
+      const events = readEvents(row).map(({ seq, event }) => {
+        const { type, data } = actionOf(event) === actionId ? blank(event) : event
+        return [seq, type, data]
+      })
+      yield* replaceEvents.run({ id: row.id, events: shortText(JSON.stringify(events), row) })
+    }
+    after = rows.at(-1)?.id ?? after
+    isMore = rows.length === EVENTS_PAGE
+  }
+}
