@@ -128,6 +128,16 @@ test('the statistics count what was asked, decided, run and used, by tool, state
     models: stats.models,
     bucket: 'day',
   })
+  for (const [agent, calls, tokens] of [
+    ['desk', 3, 600],
+    ['other', 1, 0],
+    ['nobody', 0, 0],
+  ] as const) {
+    const { models, series } = (await admin.get(`/api/stats?bucket=hour&agent=${agent}`)) as Stats
+    const added = (of: readonly { inputTokens: number }[]) => of.reduce((total, { inputTokens }) => total + inputTokens, 0)
+    expect([models.reduce((total, each) => total + each.calls, 0), added(models)], agent).toEqual([calls, tokens])
+    expect([series.reduce((total, { modelCalls }) => total + modelCalls, 0), added(series)], agent).toEqual([calls, tokens])
+  }
 })
 
 test('a time that is empty, too long or too fine is refused, and one in which nothing was is all zeros', async () => {

@@ -41,11 +41,12 @@ export async function readStats(store: Store, query: StatsQuery, nowMs: number, 
 
   for (const { from, to } of piecesOf(since, until)) {
     await nextTurn()
-    const calls = await store.read(() => stats.groupModelCalls.all({ since: from, until: to }))
+    const called = await store.read(() => stats.groupModelCalls.all({ since: from, until: to }))
+    const calls = called.filter(({ agent }) => query.agent === undefined || agent === query.agent)
     const ended = await store.read(() => stats.groupRuns.all({ since: from, until: to }))
     for (const { state, count } of ended) runs[state] += Number(count)
     if (calls.length + ended.length === 0) continue
-    for (const call of calls) if (query.agent === undefined || call.agent === query.agent) models.add(call)
+    for (const call of calls) models.add(call)
     const counted = entry(from - (from % bucketMs))
     counted.runs += ended.reduce((sum, { count }) => sum + Number(count), 0)
     counted.modelCalls += calls.reduce((sum, call) => sum + Number(call.calls), 0)
