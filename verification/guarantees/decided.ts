@@ -110,7 +110,7 @@ export const DECIDED: readonly Guarantee[] = [
   },
   {
     id: 'I9',
-    says: 'Deny beats ask, ask beats allow. A failing condition loosens nothing and ends in bounded time',
+    says: 'Deny beats ask, ask beats allow. A failing condition weakens no verdict, votes, grace period or deadline and ends in bounded time',
     tests: {
       'packages/core/src/policy/rules.test.ts': [
         'every policy says what an independent reading of its rules says',

@@ -3,6 +3,7 @@ import type { RiskLevel } from '../wire/action.ts'
 import { durationMs } from '../wire/duration.ts'
 import type { PolicyDocument, PolicyRule, Verdict } from './document.ts'
 import { matchesGlob } from './glob.ts'
+import { strictestAsked } from './strictest.ts'
 
 /** A call as the plain conditions of a rule see it. */
 export interface PolicySubject {
@@ -12,6 +13,8 @@ export interface PolicySubject {
   agent: string | undefined
   /** True for a tool that an agent registered for itself. */
   isRegistered?: boolean
+  /** The tool's own risk. Default: low for a read, medium for a write. */
+  risk?: RiskLevel
 }
 
 /** A condition that gave no answer: what it met, in words. */
@@ -77,7 +80,8 @@ const STRENGTH = { allow: 0, doubt: 1, ask: 2, deny: 3 } as const
 
 /**
  * Evaluates every rule: deny beats ask beats allow, and the first rule of the winning verdict names the requirements; no rule at all: the
- * default. A condition that fails makes nothing weaker: its rule counts as matching, an allowing one as asking.
+ * default. A condition that fails makes nothing weaker: its rule counts as matching, an allowing one as asking. After an asking rule whose
+ * condition failed, the next that asks counts as well: see {@link strictestAsked}.
  * @param check Answers the conditions; one that throws is a broken promise, not a failing condition.
  *
  * @example
@@ -85,15 +89,27 @@ const STRENGTH = { allow: 0, doubt: 1, ask: 2, deny: 3 } as const
  */
 export function evaluatePolicy(policy: PolicyDocument, version: number, subject: PolicySubject, check: CheckCondition): PolicyResult {
   let best: Match | undefined
+  // Rules that ask and whose conditions failed: nobody knows which of them, and of the next that asks, is the first that matches.
+  const unsure: Match[] = []
   for (const [index, rule] of policy.rules.entries()) {
     // A rule that cannot change the result is not evaluated.
     if (best && strongest(rule) <= best.strength) continue
+    if (unsure.length > 0 && strongest(rule) < STRENGTH.ask) continue
     const found = matchOf(rule, index, subject, check)
-    if (found && (!best || found.strength > best.strength)) best = found
+    if (found?.failed !== undefined && rule.verdict === 'ask') unsure.push(found)
+    else if (found && (!best || found.strength > best.strength)) best = found
   }
-  if (!best) return byDefault(policy, version)
-  const { rule, failed } = best
-  const verdict = best.strength === STRENGTH.doubt ? 'ask' : rule.verdict
+  const resultOf = (match: Match) => resultOfMatch(policy, version, match)
+  if (best?.strength === STRENGTH.deny) return resultOf(best)
+  if (unsure.length > 0) {
+    const asking = best?.strength === STRENGTH.ask ? [...unsure, best] : unsure
+    return strictestAsked(asking.map(resultOf), subject.risk ?? (subject.effect === 'read' ? 'low' : 'medium'))
+  }
+  return best ? resultOf(best) : byDefault(policy, version)
+}
+
+function resultOfMatch(policy: PolicyDocument, version: number, { rule, strength, failed }: Match): PolicyResult {
+  const verdict = strength === STRENGTH.doubt ? 'ask' : rule.verdict
   const said = rule.reason === undefined ? '' : `: ${rule.reason}`
   return {
     verdict,

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { durationMs } from '../wire/duration.ts'
 import type { PolicyDocument, PolicyRule, Verdict } from './document.ts'
-import { type ConditionFailure, evaluatePolicy, explainPolicy, type PolicySubject } from './evaluate.ts'
+import { type ConditionFailure, evaluatePolicy, explainPolicy, type PolicyResult, type PolicySubject } from './evaluate.ts'
 
 const SUBJECT: PolicySubject = { tool: 'refund', group: 'shop', effect: 'write', agent: 'desk' }
 type Answer = boolean | ConditionFailure
@@ -24,14 +25,21 @@ const drawnRule: fc.Arbitrary<Omit<Drawn, 'rule'> & { rule: Omit<PolicyRule, 'na
         agent: fc.constantFrom(undefined, 'desk', 'd*', 'ops'),
         when: fc.constantFrom(undefined, 'c'),
       }),
-      quorum: fc.integer({ min: 1, max: 5 }),
+      requires: fc.record({
+        quorum: fc.integer({ min: 1, max: 5 }),
+        declineQuorum: fc.integer({ min: 1, max: 3 }),
+        roles: fc.constantFrom<string[]>(['approver'], ['finance'], ['finance', 'legal']),
+        notRequester: fc.boolean(),
+        grace: fc.constantFrom('PT1S', 'PT1M'),
+      }),
       risk: fc.constantFrom(undefined, 'low' as const, 'high' as const),
+      expires: fc.constantFrom(undefined, 'PT1H', 'P1D'),
     })
-    .map(({ verdict, match, quorum, risk }) => ({
+    .map(({ verdict, match, requires, risk, expires }) => ({
       verdict,
       match: Object.fromEntries(Object.entries(match).filter(([, value]) => value !== undefined)),
       ...(risk && { risk }),
-      ...(verdict === 'ask' && { requires: { quorum } }),
+      ...(verdict === 'ask' && { requires, ...(expires && { expires }) }),
     })),
 })
 
@@ -43,15 +51,33 @@ function naive(drawn: readonly Drawn[], otherwise: 'ask' | 'deny') {
   })
   const matching = fitting.filter(({ rule, answer }) => rule.match.when === undefined || answer !== false)
   const isFailed = ({ rule, answer }: Drawn) => rule.match.when !== undefined && typeof answer === 'object'
-  const winner =
-    matching.find(({ rule }) => rule.verdict === 'deny') ??
-    matching.find(({ rule }) => rule.verdict === 'ask') ??
-    matching.find((one) => isFailed(one)) ??
-    matching[0]
+  const asking = matching.filter(({ rule }) => rule.verdict === 'ask')
+  // Those that may be the first one that matches: the first without a failure, and what failed before it.
+  const certain = asking.findIndex((one) => !isFailed(one))
+  const possible = certain < 0 ? asking : asking.slice(0, certain + 1)
+  const most = possible.toSorted((one, other) => compareAsked(other.rule, one.rule))[0]
+  const winner = matching.find(({ rule }) => rule.verdict === 'deny') ?? most ?? matching.find((one) => isFailed(one)) ?? matching[0]
   if (!winner) return { verdict: otherwise, rule: 'default', quorum: 1, risk: undefined }
   const { rule } = winner
   const verdict = rule.verdict === 'allow' && isFailed(winner) ? 'ask' : rule.verdict
-  return { verdict, rule: rule.name, quorum: rule.requires?.quorum ?? 1, risk: rule.risk }
+  const risks = possible.map((one) => one.rule.risk)
+  // The tool is a write, whose own risk is medium: between the two that rules set here.
+  const highest = risks.includes('high') ? 'high' : risks.includes(undefined) ? undefined : 'low'
+  return { verdict, rule: rule.name, quorum: rule.requires?.quorum ?? 1, risk: winner === most ? highest : rule.risk }
+}
+
+const RISKS = ['low', undefined, 'high']
+
+/** Compares what two rules ask for: votes, then whether the requester has one, then the time until the start, then the risk. */
+function compareAsked(one: PolicyRule, other: PolicyRule): number {
+  const [its, wanted] = [one, other].map(({ requires, risk }) => [
+    requires?.quorum ?? 1,
+    Number(requires?.notRequester),
+    requires?.grace === 'PT1M' ? 60 : 1,
+    RISKS.indexOf(risk),
+  ])
+  const [place] = [0, 1, 2, 3].filter((each) => its?.[each] !== wanted?.[each])
+  return place === undefined ? 0 : (its?.[place] ?? 0) - (wanted?.[place] ?? 0)
 }
 
 test('every policy says what an independent reading of its rules says', () => {
@@ -66,20 +92,57 @@ test('every policy says what an independent reading of its rules says', () => {
   )
 })
 
-test('a condition that fails never makes the answer weaker than one that is true, nor than one that is false', () => {
+/** What would be possible after `one` and not after `other`. */
+function loosened(one: PolicyResult, other: PolicyResult): string[] {
   const strength = { allow: 0, ask: 1, deny: 2 }
+  if (one.verdict !== other.verdict) return strength[one.verdict] > strength[other.verdict] ? ['verdict'] : []
+  const msOf = ({ requires: { grace = '' } }: PolicyResult) => durationMs(grace) ?? 0
+  const expiryOf = ({ expiresMs = Number.POSITIVE_INFINITY }: PolicyResult) => expiresMs
+  return [
+    ...(other.requires.quorum < one.requires.quorum ? ['quorum'] : []),
+    ...(other.requires.declineQuorum > one.requires.declineQuorum ? ['declineQuorum'] : []),
+    ...(one.requires.notRequester && !other.requires.notRequester ? ['notRequester'] : []),
+    ...(msOf(other) < msOf(one) ? ['grace'] : []),
+    ...(expiryOf(other) > expiryOf(one) ? ['expires'] : []),
+    ...(RISKS.indexOf(other.risk) < RISKS.indexOf(one.risk) ? ['risk'] : []),
+  ]
+}
+
+test('a condition that fails never makes the answer weaker than one that is true, nor than one that is false', () => {
   fc.assert(
     fc.property(fc.array(drawnRule, { minLength: 1, maxLength: 6 }), (rules) => {
       const named = rules.map(({ rule }, index) => ({ ...rule, name: `r${index}` }))
       const policy: PolicyDocument = { default: 'ask', rules: named }
       const answers = rules.map(({ answer }) => answer)
-      const said = (answer: (index: number) => Answer) => strength[evaluatePolicy(policy, 1, SUBJECT, (_, index) => answer(index)).verdict]
+      const said = (answer: (index: number) => Answer) => evaluatePolicy(policy, 1, SUBJECT, (_, index) => answer(index))
       for (const failing of rules.keys()) {
         const other = (instead: Answer) => said((index) => (index === failing ? instead : (answers[index] ?? false)))
-        // Against `false` only where that is no stricter: an allowing rule that does not match leaves the default, which asks.
-        expect(other({ failed: 'it broke' })).toBeGreaterThanOrEqual(other(true))
-        expect(other({ failed: 'it broke' })).toBeGreaterThanOrEqual(other(false))
+        const failed = other({ failed: 'it broke' })
+        for (const instead of [other(true), other(false)]) {
+          // Where no rule asks, an allowing one asks with the requirements of the default, whatever it is about.
+          const isAsked = [failed, instead].every(({ rule }) => named.find(({ name }) => name === rule)?.verdict === 'ask')
+          const found = loosened(instead, failed)
+          expect(isAsked ? found : found.filter((each) => each === 'verdict')).toEqual([])
+        }
       }
+    }),
+    { numRuns: 3_000 },
+  )
+})
+
+test('somebody may decide whatever failed: the roles are those of one rule, never of several at once', () => {
+  fc.assert(
+    fc.property(fc.array(drawnRule, { minLength: 1, maxLength: 6 }), (rules) => {
+      const named = rules.map(({ rule }, index) => ({ ...rule, name: `r${index}` }))
+      const { verdict, rule, requires } = evaluatePolicy(
+        { default: 'ask', rules: named },
+        1,
+        SUBJECT,
+        (_, index) => rules[index]?.answer ?? false,
+      )
+      if (verdict !== 'ask') return
+      expect(requires.alsoRoles).toBeUndefined()
+      expect(requires.roles).toEqual(named.find(({ name }) => name === rule)?.requires?.roles ?? ['approver'])
     }),
     { numRuns: 3_000 },
   )
@@ -115,6 +178,29 @@ describe('a condition that fails', () => {
       verdict: 'deny',
       rule: 'never',
       reason: expect.stringContaining('No such key: amount'),
+    })
+  })
+
+  test('of an asking rule does not hide a later one that asks for more', () => {
+    const small = rule('small', 'ask', { match: { when: 'args.amount <= 500' }, requires: { roles: ['approver'], grace: 'PT1M' } })
+    const large = { ...rule('large', 'ask'), match: {}, requires: { quorum: 2, roles: ['finance'] } }
+    const later = { ...rule('later', 'ask'), match: {}, requires: { quorum: 5 } }
+    expect(ask(small, large, later)).toMatchObject({
+      verdict: 'ask',
+      rule: 'large',
+      reason:
+        'The rule "large" asks a person; A person decides because of the rule "small": its condition could not be evaluated (No such key: amount)',
+      requires: { quorum: 2, declineQuorum: 1, roles: ['finance'], notRequester: false, grace: 'PT1M' },
+    })
+    // Nor does it hide one that asks for less in everything but one thing.
+    const first = { ...small, requires: { quorum: 2, roles: ['finance'] }, expires: 'P1D' }
+    const second = { ...large, requires: { notRequester: true }, expires: 'PT1H', risk: 'high' as const }
+    expect(ask(first, second)).toMatchObject({
+      rule: 'small',
+      reason: 'A person decides because of the rule "small": its condition could not be evaluated (No such key: amount)',
+      requires: { quorum: 2, roles: ['finance'], notRequester: true },
+      expiresMs: 3_600_000,
+      risk: 'high',
     })
   })
 

@@ -69,6 +69,43 @@ export function strictestResult(results: readonly PolicyResult[], ownRisk: RiskL
   }
 }
 
+/**
+ * One answer of rules that ask, where it is not known which of them counts: votes, grace period, time and risk are no looser than in any of
+ * them. The roles and the escalation are those of the rule that asks for the most, else of the first: people who have a role of each list
+ * may not exist.
+ * @param asked In the order of the rules; at least one.
+ * @param ownRisk The risk of the tool, which counts where a rule names none.
+ * @throws Error without any result.
+ */
+export function strictestAsked(asked: readonly PolicyResult[], ownRisk: RiskLevel): PolicyResult {
+  const [first] = asked
+  if (!first) throw new Error('there is at least one answer to choose from')
+  const most = asked.reduce((one, other) => (asksForMore(other, one, ownRisk) ? other : one))
+  const { risk: _risk, expiresMs: _expires, extend: _extend, remindMs: _remind, ...said } = most
+  const { alsoRoles: _also, ...requires } = asked.map((one) => one.requires).reduce(strictestRequirements)
+  return {
+    ...said,
+    reason: [...new Set([most.reason, first.reason])].join('; '),
+    requires: { ...requires, roles: most.requires.roles },
+    ...riskOfAll(asked, ownRisk),
+    ...earliest('expiresMs', asked),
+    ...shortestExtension(asked),
+    ...earliest('remindMs', asked),
+  }
+}
+
+/** Compares the votes, then whether the requester has one, then the grace period, then the risk. */
+function asksForMore(one: PolicyResult, other: PolicyResult, ownRisk: RiskLevel): boolean {
+  const [its, wanted] = [one, other].map(({ requires: { quorum, notRequester, grace = '' }, risk = ownRisk }) => [
+    quorum,
+    Number(notRequester),
+    durationMs(grace) ?? 0,
+    RISK_ORDER.indexOf(risk),
+  ]) as [number[], number[]]
+  const place = its.findIndex((each, at) => each !== wanted[at])
+  return place >= 0 && (its[place] ?? 0) > (wanted[place] ?? 0)
+}
+
 function riskOfAll(results: readonly PolicyResult[], ownRisk: RiskLevel): Pick<PolicyResult, 'risk'> {
   const highest = results.map(({ risk = ownRisk }) => risk).reduce(higherRisk)
   // Where the tool's own risk is the highest, it is shown with the tool's own reasons.

@@ -63,7 +63,8 @@ const withCaution = ({ caution }: PolicyCall['tool'], said: PolicyResult): Polic
   return { ...said, verdict: 'ask', reason: caution, ...(said.verdict === 'allow' && { rule: CAUTION }) }
 }
 
-const subjectOf = ({ tool: { name, group, effect, registered }, agent }: PolicyCall): PolicySubject => ({
+const subjectOf = ({ tool: { name, group, effect, registered, risk }, agent }: PolicyCall): PolicySubject => ({
   ...{ tool: name, group, effect, agent },
   isRegistered: registered !== undefined,
+  ...(risk && { risk: risk.level }),
 })

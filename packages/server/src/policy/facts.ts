@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, type Principal, personOf, type Tool } 
 
 /** A call as the policy evaluates it. */
 export interface PolicyCall {
-  tool: Pick<Tool, 'name' | 'caution' | 'registered' | 'group' | 'effect' | 'destination'>
+  tool: Pick<Tool, 'name' | 'caution' | 'registered' | 'group' | 'effect' | 'destination' | 'risk'>
   arguments: JsonObject
   agent: string | undefined
   /** The session it was proposed in; null where an outside agent proposes. */

@@ -10,7 +10,6 @@ export interface Requester extends Principal {
 
 /** A call with all authors whose messages led to it. */
 export interface AskedCall extends Omit<PolicyCall, 'requester'> {
-  tool: PolicyCall['tool'] & Pick<Tool, 'risk'>
   /** At least one; the order makes no difference. */
   requesters: readonly Requester[]
   /** The agent's name where it is proven: by the server, which runs it, or by the key of the caller. */
