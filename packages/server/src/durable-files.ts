@@ -1,5 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
@@ -43,7 +55,8 @@ const partialOf = (path: string): string => `${path}.${randomBytes(4).toString('
 function writeSynced(path: string, text: string, mode: number): void {
   const handle = openSync(path, 'wx', mode)
   try {
-    writeSync(handle, text)
+    // Unlike writeSync, it writes all or throws: on a full disk, a write may store only a part without an error.
+    writeFileSync(handle, text)
     fsyncSync(handle)
   } finally {
     closeSync(handle)

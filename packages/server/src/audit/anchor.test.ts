@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
@@ -92,6 +93,35 @@ test('a line of the anchor file that a power failure cut off spoils no other lin
     if (cut > 0) writeFileSync(file, readFileSync(file, 'utf8').slice(0, -cut))
   }
   expect(readAnchor(file)).toEqual([second])
+})
+
+test.skipIf(process.platform === 'win32')('a head that fits into the anchor file only in part does not count as sent', async () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'heads.jsonl')
+  const [first] = await makeHeads(1)
+  // The limit is 64 blocks of 512 bytes: 20 bytes are left.
+  writeFileSync(file, `${' '.repeat(64 * 512 - 21)}\n`)
+  const from = (path: string) => JSON.stringify(import.meta.resolve(path))
+  const script = `
+    import { openAnchor } from ${from('./anchor.ts')}
+    import { manualClock } from ${from('../../../../verification/testing/manual-clock.ts')}
+    const log = { warn: () => undefined }
+    const anchor = openAnchor({ settings: { file: ${JSON.stringify(file)}, everyMs: 1_000 }, clock: manualClock(), log })
+    anchor.take(${JSON.stringify(first)})
+    await anchor[Symbol.asyncDispose]()
+    console.log(JSON.stringify(anchor.status))`
+  const node = [process.execPath, '--conditions=countersign-source', '--input-type=module', '-e', script]
+  // As on a full disk, a write beyond the limit writes what fits and reports how much that was.
+  const { stdout, stderr } = spawnSync('sh', ['-c', 'ulimit -f 64 && exec "$@"', 'sh', ...node], {
+    env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
+    encoding: 'utf8',
+  })
+  expect(stdout, stderr).not.toBe('')
+  expect(JSON.parse(stdout)).toEqual({ failure: expect.stringContaining('EFBIG') })
+  const anchor = openAnchor({ settings: { file, everyMs: 1_000 }, network, clock: manualClock(), log })
+  if (first) anchor.take(first)
+  await anchor[Symbol.asyncDispose]()
+  expect(readAnchor(file)).toEqual([first])
 })
 
 test('a webhook that fails is tried again, later each time, with the newest head alone', async () => {

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { type Network, send } from '@countersign/toolkit'
 import { readRetryAfter } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
@@ -141,14 +141,17 @@ export function openAnchor({ settings, network, clock, log }: AnchorOptions): An
   }
 }
 
-/** Appends a line and syncs it to disk. A line that a power failure cut off stays on its own, and is not a valid head. */
+/**
+ * Appends a line and syncs it to disk. A line that a power failure or a full disk cut off stays on its own, and is not a valid head.
+ * @throws Error unless the whole line was written.
+ */
 function append(file: string, head: Head): void {
   const handle = openSync(file, 'a+', 0o600)
   try {
     const { size } = fstatSync(handle)
     const last = Buffer.alloc(1)
     const isTorn = size > 0 && readSync(handle, last, 0, 1, size - 1) === 1 && last.toString() !== '\n'
-    writeSync(handle, `${isTorn ? '\n' : ''}${anchorLine(head)}`)
+    writeFileSync(handle, `${isTorn ? '\n' : ''}${anchorLine(head)}`)
     fsyncSync(handle)
   } finally {
     closeSync(handle)
