@@ -16,6 +16,7 @@ async function openSessions({ store }: TempStore) {
   const clock = manualClock()
   const accepted = new Set<SignedInHow>(['local', 'key', 'oidc'])
   const keys = new Map([['hash-of-a-key', { ...ana, roles: [] }]])
+  const uses: string[] = []
   const one = () =>
     createConsoleSessions({
       store,
@@ -23,7 +24,10 @@ async function openSessions({ store }: TempStore) {
       log: pino({ level: 'silent' }),
       limits: { idleMs: 12 * HOUR, maxMs: 3 * 24 * HOUR },
       accepts: (how) => accepted.has(how),
-      byKeyHash: async (hash) => keys.get(hash),
+      byKeyHash: async (hash) => {
+        uses.push(hash)
+        return keys.get(hash)
+      },
       // biome-ignore lint/correctness/useYield: a transaction that asks nothing
       keyStanding: function* (hash) {
         const principal = keys.get(hash)
@@ -37,7 +41,7 @@ async function openSessions({ store }: TempStore) {
         interval: 2,
       })
       .toSatisfy((at) => Number(at) === clock.nowMs())
-  return { clock, accepted, keys, noted, here: one(), there: one() }
+  return { clock, accepted, keys, uses, noted, here: one(), there: one() }
 }
 
 test.each(STORES)('a session ends after its idle time and after its longest time, whatever is done in it ($database)', async ({ open }) => {
@@ -117,4 +121,27 @@ test.each(STORES)('a session is never more than its key, and ends with it and wi
   const local = await here.begin({ principal: ana, how: 'local' })
   accepted.delete('local')
   expect(await here.read(local)).toBeUndefined()
+})
+
+test.each(STORES)('looking at the sessions of a person is no use of the keys that began them ($database)', async ({ open }) => {
+  await using temp = await open()
+  const { clock, accepted, keys, uses, here } = await openSessions(temp)
+  for (const how of ['local', 'key', 'oidc'] as const) {
+    await here.begin({ principal: ana, how, ...(how === 'key' && { keyHash: 'hash-of-a-key' }) })
+    clock.pass(1)
+  }
+  const listed = async () => (await here.list(ana.id, { before: undefined, limit: 10 })).map(({ how, isGood }) => [how, isGood])
+  expect(await listed()).toEqual([
+    ['oidc', true],
+    ['key', true],
+    ['local', true],
+  ])
+  keys.clear()
+  accepted.delete('local')
+  expect(await listed()).toEqual([
+    ['oidc', true],
+    ['key', false],
+    ['local', false],
+  ])
+  expect(uses).toEqual([])
 })

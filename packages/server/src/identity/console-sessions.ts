@@ -206,17 +206,22 @@ export function createConsoleSessions({
     async list(principalId, { before = LAST_ID, limit }) {
       const now = clock.nowMs()
       const place = { seenAfter: now - limits.idleMs, beganAfter: now - limits.maxMs, before, limit }
-      const rows = await store.read(() => consoleSessions.listConsoleSessions.all({ principal_id: principalId, ...place }))
-      return Promise.all(
-        rows.map(async ({ id, how, key_hash, created_at, seen_at }) => ({
-          id,
-          how,
-          createdAt: new Date(created_at).toISOString(),
-          seenAt: new Date(seen_at).toISOString(),
-          endsAt: new Date(Math.min(seen_at + limits.idleMs, created_at + limits.maxMs)).toISOString(),
-          isGood: accepts(how) && (key_hash === null || (await byKeyHash(key_hash)) !== undefined),
-        })),
-      )
+      return store.read(function* (): Tx<ListedSession[]> {
+        const listed: ListedSession[] = []
+        for (const row of yield* consoleSessions.listConsoleSessions.all({ principal_id: principalId, ...place })) {
+          const { id, how, key_hash, created_at, seen_at } = row
+          listed.push({
+            id,
+            how,
+            createdAt: new Date(created_at).toISOString(),
+            seenAt: new Date(seen_at).toISOString(),
+            endsAt: new Date(Math.min(seen_at + limits.idleMs, created_at + limits.maxMs)).toISOString(),
+            // Looking at a session is no use of its key.
+            isGood: accepts(how) && (key_hash === null || (yield* keyStanding(key_hash, now)) !== undefined),
+          })
+        }
+        return listed
+      })
     },
 
     async endOne(principalId, id) {
