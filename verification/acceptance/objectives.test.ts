@@ -74,6 +74,30 @@ test('the example: an objective is set and measured through the gate, stands on 
   expect(await server.admin.get('/api/me')).toMatchObject({ objectives: true })
 })
 
+test('the card of a new objective shows every value of its key results, also what is measured and where it is now', async () => {
+  await using server = await startDesk()
+  const { preview } = await propose(server, 'createObjective', {
+    ...{ title: 'Grow', owner: 'Ana', period: '2026' },
+    keyResults: [
+      { title: 'Users', metric: 'active in a week', unit: 'people', start: 10, target: 90, current: 40 },
+      { title: 'Churn', start: 7, target: 3, current: 7 },
+      { title: 'Rating', metric: 'stars', start: 1, target: 5, current: 0 },
+    ],
+  })
+  expect(preview).toEqual([
+    { field: 'title', newValue: 'Grow' },
+    { field: 'owner', newValue: 'Ana' },
+    { field: 'period', newValue: '2026' },
+    { field: 'key result', newValue: 'Users: 10 → 90 people' },
+    { field: 'metric', newValue: 'active in a week' },
+    { field: 'current', newValue: 40 },
+    { field: 'key result', newValue: 'Churn: 7 → 3' },
+    { field: 'key result', newValue: 'Rating: 1 → 5' },
+    { field: 'metric', newValue: 'stars' },
+    { field: 'current', newValue: 0 },
+  ])
+})
+
 test('every change of an objective and its key results waits, happens once, and is kept in its history', async () => {
   await using server = await startDesk()
   const created = await runAttempt(server, 'createObjective', { title: 'Grow', owner: 'Ana', period: '2026-H2', description: 'Why' })

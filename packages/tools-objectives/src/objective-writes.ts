@@ -1,5 +1,6 @@
+import type { PreviewField } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
-import { asTitle } from '@countersign/toolkit/internal'
+import { asTitle, type KeyResultValues } from '@countersign/toolkit/internal'
 import { z } from 'zod'
 import { Description, NewKeyResult, ObjectiveId, Owner, Period, Title } from './inputs.ts'
 import { meansSomething } from './key-result-writes.ts'
@@ -13,6 +14,13 @@ export const objectiveWrites = (storeOf: StoreOf): ToolDraft[] => [
   updateObjective(storeOf),
   closeObjective(storeOf),
   reopenObjective(storeOf),
+]
+
+/** Returns the rows of a new key result: the first names it, and the others are left out where they say nothing more. */
+const rowsOf = ({ title, metric, unit, start, target, current }: KeyResultValues): PreviewField[] => [
+  { field: 'key result', newValue: `${title}: ${start} → ${target} ${unit}`.trim() },
+  ...(metric === '' ? [] : [{ field: 'metric', newValue: metric }]),
+  ...(current === start ? [] : [{ field: 'current', newValue: current }]),
 ]
 
 const createObjective = (storeOf: StoreOf): ToolDraft =>
@@ -32,13 +40,7 @@ const createObjective = (storeOf: StoreOf): ToolDraft =>
       const add = keyResults.map(meansSomething)
       const rows = Object.entries(values).filter(([, value]) => value !== '')
       return {
-        fields: [
-          ...rows.map(([field, newValue]) => ({ field, newValue })),
-          ...add.map(({ title, unit, start, target }) => ({
-            field: 'key result',
-            newValue: `${title}: ${start} → ${target} ${unit}`.trim(),
-          })),
-        ],
+        fields: [...rows.map(([field, newValue]) => ({ field, newValue })), ...add.flatMap(rowsOf)],
         rests: null,
         write: { kind: 'created', before: null, after: { ...values, keyResults: add }, objective: { to: 'create', values }, add },
       }
