@@ -79,7 +79,7 @@ function Replayed({ replayed, isEdited }: { replayed: ReplayedActions; isEdited:
     <div role="status" data-testid="replayed">
       <p>
         {evaluated.toLocaleString('en')} calls looked at{truncated && ', the newest: there were more'}
-        {skipped > 0 && `; ${skipped} of tools that are gone were left out`}.
+        {skipped > 0 && `; ${skipped} were left out: redacted, or of tools that are gone`}.
       </p>
       <BeforeAfter was={was} wouldBe={wouldBe} names={['Was', isEdited ? 'With this text' : 'In force']} />
       {changes.map(({ was: before, wouldBe: after, count, actionIds }) => (

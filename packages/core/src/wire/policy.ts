@@ -245,7 +245,7 @@ export const ReplayedActions = z.object({
   version: z.int().nullable(),
   since: z.string(),
   evaluated: z.int(),
-  /** Of tools that are no longer configured: nothing can be said about them. */
+  /** Redacted, or of tools that are no longer configured: nothing can be said about them. */
   skipped: z.int(),
   /** True when there were more than could be looked at. The newest were. */
   truncated: z.boolean(),

@@ -46,7 +46,7 @@ const detailOf = (problem: unknown): string =>
 
 function tellReplay({ since, evaluated, skipped, truncated, was, wouldBe, changes }: ReplayedActions): void {
   say(
-    `${evaluated} actions since ${since}${truncated ? ', the newest of more' : ''}${skipped > 0 ? `; ${skipped} of tools that are gone` : ''}.`,
+    `${evaluated} actions since ${since}${truncated ? ', the newest of more' : ''}${skipped > 0 ? `; ${skipped} redacted or of tools that are gone` : ''}.`,
   )
   for (const verdict of ['allow', 'ask', 'deny'] as const) say(`  ${verdict.padEnd(5)}  ${was[verdict]} → ${wouldBe[verdict]}`)
   for (const change of changes) say(`  ${change.count} from ${change.was} to ${change.wouldBe}, for example ${change.actionIds.join(', ')}`)

@@ -138,6 +138,19 @@ test('nothing can be said of the calls of tools that are gone, and earlier calls
   expect(await it.replay([SMALL], { sinceMs: NOW + 300_000 })).toMatchObject({ evaluated: 0, skipped: 0, truncated: false, changes: [] })
 })
 
+test('a redacted call has no arguments to evaluate: it is left out and counted, and changes nothing', async () => {
+  const redacted = { redacted_at: NOW, arguments: '{}', was: 'allow' } as const
+  await using it = await openReplay([{ amount: 5, was: 'allow' }, redacted, { amount: 500, was: 'deny' }, redacted, { tool: 'bank.gone' }])
+  expect(await it.replay([SMALL, LARGE])).toEqual({
+    evaluated: 2,
+    skipped: 3,
+    truncated: false,
+    was: { allow: 1, ask: 0, deny: 1 },
+    wouldBe: { allow: 1, ask: 0, deny: 1 },
+    changes: [],
+  })
+})
+
 test('many calls are read in pages of 500, the newest first, up to the limit: the answer says whether there were more', async () => {
   await using it = await openReplay([
     ...Array.from({ length: 10 }, () => ({ amount: 500 })),

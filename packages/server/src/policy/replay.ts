@@ -58,7 +58,8 @@ export async function replayActions({ store, tools, policy, reader, sinceMs, lim
     const { calls, looked, last } = await store.read(() => readCalls(page, reader, known))
     for (const { row, session, requesters } of calls) {
       const tool = tools.byName(row.tool)
-      if (!tool) {
+      // The arguments of a redacted action are gone: a condition would fail, or be true of nothing that was called.
+      if (!tool || row.redacted_at !== null) {
         tally.skip()
         continue
       }
