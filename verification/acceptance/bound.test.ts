@@ -3,9 +3,13 @@ import { expect, test } from 'vitest'
 import { startReplayServer } from '../../packages/server/src/models/testing/replay-server.ts'
 import { speak } from '../../packages/server/src/models/testing/speak.ts'
 import { countCalls, historyProblems } from '../../packages/server/src/models/testing/strict-history.ts'
+import { openHttpAgent } from '../testing/ag-ui-agent.ts'
+import { openChat } from '../testing/ai-chat.ts'
+import type { ApiClient } from '../testing/api-client.ts'
 import { fold } from '../testing/fold.ts'
 import { type Orders, orderTools, startOrders } from '../testing/orders.ts'
 import { providerEnvironment } from '../testing/providers.ts'
+import { shiftedClock } from '../testing/shifted-clock.ts'
 import { startTestServer, type TestServer } from '../testing/test-server.ts'
 
 interface Desk extends AsyncDisposable {
@@ -257,3 +261,65 @@ test('what failed, was told so, and is asked again when a person retries it keep
   expect(countCalls(api, body)).toBe(2)
   expect(JSON.stringify(body)).toMatch(/was tried again and succeeded.*was sent back for approval and declined/)
 })
+
+/** How a person says something in a chat, and what they are answered until the stream ends, or until people are waited for. */
+const CHATS: Record<string, (url: string, key: string, client: ApiClient) => (text: string) => Promise<string>> = {
+  '/api/chat'(_url, _key, client) {
+    let sessionId: string | undefined
+    return async (message) => {
+      using stream = await client.stream('/api/chat', { body: { message, sessionId } })
+      if (sessionId !== undefined) return JSON.stringify(await stream.ended())
+      sessionId = (await stream.next('session')).sessionId
+      return JSON.stringify(await stream.next('session_status', ({ status }) => status === 'waiting_approval'))
+    }
+  },
+  'AI SDK'(url, key) {
+    const page = openChat({ url, key })
+    return async (text) => {
+      await page.chat.sendMessage({ text })
+      return page.text
+    }
+  },
+  'AG-UI'(url, key) {
+    return async (content) => {
+      // A page that was reloaded: one that shows an interrupt sends no message before its answer.
+      const { agent } = await openHttpAgent(url, key, undefined, [{ id: content, role: 'user', content }])
+      await agent.runAgent()
+      return JSON.stringify(agent.messages.at(-1))
+    }
+  },
+}
+
+test.each(Object.keys(CHATS))(
+  'a word typed when the run has ended is answered by the run that follows, and the stream ends with it: %s',
+  async (name) => {
+    await using orders = await startOrders()
+    const clock = shiftedClock()
+    await using server = await startTestServer({
+      config: { agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } }, tools: orderTools(orders) },
+      scripts: {
+        desk: [{ calls: [{ tool: 'set', arguments: { id: 'o1', status: 'paid' } }] }, { text: 'It failed.' }, { text: 'Then I leave it.' }],
+      },
+      clock,
+    })
+    const { key } = await server.makeKey({ name: 'Ada', kind: 'person', roles: ['approver', 'member'] })
+    const ada = server.with({ authorization: `Bearer ${key}` })
+    const say = CHATS[name]?.(server.url, key, ada)
+    await say?.('go')
+    const [{ id }] = (await ada.get('/api/actions?state=proposed')).items
+    orders.isAway = true
+    await ada.post(`/api/actions/${id}/decision`, { verdict: 'approve' })
+    await server.settle()
+    orders.isAway = false
+    orders.order('o1', { status: 'shipped' })
+    expect((await ada.send('POST', `/api/actions/${id}/retry`)).body).toMatchObject({
+      code: 'stale_preview',
+      action: { state: 'proposed' },
+    })
+    expect((await ada.get('/api/actions?state=proposed')).items).toMatchObject([{ id }])
+    clock.pass(1_000)
+    expect(await say?.('decline')).toContain('Then I leave it.')
+    expect(await ada.get(`/api/actions/${id}`)).toMatchObject({ state: 'declined' })
+    expect(orders.done).toEqual([])
+  },
+)

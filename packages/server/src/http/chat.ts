@@ -9,6 +9,8 @@ import { noteEvent } from './note-answers.ts'
 import { taggedRoute } from './route.ts'
 import { endsSession, sessionLog } from './session-log.ts'
 import { streamWhileStanding } from './stream-while-standing.ts'
+import { runOf } from './threads/place.ts'
+import { runAfter, type TurnPlace } from './threads/turn.ts'
 
 const route = taggedRoute('chat')
 
@@ -42,8 +44,7 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
         after: place.seq - 1,
         onSent: (event) => noteEvent(announcements, caller.principal, event),
         isLast: (event) => {
-          // A queued message gets its run when the run before it has ended.
-          if (event.type === 'message' && event.data.message.id === posted.messageId) runId = event.data.message.runId ?? runId
+          if (event.type === 'message') runId = runAfter(place, runId, event.data.message)
           return endsSession(event) || (runId !== undefined && endsRun(event, runId))
         },
       })
@@ -67,19 +68,17 @@ export function chatRoutes(app: App, { store, hub, clock, gate, agentLoop, annou
 }
 
 /**
- * Returns the place of the message in the log, and the run that answers it: its own, or the current run when the message was a command
- * word.
+ * Returns the place of the message in the log, and the run that answers it.
  * @throws CountersignError `not_found` for a session that was deleted since; `gone` for a message that was posted long ago under the same
  * key and whose events have been archived.
  */
-function* placeOf(sessionId: string, posted: PostedMessage): Tx<{ seq: number; runId: string | undefined }> {
+function* placeOf(sessionId: string, { messageId, runId }: PostedMessage): Tx<Omit<TurnPlace, 'createdAtMs'>> {
   const session = yield* sessions.findSession.first({ id: sessionId })
   if (session?.deleted_at !== null) throw new CountersignError('not_found', `there is no session ${sessionId}`)
-  const message = yield* messages.findMessage.first({ session_id: sessionId, id: posted.messageId })
+  const message = yield* messages.findMessage.first({ session_id: sessionId, id: messageId })
   assert(message, 'a posted message is stored')
   if (message.seq <= session.archived_seq) throw new CountersignError('gone', `the events of session ${sessionId} were archived`)
-  const newest = posted.queued ? undefined : yield* sessions.newestRun.first({ session_id: sessionId })
-  return { seq: message.seq, runId: posted.runId ?? message.run_id ?? newest?.id }
+  return { messageId, seq: message.seq, ...(yield* runOf(message, runId)) }
 }
 
 const endsRun = (event: NewEvent, runId: string): boolean => (event.type === 'done' || event.type === 'error') && event.data.runId === runId

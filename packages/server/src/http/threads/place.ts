@@ -22,8 +22,16 @@ export function* placeOf(session: SessionRow, messageId: string, runId: string |
   const message = yield* messages.findMessage.first({ session_id: session.id, id: messageId })
   if (!message || message.seq <= session.archived_seq)
     throw new CountersignError('gone', `the events of session ${session.id} were archived`)
-  const newest = message.queued ? undefined : yield* sessions.newestRun.first({ session_id: session.id })
-  return { messageId, seq: message.seq, createdAtMs: message.created_at, runId: runId ?? message.run_id ?? newest?.id }
+  return { messageId, seq: message.seq, createdAtMs: message.created_at, ...(yield* runOf(message, runId)) }
+}
+
+/** Returns the run that answers a message: its own, or the current one when the message was a command word. */
+export function* runOf(message: MessageRow, own = message.run_id ?? undefined): Tx<Pick<TurnPlace, 'runId' | 'isPast'>> {
+  if (own !== undefined || message.queued) return { runId: own, isPast: false }
+  const newest = yield* sessions.newestRun.first({ session_id: message.session_id })
+  // A word can come later, about an action that went back for approval. In the same millisecond either may be first; then the run tells its end.
+  const isPast = newest !== undefined && newest.state !== 'open' && newest.updated_at <= message.created_at
+  return { runId: newest?.id, isPast }
 }
 
 /**

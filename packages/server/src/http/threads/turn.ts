@@ -1,4 +1,4 @@
-import type { Action, NewEvent } from '@countersign/core'
+import type { Action, EventDataOf, NewEvent } from '@countersign/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Caller, viewActions } from '../../gate/index.ts'
 import { actions, type SessionRow, sessions, type Tx } from '../../store/index.ts'
@@ -19,6 +19,19 @@ export interface TurnPlace {
   /** When the message came, epoch ms. */
   createdAtMs: number
   runId: string | undefined
+  /** True when that run had ended before the message, a command word: the run that follows answers it. */
+  isPast: boolean
+}
+
+/** Returns the run whose end is the end of a turn, as far as the messages since its place tell it: after one more of them. */
+export function runAfter(
+  place: Pick<TurnPlace, 'messageId' | 'runId' | 'isPast'>,
+  runId: string | undefined,
+  message: EventDataOf<'message'>['message'],
+): string | undefined {
+  // A queued message gets its run when the run before it has ended.
+  const isOfTurn = message.id === place.messageId || (place.isPast && runId === place.runId)
+  return isOfTurn ? (message.runId ?? runId) : runId
 }
 
 /** Writes a turn in the format of a user interface. */
@@ -79,7 +92,7 @@ export async function followTurn(
       const event = { type, data } as SentEvent
       if (event.type === 'reset') return end({ is: 'failed', error: 'The beginning of this turn was archived.' })
       writer.take(event)
-      if (event.type === 'message' && event.data.message.id === place.messageId) runId = event.data.message.runId ?? runId
+      if (event.type === 'message') runId = runAfter(place, runId, event.data.message)
       if (event.type === 'session_status') isParked = event.data.status === 'waiting_approval'
       if (event.type === 'done' && event.data.runId === runId) return end({ is: 'done' })
       if (event.type === 'error' && event.data.runId === runId) return end({ is: 'failed', error: event.data.error })
