@@ -111,6 +111,19 @@ describe('a condition that cannot be answered fails, and says why', () => {
   ])('%s', (when, why) => expect(ask(when)).toEqual({ failed: expect.stringContaining(why) }))
 })
 
+test('an empty text, or one that is a number in JavaScript alone, is no whole number', () => {
+  for (const amount of ['', ' ', '0b11', '0o17', '0xff', '0XFF', '1_000', '+-5']) {
+    expect([amount, ask('int(args.amount) <= 20', { amount })]).toEqual([
+      amount,
+      { failed: expect.stringContaining('cannot convert to int') },
+    ])
+    expect([amount, ask('int(dyn(args.amount)) <= 20 || args.amount == "x"', { amount })]).toEqual([amount, { failed: expect.any(String) }])
+  }
+  expect(ask('args.amount == "" || int(args.amount) <= 20', { amount: '' })).toBe(true)
+  expect(ask('int("") == 0')).toEqual({ failed: expect.stringContaining('cannot convert to int') })
+  for (const amount of ['5', '-5', '+5', '005', 5, 5.9]) expect([amount, ask('int(args.amount) <= 20', { amount })]).toEqual([amount, true])
+})
+
 describe('what is no condition is refused with its place', () => {
   test.each([
     ['args.amount = 1', 'write == in place of = (at character 13)'],

@@ -1,5 +1,6 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { type Charge, CONDITION_FUNCTIONS } from './functions.ts'
+import { refuseNoInteger } from './numbers.ts'
 
 /**
  * Limits the cost of conditions, in units of roughly 25 ns. CEL has no endless loops, but nested lists come close: 100,000 elements in the
@@ -92,7 +93,7 @@ export interface Use {
   isCompared: boolean
   /** A loop goes over it. The keys of a map are made into a list first, however soon the loop ends. */
   isLooped: boolean
-  /** Receives each of its values. */
+  /** Receives each of its values; may refuse one by an error. */
   onValue: ((value: unknown) => void) | undefined
   /** The value once the meter has ended, which ends the loop around it. Without one, the part throws. */
   whenEnded: boolean | undefined
@@ -119,13 +120,14 @@ function addUses(
   const compares = node.op === '==' || node.op === '!=' || node.op === 'in'
   const loops = node.op === 'rcall' && chargeOf(node.args[0]) === 'loop'
   const search = node.op === 'rcall' && chargeOf(node.args[0]) === 'search' ? meterSearch(node.args[0], to.meter) : undefined
+  const converts = node.op === 'call' && node.args[0] === 'int' ? refuseNoInteger : undefined
   for (const [i, child] of childrenOf(node).entries()) {
     // The first argument of a loop is its variable.
     if (loops && i === 1) continue
     addUses(child, to, {
       isCompared: compares,
       isLooped: loops && i === 0,
-      onValue: i === 0 ? search?.inText : search?.forText,
+      onValue: converts ?? (i === 0 ? search?.inText : search?.forText),
       whenEnded: loops && i === 2 ? DECIDES[node.args[0]] : undefined,
     })
   }
