@@ -78,6 +78,19 @@ test('a redirect is not followed, to the credentials of a cloud machine no more 
   expect(neighbour.events).toEqual([])
 })
 
+test('what an address put off goes to the next one at once', async () => {
+  await using busy = await startReceiver((response) => response.writeHead(503, { 'retry-after': '3600' }).end())
+  await using receiver = await startReceiver()
+  await using desk = await openWebhookDesk()
+  const webhook = await desk.add(busy, ['action.proposed'])
+  for (const what of ['one', 'two']) await desk.propose(what)
+  const isPutOff = ({ nextAttemptAt }: { nextAttemptAt: string | null }) => Date.parse(nextAttemptAt ?? '') > Date.now() + 1_800_000
+  await expect.poll(async () => (await desk.deliveries(webhook, '?state=waiting')).filter(isPutOff)).toHaveLength(2)
+  await desk.admin.send('PATCH', `/api/webhooks/${webhook.id}`, { body: { url: receiver.url } })
+  await expect.poll(() => receiver.types()).toHaveLength(2)
+  await expect.poll(async () => (await desk.deliveries(webhook)).map(({ state }) => state)).toEqual(['delivered', 'delivered'])
+})
+
 test('a receiver that answers 410 is sent to no more, and the record says so', async () => {
   await using receiver = await startReceiver((response) => response.writeHead(410).end())
   await using desk = await openWebhookDesk()

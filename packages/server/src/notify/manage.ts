@@ -113,6 +113,11 @@ export function* changeWebhook(context: CallerContext, id: string, body: ChangeW
   const data = { webhook: id, host: hostOf(url), events: [...told], callbacks, disabled: disabled ?? found.disabled_at !== null }
   yield* recordAudit(outbox, { kind: 'webhook_changed', actor: caller.principal.id, data }, nowMs)
   yield* webhooks.changeWebhook.run({ id, url, description, events: JSON.stringify(told), callbacks: Number(callbacks) })
+  if (url !== found.url) {
+    // What waits was put off because of the address before, by hours after some failures and by up to a day after its Retry-After.
+    yield* webhookDeliveries.bringForward.run({ webhook_id: id, now: nowMs })
+    outbox.deliveriesAt = nowMs
+  }
   if (disabled === true && (yield* webhooks.disableWebhook.change({ id, why: 'admin', now: nowMs }))) {
     yield* webhookDeliveries.endWaiting.run({ webhook_id: id, now: nowMs })
   }

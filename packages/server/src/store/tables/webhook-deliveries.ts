@@ -202,6 +202,17 @@ export const redeliver = question<{ webhook_id: string; id: string; now: number 
     .where('runner', 'is', null),
 )
 
+/** Makes the pending deliveries of a webhook due now, except those that are being sent. */
+export const bringForward = question<{ webhook_id: string; now: number }>((db, p) =>
+  db
+    .updateTable('webhook_delivery')
+    .set({ next_at: p.now })
+    .where('webhook_id', '=', p.webhook_id)
+    .where('state', '=', lit('waiting'))
+    .where('next_at', '>', p.now)
+    .where('runner', 'is', null),
+)
+
 /** Gives up the pending deliveries of a webhook. */
 export const endWaiting = question<{ webhook_id: string; now: number }>((db, p) =>
   db
