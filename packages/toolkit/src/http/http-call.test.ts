@@ -75,7 +75,7 @@ for (const { name, kind, readKind = kind, onConnect, onData = () => {} } of WAYS
         network: openNetwork(),
         own: sink.url,
         signal: new AbortController().signal,
-        timeoutMs: name === 'silence' ? 200 : 5_000,
+        timeoutMs: name === 'silence' ? 200 : 240_000,
         ...(method === 'POST' && { body: LARGE_BODY, idempotencyKey: 'act_1.1' }),
       }
       const end = await callHttp({ ...call, url: new URL(`${sink.url}/first`) }).then(
@@ -110,6 +110,14 @@ test('a connection that another client kept open to the same target is not used'
   await callHttp({ ...call, url: new URL(sink.url) })
   await callHttp({ ...call, url: new URL(sink.url) })
   expect(sink.connections).toHaveLength(3)
+})
+
+test('a target whose caller waits no longer is not said to have had all of its own time', async () => {
+  const caller = new AbortController()
+  await using sink = await startRawSink(() => caller.abort(new DOMException('shop.get did not answer within 5 s', 'TimeoutError')))
+  const call = { method: 'GET', headers: {}, redactor: createRedactor([]), network: openNetwork(), own: sink.url }
+  const end = callHttp({ ...call, url: new URL(sink.url), signal: caller.signal, timeoutMs: 240_000 })
+  await expect(end).rejects.toMatchObject({ kind: 'ambiguous', message: `${sink.url} did not answer in time.` })
 })
 
 test('an answer of 200 that says of a write that it failed is no success', async () => {

@@ -184,8 +184,10 @@ function failure(call: HttpCall, timeout: AbortSignal, isConnected: boolean, err
   const target = call.url.origin
   if (error instanceof RefusedAddress) return new ToolError('refused', `${error.message}. Nothing was sent.`)
   const unknown = call.idempotencyKey === undefined ? '' : ' Whether it acted is not known.'
-  const late = timeout.aborted || (call.signal.reason as unknown as { name?: unknown } | undefined)?.name === 'TimeoutError'
-  if (late) return new ToolError('ambiguous', `${target} did not answer within ${call.timeoutMs / 1000} s.${unknown}`)
+  if (timeout.aborted) return new ToolError('ambiguous', `${target} did not answer within ${call.timeoutMs / 1000} s.${unknown}`)
+  // Its caller has a limit of its own, as a card has for what it shows.
+  const isLate = (call.signal.reason as unknown as { name?: unknown } | undefined)?.name === 'TimeoutError'
+  if (isLate) return new ToolError('ambiguous', `${target} did not answer in time.${unknown}`)
   if (call.signal.aborted) return new ToolError('ambiguous', `The call to ${target} was stopped before it answered.${unknown}`)
   // An error without a known code may have come after the send. Its own text is left out: it can quote a header.
   const known = networkError(error, target)
