@@ -162,6 +162,16 @@ test('a call that names another folder to work in reads nothing there without ap
   ])
 })
 
+test('a search for names whose pattern begins in another folder needs approval', async () => {
+  const desk = await start()
+  const ask = async (pattern: string) => {
+    const body = { session_id: 'g2', cwd: FOLDER, hook_event_name: 'PreToolUse', tool_name: 'Glob', tool_input: { pattern } }
+    return (await desk.agent.send('POST', '/hooks/claude?limit=1', { body })).body.hookSpecificOutput.permissionDecision
+  }
+  expect(await ask('src/**/*.ts')).toBe('allow')
+  for (const pattern of ['/etc/**', '../**', '~/.ssh/*']) expect([pattern, await ask(pattern)]).toEqual([pattern, 'deny'])
+})
+
 test('a command that says of itself that it only looks is read anyway', async () => {
   const desk = await start()
   const lying = { command: 'rm -rf /', folder: FOLDER, host: 'claude', hostTool: 'Bash', options: {}, shell: { readOnly: true } }

@@ -1,11 +1,11 @@
-import type { JsonObject, PreviewField, Tool } from '@countersign/core'
+import type { JsonObject, JsonValue, PreviewField, Tool } from '@countersign/core'
 import type { ToolDraft } from '@countersign/toolkit'
 import { z } from 'zod'
 import { draftHostRun, isHostRunTool } from '../host-run.ts'
 import { assessFile, assessShell } from './assess.ts'
 import { About, added, type Definition, Json, oneLine, Worked } from './definition.ts'
 import { fileRule, isPlainFile } from './file-rule.ts'
-import type { Kind } from './hosts.ts'
+import { isObject, type Kind } from './hosts.ts'
 import { MCP } from './mcp/mcp-tool.ts'
 import { commandRule, isPlainCommand } from './shell/command-rule.ts'
 import { isSensitive } from './shell/programs.ts'
@@ -124,9 +124,14 @@ function draft({ work, refuse, ...tool }: Definition): ToolDraft {
   })
 }
 
-function placeOf({ path, folder }: { path?: string | undefined; folder: string }): JsonObject {
-  return { outside: path !== undefined && isOutside(path, folder), sensitive: path !== undefined && isSensitive(path) }
+function placeOf({ path, folder, hostTool, options }: Placed): JsonObject {
+  // A search for names takes its folder from its pattern, too: `/etc/**`.
+  const { pattern } = isObject(options) && /^glob$/i.test(hostTool) ? options : {}
+  const places = [path, pattern].filter((place) => typeof place === 'string')
+  return { outside: places.some((place) => isOutside(place, folder)), sensitive: places.some(isSensitive) }
 }
+
+type Placed = { path?: string | undefined; folder: string; hostTool: string; options: JsonValue }
 
 /** Reads the argument that `check` added. */
 const readingOf = (shell: unknown): ShellReading => shell as ShellReading

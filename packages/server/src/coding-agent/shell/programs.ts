@@ -81,5 +81,8 @@ export const DECIDING_VARIABLE =
 /** Names of files that usually hold secrets: reading one is more than a look at the project. */
 const SENSITIVE = /^(\.env(\..*)?|\.netrc|\.npmrc|\.pgpass|\.ssh|\.aws|\.gnupg|\.kube|id_(rsa|ed25519|ecdsa)|.*\.(pem|key|p12|pfx))$/is
 
-/** True for a path with such a name in it. Each name is read by itself: a pattern over the whole path takes the square of its length. */
-export const isSensitive = (path: string): boolean => path.split('/').some((name) => SENSITIVE.test(name))
+/**
+ * True for a path with such a name in it, also behind a revision of git (`HEAD:.env`). Each name is read by itself: a pattern over the whole
+ * path takes the square of its length.
+ */
+export const isSensitive = (path: string): boolean => path.split(/[/:]/).some((name) => SENSITIVE.test(name))

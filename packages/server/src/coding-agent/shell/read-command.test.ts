@@ -39,6 +39,7 @@ test.each([
   ['the place in a value runs', `B='a[$(id)]'; C=abc; A=\${C:B}; ls`],
   ['a document has such a value', `cat <<EOF\n\${PS1@P}\nEOF`],
   ['a text has such a value', `cat <<<\${PS1@P}`],
+  ['it shows a file of secrets as it was committed', 'git show HEAD:.env'],
   ['a variable decides what the program loads', 'GCONV_PATH=. LOCPATH=. ls'],
   ['a variable decides what the shell runs later', `PS1='$(id)'; ls`],
 ])('a command does not count as looking when %s', (_why, command) => {
