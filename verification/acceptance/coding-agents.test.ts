@@ -170,6 +170,9 @@ test('a search for names whose pattern begins in another folder needs approval',
   }
   expect(await ask('src/**/*.ts')).toBe('allow')
   for (const pattern of ['/etc/**', '../**', '~/.ssh/*']) expect([pattern, await ask(pattern)]).toEqual([pattern, 'deny'])
+  const { items } = await desk.server.admin.get('/api/actions?state=proposed')
+  const shown = items.map(({ preview }: Action) => preview?.find(({ field }) => field === 'options')?.newValue)
+  expect(shown.reverse()).toEqual([{ pattern: '/etc/**' }, { pattern: '../**' }, { pattern: '~/.ssh/*' }])
 })
 
 test('a command that says of itself that it only looks is read anyway', async () => {

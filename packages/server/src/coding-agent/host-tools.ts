@@ -51,7 +51,11 @@ export const hostTools = (): ToolDraft[] => [
     input: z.object({ ...About, path: z.string().max(4_000).optional(), options: Json, ...Place }),
     work: placeOf,
     describe: ({ path, folder, hostTool }) => `${hostTool} ${path ?? folder}`,
-    preview: ({ path, folder }) => [...(path === undefined ? [] : [added('file', path)]), added('folder', folder)],
+    preview: ({ path, folder, options }) => [
+      ...(path === undefined ? [] : [added('file', path)]),
+      added('folder', folder),
+      ...optionRows(options),
+    ],
     assess: (args) => assessFile(args, 'reads'),
   }),
   draft({
@@ -80,7 +84,7 @@ export const hostTools = (): ToolDraft[] => [
     input: z.object({ ...About, path: z.string().min(1).max(4_000), content: z.string(), options: Json, ...Place }),
     work: placeOf,
     describe: ({ path }) => `Write ${path}`,
-    preview: ({ path, content, folder }) => [added(String(path), content), added('folder', folder)],
+    preview: ({ path, content, folder, options }) => [added(String(path), content), added('folder', folder), ...optionRows(options)],
     assess: (args) => assessFile(args, 'writes'),
     grantRules: FILES,
   }),
@@ -94,7 +98,7 @@ export const hostTools = (): ToolDraft[] => [
       return { files, outside: files.some((path) => isOutside(path, folder)), sensitive: files.some(isSensitive) }
     },
     describe: ({ files }) => `Patch ${Array.isArray(files) && files.length > 0 ? oneLine(files.join(', ')) : 'files'}`,
-    preview: ({ patch, folder }) => [added('patch', patch), added('folder', folder)],
+    preview: ({ patch, folder, options }) => [added('patch', patch), added('folder', folder), ...optionRows(options)],
     assess: (args) => assessFile(args, 'changes'),
   }),
   draft(FETCH),
@@ -136,6 +140,10 @@ type Placed = { path?: string | undefined; folder: string; hostTool: string; opt
 /** Reads the argument that `check` added. */
 const readingOf = (shell: unknown): ShellReading => shell as ShellReading
 
+/** What else the host's tool was given: a card leaves nothing out. */
+const optionRows = (options: JsonValue | undefined): PreviewField[] =>
+  isObject(options) && Object.keys(options).length > 0 ? [added('options', options)] : []
+
 function previewShell({ command, folder, shell, options }: JsonObject): PreviewField[] {
   const reading = readingOf(shell)
   const lists: [string, string[]][] = [
@@ -148,7 +156,7 @@ function previewShell({ command, folder, shell, options }: JsonObject): PreviewF
     added('command', command),
     added('folder', folder),
     ...lists.filter(([, values]) => values.length > 0).map(([field, values]) => added(field, values.join(', '))),
-    ...(Object.keys(options as JsonObject).length > 0 ? [added('options', options)] : []),
+    ...optionRows(options),
   ]
 }
 
@@ -165,7 +173,7 @@ function previewEdit({ path, folder, oldText, newText, edits, options }: JsonObj
       }
     }),
     added('folder', folder),
-    ...(Object.keys(options as JsonObject).length > 0 ? [added('options', options)] : []),
+    ...optionRows(options),
   ]
 }
 
