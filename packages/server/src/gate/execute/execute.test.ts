@@ -13,6 +13,10 @@ const tool = (name: string, own: Own) =>
 
 const ambiguous = () => new ToolError('ambiguous', 'the line went dead')
 
+/** Rejects with the reason of the signal, as `fetch` does. */
+const untilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
+
 test('a write without a trustworthy answer is of unknown outcome, whatever became of the answer, and is sent once', async () => {
   let calls = 0
   const counted = (end: () => unknown) => () => {
@@ -188,8 +192,11 @@ test('a read that gets no answer has failed, and is not read again by itself', a
   expect(calls).toBe(1)
 })
 
-test('a preview that heeds no signal is given up: the card comes without current values', async () => {
-  await using gate = await openGate([tool('slow', { preview: () => new Promise<never>(() => {}), execute: () => null })])
+test.each([
+  ['heeds no signal', () => new Promise<never>(() => {})],
+  ['ends with its signal', (_args: unknown, signal: AbortSignal) => untilAborted(signal)],
+])('a preview that %s is given up: the card comes without current values', async (_how, preview) => {
+  await using gate = await openGate([tool('slow', { preview, execute: () => null })])
   const action = await gate.engine.gate.propose({ tool: 'own.slow', arguments: {} }, { principal: ana })
   expect(action).toMatchObject({ state: 'proposed', preview: null, previewError: 'own.slow did not answer within 5 s', previewedAt: null })
 })

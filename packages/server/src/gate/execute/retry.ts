@@ -72,6 +72,10 @@ export async function withinTimeout<T>(
   })
   try {
     return await Promise.race([work(controller.signal), given])
+  } catch (error) {
+    // `fetch`, for one, rejects with the reason of its signal.
+    if (controller.signal.aborted && error === controller.signal.reason) throw new ToolError('ambiguous', late)
+    throw error
   } finally {
     takeBack()
   }
