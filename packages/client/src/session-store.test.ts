@@ -135,7 +135,7 @@ test('an action that changes again while it is fetched is fetched again', async 
   const slow = await firstRead.promise
   ;(await stream.promise).write(moved(2, after))
   await until(store, ({ lastSeq }) => lastSeq === 2)
-  // What the server had read before the change that was told meanwhile.
+  // The slow answer is from before the change that the stream has announced since.
   json(slow, before)
   const { actions } = await until(store, (snapshot) => snapshot.actions.act_1?.state === 'succeeded')
   store.close()

@@ -1,7 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-
-type ListOf<Item> = { items: Item[]; nextCursor: string | null }
+import type { ListOf } from '../read-pages.ts'
 
 /** Reads one page of a list at a time, with functions for the previous and next page. A refetch reads only the visible page. */
 export function usePage<Item>(key: readonly unknown[], read: (cursor: string | undefined, signal: AbortSignal) => Promise<ListOf<Item>>) {

@@ -1,5 +1,6 @@
 import type { Client, Principal } from '@countersign/client'
 import { useQuery } from '@tanstack/react-query'
+import { readPages } from '../read-pages.ts'
 import { useServices } from '../services.tsx'
 
 const NOBODY: readonly Principal[] = []
@@ -15,14 +16,8 @@ export function useStandsFor(): readonly Principal[] {
   return found.data ?? NOBODY
 }
 
-/** Reads all pages: an admin is listed everybody's, and one that has stood for long is behind all those that ended since. */
+/** Reads all pages: the list of an admin has the delegations of everybody, and a long one stands behind many that were made since. */
 export async function readStandsFor(client: Pick<Client, 'delegations'>, myId: string, signal?: AbortSignal): Promise<Principal[]> {
-  const people: Principal[] = []
-  let cursor: string | undefined
-  do {
-    const page = await client.delegations.list({ limit: 200, cursor }, signal && { signal })
-    people.push(...page.items.filter(({ to, state }) => to.id === myId && state === 'standing').map(({ from }) => from))
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined)
-  return people
+  const delegations = await readPages((page) => client.delegations.list(page, signal && { signal }))
+  return delegations.filter(({ to, state }) => to.id === myId && state === 'standing').map(({ from }) => from)
 }

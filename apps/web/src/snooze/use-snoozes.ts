@@ -1,6 +1,7 @@
 import type { Action, Snooze } from '@countersign/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { readPages } from '../read-pages.ts'
 import { useServices } from '../services.tsx'
 import { useNow } from '../time/use-now.ts'
 
@@ -19,17 +20,7 @@ export function useSnoozes(): Snoozes {
   const nowMs = useNow()
   const { data = NONE } = useQuery({
     queryKey: SNOOZES,
-    queryFn: async ({ signal }) => {
-      const all: Snooze[] = []
-      let cursor: string | null = null
-      for (let page = 0; page < MOST_PAGES; page++) {
-        const read = await client.actions.snoozes({ limit: 200, ...(cursor !== null && { cursor }) }, { signal })
-        all.push(...read.items)
-        cursor = read.nextCursor
-        if (cursor === null) break
-      }
-      return all
-    },
+    queryFn: ({ signal }) => readPages((page) => client.actions.snoozes(page, { signal }), MOST_PAGES),
     staleTime: EVERY_MS,
     refetchInterval: EVERY_MS,
   })

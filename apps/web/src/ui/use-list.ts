@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-
-type ListOf<Item> = { items: Item[]; nextCursor: string | null }
+import type { ListOf } from '../read-pages.ts'
 
 /** Reads a list page by page. `data` holds all entries read so far. */
 export const useList = <Item>(

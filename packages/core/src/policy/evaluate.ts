@@ -89,7 +89,7 @@ const STRENGTH = { allow: 0, doubt: 1, ask: 2, deny: 3 } as const
  */
 export function evaluatePolicy(policy: PolicyDocument, version: number, subject: PolicySubject, check: CheckCondition): PolicyResult {
   let best: Match | undefined
-  // Rules that ask and whose conditions failed: nobody knows which of them, and of the next that asks, is the first that matches.
+  // Asking rules whose conditions failed: any of them, or the next asking rule, may be the first that matches.
   const unsure: Match[] = []
   for (const [index, rule] of policy.rules.entries()) {
     // A rule that cannot change the result is not evaluated.

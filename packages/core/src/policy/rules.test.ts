@@ -92,7 +92,7 @@ test('every policy says what an independent reading of its rules says', () => {
   )
 })
 
-/** What would be possible after `one` and not after `other`. */
+/** Returns each way in which `one` requires less than `other`. */
 function loosened(one: PolicyResult, other: PolicyResult): string[] {
   const strength = { allow: 0, ask: 1, deny: 2 }
   if (one.verdict !== other.verdict) return strength[one.verdict] > strength[other.verdict] ? ['verdict'] : []

@@ -74,6 +74,7 @@ function wordsOf(status: RequestView['status'], said: readonly MessageRow[]): st
   return said.find(({ kind, content }) => content !== '' && kinds.includes(kind))?.content
 }
 
+/** The kinds of message whose text answers a request of that status. Default: the agent's own text. */
 const KINDS: Partial<Record<RequestView['status'], readonly MessageRow['kind'][]>> = {
   awaiting_approval: ['request', 'text'],
   failed: ['note'],

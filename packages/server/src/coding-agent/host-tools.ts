@@ -140,7 +140,7 @@ type Placed = { path?: string | undefined; folder: string; hostTool: string; opt
 /** Reads the argument that `check` added. */
 const readingOf = (shell: unknown): ShellReading => shell as ShellReading
 
-/** What else the host's tool was given: a card leaves nothing out. */
+/** Returns a row with the other inputs of the host's tool, if there are any: a card shows the whole call. */
 const optionRows = (options: JsonValue | undefined): PreviewField[] =>
   isObject(options) && Object.keys(options).length > 0 ? [added('options', options)] : []
 

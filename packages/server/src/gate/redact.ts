@@ -29,8 +29,8 @@ const CLOCKS_DIFFER_MS = 60_000
 
 /**
  * Removes what a settled action was about: arguments, preview, result and texts in its row, data and salts in its rows of the record, whose
- * chain stays valid, and without a session also the values in its events. Nothing can be done with the action afterwards. Grants made from it end, and lose their values. A second redaction
- * changes nothing, except that it ends the grants where a crash prevented that.
+ * chain stays valid; of an action without a session, also the values in its events. Nothing can be done with the action afterwards. Grants
+ * made from it end, and lose their values. A second redaction changes nothing, except that it ends the grants where a crash prevented that.
  * @throws CountersignError `not_found`; `forbidden` for anybody but an admin; `illegal_transition` with the current action while it is
  * open.
  */

@@ -114,7 +114,7 @@ export function* changeWebhook(context: CallerContext, id: string, body: ChangeW
   yield* recordAudit(outbox, { kind: 'webhook_changed', actor: caller.principal.id, data }, nowMs)
   yield* webhooks.changeWebhook.run({ id, url, description, events: JSON.stringify(told), callbacks: Number(callbacks) })
   if (url !== found.url) {
-    // What waits was put off because of the address before, by hours after some failures and by up to a day after its Retry-After.
+    // Pending deliveries were delayed because of the previous address: by hours after failures, by up to a day after a Retry-After.
     yield* webhookDeliveries.bringForward.run({ webhook_id: id, now: nowMs })
     outbox.deliveriesAt = nowMs
   }

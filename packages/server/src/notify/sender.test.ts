@@ -215,7 +215,7 @@ for (const { database, open } of STORES) {
     const isAsNew = { failing_since: null, paused_until: null, disabled_at: null }
     await tell()
     expect(await find()).toMatchObject({ failing_since: clock.nowMs() })
-    // What has the same address goes on as it was.
+    // A change that keeps the address keeps the failures and the pause.
     await moveTo(old.url)
     expect(await find()).toMatchObject({ failing_since: clock.nowMs(), paused_until: expect.any(Number) })
     await moveTo(receiver.url)

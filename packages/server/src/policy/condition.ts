@@ -59,7 +59,7 @@ export function readCondition(text: string): ReadCondition {
   }
 }
 
-/** What other languages write, and what a condition has in its place. */
+/** Operators and values of other languages, each with the one that a condition takes. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['=', '=='],
   ['===', '=='],
@@ -89,7 +89,7 @@ function foreignAt(text: string, place: number): ConditionProblem | undefined {
   for (const { 0: written, index } of text.matchAll(/(?<![.\w])\w+|[=!<>&|]+|[“”„]/g)) {
     const instead = FOREIGN.get(written)
     const end = index + written.length
-    // It stumbles over the word itself, or over the one behind it.
+    // The parser reports the place of the word itself, or of the next one.
     const isThere = index <= place && (place < end || text.slice(end, place).trim() === '')
     if (instead !== undefined && isThere)
       return { problem: `write ${instead} in place of ${written} (at character ${index + 1})`, at: index }

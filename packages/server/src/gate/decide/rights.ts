@@ -79,7 +79,7 @@ export const keyOf = ({ id, revision }: Pick<ActionRow, 'id' | 'revision'>) => (
 export const rolesText = ({ roles, alsoRoles = [] }: Pick<Requirements, 'roles' | 'alsoRoles'>): string =>
   [roles, ...alsoRoles].map((list) => list.join(' or ')).join(', and also ')
 
-/** The requirements with people of further roles, who satisfy each of its lists: escalation adds somebody who decides alone. */
+/** Returns the requirements with more roles in each of their lists, so that a person with one of these roles satisfies all lists. */
 export const withRoles = <R extends Roles>(requires: R, more: readonly string[]): R => {
   const add = (list: readonly string[]) => [...new Set([...list, ...more])]
   return { ...requires, roles: add(requires.roles), ...(requires.alsoRoles && { alsoRoles: requires.alsoRoles.map(add) }) }

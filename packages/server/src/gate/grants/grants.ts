@@ -100,8 +100,8 @@ export function* makeGrant(
   row: ActionRow,
   terms: Remember,
 ): Tx<GrantRow> {
-  yield* requireMaker(principal)
-  const own = yield* whyMakesNone(row, principal, nowMs)
+  yield* requireGrantor(principal)
+  const own = yield* whyNoGrantor(row, principal, nowMs)
   if (own !== undefined) throw new CountersignError('forbidden', `${principal.name} may not allow later calls like ${row.id}: ${own}`)
   const never = whyNeverGranted({ requires: requirementsOf(row), risk: stored.riskOf(row).level })
   if (never !== undefined) throw new CountersignError('illegal_transition', `nothing can be allowed beyond ${row.id}: ${never}`)
@@ -144,13 +144,13 @@ export function* makeGrant(
 }
 
 /** @throws CountersignError `forbidden` for an embed token, and for a key that leaves out a role of its person. */
-export function* requireMaker(principal: Principal): Tx<void> {
+export function* requireGrantor(principal: Principal): Tx<void> {
   requireOwnSignIn(principal, 'allow later calls')
   yield* requireAllRoles(principal, 'allow later calls')
 }
 
 /** Returns why somebody could not approve an action alone and in their own right; undefined when they could. */
-export function* whyMakesNone(row: ActionRow, principal: Principal, nowMs: number): Tx<string | undefined> {
+export function* whyNoGrantor(row: ActionRow, principal: Principal, nowMs: number): Tx<string | undefined> {
   const right = yield* findRight(row, principal, nowMs)
   if (right.refusal !== undefined) return right.refusal
   return right.forId === null ? undefined : 'who votes in the place of another allows nothing beyond that vote'

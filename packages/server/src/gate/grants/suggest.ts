@@ -6,7 +6,7 @@ import type { GateDeps } from '../gate.ts'
 import { callOf } from '../policy.ts'
 import { findVisibleAction, visibleAmong } from '../read/visible.ts'
 import { coversCall } from './covers-call.ts'
-import { requireMaker, whyMakesNone, whyNeverGranted } from './grants.ts'
+import { requireGrantor, whyNeverGranted, whyNoGrantor } from './grants.ts'
 import { narrowRule } from './narrow-rule.ts'
 
 /** The number of latest calls that are compared. */
@@ -32,7 +32,7 @@ export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: 
     const exact = { matched: earlier.filter((other) => other.arguments === row.arguments).length, of }
     const tool = tools.byName(row.tool)
     const refusal =
-      (yield* whyNotMadeBy(row, principal, nowMs)) ??
+      (yield* refusalOf(row, principal, nowMs)) ??
       whyNeverGranted({ requires: requirementsOf(row), risk: stored.riskOf(row).level }) ??
       (tool ? null : `the tool ${row.tool} is no longer configured`)
     if (!tool || refusal !== null) return { refusal, exact, rule: null }
@@ -47,14 +47,14 @@ export async function suggestGrant({ store, tools, clock }: GateDeps, actionId: 
   })
 }
 
-function* whyNotMadeBy(row: ActionRow, principal: Principal, nowMs: number): Tx<string | undefined> {
+function* refusalOf(row: ActionRow, principal: Principal, nowMs: number): Tx<string | undefined> {
   try {
-    yield* requireMaker(principal)
+    yield* requireGrantor(principal)
   } catch (error) {
     if (isCountersignError(error) && error.code === 'forbidden') return error.message
     throw error
   }
-  return yield* whyMakesNone(row, principal, nowMs)
+  return yield* whyNoGrantor(row, principal, nowMs)
 }
 
 const argumentsOf = (row: Pick<ActionRow, 'arguments'>): JsonObject => stored.argumentsOf(row)

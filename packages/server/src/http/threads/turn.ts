@@ -23,7 +23,7 @@ export interface TurnPlace {
   isPast: boolean
 }
 
-/** Returns the run whose end is the end of a turn, as far as the messages since its place tell it: after one more of them. */
+/** Returns the run that ends a turn. @param runId The run as known before `message`, the next one in the session's log. */
 export function runAfter(
   place: Pick<TurnPlace, 'messageId' | 'runId' | 'isPast'>,
   runId: string | undefined,
