@@ -1,16 +1,39 @@
+const PREFIX = 'countersign.draft.'
+const AUTHOR = 'countersign.drafts-of'
+
+/** What storage cannot take, because the browser forbids it or it is full, is kept until the page is left. */
 const drafts = new Map<string, string>()
 let author: string | undefined
 
-/** Deletes the drafts of everybody else: several people may sign in on one open page in turn. */
-export function beginDraftsOf(personId: string): void {
-  if (author !== personId) drafts.clear()
-  author = personId
+const attempt = <T>(work: () => T): T | undefined => {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
 }
 
-/** Unsent drafts of one person, per session and for the policy, kept until the page is closed. */
-export const readDraft = (draftOf: string): string => drafts.get(draftOf) ?? ''
+/** Keeps the drafts that this person began in this tab and deletes those of everybody else: several people may sign in on one page in turn. */
+export function beginDraftsOf(personId: string): void {
+  const before = author ?? attempt(() => sessionStorage.getItem(AUTHOR)) ?? undefined
+  if (before !== personId) forgetDrafts()
+  author = personId
+  attempt(() => sessionStorage.setItem(AUTHOR, personId))
+}
+
+/** Deletes all drafts, for whoever uses this tab next. */
+export function forgetDrafts(): void {
+  drafts.clear()
+  attempt(() => {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
+  })
+}
+
+/** Unsent drafts of one person, per session and for the policy, kept until the tab is closed: a phone loads a page anew when its person comes back to it. */
+export const readDraft = (draftOf: string): string => drafts.get(draftOf) ?? attempt(() => sessionStorage.getItem(PREFIX + draftOf)) ?? ''
 
 export function keepDraft(draftOf: string, text: string): void {
   if (text === '') drafts.delete(draftOf)
   else drafts.set(draftOf, text)
+  attempt(() => (text === '' ? sessionStorage.removeItem(PREFIX + draftOf) : sessionStorage.setItem(PREFIX + draftOf, text)))
 }

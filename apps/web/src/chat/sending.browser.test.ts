@@ -97,3 +97,18 @@ test('a suggestion that is pressed twice begins one chat', async () => {
   await page.waitForURL(/\/sessions\/ses_000001$/)
   expect(begun.length).toBe(1)
 })
+
+test('a message that was begun is there again after the page was loaded anew, until it is sent', async () => {
+  await page.goto(`${server.url}/sessions/ses_000001`)
+  await page.route(/\/ses_000001\/messages/, (route) =>
+    route.request().method() === 'POST' ? route.fulfill({ status: 202, json: { messageId: 'msg_1' } }) : route.fallback(),
+  )
+  await field().fill('half a sen')
+  await page.reload()
+  await expect.poll(() => field().inputValue()).toBe('half a sen')
+  await field().press('Enter')
+  await expect.poll(() => field().inputValue()).toBe('')
+  await page.reload()
+  await field().waitFor()
+  expect(await field().inputValue()).toBe('')
+})

@@ -6,7 +6,7 @@ export type Edited = { text: string; base: PolicyView; baseText: string }
 
 const DRAFT = 'policy'
 
-/** Keeps an edit until it is saved or left, or the page is closed: the replay beside it leads to other pages, and back. */
+/** Keeps an edit until it is saved or left, or the tab is closed: the replay beside it leads to other pages, and back. */
 export function keepEdit(edited: Edited | undefined, proposed: string | null): void {
   const isChanged = edited !== undefined && edited.text !== edited.baseText
   keepDraft(DRAFT, isChanged ? JSON.stringify({ edited, proposed }) : '')

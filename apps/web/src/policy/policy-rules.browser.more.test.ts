@@ -267,7 +267,7 @@ test('people, times and risk stand behind More, in both directions with the text
   await context.close()
 })
 
-test('an edit is there again after its author looked at a call that it would change, and gone once they leave it', async () => {
+test('an edit is there again after its author looked at a call that it would change or loaded the page anew, and gone once they leave it', async () => {
   checked = FINE
   const page = await browser.newPage({ locale: 'en-GB' })
   page.setDefaultTimeout(280_000)
@@ -283,6 +283,9 @@ test('an edit is there again after its author looked at a call that it would cha
   await page.goBack()
   await page.getByRole('heading', { level: 1, name: 'Policy' }).waitFor()
   await page.getByText('Version 4').first().waitFor()
+  expect(await text.inputValue()).toBe(edited)
+  await page.reload()
+  await text.waitFor()
   expect(await text.inputValue()).toBe(edited)
   await page.getByText('Edit, based on version 4').waitFor()
   await page.getByRole('button', { name: 'Leave without saving' }).click()

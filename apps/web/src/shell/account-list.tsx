@@ -1,5 +1,6 @@
 import { showInvisible } from '@countersign/react'
 import { Link } from 'react-router'
+import { forgetDrafts } from '../drafts.ts'
 import { useServices } from '../services.tsx'
 import { Menu, MenuItem } from '../ui/overlays.ts'
 
@@ -10,7 +11,8 @@ export default function AccountList({ id, anchor, onClose }: { id: string; ancho
   async function leave(everywhere: boolean) {
     onClose()
     const { endSessionUrl } = await client.signOut({ everywhere }).catch((): { endSessionUrl?: string } => ({}))
-    // Reload, so that no data of the previous person stays in memory.
+    // No data of the previous person stays, in the tab's storage or, as the page is loaded anew, in its memory.
+    forgetDrafts()
     location.assign(endSessionUrl ?? '/')
   }
 

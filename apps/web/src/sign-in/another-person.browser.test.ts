@@ -53,4 +53,17 @@ test('whoever signs in after somebody else does not see the message that person 
     await signInAnother()
     await page.getByTestId('account').filter({ hasText: 'Second' }).waitFor()
     expect(await message.inputValue()).toBe('')
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('only the first')
+    await page.reload()
+    await page.getByTestId('account').filter({ hasText: 'Second' }).waitFor()
+    expect(await message.inputValue()).toBe('')
+  }))
+
+test('whoever signs out leaves no message behind that they had begun', () =>
+  openForFirst('/', async (page) => {
+    await page.getByRole('textbox', { name: 'Message' }).fill('what only the first is to know')
+    await page.getByTestId('account').click()
+    await page.getByRole('menuitem', { name: 'Sign out', exact: true }).click()
+    await page.waitForEvent('load')
+    expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('only the first')
   }))
