@@ -27,6 +27,9 @@ import { openServerDatabase } from './test-database.ts'
 
 export { BOOTSTRAP_KEY } from './bootstrap-key.ts'
 
+/** Until shortly before what ends a hang: on an overloaded machine, five seconds are too few to read a target. */
+const PREVIEW_TIMEOUT_MS = 240_000
+
 export interface TestServerOptions {
   /** The content of the configuration file, or a loaded configuration. */
   config: ConfigInput | Config
@@ -114,7 +117,8 @@ export async function startTestServer({
     await database[Symbol.asyncDispose]()
     data[Symbol.dispose]()
   }
-  const start = async () => startServer({ config: await open(), settings, log, ...(clock && { clock }) })
+  const start = async () =>
+    startServer({ config: await open(), settings, log, previewTimeoutMs: PREVIEW_TIMEOUT_MS, ...(clock && { clock }) })
   let server: RunningServer
   let isStopped = false
   try {

@@ -29,6 +29,8 @@ export interface EngineOptions {
   policy: PolicyDocument
   log: Logger
   clock?: Clock
+  /** How long the target of an action may take to be read for its card. Default 5_000. */
+  previewTimeoutMs?: number | undefined
   executions?: ExecutionLimits
   /** Sessions that are advanced concurrently; each makes one model call at a time. Default 200. */
   modelCalls?: number

@@ -39,6 +39,8 @@ export interface ServerOptions {
   clientKey?: string
   /** Default: this machine's, or on Postgres the database's. */
   clock?: Clock
+  /** How long the target of an action may take to be read for its card. Default 5_000. */
+  previewTimeoutMs?: number
   /** Called before a copy is accepted at the start, with what that takes over. Default: does nothing. */
   onAccepting?: (open: OpenActions) => void
 }
@@ -164,7 +166,7 @@ async function start(options: ServerOptions): Promise<RunningServer> {
 }
 
 async function openServerEngine(
-  { config, settings, log, clock, onAccepting }: ServerOptions,
+  { config, settings, log, clock, previewTimeoutMs, onAccepting }: ServerOptions,
   sender: AnchorSender | undefined,
 ): Promise<Engine> {
   // All agents share the state of a model.
@@ -173,7 +175,7 @@ async function openServerEngine(
   const { database, executions, modelCalls, auditKeyFile, headFile, instance } = settings
   tightenFiles({ dataDir: settings.dataDir, files: [auditKeyFile, headFile, instance.file] }, log)
   return openEngine({
-    ...{ database, clock, instance, executions, modelCalls, auditKeyFile, headFile, agents, log, onAccepting },
+    ...{ database, clock, previewTimeoutMs, instance, executions, modelCalls, auditKeyFile, headFile, agents, log, onAccepting },
     anchor: sender && { sender, file: config.anchor?.file },
     tools: config.tools,
     sources: config.sources.values(),

@@ -4,7 +4,7 @@ import { push, startStandIn } from '../../../examples/github/stand-in/server.ts'
 import { seededRandom } from '../../simulation/random.ts'
 import { type Activity, addActivity, addShop } from '../../testing/github.ts'
 import { startTestServer } from '../../testing/test-server.ts'
-import { ASK_ALL, everyToolLooksTheSame, PATIENT_CLOCK } from './looks-the-same.ts'
+import { ASK_ALL, everyToolLooksTheSame } from './looks-the-same.ts'
 import { startShuffler } from './shuffler.ts'
 
 /** Calls that name what the stand-in has. A tool that takes nothing that is drawn from its schema needs one here. */
@@ -85,7 +85,6 @@ test('GitHub: permuting the arguments of any tool or GitHub’s answers, and wha
   let { standin, activity } = await startGithub()
   await using shuffler = await startShuffler(random)
   await using server = await startTestServer({
-    clock: PATIENT_CLOCK,
     config: {
       tools: { github: { github: { token: 'standin-token', baseUrl: `${shuffler.url}/api/v3`, defaultRepository: 'acme/shop' } } },
       policy: ASK_ALL,

@@ -5,7 +5,7 @@ import { EVERY_CALL, idsFilled } from '../../../packages/tools-linear/src/testin
 import { API_KEY, exampleSchema, NOW_MS } from '../../../packages/tools-linear/src/testing/open-workspace.ts'
 import { seededRandom } from '../../simulation/random.ts'
 import { startTestServer } from '../../testing/test-server.ts'
-import { ASK_ALL, looksTheSame, PATIENT_CLOCK } from './looks-the-same.ts'
+import { ASK_ALL, looksTheSame } from './looks-the-same.ts'
 import { startShuffler } from './shuffler.ts'
 
 const ROUNDS = 2
@@ -15,7 +15,6 @@ test('Linear: permuting the arguments of any tool or Linear’s answers, and wha
   const random = seededRandom(seed)
   await using shuffler = await startShuffler(random)
   await using server = await startTestServer({
-    clock: PATIENT_CLOCK,
     config: { tools: { plan: { linear: { apiKey: API_KEY, baseUrl: `${shuffler.url}/graphql` } } }, policy: ASK_ALL },
   })
   const { items }: { items: ToolView[] } = await server.admin.get('/api/tools')

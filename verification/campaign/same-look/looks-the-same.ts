@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Random } from '../../simulation/random.ts'
 import type { ApiClient } from '../../testing/api-client.ts'
-import { shortWaits } from '../../testing/short-waits.ts'
 import type { TestServer } from '../../testing/test-server.ts'
 import { valuesFor } from '../openapi/arguments.ts'
 import { shuffled } from './shuffled.ts'
@@ -21,9 +20,6 @@ export interface SameLook {
 
 /** Only for calls that ask: nobody is shown what runs at once. */
 export const ASK_ALL: { default: 'ask'; rules: [] } = { default: 'ask', rules: [] }
-
-/** A target that takes five seconds to be read gets a card without values: on this clock it takes as long as a slow machine needs. */
-export const PATIENT_CLOCK = shortWaits(5_000)
 
 /**
  * Proposes a call, twice more with its arguments in other orders and the target's answer in another one, then approves it: all three are the

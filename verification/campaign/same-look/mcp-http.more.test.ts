@@ -3,7 +3,7 @@ import { expect, inject, test } from 'vitest'
 import { seededRandom } from '../../simulation/random.ts'
 import { startTestServer } from '../../testing/test-server.ts'
 import { startEverything } from '../mcp/servers.ts'
-import { ASK_ALL, everyToolLooksTheSame, looksTheSame, PATIENT_CLOCK } from './looks-the-same.ts'
+import { ASK_ALL, everyToolLooksTheSame, looksTheSame } from './looks-the-same.ts'
 import { type KeptNotes, startNotes } from './notes-server.ts'
 import { startShuffler } from './shuffler.ts'
 
@@ -26,7 +26,6 @@ test('MCP over HTTP: permuting the arguments of any tool or the answers of serve
   try {
     shuffler.upstream = new URL(everything.url).origin
     await using server = await startTestServer({
-      clock: PATIENT_CLOCK,
       environment: process.env,
       config: { tools: { all: { mcp: { url: `${shuffler.url}/mcp`, as: 'everything' } } }, policy: ASK_ALL },
     })
@@ -48,7 +47,6 @@ test.each<KeptNotes['says']>(['structured', 'text', 'both', 'both in other order
     const random = seededRandom(SEED)
     const notes = await startNotes(random, says)
     await using server = await startTestServer({
-      clock: PATIENT_CLOCK,
       environment: process.env,
       config: {
         tools: {

@@ -7,7 +7,7 @@ import { expect, inject, onTestFinished, test } from 'vitest'
 import { seededRandom } from '../../simulation/random.ts'
 import { counterpart } from '../../testing/counterparts.ts'
 import { startTestServer } from '../../testing/test-server.ts'
-import { ASK_ALL, everyToolLooksTheSame, PATIENT_CLOCK } from './looks-the-same.ts'
+import { ASK_ALL, everyToolLooksTheSame } from './looks-the-same.ts'
 
 const SHUFFLE = fileURLToPath(new URL('./shuffle-stdio.ts', import.meta.url))
 const SEED = inject('propertySeed')
@@ -66,7 +66,6 @@ test('MCP over stdio: permuting the arguments of any tool or the answers of serv
     get_file_info: { path: at('a.txt') },
   }
   await using server = await startTestServer({
-    clock: PATIENT_CLOCK,
     environment: process.env,
     config: {
       tools: {

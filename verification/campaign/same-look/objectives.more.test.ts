@@ -2,7 +2,7 @@ import type { Action, JsonObject, Objective } from '@countersign/core'
 import { expect, inject, test } from 'vitest'
 import { seededRandom } from '../../simulation/random.ts'
 import { startTestServer } from '../../testing/test-server.ts'
-import { ASK_ALL, everyToolLooksTheSame, PATIENT_CLOCK } from './looks-the-same.ts'
+import { ASK_ALL, everyToolLooksTheSame } from './looks-the-same.ts'
 
 const MEASURE = { metric: 'Accounts', unit: '%', start: 10, target: 40 }
 const OBJECTIVE = { title: 'Grow', description: 'Why', owner: 'Ana', period: '2026-H2', keyResults: [{ title: 'Activation', ...MEASURE }] }
@@ -27,7 +27,7 @@ const examplesOf = (open: Objective, closed: Objective): Record<string, JsonObje
 
 test('objectives: permuting the arguments of any tool, and what happens to another objective, changes no card and asks nobody again', async () => {
   const seed = inject('propertySeed')
-  await using server = await startTestServer({ clock: PATIENT_CLOCK, config: { tools: { goals: { objectives: {} } }, policy: ASK_ALL } })
+  await using server = await startTestServer({ config: { tools: { goals: { objectives: {} } }, policy: ASK_ALL } })
   const runAttempt = async (tool: string, args: JsonObject): Promise<Objective> => {
     const { id, revision, digest }: Action = await server.admin.post('/api/actions', { tool: `goals.${tool}`, arguments: args })
     await server.admin.post(`/api/actions/${id}/decision`, { verdict: 'approve', revision, digest })

@@ -6,7 +6,7 @@ import { expect, inject, test } from 'vitest'
 import { seededRandom } from '../../simulation/random.ts'
 import { startTestServer } from '../../testing/test-server.ts'
 import { gitIn, tempRepository } from '../../testing/workspace.ts'
-import { ASK_ALL, everyToolLooksTheSame, PATIENT_CLOCK } from './looks-the-same.ts'
+import { ASK_ALL, everyToolLooksTheSame } from './looks-the-same.ts'
 
 /** Calls that name what the repository has. A tool that takes nothing that is drawn from its schema needs one here. */
 const EXAMPLES: Record<string, JsonObject> = {
@@ -44,7 +44,6 @@ test('workspace: permuting the arguments of any tool, and times, refs and an ind
       .digest('hex')
   let seconds = 1_700_000_000
   await using server = await startTestServer({
-    clock: PATIENT_CLOCK,
     environment: { PATH: process.env.PATH },
     config: { tools: { repo: { workspace: { root: folder.root } } }, policy: ASK_ALL },
   })

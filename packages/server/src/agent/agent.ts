@@ -2,8 +2,7 @@ import type { Model, ShownAction, Tool } from '@countersign/core'
 import type { Logger } from 'pino'
 import type { Refusals } from '../audit/index.ts'
 import { bindDeps } from '../bind-deps.ts'
-import type { Clock } from '../clock.ts'
-import type { Caller } from '../gate/index.ts'
+import type { Caller, PreviewReading } from '../gate/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { RunRow, SessionState, Store } from '../store/index.ts'
 import { advance } from './advance.ts'
@@ -39,13 +38,12 @@ export interface Agent {
   readonly suggestions: readonly string[]
 }
 
-export interface AgentDeps {
+export interface AgentDeps extends PreviewReading {
   store: Store
   agents: ReadonlyMap<string, Agent>
   /** The agent of a session that names none. */
   defaultAgent: string
   policies: Policies
-  clock: Clock
   log: Logger
   /** Refusals, for the record. */
   refusals: Refusals

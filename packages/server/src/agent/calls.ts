@@ -46,8 +46,9 @@ async function prepareCall(
     return { ...named, rejection: 'one action at a time: propose this again when you have the result of the one before it' }
   }
   try {
-    const { policies, clock } = deps
-    return { ...named, prepared: await prepareAction({ tool, arguments: args, agent: agent.name, ...asked, policies, clock }) }
+    const { policies, clock, previewTimeoutMs } = deps
+    const call = { tool, arguments: args, agent: agent.name, ...asked }
+    return { ...named, prepared: await prepareAction({ ...call, policies, clock, previewTimeoutMs }) }
   } catch (error) {
     if (isCountersignError(error) && error.code === 'invalid_arguments') return { ...named, rejection: error.message }
     const impossible = readImpossible(error)

@@ -3,7 +3,6 @@ import type { ToolRegistry } from '@countersign/toolkit/internal'
 import type { Logger } from 'pino'
 import type { Refusals } from '../audit/index.ts'
 import { bindDeps } from '../bind-deps.ts'
-import type { Clock } from '../clock.ts'
 import type { ConcurrencyLimiter } from '../dispatch/index.ts'
 import type { Policies } from '../policy/index.ts'
 import type { Store } from '../store/index.ts'
@@ -33,18 +32,18 @@ import { verify } from './execute/verify.ts'
 import { createGrant, revokeGrant } from './grants/manage-grants.ts'
 import { suggestGrant } from './grants/suggest.ts'
 import { propose } from './propose/propose.ts'
+import type { PreviewReading } from './propose/read-preview.ts'
 import { redact } from './redact.ts'
 import { markSeen } from './seen.ts'
 import { endSnooze, snooze } from './snooze.ts'
 
 /** The dependencies of the gate. All of them are passed in. */
-export interface GateDeps {
+export interface GateDeps extends PreviewReading {
   store: Store
   tools: ToolRegistry
   /** Reads a tool that an agent registered again, where another process may have changed it. */
   refreshTool?: (name: string) => Promise<void>
   policies: Policies
-  clock: Clock
   log: Logger
   /** The name of this process in `action.runner`. */
   processId: string

@@ -25,7 +25,7 @@ export interface StartOptions extends Omit<EngineOptions, 'database' | 'clock' |
 /** Starts the engine on the caller's runtime: a simulation has its own. */
 export async function startEngine(options: StartOptions): Promise<Engine> {
   const { store, clock, hub, dispatch, timers, deliveries, sealer, reconciler, tally, membership, guard, log } = options
-  const { agents, executions, isAlone = false, acceptLoss = false, webhooks } = options
+  const { agents, executions, isAlone = false, acceptLoss = false, webhooks, previewTimeoutMs } = options
   const byName = new Map(agents.map((agent) => [agent.name, agent]))
   const { registered, policies } = await openTools({
     ...{ store, clock, log },
@@ -40,7 +40,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   const startFailures = createStartFailures()
   const refusals = createRefusals({ store, clock, log })
   const gate = createGate({
-    ...{ refusals, store, policies, clock, log, limiter, startFailures },
+    ...{ refusals, store, policies, clock, previewTimeoutMs, log, limiter, startFailures },
     tools: registered.tools,
     refreshTool: registered.refresh,
     get processId() {
@@ -54,7 +54,7 @@ export async function startEngine(options: StartOptions): Promise<Engine> {
   })
   const announcements = createAnnouncements(clock)
   const agentLoop = createAgentLoop({
-    ...{ refusals, announcements, store, policies, clock, log },
+    ...{ refusals, announcements, store, policies, clock, previewTimeoutMs, log },
     agents: byName,
     defaultAgent: agents[0]?.name ?? '',
     claimStep: dispatch.claimStep,

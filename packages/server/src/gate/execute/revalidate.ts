@@ -32,7 +32,7 @@ export async function revalidate(deps: GateDeps, row: ActionRow): Promise<Revali
   if (moved) return requestReapproval(deps, row, moved)
   if (row.precondition === null) return AS_DECIDED
   const args: JsonObject = stored.argumentsOf(row)
-  const seen = await readPreview(tool, args, deps.clock)
+  const seen = await readPreview(tool, args, deps)
   if (seen.precondition === row.precondition) return { to: 'start', version: seen.version }
   // Asking about it again would be in vain. It may be tried again once the target allows it.
   if (seen.impossible) return { to: 'fail', kind: 'impossible', message: notAnyMore(seen.previewError), retryable: true }

@@ -27,15 +27,14 @@ export async function prepareAgain(deps: GateDeps, row: ActionRow, { tool, seen,
     return { asked, session }
   })
   const isNew = editor !== undefined && asked.every(({ id }) => id !== editor.id)
-  const { policies, clock } = deps
+  const { policies, clock, previewTimeoutMs } = deps
   return prepareAction({
     tool,
     arguments: given.arguments ?? stored.argumentsOf(row),
     ...agentOf(row),
     session: session ?? null,
     requesters: isNew ? [...asked, editor] : asked,
-    policies,
-    clock,
+    ...{ policies, clock, previewTimeoutMs },
     seen: seen ?? 'read now',
   })
 }

@@ -1,10 +1,9 @@
 import { CountersignError, canonicalJson, type JsonObject, type PolicyResult, type Tool } from '@countersign/core'
-import type { Clock } from '../../clock.ts'
 import { type AskedCall, askPolicies, type Policies } from '../../policy/index.ts'
 import { coversCall } from '../grants/covers-call.ts'
 import { definitionHashOf, digestOf } from './digest.ts'
 import { impossible } from './impossible.ts'
-import { NOT_SEEN, readPreview, type SeenTarget } from './read-preview.ts'
+import { NOT_SEEN, type PreviewReading, readPreview, type SeenTarget } from './read-preview.ts'
 
 /** Everything about a proposed call that is worked out before the transaction that stores it. */
 export interface PreparedAction extends SeenTarget {
@@ -31,7 +30,7 @@ export interface PreparedAction extends SeenTarget {
   fits(condition: string): boolean
 }
 
-export interface PrepareInput {
+export interface PrepareInput extends PreviewReading {
   tool: Tool
   arguments: JsonObject
   agent: string | undefined
@@ -42,7 +41,6 @@ export interface PrepareInput {
   /** All whose words led to it; on whose behalf it runs comes first. */
   requesters: AskedCall['requesters']
   policies: Policies
-  clock: Clock
   /** The state of the target, if it was read already. Default: it is read when the call needs approval. */
   seen?: SeenTarget | 'read now'
 }
@@ -52,7 +50,15 @@ export interface PrepareInput {
  * @throws CountersignError `invalid_arguments` with `issues: [{path, message}]`; `impossible` with `tool` and `reason`, for a call that
  * needs approval and cannot be carried out.
  */
-export async function prepareAction({ tool, arguments: args, policies, clock, seen, ...who }: PrepareInput): Promise<PreparedAction> {
+export async function prepareAction({
+  tool,
+  arguments: args,
+  policies,
+  clock,
+  previewTimeoutMs,
+  seen,
+  ...who
+}: PrepareInput): Promise<PreparedAction> {
   const checked = tool.check(args)
   if (!checked.ok) {
     const why = checked.issues[0]?.message ?? 'the arguments do not fit'
@@ -67,7 +73,7 @@ export async function prepareAction({ tool, arguments: args, policies, clock, se
   const { said: policy, shadow } = askPolicies(policies, call)
   // Only a person looks at a preview: what runs or is refused at once needs none.
   const looks = seen === undefined ? policy.verdict === 'ask' : seen === 'read now'
-  const target = looks ? await readPreview(tool, canonical, clock) : typeof seen === 'object' ? seen : NOT_SEEN
+  const target = looks ? await readPreview(tool, canonical, { clock, previewTimeoutMs }) : typeof seen === 'object' ? seen : NOT_SEEN
   if (target.impossible) throw impossible(tool.name, target.previewError ?? 'the target does not allow it')
   return {
     tool,

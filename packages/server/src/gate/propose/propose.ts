@@ -253,11 +253,11 @@ export async function propose(deps: GateDeps, input: ProposeInput, caller: Calle
   // Another one's tool is answered like one that does not exist.
   if (!tool || (tool.registered && tool.registered.ownerId !== caller.principal.id))
     throw new CountersignError('not_found', `there is no tool ${input.tool}`)
-  const { clock, policies } = deps
+  const { clock, policies, previewTimeoutMs } = deps
   const who = { ...agentNamed(input.agent, caller.principal), session: null, requesters: [caller.principal] }
   const call = { tool, arguments: input.arguments, ...who }
   for (;;) {
-    const prepared = await prepareAction({ ...call, policies, clock }).catch(async (error: unknown) => {
+    const prepared = await prepareAction({ ...call, policies, clock, previewTimeoutMs }).catch(async (error: unknown) => {
       const refused = readImpossible(error)
       const answer = refused && (await recordRefusal(deps, refused, who, caller))
       if (answer) return { answer }

@@ -4,8 +4,12 @@ import { withinTimeout } from '../execute/retry.ts'
 import { readToolError } from '../execute/tool-error.ts'
 import { preconditionOf } from './digest.ts'
 
-/** A target that takes longer than this to be read gets a card without current values, and no start where values were shown. */
-const PREVIEW_TIMEOUT_MS = 5_000
+/** How a target is read. */
+export interface PreviewReading {
+  clock: Clock
+  /** A target that takes longer to be read gets a card without current values, and no start where values were shown. Default 5_000. */
+  previewTimeoutMs?: number | undefined
+}
 
 /** The state of a target when it was read. */
 export interface SeenTarget {
@@ -33,12 +37,16 @@ export const NOT_SEEN: SeenTarget = {
 }
 
 /** Reads what would change. A target that cannot be read is one with an error in words for the card. */
-export async function readPreview(tool: Tool, args: JsonObject, clock: Clock): Promise<SeenTarget> {
+export async function readPreview(
+  tool: Tool,
+  args: JsonObject,
+  { clock, previewTimeoutMs: timeoutMs = 5_000 }: PreviewReading,
+): Promise<SeenTarget> {
   const { name, preview } = tool
   if (!preview) return NOT_SEEN
   const previewedAtMs = clock.nowMs()
   try {
-    const { fields, headline, precondition, version } = await withinTimeout(clock, { name, timeoutMs: PREVIEW_TIMEOUT_MS }, (signal) =>
+    const { fields, headline, precondition, version } = await withinTimeout(clock, { name, timeoutMs }, (signal) =>
       preview.call(tool, args, signal),
     )
     return {
