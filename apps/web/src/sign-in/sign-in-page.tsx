@@ -26,6 +26,10 @@ export default function SignInPage({ way, linkFailure = '', client, onSignIn }: 
 
   useEffect(() => {
     document.title = 'Sign in – Countersign'
+    // After the browser's Back, the page is as it was left for the sign-in service: busy.
+    const onBack = ({ persisted }: PageTransitionEvent) => persisted && setBusy(false)
+    window.addEventListener('pageshow', onBack)
+    return () => window.removeEventListener('pageshow', onBack)
   }, [])
 
   async function submit(event: FormEvent) {
