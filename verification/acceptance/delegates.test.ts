@@ -74,3 +74,44 @@ test('who votes in somebody’s place sees what they have a vote on, here and in
   expect(inbox.seen.map(({ type }) => type)).toEqual(['action_proposed', 'action_proposed', 'action_proposed'])
   expect(again.id).toMatch(/^del_/)
 })
+
+test('a vote in somebody’s place shows its action, and nothing of the conversation around it, also once the delegation has ended', async () => {
+  await using target = await startTarget(() => ({ status: 200, body: { id: 1 } }))
+  await using server = await startTestServer({
+    config: {
+      agents: { desk: { model: 'scripted/desk.json', tools: ['*'] } },
+      tools: toolsOf(target),
+      policy: {
+        rules: [
+          { name: 'pay', match: { tool: 'keyed' }, verdict: 'ask', requires: { roles: ['finance'] } },
+          { name: 'hire', match: { tool: 'unkeyed' }, verdict: 'ask', requires: { roles: ['people'] } },
+        ],
+      },
+    },
+    scripts: {
+      desk: [{ calls: ['keyed', 'unkeyed'].map((tool) => ({ tool, arguments: { what: tool } })) }, { text: 'Done.' }],
+    },
+  })
+  const fay = await server.as({ name: 'Fay', kind: 'person', roles: ['finance'] })
+  const del = await server.as({ name: 'Del', kind: 'person', roles: [] })
+  const bot = await server.as({ name: 'bot', kind: 'agent' })
+  const { id: sessionId } = await bot.post('/api/sessions', {})
+  await bot.post(`/api/sessions/${sessionId}/messages`, { content: 'go' })
+  await server.settle()
+  const { pendingApprovals } = await server.admin.get(`/api/sessions/${sessionId}`)
+  const idOf = (tool: string) => pendingApprovals.find((action: { tool: string }) => action.tool === tool).id
+  const [pay, hire] = [idOf('keyed'), idOf('unkeyed')]
+  const delegation = await fay.post('/api/delegations', { to: del.principal.id, expiresIn: 'PT1H' })
+  expect((await del.post(`/api/actions/${pay}/decision`, { verdict: 'approve' })).votes).toMatchObject([{ for: { name: 'Fay' } }])
+
+  const sees = async () => {
+    const paths = [`/api/actions/${pay}`, `/api/actions/${hire}`, ...['', '/messages'].map((rest) => `/api/sessions/${sessionId}${rest}`)]
+    const statuses = await Promise.all(paths.map(async (path) => (await del.send('GET', path)).status))
+    const [actions, sessions] = [await del.get('/api/actions'), await del.get('/api/sessions')]
+    return [...statuses, actions.items.map(({ id }: { id: string }) => id), sessions.items.length]
+  }
+  const theirVote = [200, 404, 404, 404, [pay], 0]
+  expect(await sees()).toEqual(theirVote)
+  await fay.send('DELETE', `/api/delegations/${delegation.id}`)
+  expect(await sees()).toEqual(theirVote)
+})
